@@ -1,0 +1,15 @@
+/** Metric descriptors and the units word. pmLookupDesc(3), docs/formats/wire.md §3.8, §6.3 */
+import type { Indom, Pmid } from './ids.ts'
+
+/** What a metric is: identity, type, instance domain, semantics and units. */
+export interface MetricDesc {
+  readonly pmid: Pmid
+  /** PM_TYPE_*. */
+  readonly type: number
+  /** PM_INDOM_NULL for a metric with one value. */
+  readonly indom: Indom
+  /** PM_SEM_*. */
+  readonly sem: number
+  /** The packed units word; `model/units.ts` takes it apart. Unsigned, and kept whole: unknown low bits survive. */
+  readonly units: number
+}

@@ -1,0 +1,96 @@
+/** The one error class, and the table from PM_ERR codes and errno to text. pmErrStr(3), docs/formats/wire.md §9 */
+import { ERRNOS } from './errnos.ts'
+import { PM_ERRORS } from './pm-errors.ts'
+
+/** A PCP error name such as `PM_ERR_PMID`, or an errno name such as `ECONNREFUSED`. */
+export type ErrorCode = keyof typeof PM_ERRORS | keyof typeof ERRNOS
+
+/** Lowest status of the PMAPI range; statuses between it and zero are negated errno values. */
+const PM_ERR_BASE = -12345
+const PM_ERR_NYI: number = PM_ERRORS.PM_ERR_NYI.status
+
+const codeByStatus = new Map<number, ErrorCode>()
+for (const [code, { status }] of Object.entries(PM_ERRORS)) codeByStatus.set(status, code as ErrorCode)
+for (const [code, { errno }] of Object.entries(ERRNOS)) codeByStatus.set(-errno, code as ErrorCode)
+
+/** The number that stands for `code` on the wire: a PM_ERR_* status or a negated errno. */
+export function statusOf(code: ErrorCode): number {
+  return code in PM_ERRORS
+    ? PM_ERRORS[code as keyof typeof PM_ERRORS].status
+    : -ERRNOS[code as keyof typeof ERRNOS].errno
+}
+
+/** The name of a status, or undefined when PCP and Linux have none for it. */
+export function codeOf(status: number): ErrorCode | undefined {
+  return codeByStatus.get(status)
+}
+
+/** Text of a status, exactly as PCP prints it. @see pmErrStr(3) */
+export function errStr(status: number): string {
+  if (status === 0) return 'No error'
+  const code = codeByStatus.get(status)
+  if (code !== undefined) {
+    return code in PM_ERRORS
+      ? PM_ERRORS[code as keyof typeof PM_ERRORS].text
+      : ERRNOS[code as keyof typeof ERRNOS].text
+  }
+  if (status < 0 && status > PM_ERR_BASE) return `Unknown error ${-status}`
+  if (status < PM_ERR_NYI) return `Authentication - error ${status - PM_ERR_NYI}`
+  return `No such PMAPI error code (${status})`
+}
+
+/** What else an error may carry. */
+export interface PcpErrorOptions {
+  /** The error underneath. */
+  readonly cause?: unknown
+  /** The status when `code` alone does not determine it (an unassigned number from a peer). */
+  readonly status?: number
+}
+
+/**
+ * Any failure of PCP: `code` to branch on, `status` as on the wire, `text` as pmErrStr prints it, and a
+ * message that says on what it failed and what to do.
+ */
+export class PcpError extends Error {
+  override readonly name = 'PcpError'
+  readonly code: ErrorCode
+  readonly status: number
+
+  /** `message` defaults to PCP's own text for the code. */
+  constructor(code: ErrorCode, message?: string, options: PcpErrorOptions = {}) {
+    const status = options.status ?? statusOf(code)
+    super(message ?? errStr(status), options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.status = status
+  }
+
+  /** PCP's own short text for this error. @see pmErrStr(3) */
+  get text(): string {
+    return errStr(this.status)
+  }
+
+  /** The error a peer reported as a number. `on` says what was asked: `"foo.bar": Unknown metric name`. */
+  static fromStatus(status: number, on?: string): PcpError {
+    const text = errStr(status)
+    return new PcpError(codeOf(status) ?? 'PM_ERR_GENERIC', on === undefined ? text : `${on}: ${text}`, {
+      status,
+    })
+  }
+
+  /** `error` itself when it is a PcpError; a Node error with a known `code` by its errno; otherwise PM_ERR_GENERIC. */
+  static from(error: unknown, on?: string): PcpError {
+    if (error instanceof PcpError) return error
+    const message = error instanceof Error ? error.message : String(error)
+    const code = (error as { code?: unknown } | undefined)?.code
+    const known = typeof code === 'string' && code in ERRNOS ? (code as ErrorCode) : 'PM_ERR_GENERIC'
+    return new PcpError(known, on === undefined ? message : `${on}: ${message}`, { cause: error })
+  }
+}
+
+/** A value, or why there is none for this one item: errors about one item are data, never exceptions. */
+export type Outcome<T> = T | PcpError
+
+/** Is this outcome an error? */
+export function isError<T>(outcome: Outcome<T>): outcome is PcpError {
+  return outcome instanceof PcpError
+}

@@ -1,0 +1,119 @@
+/** How an agent is declared: one table from which names, descriptors, help and labels follow. docs/agents.md */
+import type { Outcome } from '../model/errors.ts'
+import type { Ask, Instances } from '../model/source.ts'
+import type { Reading } from './reading.ts'
+
+/** A type as agents write it. */
+export type TypeName =
+  | '32'
+  | 'u32'
+  | '64'
+  | 'u64'
+  | 'float'
+  | 'double'
+  | 'string'
+  | 'aggregate'
+  | 'event'
+  | 'highres-event'
+  | 'nosupport'
+
+/** Semantics as agents write them. */
+export type SemName = 'counter' | 'instant' | 'discrete'
+
+/**
+ * What a value callback gives: a value, undefined for 'no value now', or an error as data. Numbers stand for integers
+ * up to 2^53 of any type; beyond that give a bigint.
+ */
+export type Sample = Outcome<number | bigint | string | Uint8Array> | undefined
+
+/** JSON a label may hold. */
+export type LabelValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly LabelValue[]
+  | { readonly [name: string]: LabelValue }
+
+/** Labels as agents write them: names to JSON values. */
+export type Labels = { readonly [name: string]: LabelValue }
+
+/** An instance domain of an agent. */
+export interface IndomSpec {
+  readonly serial: number
+  /** Static instances (external name to id), or a function that lists them as they are now. */
+  readonly instances: { readonly [name: string]: number } | (() => Omit<Instances, 'indom'>)
+  /** Refreshed before the instances are listed. */
+  readonly reading?: Reading<unknown>
+  /** One line: what the instances are. */
+  readonly help: string
+  /** The rest of the help text. */
+  readonly text?: string
+  readonly labels?: Labels
+  /** Labels of one instance. */
+  readonly instanceLabels?: (inst: number, name: string) => Labels | undefined
+}
+
+/** One metric: one row. */
+export interface MetricSpec {
+  /** Default 0. */
+  readonly cluster?: number
+  readonly item: number
+  readonly type: TypeName
+  readonly sem: SemName
+  /** As pmParseUnitsStr(3) reads them: 'count', 'Kbyte / sec', 'none'. */
+  readonly units: string
+  /** Absent for a metric with one value. */
+  readonly indom?: IndomSpec
+  /** One line: what is counted. */
+  readonly help: string
+  /** The rest of the help text: where it comes from, what to make of it. */
+  readonly text?: string
+  readonly labels?: Labels
+  /** Refreshed once a fetch, before `value` is called; when it fails the whole metric has its error. */
+  readonly reading?: Reading<unknown>
+  /** The value of one instance (PM_IN_NULL for a metric with one value). Called for the instances the profile wants. */
+  readonly value: (inst: number, ask: Ask) => Sample
+  /** Stores a value; throws PcpError (PM_ERR_BADSTORE...) to refuse. Without it the metric refuses with PM_ERR_PERMISSION. */
+  readonly store?: (value: number | bigint | string | Uint8Array, inst: number, ask: Ask) => void
+}
+
+/** What an agent is given when it is opened. */
+export interface AgentEnv {
+  /** The agent's domain, which a configuration may change. */
+  readonly domain: number
+  /** Root of the file system to look at: '/' except in tests. */
+  readonly root: string
+  /** Environment variables and pcp.conf variables. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Writes a line to the agent's log: never to standard output. */
+  readonly log: (level: 'info' | 'warning' | 'error', text: string) => void
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+}
+
+/** The tables of an open agent. */
+export interface AgentTables {
+  readonly metrics: { readonly [name: string]: MetricSpec }
+  /** Labels of the whole domain, besides the agent's name. */
+  readonly labels?: Labels
+  /** Labels of clusters. */
+  readonly clusterLabels?: { readonly [cluster: number]: Labels }
+  /** Instance domains no metric refers to. */
+  readonly indoms?: readonly IndomSpec[]
+  /** Called once before each fetch is answered. */
+  readonly beforeFetch?: (ask: Ask) => void
+  /** A client of the collector went away. */
+  readonly endClient?: (client: number) => void
+  /** Releases files and timers. */
+  readonly close?: () => void
+}
+
+/** An agent: `tables` directly, or a function when it keeps state or reads files. */
+export interface AgentSpec extends Partial<AgentTables> {
+  /** Name without 'pmda': its daemon is bin/pmdaNAME. */
+  readonly name: string
+  readonly domain: number
+  /** Called once each time the agent is opened. */
+  readonly open?: (env: AgentEnv) => AgentTables
+}

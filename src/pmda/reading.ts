@@ -1,0 +1,40 @@
+/** A reading of the system shared by many metrics and, within one moment, by many requests. docs/agents.md */
+import { type Outcome, PcpError } from '../model/errors.ts'
+
+/**
+ * Reads something once a moment: a file, a kernel table, another program's statistics. `refresh` runs `read` unless this
+ * moment has been read already; `value` is what was read, or throws why it could not be. A failed reading never shows
+ * the previous values.
+ */
+export class Reading<T> {
+  readonly #read: () => T
+  #moment: object | undefined
+  #outcome: Outcome<T>
+
+  constructor(read: () => T) {
+    this.#read = read
+    this.#outcome = new PcpError('PM_ERR_AGAIN')
+  }
+
+  /** Reads afresh, unless `moment` is given and was the moment of the last refresh. */
+  refresh(moment: object | undefined): void {
+    if (moment !== undefined && moment === this.#moment) return
+    this.#moment = moment
+    try {
+      this.#outcome = this.#read()
+    } catch (error) {
+      this.#outcome = PcpError.from(error)
+    }
+  }
+
+  /** What the last refresh read. Throws the PcpError of a failed one. */
+  get value(): T {
+    if (this.#outcome instanceof PcpError) throw this.#outcome
+    return this.#outcome
+  }
+
+  /** Why the last refresh failed, or undefined. */
+  get error(): PcpError | undefined {
+    return this.#outcome instanceof PcpError ? this.#outcome : undefined
+  }
+}

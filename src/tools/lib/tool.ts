@@ -1,0 +1,36 @@
+/** What a command is: a row of the registry, and everything it may touch. */
+
+/** Where a command writes; text is collected and written in large blocks. */
+export interface Output {
+  write(text: string): void
+  /** Writes what was collected, and waits until the reader took it. */
+  flush(): Promise<void>
+  /** Is it a terminal? */
+  readonly isTerminal: boolean
+}
+
+/** Everything a command may touch, so that tests run it in-process. */
+export interface ToolIo {
+  /** Name the command was called by, as it prefixes its messages. */
+  readonly progname: string
+  /** Arguments after the name. */
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly stdin: AsyncIterable<Uint8Array>
+  readonly stdout: Output
+  readonly stderr: Output
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Aborted when the user interrupts. */
+  readonly signal: AbortSignal
+}
+
+/** A command. Its usage text, man page, shell completion and bin entry follow from this and from the registry. */
+export interface Tool {
+  readonly name: string
+  /** One line for lists of commands. */
+  readonly summary: string
+  /** Runs the command; resolves to its exit status. */
+  run(io: ToolIo): Promise<number>
+}
