@@ -1,0 +1,111 @@
+/**
+ * Builds what the package ships: bin/NAME for every tool and bin/pmdaNAME for every agent (one self-contained file each),
+ * and the library in dist (ESM, CommonJS, types). `--bin` builds the commands only.
+ */
+import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { install, packageBin, run, top } from './lib/run.mjs'
+
+install()
+const { build } = await import('esbuild')
+const binOnly = process.argv.includes('--bin')
+
+/** Public entry points: name in package.json's exports to source file. */
+const ENTRIES = { index: 'index.ts', pmapi: 'pmapi/index.ts', pmda: 'pmda/index.ts' }
+
+const common = {
+  absWorkingDir: top,
+  bundle: true,
+  platform: 'node',
+  target: 'node20.19',
+  logLevel: 'warning',
+  legalComments: 'none',
+}
+
+/** Loads a TypeScript module of ours into this script. */
+async function load(file) {
+  const outfile = join(top, 'node_modules', '.cache', 'pcp-ts', `${file.replaceAll('/', '-')}.mjs`)
+  await build({ ...common, entryPoints: [join('src', file)], outfile, format: 'esm', packages: 'external' })
+  return import(`${pathToFileURL(outfile)}?${Date.now()}`)
+}
+
+/** One executable: a whole program in one CommonJS file, which starts faster than an ES module. */
+async function buildCommand(name, contents) {
+  const outfile = join(top, 'bin', name)
+  await build({
+    ...common,
+    stdin: { contents, resolveDir: join(top, 'src'), sourcefile: `${name}.ts`, loader: 'ts' },
+    outfile,
+    format: 'cjs',
+    minify: true,
+    banner: { js: '#!/usr/bin/env node' },
+  })
+  chmodSync(outfile, 0o755)
+}
+
+async function buildCommands() {
+  const { tools } = await load('tools/registry.ts')
+  const { agents } = await load('agents/registry.ts')
+  rmSync(join(top, 'bin'), { recursive: true, force: true })
+  mkdirSync(join(top, 'bin'), { recursive: true })
+  // The package is ESM; its commands are CommonJS.
+  writeFileSync(join(top, 'bin', 'package.json'), '{ "type": "commonjs" }\n')
+  await Promise.all([
+    ...tools.map(({ name, file }) =>
+      buildCommand(name, `import { runTool } from './tools/main.ts'\nimport { tool } from './tools/${file}'\nrunTool(tool)\n`),
+    ),
+    ...agents
+      .filter(({ daemon }) => daemon !== false)
+      .map(({ name, file }) =>
+        buildCommand(
+          `pmda${name}`,
+          `import { runDaemon } from './agents/daemon.ts'\nimport { agent } from './agents/${file}'\nrunDaemon(agent)\n`,
+        ),
+      ),
+  ])
+}
+
+async function buildLibrary() {
+  const dist = join(top, 'dist')
+  for (const part of ['esm', 'cjs', 'types', 'types-cjs']) rmSync(join(dist, part), { recursive: true, force: true })
+  await build({
+    ...common,
+    entryPoints: Object.entries(ENTRIES).map(([out, file]) => ({ in: join('src', file), out })),
+    outdir: join(dist, 'esm'),
+    format: 'esm',
+    splitting: true,
+    chunkNames: 'chunk-[hash]',
+  })
+  // One CommonJS file behind all entry points, so that a class is the same class in each of them.
+  const names = Object.keys(ENTRIES)
+  await build({
+    ...common,
+    stdin: {
+      contents: names.map((name) => `export * as ${name} from './${ENTRIES[name]}'`).join('\n'),
+      resolveDir: join(top, 'src'),
+      sourcefile: 'all.ts',
+      loader: 'ts',
+    },
+    outfile: join(dist, 'cjs', 'all.js'),
+    format: 'cjs',
+  })
+  for (const name of names) writeFileSync(join(dist, 'cjs', `${name}.js`), `module.exports = require('./all.js').${name}\n`)
+  writeFileSync(join(dist, 'cjs', 'package.json'), '{ "type": "commonjs" }\n')
+  if (run(packageBin('tsc'), ['-p', 'tsconfig.build.json']) !== 0) process.exit(1)
+  cpSync(join(dist, 'types'), join(dist, 'types-cjs'), { recursive: true })
+  writeFileSync(join(dist, 'types-cjs', 'package.json'), '{ "type": "commonjs" }\n')
+}
+
+async function buildStart() {
+  await build({
+    ...common,
+    entryPoints: [join('src', 'start', 'main.ts')],
+    outfile: join(top, 'dist', 'start.cjs'),
+    format: 'cjs',
+    minify: true,
+  })
+}
+
+await Promise.all([buildCommands(), buildStart()])
+if (!binOnly) await buildLibrary()

@@ -1,0 +1,36 @@
+/**
+ * Runs the tests on a fresh machine: installs, builds, then unit and end-to-end tests with our own daemons on loopback.
+ * `npm test -- interop` (or `npm run test:interop`) runs what needs the reference, `fuzz` the long fuzz runs.
+ * Ends with the line 'N passed, N failed'.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build, cleanEnv, install, packageBin, run } from './lib/run.mjs'
+
+const known = ['unit', 'e2e', 'interop', 'fuzz']
+const named = process.argv.slice(2).filter((arg) => known.includes(arg))
+const rest = process.argv.slice(2).filter((arg) => !known.includes(arg))
+const projects = named.length > 0 ? named : ['unit', 'e2e']
+
+install()
+build()
+const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-test-'))
+const report = join(dir, 'report.json')
+const args = ['run', ...projects.flatMap((name) => ['--project', name])]
+const status = run(packageBin('vitest'), [...args, '--reporter=default', '--reporter=json', `--outputFile=${report}`, ...rest], {
+  env: cleanEnv({ NO_COLOR: '1' }),
+})
+let passed = 0
+let failed = 0
+try {
+  const totals = JSON.parse(readFileSync(report, 'utf8'))
+  passed = totals.numPassedTests
+  failed = totals.numFailedTests + totals.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length
+} catch {
+  failed = 1 // the runner ended before it could report
+}
+rmSync(dir, { recursive: true, force: true })
+if (status !== 0 && failed === 0) failed = 1
+console.log(`${passed} passed, ${failed} failed`)
+process.exit(failed === 0 && passed > 0 ? 0 : 1)
