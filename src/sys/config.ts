@@ -1,0 +1,93 @@
+/** pcp.conf: where PCP's files are. pcp.conf(5), pcp.env(5) */
+import { readFileSync } from 'node:fs'
+
+/** Names to values: environment and pcp.conf variables. */
+export type Variables = Readonly<Record<string, string | undefined>>
+
+/** What is known about this installation. */
+export interface PcpConfig {
+  /** The pcp.conf that was read; undefined when there is none and built-in defaults hold. */
+  readonly path: string | undefined
+  /** Every variable: the environment wins over pcp.conf, which wins over the built-in defaults. */
+  readonly variables: Variables
+}
+
+/** How a config is found, besides by the environment. */
+export interface ConfigOptions {
+  /** Reads a file, or gives undefined when there is none. */
+  readonly readText?: (path: string) => string | undefined
+  /** Effective user id: 0 gets the system's directories by default, everybody else their own. */
+  readonly uid?: number
+}
+
+/**
+ * Finds and reads pcp.conf: `$PCP_CONF`, else `$PCP_DIR/etc/pcp.conf`, else /etc/pcp.conf or /usr/local/etc/pcp.conf.
+ * Without one, directories below the user's XDG directories are assumed (the system's for root). Throws an Error that
+ * says which file is missing when `$PCP_CONF` or `$PCP_DIR` names one.
+ */
+export function loadConfig(env: Variables, options: ConfigOptions = {}): PcpConfig {
+  const readText = options.readText ?? readIfPresent
+  const named =
+    env['PCP_CONF'] ?? (env['PCP_DIR'] === undefined ? undefined : `${env['PCP_DIR']}/etc/pcp.conf`)
+  const candidates = named === undefined ? ['/etc/pcp.conf', '/usr/local/etc/pcp.conf'] : [named]
+  for (const path of candidates) {
+    const text = readText(path)
+    if (text !== undefined) {
+      const file = parsePcpConf(text)
+      return { path, variables: { ...defaultDirs(env, 0), ...file, ...present(env) } }
+    }
+  }
+  if (named !== undefined) throw new Error(`Cannot read ${named}: correct PCP_CONF or PCP_DIR, or unset them`)
+  const uid = options.uid ?? process.geteuid?.() ?? 0
+  return { path: undefined, variables: { ...defaultDirs(env, uid), ...present(env) } }
+}
+
+/** The `NAME=value` lines of a pcp.conf; a pair of outer quotes is removed, all other lines are ignored. */
+export function parsePcpConf(text: string): Record<string, string> {
+  const variables: Record<string, string> = {}
+  for (const line of text.split('\n')) {
+    const equals = line.indexOf('=')
+    if (line.startsWith('#') || equals <= 0) continue
+    const name = line.slice(0, equals).trim()
+    if (!/^[A-Za-z_]\w*$/.test(name)) continue
+    const value = line.slice(equals + 1).trimEnd()
+    const quote = value[0]
+    const isQuoted = value.length >= 2 && (quote === '"' || quote === "'") && value.endsWith(quote)
+    variables[name] = isQuoted ? value.slice(1, -1) : value
+  }
+  return variables
+}
+
+/** Directories where there is no pcp.conf. */
+function defaultDirs(env: Variables, uid: number): Record<string, string> {
+  const home = env['HOME'] ?? '/tmp'
+  const isRoot = uid === 0
+  const conf = isRoot ? '/etc' : (env['XDG_CONFIG_HOME'] ?? `${home}/.config`)
+  const run = isRoot ? '/run/pcp' : `${env['XDG_RUNTIME_DIR'] ?? `/tmp/user-${uid}`}/pcp`
+  const data = isRoot ? '/var/lib/pcp' : `${env['XDG_DATA_HOME'] ?? `${home}/.local/share`}/pcp`
+  const log = isRoot ? '/var/log/pcp' : `${env['XDG_STATE_HOME'] ?? `${home}/.local/state`}/pcp`
+  return {
+    PCP_SYSCONF_DIR: `${conf}/pcp`,
+    PCP_PMCDCONF_PATH: `${conf}/pcp/pmcd/pmcd.conf`,
+    PCP_RUN_DIR: run,
+    PCP_TMP_DIR: `${data}/tmp`,
+    PCP_VAR_DIR: data,
+    PCP_PMDAS_DIR: `${data}/pmdas`,
+    PCP_LOG_DIR: log,
+    PCP_ARCHIVE_DIR: `${log}/pmlogger`,
+  }
+}
+
+function present(env: Variables): Variables {
+  const result: Record<string, string> = {}
+  for (const [name, value] of Object.entries(env)) if (value !== undefined) result[name] = value
+  return result
+}
+
+function readIfPresent(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined // unreadable is as good as missing: the next place is tried, or the caller is told
+  }
+}

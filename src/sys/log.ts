@@ -1,0 +1,87 @@
+/** Log files of daemons and agents: header, notices, footer. pmOpenLog(3), pmNotifyErr(3) */
+import { closeSync, openSync, renameSync, writeSync } from 'node:fs'
+
+/** How bad a notice is. */
+export type LogLevel = 'info' | 'warning' | 'error'
+
+/** Where a daemon writes. */
+export interface Log {
+  /** Descriptor, for children that write to the same file. */
+  readonly fd: number
+  /** A notice with time, program and level: `[Fri Nov 20 09:22:51] pmcd(123) Info: text`. */
+  notice(level: LogLevel, text: string): void
+  /** Text as it is, a newline added. */
+  line(text: string): void
+  /** Writes the footer and closes the file; idempotent. */
+  close(): void
+}
+
+/** How a log is opened. */
+export interface LogOptions {
+  /** Without leading directories and 'pmda' is part of it: `pmcd`, `pmdasimple`. */
+  readonly progname: string
+  readonly host: string
+  readonly clock?: () => number
+  readonly pid?: number
+}
+
+/**
+ * Opens a log file; one that exists becomes `<path>.prev`. Throws Node's error when the file cannot be created.
+ * @see pmOpenLog(3)
+ */
+export function openLog(path: string, options: LogOptions): Log {
+  try {
+    renameSync(path, `${path}.prev`)
+  } catch {
+    // no earlier log, or a directory that allows no renaming: opening tells what matters
+  }
+  return logTo(openSync(path, 'w', 0o644), options, true)
+}
+
+/** A log on a descriptor that is open already, such as standard error; without header and footer, and never closed. */
+export function logOnFd(fd: number, options: LogOptions): Log {
+  return logTo(fd, options, false)
+}
+
+function logTo(fd: number, options: LogOptions, isFile: boolean): Log {
+  const clock = options.clock ?? Date.now
+  const pid = options.pid ?? process.pid
+  let isOpen = true
+  const write = (text: string): void => {
+    if (!isOpen) return
+    try {
+      writeSync(fd, text)
+    } catch {
+      // a full disk or a closed terminal must not take the daemon down, and there is nowhere left to say so
+    }
+  }
+  if (isFile) write(`Log for ${options.progname} on ${options.host} started ${ctime(clock())}\n\n`)
+  return {
+    fd,
+    notice(level, text) {
+      const name = level[0]!.toUpperCase() + level.slice(1)
+      write(`[${ctime(clock()).slice(0, 19)}] ${options.progname}(${pid}) ${name}: ${text}\n`)
+    },
+    line(text) {
+      write(`${text}\n`)
+    },
+    close() {
+      if (!isFile || !isOpen) return
+      write(`\nLog finished ${ctime(clock())}\n`)
+      isOpen = false
+      closeSync(fd)
+    },
+  }
+}
+
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** `Fri Nov 20 09:22:49 2026` in the process's own zone, without newline. @see pmCtime(3) */
+export function ctime(ms: number): string {
+  const date = new Date(ms)
+  const two = (n: number): string => String(n).padStart(2, '0')
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
+  const day = String(date.getDate()).padStart(2)
+  return `${DAYS[date.getDay()]} ${MONTHS[date.getMonth()]} ${day} ${time} ${date.getFullYear()}`
+}
