@@ -1,0 +1,106 @@
+/** Numbers and padding as C's printf writes them. JavaScript rounds exact ties away from zero where C rounds them to even. */
+
+/** `%.{precision}g`: `precision` significant digits, in fixed or exponent form, without trailing zeros. */
+export function formatG(value: number, precision = 6): string {
+  if (!Number.isFinite(value)) return notFinite(value)
+  const digits = Math.max(1, precision)
+  // Integers that fit print as they are: most values that tools show.
+  if (Number.isSafeInteger(value) && Math.abs(value) < 10 ** digits) return signed(value, String(value))
+  const rounded = exponential(value, digits - 1)
+  const at = rounded.indexOf('e')
+  const exponent = Number(rounded.slice(at + 1))
+  return exponent < -4 || exponent >= digits
+    ? withoutZeros(rounded.slice(0, at)) + cExponent(exponent)
+    : withoutZeros(formatF(value, digits - 1 - exponent))
+}
+
+/** `%.{precision}e`: one digit, a point, `precision` digits, an exponent of at least two digits. */
+export function formatE(value: number, precision = 6): string {
+  if (!Number.isFinite(value)) return notFinite(value)
+  const rounded = exponential(value, precision)
+  const at = rounded.indexOf('e')
+  return rounded.slice(0, at) + cExponent(Number(rounded.slice(at + 1)))
+}
+
+/** `%.{precision}f`: all digits before the point, `precision` (at most 99) after it. */
+export function formatF(value: number, precision = 6): string {
+  if (!Number.isFinite(value)) return notFinite(value)
+  // toFixed gives up at 1e21, from where on every double is an integer.
+  if (Math.abs(value) >= 1e21) return BigInt(value) + (precision === 0 ? '' : `.${'0'.repeat(precision)}`)
+  const longer = value.toFixed(precision + 1)
+  const isTie = longer.endsWith('5') && isExactly(value.toFixed(100), longer)
+  return signed(value, isTie ? tieToEven(longer, value.toFixed(precision)) : value.toFixed(precision))
+}
+
+/** Pads on the left to `width` bytes of UTF-8, as `%*s` does. */
+export function rightJustify(text: string, width: number): string {
+  return ' '.repeat(Math.max(0, width - byteWidth(text))) + text
+}
+
+/** Pads on the right to `width` bytes of UTF-8, as `%-*s` does. */
+export function leftJustify(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - byteWidth(text)))
+}
+
+/** Bytes that text takes in UTF-8; a byte escaped as in `base/text.ts` counts one. */
+export function byteWidth(text: string): number {
+  let bytes = text.length
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit < 0x80) continue
+    if (unit < 0x800) bytes += 1
+    else if (unit < 0xd800 || unit >= 0xe000) bytes += 2
+    else if (unit >= 0xdc80 && unit <= 0xdcff) continue
+    else if (unit < 0xdc00 && isLowSurrogate(text.charCodeAt(i + 1))) {
+      bytes += 2 // two units, four bytes
+      i++
+    } else bytes += 2 // encoded as U+FFFD
+  }
+  return bytes
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit < 0xe000
+}
+
+/** toExponential with C's rounding. */
+function exponential(value: number, precision: number): string {
+  const rounded = value.toExponential(precision)
+  const longer = value.toExponential(precision + 1)
+  const at = longer.indexOf('e')
+  if (longer[at - 1] !== '5' || !isExactly(value.toExponential(100), longer.slice(0, at))) {
+    return signed(value, rounded)
+  }
+  // Only a last digit 9 carries into the exponent, and then the upper neighbour is the even one.
+  const end = rounded.indexOf('e')
+  return signed(value, tieToEven(longer.slice(0, at), rounded.slice(0, end)) + rounded.slice(end))
+}
+
+/** Does the exact expansion (in both notations at most 100 digits after the point decide) continue `prefix` with zeros only? */
+function isExactly(expansion: string, prefix: string): boolean {
+  return expansion.startsWith(prefix) && /^0*(?:e|$)/.test(expansion.slice(prefix.length))
+}
+
+/** Of the two neighbours of a tie, `longer` without its final 5 and `up`, the one with an even last digit. */
+function tieToEven(longer: string, up: string): string {
+  const down = longer.slice(0, longer[longer.length - 2] === '.' ? -2 : -1)
+  return Number(down[down.length - 1]) % 2 === 0 ? down : up
+}
+
+function withoutZeros(text: string): string {
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text
+}
+
+function cExponent(exponent: number): string {
+  const size = Math.abs(exponent)
+  return `e${exponent < 0 ? '-' : '+'}${size < 10 ? '0' : ''}${size}`
+}
+
+/** JavaScript drops the sign of a negative zero, C keeps it. */
+function signed(value: number, text: string): string {
+  return Object.is(value, -0) ? `-${text}` : text
+}
+
+function notFinite(value: number): string {
+  return Number.isNaN(value) ? 'nan' : value < 0 ? '-inf' : 'inf'
+}
