@@ -1,4 +1,5 @@
 /** What a command is: a row of the registry, and everything it may touch. */
+import type { OptionTable } from './options.ts'
 
 /** Where a command writes; text is collected and written in large blocks. */
 export interface Output {
@@ -31,6 +32,8 @@ export interface Tool {
   readonly name: string
   /** One line for lists of commands. */
   readonly summary: string
+  /** What `parseOptions` reads the command line by; absent for a command without options of its own. */
+  readonly options?: OptionTable
   /** Runs the command; resolves to its exit status. */
   run(io: ToolIo): Promise<number>
 }

@@ -1,0 +1,164 @@
+/** The option grammar of PCP's commands, one table a command. pmgetopt_r(3), pmUsageMessage(3) */
+import { VERSION } from '../../base/version.ts'
+import type { ToolIo } from './tool.ts'
+
+/** One option, or the heading of a section of the usage text. */
+export type OptionRow = Option | Heading
+
+/** An option. Rows without `help` are accepted but not shown. */
+export interface Option {
+  /** The single letter. */
+  readonly short?: string
+  /** The long name, without dashes. */
+  readonly long?: string
+  /** The option takes an argument; this is its name in the usage text. */
+  readonly arg?: string
+  readonly help?: string
+}
+
+/** A section of the usage text. */
+export interface Heading {
+  readonly heading: string
+}
+
+/** The command line of one command: what its usage text, man page and parser are made of. */
+export interface OptionTable {
+  /** What follows the name in the usage line: `[options] [metricname ...]`. */
+  readonly synopsis: string
+  readonly rows: readonly OptionRow[]
+  /** Options end at the first operand. Otherwise both may be mixed unless POSIXLY_CORRECT is set. */
+  readonly posix?: boolean
+}
+
+/** One option as given. */
+export interface GivenOption {
+  /** The short letter where the option has one, otherwise the long name. */
+  readonly name: string
+  /** '' for an option without argument. */
+  readonly value: string
+}
+
+/** A command line taken apart. Nothing has been printed yet. */
+export interface ParsedOptions {
+  /** Options in the order given. */
+  readonly given: readonly GivenOption[]
+  readonly operands: readonly string[]
+  /** Mistakes, without the command's name. The command may add its own before it calls `endEarly`. */
+  readonly problems: string[]
+}
+
+/** Options every command has. */
+export const HELP_ROW: Option = { short: '?', long: 'help', help: 'print this text and exit' }
+/** Prints the version. */
+export const VERSION_ROW: Option = { short: 'V', long: 'version', help: 'print the version and exit' }
+
+/**
+ * Takes a command line apart: bundled letters, `--long=value`, unique prefixes of long names, `--`, operands mixed
+ * with options. @see pmgetopt_r(3)
+ */
+export function parseOptions(table: OptionTable, io: Pick<ToolIo, 'args' | 'env'>): ParsedOptions {
+  const given: GivenOption[] = []
+  const operands: string[] = []
+  const problems: string[] = []
+  const options = table.rows.filter((row): row is Option => !('heading' in row))
+  const posix = table.posix === true || io.env['POSIXLY_CORRECT'] !== undefined
+  const { args } = io
+  let next = 0
+
+  const add = (option: Option, value: string): void => {
+    given.push({ name: option.short ?? option.long!, value })
+  }
+
+  const parseLong = (text: string): void => {
+    const equals = text.indexOf('=')
+    const name = equals < 0 ? text : text.slice(0, equals)
+    const option = findLong(options, name)
+    if (option === undefined) problems.push(`unrecognized option '--${text}'`)
+    else if (Array.isArray(option))
+      problems.push(`option '--${text}' is ambiguous; possibilities: ${option.map((o) => `'--${o}'`).join(' ')}`)
+    else if (option.arg === undefined) {
+      if (equals >= 0) problems.push(`option '--${option.long}' doesn't allow an argument`)
+      else add(option, '')
+    } else if (equals >= 0) add(option, text.slice(equals + 1))
+    else if (next < args.length) add(option, args[next++]!)
+    else problems.push(`option '--${option.long}' requires an argument`)
+  }
+
+  const parseShort = (letters: string): void => {
+    for (let i = 0; i < letters.length; i++) {
+      const letter = letters[i]!
+      const option = options.find(({ short }) => short === letter)
+      if (option === undefined) problems.push(`invalid option -- '${letter}'`)
+      else if (option.arg === undefined) add(option, '')
+      else {
+        if (i + 1 < letters.length) add(option, letters.slice(i + 1))
+        else if (next < args.length) add(option, args[next++]!)
+        else problems.push(`option requires an argument -- '${letter}'`)
+        return
+      }
+    }
+  }
+
+  while (next < args.length) {
+    const arg = args[next++]!
+    if (arg === '--') break
+    if (arg.startsWith('--')) parseLong(arg.slice(2))
+    else if (arg.length > 1 && arg.startsWith('-')) parseShort(arg.slice(1))
+    else {
+      operands.push(arg)
+      if (posix) break
+    }
+  }
+  operands.push(...args.slice(next))
+  return { given, operands, problems }
+}
+
+/** The option of that long name or unique prefix; the candidates of an ambiguous one, in the reference's order. */
+function findLong(options: readonly Option[], name: string): Option | readonly string[] | undefined {
+  const matches = options.filter(({ long }) => long?.startsWith(name))
+  const exact = matches.find(({ long }) => long === name)
+  if (exact !== undefined || matches.length < 2) return exact ?? matches[0]
+  // The first match, then the others from the end of the table.
+  const [first, ...rest] = matches.map(({ long }) => long!)
+  return [first!, ...rest.reverse()]
+}
+
+/**
+ * Deals with what ends a command before it starts: -V, -?, and mistakes, which are printed with the usage text.
+ * Returns the exit status, or undefined when the command should run.
+ */
+export function endEarly(table: OptionTable, parsed: ParsedOptions, io: ToolIo): number | undefined {
+  const wants = (row: Option): boolean =>
+    table.rows.includes(row) && parsed.given.some(({ name }) => name === (row.short ?? row.long))
+  for (const problem of parsed.problems) io.stderr.write(`${io.progname}: ${problem}\n`)
+  if (parsed.problems.length === 0 && wants(VERSION_ROW)) {
+    io.stderr.write(`${io.progname} version ${VERSION}\n`)
+    return 0
+  }
+  if (parsed.problems.length === 0 && !wants(HELP_ROW)) return undefined
+  io.stderr.write(usageText(table, io.progname))
+  return 1
+}
+
+/** The usage text. @see pmUsageMessage(3) */
+export function usageText(table: OptionTable, progname: string): string {
+  let text = `Usage: ${progname} ${table.synopsis}\n`
+  for (const row of table.rows) {
+    if ('heading' in row) text += `\n${row.heading}:\n`
+    else if (row.help !== undefined) text += usageLine(row)
+  }
+  return text
+}
+
+/** Width of the column that option texts stand in. */
+const HELP_COLUMN = 24
+
+function usageLine({ short, long, arg, help }: Option): string {
+  const forms: string[] = []
+  if (short !== undefined) forms.push(arg === undefined ? `-${short}` : `-${short} ${arg}`)
+  if (long !== undefined) forms.push(arg === undefined ? `--${long}` : `--${long}=${arg}`)
+  const option = `  ${forms.join(', ')}`
+  // Text that would touch the help goes on a line of its own.
+  if (option.length >= HELP_COLUMN) return `${option}\n${' '.repeat(HELP_COLUMN)}${help}\n`
+  return `${option.padEnd(HELP_COLUMN)}${help}\n`
+}

@@ -1,0 +1,69 @@
+/** Output of a command on a file descriptor, collected into blocks: a system call a line is eight times slower. */
+import { fstatSync, writeSync } from 'node:fs'
+import { encodeText } from '../../base/text.ts'
+import type { Output } from './tool.ts'
+
+/** Characters collected before they are written, unless somebody watches. */
+const BLOCK = 32 * 1024
+/** Device class of /dev/null and its like on Linux: character devices, but no terminals. */
+const MEMORY_DEVICES = 1
+
+/** Writes to a file descriptor it does not own. Nobody reading any more is no error here: `onBroken` decides. */
+export class FdOutput implements Output {
+  readonly isTerminal: boolean
+  readonly #fd: number
+  readonly #block: number
+  readonly #onBroken: () => void
+  #text = ''
+  #unwritten: Uint8Array | undefined
+
+  /** `immediate`: every text is written at once, as on a terminal. */
+  constructor(fd: number, onBroken: () => void, immediate = false) {
+    this.#fd = fd
+    this.#onBroken = onBroken
+    this.isTerminal = looksLikeTerminal(fd)
+    this.#block = immediate || this.isTerminal ? 1 : BLOCK
+  }
+
+  write(text: string): void {
+    this.#text += text
+    if (this.#text.length >= this.#block) this.#tryWrite()
+  }
+
+  async flush(): Promise<void> {
+    // A pipe may be non-blocking because somebody else made it so; then its reader has to catch up first.
+    while (!this.#tryWrite()) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+
+  /** Writes all it can; false when the reader is behind. */
+  #tryWrite(): boolean {
+    while (this.#unwritten !== undefined || this.#text !== '') {
+      if (this.#unwritten === undefined) {
+        this.#unwritten = encodeText(this.#text)
+        this.#text = ''
+      }
+      try {
+        const written = writeSync(this.#fd, this.#unwritten)
+        this.#unwritten = written < this.#unwritten.length ? this.#unwritten.subarray(written) : undefined
+      } catch (error) {
+        const code = (error as { code?: unknown }).code
+        if (code === 'EAGAIN') return false
+        if (code !== 'EPIPE') throw error
+        this.#unwritten = undefined
+        this.#text = ''
+        this.#onBroken()
+      }
+    }
+    return true
+  }
+}
+
+/** node:tty would know for certain, and costs a millisecond. */
+function looksLikeTerminal(fd: number): boolean {
+  try {
+    const stat = fstatSync(fd)
+    return stat.isCharacterDevice() && ((stat.rdev >> 8) & 0xfff) !== MEMORY_DEVICES
+  } catch {
+    return false // a closed descriptor: writing will say so
+  }
+}

@@ -1,0 +1,58 @@
+/** From a process to a command: what every bin entry calls. */
+import { basename } from 'node:path'
+import { PcpError } from '../model/errors.ts'
+import { FdOutput } from './lib/output.ts'
+import type { Tool, ToolIo } from './lib/tool.ts'
+
+/** What a shell reports for a command that wrote to a closed pipe. */
+const STATUS_BROKEN_PIPE = 141
+
+/**
+ * Runs a command with this process's arguments and ends the process with its status. A command that gives up because
+ * of a signal ends by that signal, as its parent expects; one that resolves after a signal has ended in good order.
+ */
+export async function main(tool: Tool): Promise<void> {
+  const interrupt = new AbortController()
+  let signalled: NodeJS.Signals | undefined
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(name, () => {
+      signalled = name
+      interrupt.abort()
+    })
+  }
+  const stdout = new FdOutput(1, () => process.exit(STATUS_BROKEN_PIPE))
+  const stderr = new FdOutput(2, () => {}, true)
+  const io: ToolIo = {
+    progname: basename(process.argv[1] ?? tool.name),
+    args: process.argv.slice(2),
+    env: process.env,
+    cwd: process.cwd(),
+    // process.stdin is made on first use: it costs time even when nobody reads it.
+    stdin: { [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator]() },
+    stdout,
+    stderr,
+    now: Date.now,
+    signal: interrupt.signal,
+  }
+  let status = 1
+  try {
+    status = await tool.run(io)
+  } catch (error) {
+    await stdout.flush()
+    if (signalled !== undefined) {
+      process.kill(process.pid, signalled) // our handler is gone: it was for once
+      await new Promise((resolve) => setTimeout(resolve, 1000))
+    }
+    stderr.write(`${io.progname}: ${describe(error, io)}\n`)
+  }
+  await Promise.all([stdout.flush(), stderr.flush()])
+  process.exit(status)
+}
+
+/** The message of an error; with debugging on, where it came from as well. */
+function describe(error: unknown, io: ToolIo): string {
+  if (!(error instanceof Error)) return String(error)
+  const debugging = io.env['PCP_DEBUG'] !== undefined || io.args.some((arg) => arg.startsWith('-D'))
+  const isBug = !(error instanceof PcpError) && (error as { code?: unknown }).code === undefined
+  return (debugging || isBug) && error.stack !== undefined ? error.stack : error.message
+}
