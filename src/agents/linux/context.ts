@@ -1,0 +1,124 @@
+/** What the subjects of the linux agent share: rooted files, kernel constants, CPUs and nodes. */
+import { readdirSync, readFileSync } from 'node:fs'
+import type { AgentEnv, IndomSpec } from '../../pmda/define.ts'
+import { Reading } from '../../pmda/reading.ts'
+import { ProcFile, readAttribute, readSmallFile, rooted } from '../../sys/proc.ts'
+import { newStat, type ProcStat, parseStat } from './proc-stat.ts'
+import { readTopology, type Topology } from './topology.ts'
+
+/** The one place where the agent's subjects get at the system. Every path is absolute and taken below the agent's root. */
+export interface LinuxContext {
+  readonly env: AgentEnv
+  /** Where the system's files are: '/' or the root of a fixture tree. */
+  readonly root: string
+  /** Clock ticks a second: the unit of CPU times in /proc/stat. */
+  readonly hertz: number
+  /** Bytes a page. */
+  readonly pagesize: number
+  /** A file that is read again and again: kept open until the agent is closed; the same object for the same path. */
+  file(path: string): ProcFile
+  /** A file that is read now and then, as text. Throws Node's error (ENOENT...). */
+  text(path: string): string
+  /** An attribute of sysfs, trimmed; undefined when it cannot be read. */
+  attribute(path: string): string | undefined
+  /** Names in a directory, sorted; none when there is no such directory. */
+  list(path: string): readonly string[]
+  /** /proc/stat. */
+  readonly stat: Reading<ProcStat>
+  /** Which CPU belongs to which NUMA node. */
+  readonly topology: Reading<Topology>
+  /** Instance domain 0: CPUs, the id is the CPU's number. */
+  readonly cpus: IndomSpec
+  /** Instance domain 19: NUMA nodes, the id is the node's number; a kernel without NUMA has one, node0. */
+  readonly nodes: IndomSpec
+  /** Releases the open files. */
+  close(): void
+}
+
+/** Opens the context. Environment: LINUX_STATSPATH (a further root), LINUX_HERTZ, LINUX_PAGESIZE. */
+export function openContext(env: AgentEnv): LinuxContext {
+  const root = rooted(env.root, env.env['LINUX_STATSPATH'] || '/')
+  const files = new Map<string, ProcFile>()
+  const auxv = readAuxv()
+
+  const file = (path: string): ProcFile => {
+    let found = files.get(path)
+    if (found === undefined) files.set(path, (found = new ProcFile(root, path)))
+    return found
+  }
+  const attribute = (path: string): string | undefined => readAttribute(root, path)
+  const list = (path: string): readonly string[] => {
+    try {
+      return readdirSync(rooted(root, path)).sort()
+    } catch {
+      return [] // a directory this kernel does not have: nothing of that kind exists
+    }
+  }
+
+  const columns = newStat()
+  const stat = new Reading(() => parseStat(file('/proc/stat').scan(), columns))
+  const topology = new Reading(() => readTopology(list, attribute))
+  return {
+    env,
+    root,
+    hertz: numberFrom(env.env['LINUX_HERTZ']) ?? auxv.get(AT_CLKTCK) ?? 100,
+    pagesize: numberFrom(env.env['LINUX_PAGESIZE']) ?? auxv.get(AT_PAGESZ) ?? 4096,
+    file,
+    text: (path) => readSmallFile(root, path),
+    attribute,
+    list,
+    stat,
+    topology,
+    cpus: {
+      serial: 0,
+      reading: stat,
+      instances: () => {
+        const ids = stat.value.ids
+        return { ids, names: ids.map((id) => `cpu${id}`) }
+      },
+      help: 'Processors that are online',
+      text: 'One instance for each cpuN line of /proc/stat. The instance number is the number the kernel gives the processor.',
+      labels: { device_type: 'cpu', indom_name: 'per cpu' },
+      instanceLabels: (inst) => ({ cpu: inst }),
+    },
+    nodes: {
+      serial: 19,
+      reading: topology,
+      instances: () => {
+        const { nodes } = topology.value
+        return { ids: nodes, names: nodes.map((id) => `node${id}`) }
+      },
+      help: 'NUMA nodes: processors with the memory that is local to them',
+      text: 'One instance for each nodeN directory of /sys/devices/system/node, or node0 where the kernel was built without NUMA.',
+      labels: { device_type: 'numa_node', indom_name: 'per numa_node' },
+      instanceLabels: (inst) => ({ numa_node: inst }),
+    },
+    close: () => {
+      for (const open of files.values()) open.close()
+      files.clear()
+    },
+  }
+}
+
+const AT_PAGESZ = 6
+const AT_CLKTCK = 17
+
+/** Facts the kernel hands every process at its start: Node has no sysconf(3), and running getconf costs a process. */
+function readAuxv(): ReadonlyMap<number, number> {
+  const facts = new Map<number, number>()
+  let words: Buffer
+  try {
+    words = readFileSync('/proc/self/auxv')
+  } catch {
+    return facts // not Linux, or no /proc: a fixture tree can still be read with the usual constants
+  }
+  for (let i = 0; i + 16 <= words.length; i += 16) {
+    facts.set(Number(words.readBigUInt64LE(i)), Number(words.readBigUInt64LE(i + 8)))
+  }
+  return facts
+}
+
+function numberFrom(text: string | undefined): number | undefined {
+  const value = Number(text)
+  return text !== undefined && value > 0 ? value : undefined
+}

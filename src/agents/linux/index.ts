@@ -1,0 +1,22 @@
+/** The linux agent (domain 60): what the kernel says about the machine in /proc and /sys. */
+import type { MetricSpec } from '../../pmda/define.ts'
+import { defineAgent } from '../../pmda/index.ts'
+import { type LinuxContext, openContext } from './context.ts'
+
+/** One subject: the metrics of one kernel file or a few that belong together. */
+type Subject = (ctx: LinuxContext) => { readonly [name: string]: MetricSpec }
+
+/** Every subject of the agent; a new file is one line here. */
+const SUBJECTS: readonly Subject[] = []
+
+/** The agent for the collector's registry. */
+export const agent = defineAgent({
+  name: 'linux',
+  domain: 60,
+  open: (env) => {
+    const ctx = openContext(env)
+    const metrics: { [name: string]: MetricSpec } = {}
+    for (const subject of SUBJECTS) Object.assign(metrics, subject(ctx))
+    return { metrics, close: ctx.close }
+  },
+})
