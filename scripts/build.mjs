@@ -53,7 +53,10 @@ async function buildCommands() {
   writeFileSync(join(top, 'bin', 'package.json'), '{ "type": "commonjs" }\n')
   await Promise.all([
     ...tools.map(({ name, file }) =>
-      buildCommand(name, `import { runTool } from './tools/main.ts'\nimport { tool } from './tools/${file}'\nrunTool(tool)\n`),
+      buildCommand(
+        name,
+        `import { runTool } from './tools/main.ts'\nimport { tool } from './tools/${file}'\nrunTool(tool)\n`,
+      ),
     ),
     ...agents
       .filter(({ daemon }) => daemon !== false)
@@ -68,7 +71,8 @@ async function buildCommands() {
 
 async function buildLibrary() {
   const dist = join(top, 'dist')
-  for (const part of ['esm', 'cjs', 'types', 'types-cjs']) rmSync(join(dist, part), { recursive: true, force: true })
+  for (const part of ['esm', 'cjs', 'types', 'types-cjs'])
+    rmSync(join(dist, part), { recursive: true, force: true })
   await build({
     ...common,
     entryPoints: Object.entries(ENTRIES).map(([out, file]) => ({ in: join('src', file), out })),
@@ -90,7 +94,8 @@ async function buildLibrary() {
     outfile: join(dist, 'cjs', 'all.js'),
     format: 'cjs',
   })
-  for (const name of names) writeFileSync(join(dist, 'cjs', `${name}.js`), `module.exports = require('./all.js').${name}\n`)
+  for (const name of names)
+    writeFileSync(join(dist, 'cjs', `${name}.js`), `module.exports = require('./all.js').${name}\n`)
   writeFileSync(join(dist, 'cjs', 'package.json'), '{ "type": "commonjs" }\n')
   if (run(packageBin('tsc'), ['-p', 'tsconfig.build.json']) !== 0) process.exit(1)
   cpSync(join(dist, 'types'), join(dist, 'types-cjs'), { recursive: true })

@@ -1,6 +1,7 @@
 /** What to run before every push: format and lint, types, unit tests, build, start-up budget. */
-import { install, must, packageBin, top } from './lib/run.mjs'
+
 import { join } from 'node:path'
+import { install, must, packageBin, top } from './lib/run.mjs'
 
 install()
 must(packageBin('biome'), ['check', '--error-on-warnings', '.'])

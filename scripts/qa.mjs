@@ -16,5 +16,13 @@ if (list === undefined || !existsSync(join(qa, 'lists', list))) {
 build('--bin')
 const known = join(top, 'test', 'interop', 'known-failures')
 process.exit(
-  run(join(qa, 'run'), ['--bin', join(top, 'bin'), '--known', known, '--list', join(qa, 'lists', list), ...options]),
+  run(join(qa, 'run'), [
+    '--bin',
+    join(top, 'bin'),
+    '--known',
+    known,
+    '--list',
+    join(qa, 'lists', list),
+    ...options,
+  ]),
 )

@@ -18,15 +18,21 @@ build()
 const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-test-'))
 const report = join(dir, 'report.json')
 const args = ['run', ...projects.flatMap((name) => ['--project', name])]
-const status = run(packageBin('vitest'), [...args, '--reporter=default', '--reporter=json', `--outputFile=${report}`, ...rest], {
-  env: cleanEnv({ NO_COLOR: '1' }),
-})
+const status = run(
+  packageBin('vitest'),
+  [...args, '--reporter=default', '--reporter=json', `--outputFile=${report}`, ...rest],
+  {
+    env: cleanEnv({ NO_COLOR: '1' }),
+  },
+)
 let passed = 0
 let failed = 0
 try {
   const totals = JSON.parse(readFileSync(report, 'utf8'))
   passed = totals.numPassedTests
-  failed = totals.numFailedTests + totals.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length
+  failed =
+    totals.numFailedTests +
+    totals.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length
 } catch {
   failed = 1 // the runner ended before it could report
 }

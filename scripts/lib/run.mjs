@@ -35,9 +35,13 @@ export function install() {
   const installed = join(top, 'node_modules', '.package-lock.json')
   const wanted = join(top, 'package-lock.json')
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(wanted).mtimeMs) return
-  must(process.platform === 'win32' ? 'npm.cmd' : 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-    shell: process.platform === 'win32',
-  })
+  must(
+    process.platform === 'win32' ? 'npm.cmd' : 'npm',
+    ['ci', '--no-audit', '--no-fund', '--loglevel=error'],
+    {
+      shell: process.platform === 'win32',
+    },
+  )
 }
 
 /** Builds everything. */

@@ -1,0 +1,102 @@
+/** The two candidates of a macro bench: our collector and the reference's, each a process of its own on a free port. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A running collector. */
+export interface Candidate {
+  readonly name: string
+  readonly port: number
+  /** Process id of the collector itself. */
+  readonly pid: number
+  stop(): Promise<void>
+}
+
+const REFERENCE = '/usr/lib/pcp/bin/pmcd'
+const REFERENCE_CONF = '/etc/pcp/pmcd/pmcd.conf'
+
+/** Is the reference's collector installed? */
+export const hasReference = (): boolean => existsSync(REFERENCE)
+
+/** A port nobody listens on. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+/** Our collector as `npm start` configures it: built-in defaults, agents in its process. */
+export async function startOurs(top: string, agents = 'linux,pmcd,simple'): Promise<Candidate> {
+  const port = await freePort()
+  const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-bench-'))
+  const args = [join(top, 'dist', 'start.cjs'), '--port', String(port), '--dir', dir, '--agents', agents]
+  return launch('ours', process.execPath, args, port, dir)
+}
+
+/** The reference's collector with the agents its installed pmcd.conf names for `domains`. */
+export async function startReference(domains: readonly number[] = [2, 60, 253]): Promise<Candidate> {
+  const port = await freePort()
+  const dir = mkdtempSync(join(tmpdir(), 'pcp-reference-'))
+  const lines = readFileSync(REFERENCE_CONF, 'utf8')
+    .split('\n')
+    .filter((line) => domains.includes(Number(line.split(/\s+/)[1])))
+  writeFileSync(join(dir, 'pmcd.conf'), `${lines.join('\n')}\n`)
+  const args = [
+    '-f',
+    '-c',
+    join(dir, 'pmcd.conf'),
+    '-p',
+    String(port),
+    '-s',
+    join(dir, 'pmcd.socket'),
+    '-l',
+    join(dir, 'pmcd.log'),
+  ]
+  return launch('reference', REFERENCE, args, port, dir, { PMCD_ROOT_AGENT: '0' })
+}
+
+async function launch(
+  name: string,
+  command: string,
+  args: readonly string[],
+  port: number,
+  dir: string,
+  extra: Record<string, string> = {},
+): Promise<Candidate> {
+  const env: NodeJS.ProcessEnv = { ...process.env, ...extra }
+  delete env['NODE_EXTRA_CA_CERTS']
+  const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'inherit'], cwd: dir })
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  await answering(port, child)
+  return {
+    name,
+    port,
+    pid: child.pid!,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await gone
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Waits until the collector sends its challenge. */
+async function answering(port: number, child: ChildProcess): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended with status ${child.exitCode}`)
+    const answered = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1')
+      socket.once('data', () => resolve(true) ?? socket.destroy())
+      socket.once('error', () => resolve(false))
+    })
+    if (answered) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`${child.spawnfile} does not answer on port ${port}`)
+}

@@ -1,0 +1,63 @@
+/**
+ * Whole-process start-up: `--version` of each tool beside bare node, and the first value of pminfo beside the
+ * reference's. `npm run bench -- start [--runs N]`
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { startOurs } from './lib/collectors.ts'
+import { median, table } from './lib/report.ts'
+
+const { values } = parseArgs({ options: { runs: { type: 'string', default: '15' } } })
+const runs = Number(values.runs)
+const top = process.cwd()
+const env: NodeJS.ProcessEnv = { ...process.env }
+delete env['NODE_EXTRA_CA_CERTS'] // triples the start of every Node 20 process
+
+function time(command: string, args: readonly string[]): number {
+  const start = process.hrtime.bigint()
+  spawnSync(command, args, { env, stdio: 'ignore' })
+  return Number(process.hrtime.bigint() - start) / 1e6
+}
+
+/** Medians of interleaved runs, after one that is not counted. */
+function compare(commands: readonly (readonly [string, readonly string[]])[]): number[] {
+  const times = commands.map((): number[] => [])
+  for (let round = 0; round <= runs; round++)
+    commands.forEach(([command, args], i) => {
+      const ms = time(command, args)
+      if (round > 0) times[i]!.push(ms)
+    })
+  return times.map(median)
+}
+
+const tools = readdirSync(join(top, 'bin')).filter(
+  (name) => !name.endsWith('.json') && !name.startsWith('pmda'),
+)
+const rows: string[][] = [['--version of', 'ms', 'bare node ms', 'ratio']]
+let over = 0
+for (const name of tools) {
+  // pmprobe gives -V another meaning, but all take --version.
+  const [ours, bare] = compare([
+    [process.execPath, [join(top, 'bin', name), '--version']],
+    [process.execPath, ['-e', '0']],
+  ]) as [number, number]
+  if (ours / bare > 1.3) over++
+  rows.push([name, ours.toFixed(1), bare.toFixed(1), (ours / bare).toFixed(2)])
+}
+console.log(table(rows))
+console.log(`${tools.length - over} of ${tools.length} within 1.3 times bare node`)
+
+const collector = await startOurs(top)
+try {
+  const args = ['-h', `localhost:${collector.port}`, '-f', 'kernel.all.load']
+  const commands: [string, readonly string[]][] = [[process.execPath, [join(top, 'bin', 'pminfo'), ...args]]]
+  if (existsSync('/usr/bin/pminfo')) commands.push(['/usr/bin/pminfo', args])
+  const [ours, reference] = compare(commands)
+  console.log(
+    `first value: pminfo ${ours!.toFixed(1)} ms${reference === undefined ? '' : `, the reference's ${reference.toFixed(1)} ms`}`,
+  )
+} finally {
+  await collector.stop()
+}
