@@ -1,0 +1,286 @@
+/**
+ * Access control: which operations a peer is denied, and how many may connect. pmcd(1)
+ *
+ * Host rules are kept from most general to most specific; each that matches overwrites the operations it speaks of, and
+ * the last one that matches supplies the connection limit. Nothing matches: everything is allowed.
+ */
+import type { Credentials } from '../model/source.ts'
+import { type AccessStatement, OP_ALL } from './config-access.ts'
+
+/** Where a client connects from. */
+export interface Peer {
+  /** Undefined for a unix socket. */
+  readonly address: string | undefined
+  readonly credentials?: Credentials
+}
+
+/** What the system knows about names. */
+export interface NameService {
+  /** Addresses of a host name, none when it is unknown. */
+  readonly addressesOf: (host: string) => Promise<readonly string[]>
+  /** Addresses of this host's interfaces, loopback included. */
+  readonly ownAddresses: () => readonly string[]
+  /** Id of a user or group name; undefined when unknown. */
+  readonly idOf: (kind: 'user' | 'group', name: string) => number | undefined
+}
+
+/** A rule as it is matched: one statement makes one for each pattern of each name. */
+export interface AccessRule {
+  readonly subject: 'host' | 'user' | 'group'
+  /** As written. */
+  readonly spec: string
+  /** Address bytes that must match; undefined for unix clients, users and groups. */
+  readonly prefix?: readonly number[]
+  /** 4 or 16: the length of addresses `prefix` speaks of. */
+  readonly width?: 4 | 16
+  /** Matches this host's clients however they come. */
+  readonly isOwn?: boolean
+  /** Id of the user or group; undefined for all of them. */
+  readonly id?: number | undefined
+  /** How general: 0 is one address. */
+  readonly level: number
+  readonly specified: number
+  readonly denied: number
+  readonly maxConnections: number | undefined
+}
+
+/** Result of asking. */
+export interface Admission {
+  /** OP_* bits the peer may not do. */
+  readonly denied: number
+  /** The rules whose limits count this connection. */
+  readonly counted: readonly AccessRule[]
+}
+
+/** The access rules in force, and the connections they count. */
+export class AccessTable {
+  readonly #rules: readonly AccessRule[]
+  readonly #own: readonly (readonly number[])[]
+  readonly #current = new Map<AccessRule, number>()
+
+  constructor(rules: readonly AccessRule[] = [], ownAddresses: readonly string[] = []) {
+    this.#rules = [...rules].sort((a, b) => b.level - a.level)
+    this.#own = ownAddresses.map(parseAddress).filter((bytes) => bytes !== undefined)
+  }
+
+  /** Rules of one kind, most general first, with the connections counted against each. */
+  rules(subject: AccessRule['subject']): readonly { readonly rule: AccessRule; readonly current: number }[] {
+    return this.#rules
+      .filter((rule) => rule.subject === subject)
+      .map((rule) => ({ rule, current: this.#current.get(rule) ?? 0 }))
+  }
+
+  /** Do users or groups decide, so that clients must say who they are? */
+  get needsCredentials(): boolean {
+    return this.#rules.some((rule) => rule.subject !== 'host')
+  }
+
+  /** What a peer is denied, without counting it. */
+  check(peer: Peer): Admission {
+    const host = this.#decide(
+      this.#rules.filter((rule) => rule.subject === 'host' && this.#matches(rule, peer)),
+    )
+    let { denied } = host
+    const counted = [...host.counted]
+    for (const subject of ['user', 'group'] as const) {
+      const all = this.#rules.filter((rule) => rule.subject === subject)
+      if (all.length === 0) continue
+      const id = subject === 'user' ? peer.credentials?.uid : peer.credentials?.gid
+      const matching = all
+        .filter((rule) => rule.id === undefined || rule.id === id)
+        .sort((a, b) => Number(a.id !== undefined) - Number(b.id !== undefined))
+      if (matching.length === 0) denied = OP_ALL
+      const decision = this.#decide(matching)
+      denied |= decision.denied
+      counted.push(...decision.counted)
+    }
+    return { denied, counted }
+  }
+
+  /** Counts a connection. False, and nothing counted, when it is one too many. */
+  admit(admission: Admission): boolean {
+    const isFull = admission.counted.some(
+      (rule) => (this.#current.get(rule) ?? 0) >= (rule.maxConnections ?? Number.POSITIVE_INFINITY),
+    )
+    if (isFull) return false
+    for (const rule of admission.counted) this.#current.set(rule, (this.#current.get(rule) ?? 0) + 1)
+    return true
+  }
+
+  /** Takes back what `admit` counted. */
+  release(admission: Admission): void {
+    for (const rule of admission.counted) this.#current.set(rule, (this.#current.get(rule) ?? 1) - 1)
+  }
+
+  #decide(matching: readonly AccessRule[]): Admission {
+    let denied = 0
+    let limiting: AccessRule | undefined
+    for (const rule of matching) {
+      denied = (denied & ~rule.specified) | rule.denied
+      if (rule.maxConnections !== undefined) limiting = rule
+    }
+    return { denied, counted: limiting === undefined ? [] : [limiting] }
+  }
+
+  #matches(rule: AccessRule, peer: Peer): boolean {
+    if (peer.address === undefined) return rule.width === undefined
+    const bytes = parseAddress(peer.address)
+    if (bytes === undefined) return false
+    const isOwn = isLoopback(bytes) || this.#own.some((own) => startsWith(own, bytes))
+    if (isOwn && rule.isOwn === true) return true
+    const candidates = isOwn ? [bytes, ...this.#own] : [bytes]
+    return candidates.some((address) => address.length === rule.width && startsWith(address, rule.prefix!))
+  }
+}
+
+/** What `buildAccess` made of the statements. */
+export interface BuiltAccess {
+  readonly table: AccessTable
+  /** For the log: names that were left out, and rules that contradict each other. */
+  readonly problems: readonly string[]
+  readonly isValid: boolean
+}
+
+/** Turns statements into rules, looking up the names in them. */
+export async function buildAccess(
+  statements: readonly AccessStatement[],
+  names: NameService,
+): Promise<BuiltAccess> {
+  const rules: AccessRule[] = []
+  const problems: string[] = []
+  let isValid = true
+  for (const statement of statements) {
+    for (const spec of statement.names) {
+      const found = await rulesFor(statement, spec, names)
+      if (typeof found === 'string') {
+        problems.push(`[line ${statement.line}]: Warning: ${found}`)
+        continue
+      }
+      for (const rule of found) {
+        const earlier = rules.find((other) => isSamePattern(other, rule))
+        if (earlier === undefined) rules.push(rule)
+        else if (clash(earlier, rule)) {
+          problems.push(
+            `[line ${statement.line}]: Error: Permission clash for ${spec} with earlier statement for ${earlier.spec}`,
+          )
+          isValid = false
+        } else rules[rules.indexOf(earlier)] = merge(earlier, rule)
+      }
+    }
+  }
+  if (statements.length > 0 && rules.length === 0) isValid = false
+  return { table: new AccessTable(rules, names.ownAddresses()), problems, isValid }
+}
+
+type Pattern = Pick<AccessRule, 'prefix' | 'width' | 'isOwn' | 'id' | 'level'>
+
+async function rulesFor(
+  statement: AccessStatement,
+  spec: string,
+  names: NameService,
+): Promise<readonly AccessRule[] | string> {
+  const { subject, specified, denied, maxConnections } = statement
+  const patterns = subject === 'host' ? await hostPatterns(spec, names) : accountPattern(subject, spec, names)
+  if (typeof patterns === 'string') return patterns
+  return patterns.map((pattern) => ({ ...pattern, subject, spec, specified, denied, maxConnections }))
+}
+
+function accountPattern(kind: 'user' | 'group', spec: string, names: NameService): Pattern[] | string {
+  if (spec === '*') return [{ level: 1 }]
+  const id = names.idOf(kind, spec)
+  return id === undefined ? `unknown ${kind} "${spec}" is left out` : [{ id, level: 0 }]
+}
+
+async function hostPatterns(spec: string, names: NameService): Promise<Pattern[] | string> {
+  if (spec === '*')
+    return [{ prefix: [], width: 4, level: 4 }, { prefix: [], width: 16, level: 8 }, { level: 1 }]
+  if (spec.startsWith('unix:')) return [{ level: 1 }]
+  if (spec === 'local:*') return [{ level: 1 }, { prefix: [127, 0, 0, 1], width: 4, isOwn: true, level: 0 }]
+  const star = spec.indexOf('*')
+  if (star >= 0)
+    return star === spec.length - 1 ? wildcard(spec) : `Wildcard in host pattern "${spec}" is not at the end`
+  const addresses = parseAddress(spec) === undefined ? await names.addressesOf(spec) : [spec]
+  const parsed = addresses.map(parseAddress).filter((bytes) => bytes !== undefined)
+  if (parsed.length === 0) return `host "${spec}" is unknown and left out`
+  const own = names.ownAddresses().map(parseAddress)
+  const isOwn = parsed.some(
+    (bytes) => isLoopback(bytes) || own.some((other) => other !== undefined && startsWith(other, bytes)),
+  )
+  if (isOwn) return [{ prefix: [127, 0, 0, 1], width: 4, isOwn: true, level: 0 }]
+  return parsed.map((prefix) => ({ prefix, width: prefix.length as 4 | 16, level: 0 }))
+}
+
+/** `10.1.*` or `fe80:*`. */
+function wildcard(spec: string): Pattern[] | string {
+  const body = spec.slice(0, -1)
+  if (body.includes(':')) {
+    const groups = body === ':' ? [] : body.slice(0, -1).split(':')
+    const isBad =
+      !body.endsWith(':') || groups.length > 7 || groups.some((group) => !/^[0-9a-f]{1,4}$/i.test(group))
+    if (isBad) return `Bad IPv6 address wildcard, ${spec}`
+    const prefix = groups.flatMap((group) => [
+      Number.parseInt(group, 16) >> 8,
+      Number.parseInt(group, 16) & 255,
+    ])
+    return [{ prefix, width: 16, level: 8 - groups.length }]
+  }
+  const parts = body === '.' ? [] : body.slice(0, -1).split('.')
+  if (parts.length > 3) return `Too many dots in host pattern "${spec}"`
+  const isBad = !body.endsWith('.') || parts.some((part) => !/^\d{1,3}$/.test(part) || Number(part) > 255)
+  if (isBad) return `Bad IP address wildcard, ${spec}`
+  return [{ prefix: parts.map(Number), width: 4, level: 4 - parts.length }]
+}
+
+/** Bytes of an IPv4 or IPv6 address; an IPv4 address inside IPv6 counts as IPv4. Undefined when it is neither. */
+export function parseAddress(text: string): number[] | undefined {
+  const plain = text.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
+  if (/^\d+(\.\d+){3}$/.test(plain)) {
+    const bytes = plain.split('.').map(Number)
+    return bytes.every((byte) => byte < 256) ? bytes : undefined
+  }
+  if (!/^[0-9a-f:]+$/i.test(plain) || !plain.includes(':')) return undefined
+  const [head = '', tail] = plain.split('::')
+  const groupsOf = (part: string): string[] => (part === '' ? [] : part.split(':'))
+  const before = groupsOf(head)
+  const after = tail === undefined ? [] : groupsOf(tail)
+  const missing = 8 - before.length - after.length
+  if (missing < 0 || (tail === undefined && missing !== 0)) return undefined
+  const groups = [...before, ...Array<string>(missing).fill('0'), ...after]
+  return groups.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255])
+}
+
+function isLoopback(bytes: readonly number[]): boolean {
+  if (bytes.length === 4) return bytes[0] === 127
+  return bytes.every((byte, i) => byte === (i === 15 ? 1 : 0))
+}
+
+function startsWith(address: readonly number[], prefix: readonly number[]): boolean {
+  return prefix.length <= address.length && prefix.every((byte, i) => byte === address[i])
+}
+
+function isSamePattern(a: AccessRule, b: AccessRule): boolean {
+  return (
+    a.subject === b.subject &&
+    a.width === b.width &&
+    a.level === b.level &&
+    a.id === b.id &&
+    a.isOwn === b.isOwn &&
+    a.prefix?.join() === b.prefix?.join()
+  )
+}
+
+function clash(a: AccessRule, b: AccessRule): boolean {
+  const both = a.specified & b.specified
+  const limitsDiffer =
+    a.maxConnections !== undefined && b.maxConnections !== undefined && a.maxConnections !== b.maxConnections
+  return (a.denied & both) !== (b.denied & both) || limitsDiffer
+}
+
+function merge(a: AccessRule, b: AccessRule): AccessRule {
+  return {
+    ...a,
+    specified: a.specified | b.specified,
+    denied: a.denied | b.denied,
+    maxConnections: a.maxConnections ?? b.maxConnections,
+  }
+}
