@@ -2,13 +2,12 @@
  * Builds what the package ships: bin/NAME for every tool and bin/pmdaNAME for every agent (one self-contained file each),
  * and the library in dist (ESM, CommonJS, types). `--bin` builds the commands only.
  */
-import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { install, packageBin, run, top } from './lib/run.mjs'
 
 install()
-const { build } = await import('esbuild')
+const { build, transform } = await import('esbuild')
 const binOnly = process.argv.includes('--bin')
 
 /** Public entry points: name in package.json's exports to source file. */
@@ -23,11 +22,19 @@ const common = {
   legalComments: 'none',
 }
 
-/** Loads a TypeScript module of ours into this script. */
-async function load(file) {
-  const outfile = join(top, 'node_modules', '.cache', 'pcp-ts', `${file.replaceAll('/', '-')}.mjs`)
-  await build({ ...common, entryPoints: [join('src', file)], outfile, format: 'esm', packages: 'external' })
-  return import(`${pathToFileURL(outfile)}?${Date.now()}`)
+/** Loads a table: a TypeScript module of ours that imports others only as types or on demand. */
+async function loadTable(file) {
+  const { code } = await transform(readFileSync(join(top, 'src', file), 'utf8'), {
+    loader: 'ts',
+    format: 'esm',
+  })
+  return import(`data:text/javascript,${encodeURIComponent(code)}`)
+}
+
+/** The module of a unit that is a file or a folder. */
+function moduleOf(folder, name) {
+  const file = `${folder}/${name}.ts`
+  return existsSync(join(top, 'src', file)) ? `./${file}` : `./${folder}/${name}/index.ts`
 }
 
 /** One executable: a whole program in one CommonJS file, which starts faster than an ES module. */
@@ -45,28 +52,21 @@ async function buildCommand(name, contents) {
 }
 
 async function buildCommands() {
-  const { tools } = await load('tools/registry.ts')
-  const { agents } = await load('agents/registry.ts')
+  const { TOOLS } = await loadTable('tools/registry.ts')
+  const { AGENTS } = await loadTable('agents/registry.ts')
   rmSync(join(top, 'bin'), { recursive: true, force: true })
   mkdirSync(join(top, 'bin'), { recursive: true })
   // The package is ESM; its commands are CommonJS.
   writeFileSync(join(top, 'bin', 'package.json'), '{ "type": "commonjs" }\n')
-  await Promise.all([
-    ...tools.map(({ name, file }) =>
-      buildCommand(
-        name,
-        `import { runTool } from './tools/main.ts'\nimport { tool } from './tools/${file}'\nrunTool(tool)\n`,
-      ),
-    ),
-    ...agents
-      .filter(({ daemon }) => daemon !== false)
-      .map(({ name, file }) =>
-        buildCommand(
-          `pmda${name}`,
-          `import { runDaemon } from './agents/daemon.ts'\nimport { agent } from './agents/${file}'\nrunDaemon(agent)\n`,
-        ),
-      ),
+  const tools = TOOLS.map(({ name }) => [
+    name,
+    `import { main } from './tools/main.ts'\nimport { tool } from '${moduleOf('tools', name)}'\nvoid main(tool)\n`,
   ])
+  const daemons = AGENTS.filter(({ daemon }) => daemon !== false).map(({ name }) => [
+    `pmda${name}`,
+    `import { main } from './agents/daemon.ts'\nimport { agent } from '${moduleOf('agents', name)}'\nvoid main(agent)\n`,
+  ])
+  await Promise.all([...tools, ...daemons].map(([name, contents]) => buildCommand(name, contents)))
 }
 
 async function buildLibrary() {

@@ -1,0 +1,149 @@
+/** Programs for interop tests: the reference's commands, and collectors of both sides, each on a free port. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export const top: string = process.cwd()
+const REFERENCE_PMCD = '/usr/lib/pcp/bin/pmcd'
+
+/** Is Debian's PCP installed? Tests say so when it is not. */
+export const hasReference: boolean = existsSync(REFERENCE_PMCD)
+if (!hasReference) console.log('skipped: the reference (Debian package pcp) is not installed')
+
+/** What a command printed. */
+export interface Printed {
+  readonly status: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** An environment without this shell's PCP settings. */
+export function plainEnv(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = { ...process.env, TZ: 'UTC', ...extra }
+  delete env['NODE_EXTRA_CA_CERTS']
+  for (const name of Object.keys(env)) if (/^(PCP|PMCD)_/.test(name) && !(name in extra)) delete env[name]
+  return env
+}
+
+/** Runs a command to its end. */
+export function run(
+  command: string,
+  args: readonly string[],
+  options: { env?: Readonly<Record<string, string>>; timeoutMs?: number; cwd?: string } = {},
+): Promise<Printed> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      env: plainEnv(options.env),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      cwd: options.cwd,
+      timeout: options.timeoutMs ?? 60_000,
+    })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    child.once('error', reject)
+    child.once('close', (status) => resolve({ status, stdout, stderr }))
+  })
+}
+
+/** A collector that a test started. */
+export interface TestCollector {
+  readonly port: number
+  /** For `-h`. */
+  readonly host: string
+  /** State directory. */
+  readonly dir: string
+  /** What it has printed so far. */
+  printed(): string
+  stop(): Promise<number | null>
+}
+
+/** A port nobody listens on. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+/** `npm start` without the build. */
+export async function startOurs(...options: string[]): Promise<TestCollector> {
+  const port = await freePort()
+  const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-interop-'))
+  const args = [join(top, 'dist', 'start.cjs'), '--port', String(port), '--dir', dir, ...options]
+  return launch(process.execPath, args, port, dir)
+}
+
+/**
+ * The reference's collector. `agents` are lines of its pmcd.conf, or names of agents whose lines the installed
+ * pmcd.conf has.
+ */
+export async function startReference(agents: readonly string[]): Promise<TestCollector> {
+  const port = await freePort()
+  const dir = mkdtempSync(join(tmpdir(), 'pcp-reference-'))
+  const installed = readFileSync('/etc/pcp/pmcd/pmcd.conf', 'utf8').split('\n')
+  const lines = agents.map((agent) =>
+    agent.includes(' ') ? agent : (installed.find((line) => line.split(/\s+/)[0] === agent) ?? agent),
+  )
+  writeFileSync(join(dir, 'pmcd.conf'), `${lines.join('\n')}\n`)
+  const files = ['-c', join(dir, 'pmcd.conf'), '-s', join(dir, 'pmcd.socket'), '-l', join(dir, 'pmcd.log')]
+  return launch(REFERENCE_PMCD, ['-f', '-p', String(port), ...files], port, dir)
+}
+
+async function launch(
+  command: string,
+  args: readonly string[],
+  port: number,
+  dir: string,
+): Promise<TestCollector> {
+  const env = plainEnv({ PMCD_ROOT_AGENT: '0' })
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], cwd: dir })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+    })
+  const gone = new Promise<number | null>((resolve) => child.once('exit', (status) => resolve(status)))
+  await answering(port, child, () => text)
+  return {
+    port,
+    host: `localhost:${port}`,
+    dir,
+    printed: () => text,
+    stop: async () => {
+      child.kill('SIGTERM')
+      const status = await gone
+      rmSync(dir, { recursive: true, force: true })
+      return status
+    },
+  }
+}
+
+/** Waits until the collector greets its clients. */
+async function answering(port: number, child: ChildProcess, printed: () => string): Promise<void> {
+  for (let attempt = 0; attempt < 400; attempt++) {
+    if (child.exitCode !== null)
+      throw new Error(`${child.spawnfile} ended with ${child.exitCode}: ${printed()}`)
+    const answered = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1')
+      socket.once('data', () => {
+        socket.destroy()
+        resolve(true)
+      })
+      socket.once('error', () => resolve(false))
+    })
+    if (answered) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`${child.spawnfile} does not answer on port ${port}: ${printed()}`)
+}

@@ -1,0 +1,88 @@
+/** `npm start`, then PCP's own clients against it: nobody has anything to complain about. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasReference, run, startOurs, type TestCollector } from './lib/programs.ts'
+
+describe.runIf(hasReference)('the reference against npm start', () => {
+  let ours: TestCollector
+  let dir: string
+
+  beforeAll(async () => {
+    ours = await startOurs()
+    dir = mkdtempSync(join(tmpdir(), 'pcp-ts-start-'))
+  })
+  afterAll(async () => {
+    rmSync(dir, { recursive: true, force: true })
+    expect(await ours.stop()).toBe(0)
+  })
+
+  const quiet = async (command: string, ...args: string[]): Promise<string> => {
+    const { status, stdout, stderr } = await run(command, ['-h', ours.host, ...args])
+    expect({ command, stderr, status }).toEqual({ command, stderr: '', status: 0 })
+    return stdout
+  }
+
+  test('pminfo reads names, descriptors, help, labels and values of every metric', async () => {
+    const names = (await quiet('pminfo')).trim().split('\n')
+    const all = await quiet('pminfo', '-dfmtTl')
+    const described = all.match(/^ {4}Data Type: /gm)?.length
+    const helped = all.match(/^Help:$/gm)?.length
+    console.log(`pminfo: ${names.length} metrics, ${all.split('\n').length} lines`)
+    expect(names.length).toBeGreaterThan(700)
+    expect(described).toBe(names.length)
+    expect(helped).toBe(names.length)
+    expect(all).not.toMatch(
+      /One-line Help: Error|Full Help: Error|pmLookupDesc|pmFetch|pmNameIndom|DISAPPEARED/,
+    )
+  })
+
+  test('pmprobe counts values of every metric', async () => {
+    const lines = (await quiet('pmprobe', '-v')).trim().split('\n')
+    const withValues = lines.filter((line) => Number(line.split(' ')[1]) > 0)
+    console.log(`pmprobe: ${withValues.length} of ${lines.length} metrics have values on this machine`)
+    expect(withValues.length).toBeGreaterThan(400)
+    const unexpected = lines.filter((line) => /-1234[56]|-1235[78]|-12366|-12386/.test(line))
+    expect(unexpected).toEqual([])
+  })
+
+  test('pmval, pmrep, pmstat and pcp report', async () => {
+    expect(await quiet('pmval', '-s', '2', '-t', '0.2', 'kernel.all.load')).toMatch(/1 minute/)
+    expect(await quiet('pmval', '-s', '2', '-t', '0.2', 'disk.dev.read')).toMatch(/converting to/)
+    expect(await quiet('pmrep', '-s', '2', '-t', '0.2', 'kernel.all.load', 'mem.util.free')).toMatch(
+      /k\.a\.load/,
+    )
+    expect((await quiet('pmstat', '-s', '2', '-t', '0.2')).split('\n')).toHaveLength(5)
+    expect(await quiet('pcp')).toMatch(/pmcd: Version /)
+  })
+
+  test('pmstore changes what pmval then sees', async () => {
+    expect(await quiet('pmstore', 'simple.numfetch', '100')).toMatch(
+      /^simple\.numfetch old value=\d+ new value=100$/m,
+    )
+    expect(Number((await quiet('pmprobe', '-v', 'simple.numfetch')).split(' ')[2])).toBeGreaterThanOrEqual(
+      100,
+    )
+    const refused = await run('pmstore', ['-h', ours.host, 'simple.color', '300'])
+    expect(refused.stdout).toMatch(/Bad input to pmstore/)
+  })
+
+  test('pmlogger records a minute that pmlogcheck accepts', { timeout: 120_000 }, async () => {
+    const metrics = ['kernel', 'mem', 'swap', 'disk', 'network', 'filesys', 'hinv', 'simple', 'pmcd']
+    const config = join(dir, 'config')
+    writeFileSync(config, `log mandatory on 1 second { ${metrics.join(' ')} }\n`)
+    const archive = join(dir, 'minute')
+    const args = ['-h', ours.host, '-c', config, '-T', '60sec', '-l', join(dir, 'pmlogger.log'), archive]
+    const recorded = await run('pmlogger', args, { timeoutMs: 110_000 })
+    expect({ status: recorded.status, stderr: recorded.stderr }).toEqual({ status: 0, stderr: '' })
+    const checked = await run('pmlogcheck', ['-v', archive])
+    expect(checked.status).toBe(0)
+    const complaints = `${checked.stdout}${checked.stderr}`
+      .split('\n')
+      .filter((line) => /error|warning|wrap/i.test(line))
+    expect(complaints).toEqual([])
+    const size = await run('pmdumplog', ['-l', archive])
+    expect(size.stdout).toMatch(/Performance metrics from host/)
+  })
+})
