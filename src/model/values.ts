@@ -3,6 +3,12 @@ import type { Timestamp } from '../base/timestamp.ts'
 import type { Pmid } from './ids.ts'
 
 /**
+ * One value. Integers are numbers within ±(2^53 − 1) and bigints beyond; text is a string; aggregates and event arrays are
+ * the bytes of their block without its header.
+ */
+export type Value = number | bigint | string | Uint8Array
+
+/**
  * The values of one metric in one result, as columns. Nothing is decoded until asked: `extract(set, i, type)`.
  * `inst` and `word` have `max(0, status)` entries.
  */
