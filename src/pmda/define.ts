@@ -1,6 +1,7 @@
 /** How an agent is declared: one table from which names, descriptors, help and labels follow. docs/agents.md */
 import type { Outcome } from '../model/errors.ts'
-import type { Ask, Instances } from '../model/source.ts'
+import type { Ask, Instances, SourceEvent } from '../model/source.ts'
+import type { Value } from '../model/values.ts'
 import type { Reading } from './reading.ts'
 
 /** A type as agents write it. */
@@ -24,7 +25,7 @@ export type SemName = 'counter' | 'instant' | 'discrete'
  * What a value callback gives: a value, undefined for 'no value now', or an error as data. Numbers stand for integers
  * up to 2^53 of any type; beyond that give a bigint.
  */
-export type Sample = Outcome<number | bigint | string | Uint8Array> | undefined
+export type Sample = Outcome<Value> | undefined
 
 /** JSON a label may hold. */
 export type LabelValue =
@@ -47,7 +48,7 @@ export interface IndomSpec {
   readonly reading?: Reading<unknown>
   /** One line: what the instances are. */
   readonly help: string
-  /** The rest of the help text. */
+  /** The full help text. Without it `help` serves as both. */
   readonly text?: string
   readonly labels?: Labels
   /** Labels of one instance. */
@@ -67,15 +68,15 @@ export interface MetricSpec {
   readonly indom?: IndomSpec
   /** One line: what is counted. */
   readonly help: string
-  /** The rest of the help text: where it comes from, what to make of it. */
+  /** The full help text: where it comes from, what to make of it. Without it `help` serves as both. */
   readonly text?: string
   readonly labels?: Labels
-  /** Refreshed once a fetch, before `value` is called; when it fails the whole metric has its error. */
+  /** Refreshed once a moment, before `value` is called; when it fails the whole metric has its error. */
   readonly reading?: Reading<unknown>
   /** The value of one instance (PM_IN_NULL for a metric with one value). Called for the instances the profile wants. */
   readonly value: (inst: number, ask: Ask) => Sample
   /** Stores a value; throws PcpError (PM_ERR_BADSTORE...) to refuse. Without it the metric refuses with PM_ERR_PERMISSION. */
-  readonly store?: (value: number | bigint | string | Uint8Array, inst: number, ask: Ask) => void
+  readonly store?: (value: Value, inst: number, ask: Ask) => void
 }
 
 /** What an agent is given when it is opened. */
@@ -90,12 +91,14 @@ export interface AgentEnv {
   readonly log: (level: 'info' | 'warning' | 'error', text: string) => void
   /** Milliseconds since the epoch. */
   readonly clock: () => number
+  /** Tells whoever uses the agent that its labels or names changed, or that it is not ready or ready again. */
+  readonly announce: (event: SourceEvent) => void
 }
 
 /** The tables of an open agent. */
 export interface AgentTables {
   readonly metrics: { readonly [name: string]: MetricSpec }
-  /** Labels of the whole domain, besides the agent's name. */
+  /** Labels of the whole domain. Without them the domain has one label: `{"agent":"NAME"}`. */
   readonly labels?: Labels
   /** Labels of clusters. */
   readonly clusterLabels?: { readonly [cluster: number]: Labels }

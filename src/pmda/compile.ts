@@ -1,0 +1,86 @@
+/** The tables of an agent as they are used: by PMID and by indom, with everything worked out once. */
+import type { MetricDesc } from '../model/desc.ts'
+import { type Indom, indom, PM_INDOM_NULL, type Pmid, pmid } from '../model/ids.ts'
+import {
+  PM_SEM_COUNTER,
+  PM_SEM_DISCRETE,
+  PM_SEM_INSTANT,
+  PM_TYPE_32,
+  PM_TYPE_64,
+  PM_TYPE_AGGREGATE,
+  PM_TYPE_DOUBLE,
+  PM_TYPE_EVENT,
+  PM_TYPE_FLOAT,
+  PM_TYPE_HIGHRES_EVENT,
+  PM_TYPE_NOSUPPORT,
+  PM_TYPE_STRING,
+  PM_TYPE_U32,
+  PM_TYPE_U64,
+} from '../model/types.ts'
+import type { AgentTables, IndomSpec, MetricSpec, SemName, TypeName } from './define.ts'
+import { unitsWord } from './define-agent.ts'
+import { AgentIndom } from './indom.ts'
+
+/** A metric as it is fetched. */
+export interface AgentMetric {
+  readonly name: string
+  readonly desc: MetricDesc
+  readonly spec: MetricSpec
+  /** Undefined for a metric with one value. */
+  readonly indom: AgentIndom | undefined
+}
+
+/** The tables of an open agent. */
+export interface CompiledAgent {
+  readonly domain: number
+  readonly tables: AgentTables
+  /** In table order. */
+  readonly metrics: ReadonlyMap<Pmid, AgentMetric>
+  readonly indoms: ReadonlyMap<Indom, AgentIndom>
+}
+
+const TYPES: { readonly [name in TypeName]: number } = {
+  '32': PM_TYPE_32,
+  u32: PM_TYPE_U32,
+  '64': PM_TYPE_64,
+  u64: PM_TYPE_U64,
+  float: PM_TYPE_FLOAT,
+  double: PM_TYPE_DOUBLE,
+  string: PM_TYPE_STRING,
+  aggregate: PM_TYPE_AGGREGATE,
+  event: PM_TYPE_EVENT,
+  'highres-event': PM_TYPE_HIGHRES_EVENT,
+  nosupport: PM_TYPE_NOSUPPORT,
+}
+
+const SEMANTICS: { readonly [name in SemName]: number } = {
+  counter: PM_SEM_COUNTER,
+  instant: PM_SEM_INSTANT,
+  discrete: PM_SEM_DISCRETE,
+}
+
+/** Works out identifiers, descriptors and look-up tables of tables that `checkTables` accepted. */
+export function compile(domain: number, tables: AgentTables): CompiledAgent {
+  const metrics = new Map<Pmid, AgentMetric>()
+  const indoms = new Map<Indom, AgentIndom>()
+  const indomOf = (spec: IndomSpec): AgentIndom => {
+    const id = indom(domain, spec.serial)
+    let known = indoms.get(id)
+    if (known === undefined) indoms.set(id, (known = new AgentIndom(id, spec)))
+    return known
+  }
+  for (const [name, spec] of Object.entries(tables.metrics)) {
+    const id = pmid(domain, spec.cluster ?? 0, spec.item)
+    const instances = spec.indom === undefined ? undefined : indomOf(spec.indom)
+    const desc: MetricDesc = {
+      pmid: id,
+      type: TYPES[spec.type],
+      indom: instances?.id ?? PM_INDOM_NULL,
+      sem: SEMANTICS[spec.sem],
+      units: unitsWord(name, spec.units),
+    }
+    metrics.set(id, { name, desc, spec, indom: instances })
+  }
+  for (const spec of tables.indoms ?? []) indomOf(spec)
+  return { domain, tables, metrics, indoms }
+}

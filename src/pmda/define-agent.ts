@@ -1,0 +1,109 @@
+/** From a table to an agent that can be opened, with everything checked that can be checked once. docs/agents.md */
+import { PcpError } from '../model/errors.ts'
+import { unitsFromText } from '../model/parse-units.ts'
+import type { AgentEnv, AgentSpec, AgentTables, IndomSpec, MetricSpec } from './define.ts'
+
+/** A checked agent: what collectors and daemons open. */
+export interface AgentDefinition {
+  /** Name without 'pmda'. */
+  readonly name: string
+  /** The domain it has unless a configuration says otherwise. */
+  readonly domain: number
+  /** Tables for one life of the agent; `openAgent` checks those that a function made. */
+  readonly open: (env: AgentEnv) => AgentTables
+}
+
+/**
+ * Defines an agent. Tables given directly are checked here, those of an `open` function when the agent is opened.
+ * PM_ERR_GENERIC says what in the table is wrong and how to mend it.
+ */
+export function defineAgent(spec: AgentSpec): AgentDefinition {
+  const { name, domain, open, metrics = {}, ...rest } = spec
+  if (!/^[A-Za-z]\w*$/.test(name))
+    throw wrong(`Agent name "${name}" must be a letter followed by letters, digits or _`)
+  if (!Number.isInteger(domain) || domain < 0 || domain > 510)
+    throw wrong(`Agent ${name}: domain ${domain} must be a whole number from 0 to 510`)
+  if (open !== undefined) return { name, domain, open }
+  const tables: AgentTables = { ...rest, metrics }
+  checkTables(name, tables)
+  return { name, domain, open: () => tables }
+}
+
+/** Checks the tables of an agent. PM_ERR_GENERIC names the metric or the instance domain and what to do. */
+export function checkTables(agent: string, tables: AgentTables): void {
+  const taken = new Map<number, string>()
+  const serials = new Map<number, IndomSpec>()
+  for (const [name, metric] of Object.entries(tables.metrics)) {
+    const where = `Agent ${agent}, metric ${name}`
+    if (!NAME.test(name))
+      throw wrong(`${where}: each part of a name is a letter followed by letters, digits or _`)
+    checkMetric(where, metric)
+    const key = (metric.cluster ?? 0) * 1024 + metric.item
+    const other = taken.get(key)
+    if (other !== undefined)
+      throw wrong(`${where}: cluster ${metric.cluster ?? 0} item ${metric.item} belongs to ${other} already`)
+    taken.set(key, name)
+    if (metric.indom !== undefined) checkIndom(where, metric.indom, serials)
+  }
+  for (const indom of tables.indoms ?? []) checkIndom(`Agent ${agent}`, indom, serials)
+}
+
+const NAME = /^[A-Za-z]\w*(?:\.[A-Za-z]\w*)*$/
+
+function checkMetric(where: string, metric: MetricSpec): void {
+  const { cluster = 0, item } = metric
+  if (!Number.isInteger(cluster) || cluster < 0 || cluster > 4095)
+    throw wrong(`${where}: cluster ${cluster} must be a whole number from 0 to 4095`)
+  if (!Number.isInteger(item) || item < 0 || item > 1023)
+    throw wrong(`${where}: item ${item} must be a whole number from 0 to 1023`)
+  if (metric.help.trim() === '') throw wrong(`${where}: help is empty: say in one line what the value tells`)
+  unitsWord(where, metric.units)
+}
+
+function checkIndom(where: string, indom: IndomSpec, serials: Map<number, IndomSpec>): void {
+  const { serial } = indom
+  const known = serials.get(serial)
+  if (known === indom) return
+  if (known !== undefined)
+    throw wrong(`${where}: instance domain ${serial} is declared twice: use one object in all its metrics`)
+  if (!Number.isInteger(serial) || serial < 0 || serial > 0x3fffff)
+    throw wrong(`${where}: serial ${serial} of the instance domain must be a whole number from 0 to 4194303`)
+  if (indom.help.trim() === '')
+    throw wrong(
+      `${where}: help of instance domain ${serial} is empty: say in one line what its instances are`,
+    )
+  if (typeof indom.instances !== 'function') checkStatic(where, indom.instances)
+  serials.set(serial, indom)
+}
+
+function checkStatic(where: string, instances: { readonly [name: string]: number }): void {
+  const seen = new Set<number>()
+  for (const [name, id] of Object.entries(instances)) {
+    if (!Number.isInteger(id) || id < 0 || id > 0x7fffffff)
+      throw wrong(`${where}: id ${id} of instance "${name}" must be a whole number from 0 to 2147483647`)
+    if (seen.has(id)) throw wrong(`${where}: instance "${name}" has id ${id}, which another instance has`)
+    seen.add(id)
+  }
+}
+
+const unitsByText = new Map<string, number>()
+
+/** The units word of a text. Agents have a thousand metrics and a dozen units: each text is parsed once. */
+export function unitsWord(where: string, text: string): number {
+  let word = unitsByText.get(text)
+  if (word === undefined) {
+    try {
+      word = unitsFromText(text)
+    } catch (error) {
+      throw new PcpError('PM_ERR_GENERIC', `${where}: ${(error as Error).message}`, {
+        cause: error,
+      })
+    }
+    unitsByText.set(text, word)
+  }
+  return word
+}
+
+function wrong(message: string): PcpError {
+  return new PcpError('PM_ERR_GENERIC', message)
+}

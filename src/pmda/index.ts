@@ -1,0 +1,19 @@
+/** Public entry point 'pcp-ts/pmda': everything an agent is written with. docs/agents.md */
+export { PcpError } from '../model/errors.ts'
+export { PM_IN_NULL } from '../model/ids.ts'
+export type { Ask, Credentials, Instances, Requester, SourceEvent } from '../model/source.ts'
+export type {
+  AgentEnv,
+  AgentSpec,
+  AgentTables,
+  IndomSpec,
+  Labels,
+  LabelValue,
+  MetricSpec,
+  Sample,
+  SemName,
+  TypeName,
+} from './define.ts'
+export { type AgentDefinition, defineAgent } from './define-agent.ts'
+export { type AgentSource, openAgent } from './open-agent.ts'
+export { Reading } from './reading.ts'

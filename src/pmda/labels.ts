@@ -1,0 +1,60 @@
+/** Labels of an open agent, level by level. pmdaLabel(3), docs/agents.md */
+import { PcpError } from '../model/errors.ts'
+import { clusterOf } from '../model/ids.ts'
+import {
+  LABEL_CLUSTER,
+  LABEL_CONTEXT,
+  LABEL_DOMAIN,
+  LABEL_INDOM,
+  LABEL_INSTANCES,
+  LABEL_ITEM,
+  type LabelSet,
+} from '../model/labels.ts'
+import { wants } from '../model/profile.ts'
+import type { Ask, LabelQuery } from '../model/source.ts'
+import type { CompiledAgent } from './compile.ts'
+import type { Labels } from './define.ts'
+import { labelSet } from './label-set.ts'
+
+/** Answers a question about labels: no set where the agent has none. PM_ERR_TYPE for a level that does not exist. */
+export function labelsOf(
+  agent: string,
+  compiled: CompiledAgent,
+  query: LabelQuery,
+  ask: Ask,
+): readonly LabelSet[] {
+  const { tables, metrics, indoms } = compiled
+  const one = (labels: Labels | undefined): readonly LabelSet[] =>
+    labels === undefined ? [] : [labelSet(labels, query.level)]
+  switch (query.level) {
+    case LABEL_CONTEXT:
+      return [] // the host's labels: the collector's own
+    case LABEL_DOMAIN:
+      return one(tables.labels ?? { agent })
+    case LABEL_INDOM:
+      return one(indoms.get(query.id)?.spec.labels)
+    case LABEL_CLUSTER:
+      return one(tables.clusterLabels?.[clusterOf(query.id)])
+    case LABEL_ITEM:
+      return one(metrics.get(query.id)?.spec.labels)
+    case LABEL_INSTANCES:
+      return instanceSets(compiled, query.id, ask)
+    default:
+      throw new PcpError('PM_ERR_TYPE', `No labels of level ${query.level}`)
+  }
+}
+
+/** One set for each instance that the profile wants, empty where an instance has no labels. */
+function instanceSets(compiled: CompiledAgent, id: number, ask: Ask): readonly LabelSet[] {
+  const indom = compiled.indoms.get(id)
+  const labelsOfInstance = indom?.spec.instanceLabels
+  if (indom === undefined || labelsOfInstance === undefined) return []
+  const { ids, names } = indom.list(ask.moment)
+  const sets: LabelSet[] = []
+  for (let i = 0; i < ids.length; i++) {
+    const inst = ids[i]!
+    if (!wants(ask.requester.profile, id, inst)) continue
+    sets.push(labelSet(labelsOfInstance(inst, names[i]!) ?? {}, LABEL_INSTANCES, inst))
+  }
+  return sets
+}

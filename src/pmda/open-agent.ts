@@ -1,0 +1,170 @@
+/** An open agent: a MetricSource made from tables. docs/agents.md */
+import { fromMillis } from '../base/timestamp.ts'
+import type { MetricDesc } from '../model/desc.ts'
+import { type Outcome, PcpError } from '../model/errors.ts'
+import { type Indom, indomStr, type Pmid, pmidStr } from '../model/ids.ts'
+import type { LabelSet } from '../model/labels.ts'
+import type {
+  Ask,
+  Child,
+  InstanceQuery,
+  Instances,
+  LabelQuery,
+  MetricSource,
+  SourceEvent,
+  TextQuery,
+} from '../model/source.ts'
+import { ValueSetWriter } from '../model/value-writer.ts'
+import { emptySet, type FetchResult, type ValueSet } from '../model/values.ts'
+import { Pmns } from '../pmns/tree.ts'
+import { type AgentMetric, type CompiledAgent, compile } from './compile.ts'
+import type { AgentEnv } from './define.ts'
+import { type AgentDefinition, checkTables } from './define-agent.ts'
+import { type FetchTools, fetchMetric } from './fetch.ts'
+import { labelsOf } from './labels.ts'
+import { Reports } from './reports.ts'
+import { storeSet } from './store.ts'
+
+/** An agent in this process. */
+export interface AgentSource extends MetricSource {
+  /** Name without 'pmda'. */
+  readonly agent: string
+  /** The domain it was opened with. */
+  readonly domain: number
+  /** Every metric's name and PMID, in table order: what a collector puts into its name space. */
+  names(): Iterable<readonly [name: string, id: Pmid]>
+}
+
+/**
+ * Opens an agent in this process. What `env` does not say is: the definition's domain, the file system's root, this
+ * process's environment, the wall clock, and a log that is thrown away. PM_ERR_GENERIC when its tables are wrong.
+ */
+export function openAgent(definition: AgentDefinition, env: Partial<AgentEnv> = {}): AgentSource {
+  return new Agent(definition, env)
+}
+
+class Agent implements AgentSource {
+  readonly agent: string
+  readonly domain: number
+  readonly #env: AgentEnv
+  readonly #compiled: CompiledAgent
+  readonly #names = new Pmns()
+  readonly #tools: FetchTools
+  readonly #listeners = new Set<(event: SourceEvent) => void>()
+  /** PMCD_* bits since the last fetch. */
+  #changes = 0
+  #isClosed = false
+
+  constructor(definition: AgentDefinition, env: Partial<AgentEnv>) {
+    this.agent = definition.name
+    this.domain = env.domain ?? definition.domain
+    this.#env = {
+      domain: this.domain,
+      root: env.root ?? '/',
+      env: env.env ?? process.env,
+      log: env.log ?? (() => {}),
+      clock: env.clock ?? Date.now,
+      announce: (event) => this.#announce(event),
+    }
+    const tables = definition.open(this.#env)
+    checkTables(this.agent, tables)
+    this.#compiled = compile(this.domain, tables)
+    this.#tools = { writer: new ValueSetWriter(), reports: new Reports(this.#env.log) }
+    for (const metric of this.#compiled.metrics.values()) this.#names.add(metric.name, metric.desc.pmid)
+  }
+
+  *names(): Iterable<readonly [name: string, id: Pmid]> {
+    for (const metric of this.#compiled.metrics.values()) yield [metric.name, metric.desc.pmid]
+  }
+
+  async children(name: string): Promise<readonly Child[]> {
+    return this.#names.children(name)
+  }
+
+  async traverse(name: string): Promise<readonly string[]> {
+    return this.#names.traverse(name)
+  }
+
+  async lookupNames(names: readonly string[]): Promise<readonly Outcome<Pmid>[]> {
+    return names.map((name) => this.#names.lookup(name))
+  }
+
+  async lookupId(id: Pmid): Promise<readonly string[]> {
+    const metric = this.#compiled.metrics.get(id)
+    if (metric === undefined) throw unknownMetric(id)
+    return [metric.name]
+  }
+
+  async descs(ids: readonly Pmid[]): Promise<readonly Outcome<MetricDesc>[]> {
+    return ids.map((id) => this.#compiled.metrics.get(id)?.desc ?? unknownMetric(id))
+  }
+
+  async instances(id: Indom, query: InstanceQuery, ask: Ask): Promise<Instances> {
+    const indom = this.#compiled.indoms.get(id)
+    if (indom === undefined) throw new PcpError('PM_ERR_INDOM', `No instance domain ${indomStr(id)}`)
+    return indom.find(query, ask.moment)
+  }
+
+  async text(query: TextQuery): Promise<string> {
+    const table = query.kind === 'metric' ? this.#compiled.metrics : this.#compiled.indoms
+    const spec = table.get(query.id)?.spec
+    if (spec === undefined) throw new PcpError('PM_ERR_TEXT')
+    return query.level === 'oneline' ? spec.help : (spec.text ?? spec.help)
+  }
+
+  async labels(query: LabelQuery, ask: Ask): Promise<readonly LabelSet[]> {
+    return labelsOf(this.agent, this.#compiled, query, ask)
+  }
+
+  async fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
+    const { tables, metrics } = this.#compiled
+    tables.beforeFetch?.(ask)
+    const moment = ask.moment ?? {}
+    const sets = new Array<ValueSet>(ids.length)
+    for (let i = 0; i < ids.length; i++) {
+      const metric: AgentMetric | undefined = metrics.get(ids[i]!)
+      sets[i] =
+        metric === undefined
+          ? emptySet(ids[i]!, UNKNOWN_METRIC)
+          : fetchMetric(metric, ask, moment, this.#tools)
+    }
+    const changes = this.#changes
+    this.#changes = 0
+    return { timestamp: fromMillis(this.#env.clock()), changes, sets }
+  }
+
+  async store(sets: readonly ValueSet[], ask: Ask): Promise<void> {
+    for (const set of sets) {
+      const metric = this.#compiled.metrics.get(set.pmid)
+      if (metric === undefined) throw unknownMetric(set.pmid)
+      storeSet(metric, set, ask)
+    }
+  }
+
+  endClient(client: number): void {
+    this.#compiled.tables.endClient?.(client)
+  }
+
+  subscribe(listener: (event: SourceEvent) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#listeners.clear()
+    this.#compiled.tables.close?.()
+  }
+
+  #announce(event: SourceEvent): void {
+    if (event.type === 'changed') this.#changes |= event.changes
+    for (const listener of this.#listeners) listener(event)
+  }
+}
+
+const UNKNOWN_METRIC: number = new PcpError('PM_ERR_PMID').status
+
+function unknownMetric(id: Pmid): PcpError {
+  return new PcpError('PM_ERR_PMID', `No metric ${pmidStr(id)}: unknown or illegal metric identifier`)
+}

@@ -1,0 +1,33 @@
+/** Stores: from a value set to the agent's callback, one value at a time. */
+import { PcpError } from '../model/errors.ts'
+import type { Ask } from '../model/source.ts'
+import { extract } from '../model/value-set.ts'
+import type { Value, ValueSet } from '../model/values.ts'
+import type { AgentMetric } from './compile.ts'
+
+/**
+ * Hands the values of a set to the metric. PM_ERR_PERMISSION for a metric without `store`, PM_ERR_BADSTORE for values
+ * of another type, PM_ERR_INST for an instance that does not exist, and whatever the metric refuses a value with.
+ * Values before a refused one stay stored.
+ */
+export function storeSet(metric: AgentMetric, set: ValueSet, ask: Ask): void {
+  const { name, spec, desc, indom } = metric
+  const { store } = spec
+  if (store === undefined)
+    throw new PcpError('PM_ERR_PERMISSION', `${name}: no permission to store: it can only be read`)
+  for (let i = 0; i < set.status; i++) {
+    const value = valueOf(name, set, i, desc.type)
+    const inst = set.inst[i]!
+    if (indom !== undefined && !indom.has(inst))
+      throw new PcpError('PM_ERR_INST', `${name}: no instance ${inst} to store to`)
+    store(value, inst, ask)
+  }
+}
+
+function valueOf(name: string, set: ValueSet, i: number, type: number): Value {
+  try {
+    return extract(set, i, type)
+  } catch (error) {
+    throw new PcpError('PM_ERR_BADSTORE', `${name}: ${(error as Error).message}`, { cause: error })
+  }
+}
