@@ -1,0 +1,63 @@
+/** Name spaces from files. The files themselves are handed in (`sys/pmns-files.ts` has those of Node). docs/formats/pmns.md §5 */
+import { PcpError } from '../model/errors.ts'
+import { type CppInclude, preprocess } from './cpp.ts'
+import { diagnosticText, parsePmns } from './parse.ts'
+import type { Pmns } from './tree.ts'
+
+/** Where a loader reads. */
+export interface PmnsFiles {
+  /** Text of a file; throws what the system says, with its errno name as `code`. */
+  readonly readText: (path: string) => string
+  /** The file an #include in `mainFile` means. */
+  readonly findInclude: (name: string, mainFile: string) => CppInclude | undefined
+}
+
+/** How to load. */
+export interface LoadOptions {
+  /** Run the preprocessor; default true. */
+  readonly preprocess?: boolean
+  /** Refuse two names for one PMID; default false. */
+  readonly unique?: boolean
+  readonly defines?: Readonly<Record<string, string>>
+}
+
+/**
+ * Loads a name space. Throws PcpError with everything PCP prints about the failure as its message: PM_ERR_PMNS, or
+ * the errno when the file cannot be read. #shell is refused. @see pmLoadASCIINameSpace(3)
+ */
+export function loadPmns(path: string, files: PmnsFiles, options: LoadOptions = {}): Pmns {
+  const usesCpp = options.preprocess ?? true
+  let text = readMain(path, files, usesCpp)
+  if (usesCpp) {
+    const { defines } = options
+    const resolve = (name: string): CppInclude | undefined => files.findInclude(name, path)
+    try {
+      text = preprocess(text, { file: path, resolve, ...(defines && { defines }) })
+    } catch (error) {
+      throw cppFailure(error)
+    }
+  }
+  const { pmns, diagnostics } = parsePmns(text, { file: path, unique: options.unique ?? false })
+  if (pmns !== undefined) return pmns
+  throw new PcpError('PM_ERR_PMNS', diagnostics.map(diagnosticText).join('').replace(/\n+$/, ''))
+}
+
+function readMain(path: string, files: PmnsFiles, usesCpp: boolean): string {
+  try {
+    return files.readText(path)
+  } catch (error) {
+    const { code } = PcpError.from(error)
+    // A directory can be opened, so in PCP it is the preprocessor that finds no file there.
+    if (code === 'EISDIR' && usesCpp)
+      throw cppFailure(
+        new PcpError('PM_ERR_PMNS', `pmcpp: ${path}:\npmcpp: Error: No such file or directory`),
+      )
+    throw new PcpError(code, `Error Parsing ASCII PMNS: Cannot open "${path}"`, { cause: error })
+  }
+}
+
+function cppFailure(error: unknown): PcpError {
+  const text = error instanceof Error ? error.message : String(error)
+  const message = `${text}\nError Parsing ASCII PMNS: pmcpp returned non-zero exit status`
+  return new PcpError('PM_ERR_PMNS', message, { cause: error })
+}

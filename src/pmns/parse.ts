@@ -1,0 +1,289 @@
+/** The text form of a name space. docs/formats/pmns.md §2, §3 */
+import { dynamicRoot, isDynamicRoot, type Pmid, pmid, pmidStr } from '../model/ids.ts'
+import { Pmns } from './tree.ts'
+
+/** Something wrong in a name space file. */
+export interface PmnsDiagnostic {
+  /** As the text was called, or as a line marker says. */
+  readonly file: string
+  /** From 1; absent when the error is about the whole name space. */
+  readonly line?: number
+  /** Where in `source` the offending word starts, from 0. */
+  readonly column?: number
+  readonly message: string
+  /** The line to show: blanks squeezed, as PCP shows it. */
+  readonly source?: string
+}
+
+/** How to read a name space. */
+export interface ParseOptions {
+  /** What to call the text in diagnostics. */
+  readonly file?: string
+  /** Refuse two names for one PMID; dynamic roots are exempt. */
+  readonly unique?: boolean
+}
+
+/** A name space, or why there is none. */
+export interface ParsedPmns {
+  /** Absent when there are diagnostics. */
+  readonly pmns?: Pmns
+  readonly diagnostics: readonly PmnsDiagnostic[]
+}
+
+/** PCP reads lines into a buffer of this size, newline included. */
+const LONGEST_LINE = 255
+const DOMAIN_MAX = 510
+const CLUSTER_MAX = 4095
+const ITEM_MAX = 1023
+
+interface Entry {
+  readonly name: string
+  readonly id: Pmid | undefined
+}
+
+interface Group {
+  readonly path: string
+  readonly entries: Entry[]
+}
+
+/** What the grammar waits for. */
+type State = 'group' | 'brace' | 'entry' | 'id'
+
+/** Where a word stands. */
+interface Place {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  readonly source: string
+}
+
+const NAME = /^[A-Za-z][A-Za-z0-9_]*$/
+const PATH = /^[A-Za-z][A-Za-z0-9_.]*$/
+const ID = /^[0-9*][0-9*:]*$/
+const BLANKS = /[ \t\r\v\f]+/g
+const MARKER = /^#[ \t]*(\d+)(?:[ \t]+"([^"]*)")?/
+
+/**
+ * Reads a name space without preprocessing it. Never throws: reading stops at the first syntax error, whose
+ * diagnostics are all given; otherwise errors of the name space as a whole are listed.
+ */
+export function parsePmns(text: string, options: ParseOptions = {}): ParsedPmns {
+  const diagnostics: PmnsDiagnostic[] = []
+  const file = options.file ?? ''
+  const groups = readGroups(text, file, diagnostics)
+  const pmns = diagnostics.length === 0 ? link(groups, file, options.unique ?? false, diagnostics) : undefined
+  return pmns === undefined || diagnostics.length > 0 ? { diagnostics } : { pmns, diagnostics }
+}
+
+/** A diagnostic as PCP prints it: one line, the source and a caret when there are some; ends with a newline. */
+export function diagnosticText(diagnostic: PmnsDiagnostic): string {
+  const { file, line, column, message, source } = diagnostic
+  let text = line === undefined ? '' : `[${file}:${line}] `
+  text += `Error Parsing ASCII PMNS: ${message}\n`
+  if (message.startsWith('Duplicate ')) text += '\n' // those messages bring a newline of their own in PCP
+  if (source !== undefined) text += `    ${source}\n    ${' '.repeat(column ?? 0)}^\n`
+  return text
+}
+
+/** Reads the groups up to the first syntax error. */
+function readGroups(text: string, mainFile: string, diagnostics: PmnsDiagnostic[]): Group[] {
+  const reader = new GroupReader(diagnostics)
+  let file = mainFile
+  let line = 0
+  for (let start = 0; start < text.length && diagnostics.length === 0; ) {
+    const newline = text.indexOf('\n', start)
+    const end = newline === -1 ? text.length : newline
+    const raw = text.slice(start, end)
+    start = end + 1
+    line++
+    if (raw.length >= LONGEST_LINE) {
+      const source = squeeze(raw.slice(0, LONGEST_LINE - 1))
+      diagnostics.push({ file, line, column: 0, message: 'Absurdly long line, cannot recover', source })
+    } else if (raw.startsWith('#')) {
+      const marker = MARKER.exec(raw)
+      if (marker === null) {
+        const source = squeeze(raw)
+        diagnostics.push({ file, line, column: 0, message: 'Illegal line number control number', source })
+      } else {
+        line = Number(marker[1]) - 1
+        file = marker[2] ?? file
+      }
+    } else {
+      readLine(reader, raw, file, line)
+    }
+  }
+  return reader.groups
+}
+
+function readLine(reader: GroupReader, raw: string, file: string, line: number): void {
+  const source = squeeze(raw)
+  for (let column = 0; column < source.length; ) {
+    const blank = source.indexOf(' ', column)
+    const end = blank === -1 ? source.length : blank
+    if (!reader.word(source.slice(column, end), { file, line, column, source })) return
+    column = end + 1
+  }
+}
+
+/** Leading blanks off, blanks squeezed to one and removed around colons: `a  1 : 2 : 3` is `a 1:2:3`. */
+function squeeze(line: string): string {
+  const squeezed = line.replace(BLANKS, ' ').replace(/ ?: ?/g, ':')
+  return squeezed.startsWith(' ') ? squeezed.slice(1) : squeezed
+}
+
+/** The grammar, fed word by word. */
+class GroupReader {
+  readonly groups: Group[] = []
+  readonly #diagnostics: PmnsDiagnostic[]
+  #state: State = 'group'
+  /** Name that may still get a PMID; without one it is a non-leaf. */
+  #pending = ''
+
+  constructor(diagnostics: PmnsDiagnostic[]) {
+    this.#diagnostics = diagnostics
+  }
+
+  /** Takes the next word; false when it is wrong. */
+  word(word: string, place: Place): boolean {
+    switch (this.#state) {
+      case 'group':
+        if (!PATH.test(word)) return this.#wrong('Expected NAME or PATH', place)
+        this.groups.push({ path: word, entries: [] })
+        this.#state = 'brace'
+        return true
+      case 'brace':
+        if (word !== '{') return this.#wrong('{ expected', place)
+        this.#state = 'entry'
+        return true
+      case 'entry':
+        if (word === '}') return this.#close(place)
+        if (!NAME.test(word)) return this.#wrong('Expected NAME or }', place)
+        this.#name(word)
+        return true
+      case 'id':
+        if (word === '}') return this.#close(place)
+        if (ID.test(word)) return this.#id(word, place)
+        if (!NAME.test(word)) return this.#wrong('Expected NAME, PMID or }', place)
+        this.#name(word)
+        return true
+    }
+  }
+
+  /** An entry, for now without a PMID. */
+  #name(name: string): void {
+    this.#add(name, undefined)
+    this.#pending = name
+    this.#state = 'id'
+  }
+
+  #add(name: string, id: Pmid | undefined): void {
+    this.groups.at(-1)!.entries.push({ name, id })
+  }
+
+  #id(word: string, place: Place): boolean {
+    const id = parseId(word)
+    if (typeof id === 'string') {
+      this.#wrong(id, place)
+      // The same word is also not what the grammar wants; PCP shows the caret line it has just printed.
+      return this.#wrong('Expected NAME, PMID or }', { ...place, source: `${' '.repeat(place.column)}^` })
+    }
+    this.groups.at(-1)!.entries.pop()
+    this.#add(this.#pending, id)
+    this.#state = 'entry'
+    return true
+  }
+
+  #close(place: Place): boolean {
+    const { path, entries } = this.groups.at(-1)!
+    this.#state = 'group'
+    const names = new Set<string>()
+    for (const { name } of entries) {
+      if (names.has(name)) {
+        const message = `Duplicate name "${name}" in subtree for "${path}"`
+        return this.#wrong(message, { ...place, column: 0, source: message })
+      }
+      names.add(name)
+    }
+    return true
+  }
+
+  #wrong(message: string, place: Place): false {
+    this.#diagnostics.push({ ...place, message })
+    return false
+  }
+}
+
+/** `1:2:3` (what follows a complete one is ignored, as in PCP), `5:*:*` or `5`; or what is wrong with it. */
+function parseId(word: string): Pmid | string {
+  const dynamic = /^(\d+)(?::\*:\*)?$/.exec(word)
+  if (dynamic !== null) {
+    const domain = Number(dynamic[1])
+    return domain > DOMAIN_MAX ? 'Illegal domain field in dynamic PMID' : dynamicRoot(domain)
+  }
+  const fields = /^(\d+):(\d+):(\d+)/.exec(word)
+  if (fields === null) return 'Illegal PMID'
+  const [domain, cluster, item] = [Number(fields[1]), Number(fields[2]), Number(fields[3])]
+  if (domain > DOMAIN_MAX) return 'Illegal domain field in PMID'
+  if (cluster > CLUSTER_MAX) return 'Illegal cluster field in PMID'
+  if (item > ITEM_MAX) return 'Illegal item field in PMID'
+  return pmid(domain, cluster, item)
+}
+
+/** Joins the groups into one tree, from the root down. */
+function link(
+  groups: readonly Group[],
+  file: string,
+  isUnique: boolean,
+  diagnostics: PmnsDiagnostic[],
+): Pmns | undefined {
+  const wrong = (message: string): undefined => void diagnostics.push({ file, message })
+  const roots = groups.filter((group) => group.path === 'root')
+  if (roots.length === 0) return wrong('No name space entry for "root"')
+  if (roots.length > 1) return wrong('Multiple name space entries for "root"')
+  const byPath = new Map<string, Group>()
+  for (const group of groups) {
+    // The root has no name, so a non-leaf called root is not this group.
+    if (group.path !== 'root' && !byPath.has(group.path)) byPath.set(group.path, group)
+  }
+  const linked = new Set<Group>(roots)
+  const leaves: { name: string; id: Pmid }[] = []
+  const lost = collect(roots[0]!, '', byPath, linked, leaves)
+  if (lost !== undefined) return wrong(`Cannot find definition for non-terminal node "${lost}" in name space`)
+  for (const group of [...groups].reverse()) {
+    if (!linked.has(group)) wrong(`Disconnected subtree ("${group.path}") in name space`)
+  }
+  if (diagnostics.length > 0) return undefined
+  const pmns = new Pmns()
+  const names = new Map<Pmid, string>()
+  for (const { name, id } of leaves) {
+    const old = names.get(id)
+    if (isUnique && old !== undefined && !isDynamicRoot(id))
+      return wrong(`Duplicate metric id (${pmidStr(id)}) in name space for metrics "${name}" and "${old}"`)
+    names.set(id, name)
+    pmns.add(name, id)
+  }
+  return pmns
+}
+
+/** Leaves at and below a group, depth first; gives the name of the first non-leaf that no group defines. */
+function collect(
+  group: Group,
+  prefix: string,
+  byPath: ReadonlyMap<string, Group>,
+  linked: Set<Group>,
+  leaves: { name: string; id: Pmid }[],
+): string | undefined {
+  for (const entry of group.entries) {
+    const name = prefix + entry.name
+    if (entry.id !== undefined) {
+      leaves.push({ name, id: entry.id })
+      continue
+    }
+    const below = byPath.get(name)
+    if (below === undefined) return name
+    linked.add(below)
+    const lost = collect(below, `${name}.`, byPath, linked, leaves)
+    if (lost !== undefined) return lost
+  }
+  return undefined
+}
