@@ -1,0 +1,61 @@
+/**
+ * ATTR: an attribute of a connection, or a SASL payload. docs/formats/wire.md §3.3, §7.4
+ *
+ *     12  key
+ *     16  value, up to the end of the PDU, unpadded
+ */
+import { decodeText, encodeText } from '../base/text.ts'
+import { newPdu, PDU_ATTR, pduBytes } from './pdu.ts'
+import { PduReader } from './reader.ts'
+
+/** A SASL payload. */
+export const PCP_ATTR_NONE = 0
+/** Name of an authenticated user. */
+export const PCP_ATTR_USERNAME = 5
+/** Numeric user id, as text. */
+export const PCP_ATTR_USERID = 11
+/** Numeric group id, as text. */
+export const PCP_ATTR_GROUPID = 12
+/** Process id, as text. */
+export const PCP_ATTR_PROCESSID = 14
+/** Name of a container. */
+export const PCP_ATTR_CONTAINER = 15
+
+/** Values must be shorter than this. */
+const MAX_VALUE = 4096
+
+/** A decoded ATTR. */
+export interface Attr {
+  readonly key: number
+  /** Borrows the PDU. Towards agents it ends with a NUL. */
+  readonly value: Uint8Array
+}
+
+/** An ATTR with `value` as it is; for agents use `encodeAgentAttr`. */
+export function encodeAttr(key: number, value: string | Uint8Array, from = 0): Uint8Array {
+  const data = typeof value === 'string' ? encodeText(value) : value
+  const view = newPdu(16 + data.length, PDU_ATTR, from)
+  view.setInt32(12, key)
+  const bytes = pduBytes(view)
+  bytes.set(data, 16)
+  return bytes
+}
+
+/** An ATTR to an agent: text with a NUL, `from` is the client's slot. */
+export function encodeAgentAttr(key: number, value: string, from: number): Uint8Array {
+  return encodeAttr(key, `${value}\0`, from)
+}
+
+/** PM_ERR_IPC for a value of 4096 bytes and more. */
+export function decodeAttr(pdu: Uint8Array): Attr {
+  const r = PduReader.open(pdu, PDU_ATTR)
+  const key = r.i32()
+  if (r.remaining >= MAX_VALUE) r.fail(`a value of ${r.remaining} bytes, less than ${MAX_VALUE} are allowed`)
+  return { key, value: r.take(r.remaining) }
+}
+
+/** The value as text, without the NUL that agents get. */
+export function attrText(attr: Attr): string {
+  const { value } = attr
+  return decodeText(value, 0, value.at(-1) === 0 ? value.length - 1 : value.length)
+}

@@ -1,0 +1,88 @@
+/**
+ * CREDS: protocol version and features. docs/formats/wire.md §3.2, §4.2
+ *
+ *     12  count     1 to 1024
+ *     16  word [n]  type (bits 31-24), version (23-16), flags (15-0)
+ */
+import { PcpError } from '../model/errors.ts'
+import { newPdu, PDU_CREDS, pduBytes } from './pdu.ts'
+import { PduReader } from './reader.ts'
+
+/** TLS. */
+export const PDU_FLAG_SECURE = 0x0001
+/** Compression: retired, never offered. */
+export const PDU_FLAG_COMPRESS = 0x0002
+/** Authentication; from an agent: send me who the clients are. */
+export const PDU_FLAG_AUTH = 0x0004
+/** Authentication is required. */
+export const PDU_FLAG_CREDS_REQD = 0x0008
+/** An ERROR acknowledges the request for TLS. */
+export const PDU_FLAG_SECURE_ACK = 0x0010
+/** Retired, never offered. */
+export const PDU_FLAG_NO_NSS_INIT = 0x0020
+/** Containers; from an agent: send me the containers of clients. */
+export const PDU_FLAG_CONTAINER = 0x0040
+/** A client certificate is required. */
+export const PDU_FLAG_CERT_REQD = 0x0080
+/** Burnt bit, never offered. */
+export const PDU_FLAG_BAD_LABEL = 0x0100
+/** The collector answers LABEL_REQ. An announcement: clients do not ask for it. */
+export const PDU_FLAG_LABELS = 0x0200
+/** The collector answers HIGHRES_FETCH. An announcement. */
+export const PDU_FLAG_HIGHRES = 0x0400
+/** The collector answers DESC_IDS. An announcement. */
+export const PDU_FLAG_DESCS = 0x0800
+
+/** The version that clients, collectors and agents speak. */
+export const PDU_VERSION = 2
+/** The one type of credential: version and flags. */
+export const CVERSION = 1
+/** Most credentials one PDU may hold. */
+const MAX_CREDS = 1024
+
+/** One credential. */
+export interface Cred {
+  readonly type: number
+  readonly version: number
+  readonly flags: number
+}
+
+/** CREDS with the one usual credential: protocol version and flags. `from` is the sender's process id. */
+export function encodeCreds(flags: number, from = 0, version: number = PDU_VERSION): Uint8Array {
+  return encodeCredList([{ type: CVERSION, version, flags }], from)
+}
+
+/** CREDS with any credentials. */
+export function encodeCredList(creds: readonly Cred[], from = 0): Uint8Array {
+  const view = newPdu(16 + 4 * creds.length, PDU_CREDS, from)
+  view.setInt32(12, creds.length)
+  creds.forEach((cred, i) => {
+    view.setInt32(16 + 4 * i, (cred.type << 24) | ((cred.version & 0xff) << 16) | (cred.flags & 0xffff))
+  })
+  return pduBytes(view)
+}
+
+/** All credentials in their order. */
+export function decodeCreds(pdu: Uint8Array): readonly Cred[] {
+  const r = PduReader.open(pdu, PDU_CREDS)
+  const count = r.count(4)
+  if (count < 1 || count > MAX_CREDS) r.fail(`${count} credentials, 1 to ${MAX_CREDS} are allowed`)
+  const creds: Cred[] = []
+  for (let i = 0; i < count; i++) {
+    const word = r.u32()
+    creds.push({ type: word >>> 24, version: (word >>> 16) & 0xff, flags: word & 0xffff })
+  }
+  r.end()
+  return creds
+}
+
+/** The credential that counts: the last version entry. PM_ERR_IPC when any entry is of an unknown type. */
+export function versionOf(creds: readonly Cred[]): Cred {
+  let version: Cred | undefined
+  for (const cred of creds) {
+    if (cred.type !== CVERSION) throw new PcpError('PM_ERR_IPC', `Unknown credential type ${cred.type}`)
+    version = cred
+  }
+  if (version === undefined) throw new PcpError('PM_ERR_IPC', 'No credential gives a version')
+  return version
+}

@@ -1,0 +1,134 @@
+/** Cuts a byte stream into PDUs; knows only length, type and limit. docs/formats/wire.md §1.1, §1.2 */
+import { PcpError } from '../model/errors.ts'
+import { PDU_HEADER, pduLength, pduName, pduType } from './pdu.ts'
+
+/** Largest PDU where nothing else limits it. */
+const MAX_PDU = 2 ** 31 - 1 - 1024
+/** A PDU in pieces gets at most this much room before its bytes arrive: a length alone must not cost memory. */
+const FIRST_ROOM = 65536
+
+/**
+ * Feed chunks of any size; whole PDUs come out in order, synchronously. A PDU that lies in one chunk borrows it, one in
+ * pieces is put together once.
+ */
+export class Framer {
+  readonly #onPdu: (pdu: Uint8Array) => void
+  readonly #limit: number
+  /** Chunks not looked at yet: not empty only while paused. */
+  #waiting: Uint8Array[] = []
+  #isPaused = false
+  #isFeeding = false
+  /** The PDU being put together, and how much of it is there. */
+  #partial = new Uint8Array(0)
+  #have = 0
+
+  /** `limit` is the length of the largest PDU accepted. */
+  constructor(onPdu: (pdu: Uint8Array) => void, limit: number = MAX_PDU) {
+    this.#onPdu = onPdu
+    this.#limit = limit
+  }
+
+  /** Is a PDU begun but not complete? */
+  get hasPartial(): boolean {
+    return this.#have > 0
+  }
+
+  /** Takes bytes. Throws PM_ERR_IPC for a header that cannot be; nothing works after that. */
+  push(chunk: Uint8Array): void {
+    this.#waiting.push(chunk)
+    this.#drain()
+  }
+
+  /** Stops giving PDUs, even in the middle of a chunk. */
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  /** Gives what has waited, then goes on. Throws like `push`. */
+  resume(): void {
+    this.#isPaused = false
+    this.#drain()
+  }
+
+  #drain(): void {
+    if (this.#isFeeding) return
+    while (!this.#isPaused && this.#waiting.length > 0) this.#feed(this.#waiting.shift()!)
+  }
+
+  #feed(chunk: Uint8Array): void {
+    this.#isFeeding = true
+    try {
+      let at = 0
+      while (at < chunk.length && !this.#isPaused)
+        at = this.#have > 0 ? this.#join(chunk, at) : this.#cut(chunk, at)
+      if (at < chunk.length) this.#waiting.unshift(chunk.subarray(at))
+    } finally {
+      this.#isFeeding = false
+    }
+  }
+
+  /** Gives the PDU that starts at `at`, or keeps its beginning. Returns the offset behind what was used. */
+  #cut(chunk: Uint8Array, at: number): number {
+    const left = chunk.length - at
+    if (left >= PDU_HEADER) {
+      const head = new Uint8Array(chunk.buffer, chunk.byteOffset + at, PDU_HEADER)
+      const length = this.#checkHeader(head)
+      if (length <= left) {
+        this.#onPdu(new Uint8Array(chunk.buffer, chunk.byteOffset + at, length))
+        return at + length
+      }
+      this.#partial = new Uint8Array(Math.min(length, Math.max(left, FIRST_ROOM)))
+    } else {
+      this.#partial = new Uint8Array(PDU_HEADER)
+    }
+    this.#partial.set(chunk.subarray(at))
+    this.#have = left
+    return chunk.length
+  }
+
+  /** Adds bytes to the PDU being put together. */
+  #join(chunk: Uint8Array, at: number): number {
+    if (this.#have < PDU_HEADER) {
+      const end = Math.min(chunk.length, at + PDU_HEADER - this.#have)
+      this.#append(chunk, at, end, PDU_HEADER)
+      if (this.#have < PDU_HEADER) return end
+      this.#checkHeader(this.#partial)
+      at = end
+    }
+    const length = pduLength(this.#partial)
+    const end = Math.min(chunk.length, at + length - this.#have)
+    this.#append(chunk, at, end, length)
+    if (this.#have === length) {
+      const pdu = this.#partial
+      this.#partial = new Uint8Array(0)
+      this.#have = 0
+      this.#onPdu(pdu)
+    }
+    return end
+  }
+
+  #append(chunk: Uint8Array, start: number, end: number, most: number): void {
+    const have = this.#have + end - start
+    if (have > this.#partial.length || (have === most && this.#partial.length !== most)) {
+      const room = have === most ? most : Math.min(most, Math.max(have, 2 * this.#partial.length, FIRST_ROOM))
+      const larger = new Uint8Array(room)
+      larger.set(this.#partial.subarray(0, this.#have))
+      this.#partial = larger
+    }
+    this.#partial.set(chunk.subarray(start, end), this.#have)
+    this.#have = have
+  }
+
+  #checkHeader(head: Uint8Array): number {
+    const length = pduLength(head)
+    const type = pduType(head)
+    if (length < PDU_HEADER) throw new PcpError('PM_ERR_IPC', `PDU header gives a length of ${length} bytes`)
+    if (type < 0) throw new PcpError('PM_ERR_IPC', `PDU header gives the type ${type}`)
+    if (length > this.#limit)
+      throw new PcpError(
+        'PM_ERR_IPC',
+        `${pduName(type)} PDU of ${length} bytes, at most ${this.#limit} are accepted`,
+      )
+    return length
+  }
+}

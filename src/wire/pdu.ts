@@ -1,0 +1,157 @@
+/** PDU types, the header every PDU starts with, and text as PDUs carry it. docs/formats/wire.md §1, §2 */
+import { encodeText } from '../base/text.ts'
+
+/** Status, error, handshake challenge, state change or end of context. */
+export const PDU_ERROR = 0x7000
+/** Values; towards a collector or an agent: a store. */
+export const PDU_RESULT = 0x7001
+/** Instances a client wants. */
+export const PDU_PROFILE = 0x7002
+/** Request for values. */
+export const PDU_FETCH = 0x7003
+/** Request for one descriptor. */
+export const PDU_DESC_REQ = 0x7004
+/** One descriptor. */
+export const PDU_DESC = 0x7005
+/** Query of an instance domain. */
+export const PDU_INSTANCE_REQ = 0x7006
+/** Instances of a domain. */
+export const PDU_INSTANCE = 0x7007
+/** Request for help text. */
+export const PDU_TEXT_REQ = 0x7008
+/** Help text. */
+export const PDU_TEXT = 0x7009
+/** Retired; collectors answer PM_ERR_IPC. */
+export const PDU_CONTROL_REQ = 0x700a
+/** Version and feature selection. */
+export const PDU_CREDS = 0x700c
+/** List of PMIDs: request for names, or reply to names. */
+export const PDU_PMNS_IDS = 0x700d
+/** List of names: request for PMIDs, or reply. */
+export const PDU_PMNS_NAMES = 0x700e
+/** Request for the children of a name. */
+export const PDU_PMNS_CHILD = 0x700f
+/** Request for all leaves below a name. */
+export const PDU_PMNS_TRAVERSE = 0x7010
+/** Attribute of a connection, or a SASL payload. */
+export const PDU_ATTR = 0x7011
+/** Request for labels. */
+export const PDU_LABEL_REQ = 0x7012
+/** Label sets. */
+export const PDU_LABEL = 0x7013
+/** Request for values with a nanosecond timestamp. */
+export const PDU_HIGHRES_FETCH = 0x7014
+/** Values with a nanosecond timestamp. */
+export const PDU_HIGHRES_RESULT = 0x7015
+/** Request for many descriptors. */
+export const PDU_DESC_IDS = 0x7016
+/** Many descriptors. */
+export const PDU_DESCS = 0x7017
+/** Logging control, to pmlogger. */
+export const PDU_LOG_CONTROL = 0x8000
+/** Status of a pmlogger, control protocol 2. */
+export const PDU_LOG_STATUS_V2 = 0x8001
+/** Request to pmlogger: new volume, status, sync. */
+export const PDU_LOG_REQUEST = 0x8002
+/** Status of a pmlogger, control protocol 3. */
+export const PDU_LOG_STATUS = 0x8003
+
+/** Bytes of the header: length, type, from. */
+export const PDU_HEADER = 12
+/** Largest PDU a collector accepts from a client unless told otherwise. */
+export const MAX_CLIENT_PDU = 65536
+
+const NAMES: Readonly<Record<number, string>> = {
+  [PDU_ERROR]: 'ERROR',
+  [PDU_RESULT]: 'RESULT',
+  [PDU_PROFILE]: 'PROFILE',
+  [PDU_FETCH]: 'FETCH',
+  [PDU_DESC_REQ]: 'DESC_REQ',
+  [PDU_DESC]: 'DESC',
+  [PDU_INSTANCE_REQ]: 'INSTANCE_REQ',
+  [PDU_INSTANCE]: 'INSTANCE',
+  [PDU_TEXT_REQ]: 'TEXT_REQ',
+  [PDU_TEXT]: 'TEXT',
+  [PDU_CONTROL_REQ]: 'CONTROL_REQ',
+  [PDU_CREDS]: 'CREDS',
+  [PDU_PMNS_IDS]: 'PMNS_IDS',
+  [PDU_PMNS_NAMES]: 'PMNS_NAMES',
+  [PDU_PMNS_CHILD]: 'PMNS_CHILD',
+  [PDU_PMNS_TRAVERSE]: 'PMNS_TRAVERSE',
+  [PDU_ATTR]: 'ATTR',
+  [PDU_LABEL_REQ]: 'LABEL_REQ',
+  [PDU_LABEL]: 'LABEL',
+  [PDU_HIGHRES_FETCH]: 'HIGHRES_FETCH',
+  [PDU_HIGHRES_RESULT]: 'HIGHRES_RESULT',
+  [PDU_DESC_IDS]: 'DESC_IDS',
+  [PDU_DESCS]: 'DESCS',
+  [PDU_LOG_CONTROL]: 'LOG_CONTROL',
+  [PDU_LOG_STATUS_V2]: 'LOG_STATUS_V2',
+  [PDU_LOG_REQUEST]: 'LOG_REQUEST',
+  [PDU_LOG_STATUS]: 'LOG_STATUS',
+}
+
+/** Name of a PDU type without its prefix; unknown types in hexadecimal. @see __pmPDUTypeStr(3) */
+export function pduName(type: number): string {
+  return NAMES[type] ?? `0x${(type >>> 0).toString(16)}`
+}
+
+/** Signed 32-bit big-endian word; the caller knows that it is there. */
+function word(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
+}
+
+/** Length a PDU gives for itself. */
+export function pduLength(pdu: Uint8Array): number {
+  return word(pdu, 0)
+}
+
+/** Type of a whole PDU: PDU_*. */
+export function pduType(pdu: Uint8Array): number {
+  return word(pdu, 4)
+}
+
+/** Sender tag of a whole PDU: towards agents the client's slot, in CREDS the process id, otherwise not used. */
+export function pduFrom(pdu: Uint8Array): number {
+  return word(pdu, 8)
+}
+
+/** A new PDU of `length` bytes with its header written, and the view to write the rest with. */
+export function newPdu(length: number, type: number, from: number): DataView<ArrayBuffer> {
+  const view = new DataView(new ArrayBuffer(length))
+  view.setInt32(0, length)
+  view.setInt32(4, type)
+  view.setInt32(8, from)
+  return view
+}
+
+/** The bytes of a PDU made by `newPdu`. */
+export function pduBytes(view: DataView<ArrayBuffer>): Uint8Array {
+  return new Uint8Array(view.buffer)
+}
+
+/** `length` rounded up to whole 4-byte words. */
+export function round4(length: number): number {
+  return (length + 3) & ~3
+}
+
+/** Bytes that `text` takes on the wire, without padding. */
+export function textSize(text: string): number {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) >= 0x80) return encodeText(text).length
+  return text.length
+}
+
+/** Writes `text`, which takes `size` bytes by `textSize`, and returns the offset behind it. */
+export function writeText(bytes: Uint8Array, at: number, text: string, size: number): number {
+  if (size === text.length) for (let i = 0; i < size; i++) bytes[at + i] = text.charCodeAt(i)
+  else bytes.set(encodeText(text), at)
+  return at + size
+}
+
+const PAD = 0x7e
+
+/** Fills up to the next word boundary with '~', as PCP does, and returns the offset behind it. */
+export function writePadding(bytes: Uint8Array, at: number): number {
+  while ((at & 3) !== 0) bytes[at++] = PAD
+  return at
+}

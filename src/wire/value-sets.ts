@@ -1,0 +1,144 @@
+/**
+ * Value sets and value blocks, as RESULT PDUs and archive records carry them. docs/formats/wire.md §5
+ *
+ *     set    0  pmid
+ *            4  values: count, 0 none, negative an error
+ *            8  format (only when there are values): 0 in situ, 1 or 2 block
+ *           12  [values]  inst, word: the value, or where its block is, counted in words
+ *     block  0  type (1 byte), length with these 4 bytes and without padding (3 bytes)
+ *            4  data, padded to whole words
+ *
+ * All sets come first, then one block per value, in value order.
+ */
+import { emptySet, type ValueSet } from '../model/values.ts'
+import { round4, writePadding } from './pdu.ts'
+import type { PduReader } from './reader.ts'
+
+const PM_VAL_INSITU = 0
+const SET_BYTES = 8
+/** Blocks up to this size are copied byte by byte, which beats making a view of them. */
+const SMALL_BLOCK = 48
+
+/** Length of the block at `at` with its 4 header bytes, without padding. */
+function blockLength(bytes: Uint8Array, at: number): number {
+  return (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
+}
+
+/** Bytes that `sets` take with their blocks. */
+export function valueSetsSize(sets: readonly ValueSet[]): number {
+  let size = 0
+  for (let s = 0; s < sets.length; s++) {
+    const set = sets[s]!
+    size += SET_BYTES
+    if (set.status <= 0) continue
+    size += 4 + 8 * set.status
+    if (set.format === PM_VAL_INSITU) continue
+    const { bytes, word } = set
+    for (let i = 0; i < set.status; i++) size += round4(blockLength(bytes, word[i]!))
+  }
+  return size
+}
+
+/**
+ * Writes `sets` at `at` and their blocks behind them; there must be `valueSetsSize` bytes. Returns the offset behind
+ * the last block. Block positions count from `origin`: the start of the PDU or record.
+ */
+export function writeValueSets(
+  view: DataView,
+  out: Uint8Array,
+  at: number,
+  sets: readonly ValueSet[],
+  origin = 0,
+): number {
+  let blockAt = at
+  for (let s = 0; s < sets.length; s++) {
+    const { status } = sets[s]!
+    blockAt += status > 0 ? SET_BYTES + 4 + 8 * status : SET_BYTES
+  }
+  for (let s = 0; s < sets.length; s++) {
+    const set = sets[s]!
+    const { status, inst, word } = set
+    view.setInt32(at, set.pmid)
+    view.setInt32(at + 4, status)
+    at += SET_BYTES
+    if (status <= 0) continue
+    view.setInt32(at, set.format)
+    at += 4
+    const isInSitu = set.format === PM_VAL_INSITU
+    for (let i = 0; i < status; i++) {
+      view.setInt32(at, inst[i]!)
+      if (isInSitu) {
+        view.setInt32(at + 4, word[i]!)
+      } else {
+        view.setInt32(at + 4, (blockAt - origin) >> 2)
+        blockAt = writeBlock(out, blockAt, set.bytes, word[i]!)
+      }
+      at += 8
+    }
+  }
+  return blockAt
+}
+
+function writeBlock(out: Uint8Array, at: number, from: Uint8Array, offset: number): number {
+  const length = blockLength(from, offset)
+  if (length <= SMALL_BLOCK) for (let i = 0; i < length; i++) out[at + i] = from[offset + i]!
+  else out.set(from.subarray(offset, offset + length), at)
+  at += length
+  return (at & 3) === 0 ? at : writePadding(out, at)
+}
+
+/**
+ * Reads `count` sets and their blocks up to the end of the reader. The sets borrow the reader's bytes: `word` becomes
+ * the byte offset of each block in them. Sets and blocks must fill the rest exactly.
+ */
+export function readValueSets(r: PduReader, count: number, origin = 0): ValueSet[] {
+  const { bytes, view } = r
+  const sets = new Array<ValueSet>(count)
+  let blocks = 0
+  for (let s = 0; s < count; s++) {
+    const pmid = r.u32()
+    const status = r.i32()
+    if (status <= 0) {
+      sets[s] = emptySet(pmid, status)
+      continue
+    }
+    const format = r.i32()
+    if (format < 0 || format > 2) r.fail(`unknown value format ${format}`)
+    if (status * 8 > r.remaining) r.fail(`${status} values do not fit into ${r.remaining} bytes`)
+    const inst = new Int32Array(status)
+    const word = new Int32Array(status)
+    let at = r.offset
+    for (let i = 0; i < status; i++) {
+      inst[i] = view.getInt32(at)
+      word[i] = view.getInt32(at + 4)
+      at += 8
+    }
+    r.offset = at
+    sets[s] = { pmid, status, format, inst, word, bytes }
+    if (format !== PM_VAL_INSITU) blocks += status
+  }
+  if (blocks > 0) locateBlocks(r, sets, origin)
+  else r.end()
+  return sets
+}
+
+/** Turns word positions into byte offsets, and checks that the blocks fill what is left. */
+function locateBlocks(r: PduReader, sets: readonly ValueSet[], origin: number): void {
+  const { bytes } = r
+  const start = r.offset
+  let used = 0
+  for (const set of sets) {
+    if (set.status <= 0 || set.format === PM_VAL_INSITU) continue
+    const { word } = set
+    for (let i = 0; i < word.length; i++) {
+      const at = origin + word[i]! * 4
+      if (at < start || at + 4 > bytes.length) r.fail(`a value block at byte ${at} is outside`)
+      const length = blockLength(bytes, at)
+      if (length < 4 || at + round4(length) > bytes.length)
+        r.fail(`a value block of ${length} bytes at byte ${at} does not fit`)
+      used += round4(length)
+      word[i] = at
+    }
+  }
+  if (used !== bytes.length - start) r.fail(`${used} bytes of value blocks in ${bytes.length - start}`)
+}
