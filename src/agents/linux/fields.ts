@@ -1,0 +1,79 @@
+/** Metrics that are one named field of a kernel file each: vmstat, snmp, netstat, snmp6, sockstat... */
+import type { Scanner } from '../../base/scan.ts'
+import type { IndomSpec, MetricSpec, SemName, TypeName } from '../../pmda/define.ts'
+import type { Reading } from '../../pmda/reading.ts'
+
+/** What a field holds; undefined when this kernel does not have the field. */
+export type FieldValue = number | bigint | undefined
+
+/**
+ * One metric of a family: last part of its name, item, the kernel's name for the field, what it counts, and what
+ * else there is to know.
+ */
+export type FieldRow = readonly [name: string, item: number, field: string, help: string, text?: string]
+
+/** Positions for a list of fields: the index of the first row of each field. */
+export function slotsOf(fields: readonly string[]): ReadonlyMap<string, number> {
+  const slots = new Map<string, number>()
+  for (const [i, field] of fields.entries()) if (!slots.has(field)) slots.set(field, i)
+  return slots
+}
+
+/** Reads lines of a name, blanks and a number into `values`, by position; fields that have no line become undefined. */
+export function readFields(
+  scan: Scanner,
+  slots: ReadonlyMap<string, number>,
+  values: FieldValue[],
+): readonly FieldValue[] {
+  values.fill(undefined)
+  while (!scan.atEnd) {
+    const slot = slots.get(scan.word())
+    if (slot !== undefined) values[slot] = numberOrNone(scan.uintExact())
+    scan.nextLine()
+  }
+  return values
+}
+
+/** What a scanner's number means here: NaN stands for 'no digits'. */
+export function numberOrNone(value: number | bigint): FieldValue {
+  return Number.isNaN(value) ? undefined : value
+}
+
+/** What the metrics of a family share. */
+export interface FieldFamily<T> {
+  readonly prefix: string
+  readonly cluster: number
+  readonly reading: Reading<T>
+  /** Where a field stands: the first sentence of the help text. */
+  readonly source: (field: string) => string
+  /** The value of a field in what was read. */
+  readonly pick: (read: T, field: string, inst: number) => FieldValue
+  readonly type?: TypeName
+  readonly sem?: SemName
+  readonly units?: string
+  readonly indom?: IndomSpec
+}
+
+/** The metrics of a family: unsigned 64-bit counters of events unless the family says otherwise. */
+export function fieldMetrics<T>(
+  family: FieldFamily<T>,
+  rows: readonly FieldRow[],
+): { [name: string]: MetricSpec } {
+  const { prefix, cluster, reading, source, pick } = family
+  const metrics: { [name: string]: MetricSpec } = {}
+  for (const [name, item, field, help, text] of rows) {
+    metrics[`${prefix}.${name}`] = {
+      cluster,
+      item,
+      type: family.type ?? 'u64',
+      sem: family.sem ?? 'counter',
+      units: family.units ?? 'count',
+      ...(family.indom === undefined ? {} : { indom: family.indom }),
+      help,
+      text: text === undefined ? source(field) : `${source(field)} ${text}`,
+      reading,
+      value: (inst) => pick(reading.value, field, inst),
+    }
+  }
+  return metrics
+}

@@ -1,0 +1,150 @@
+/** Addresses of network interfaces. /sys/class/net, /proc/net/if_inet6, getifaddrs(3) */
+import { networkInterfaces } from 'node:os'
+import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import { Reading } from '../../pmda/reading.ts'
+import type { LinuxContext } from './context.ts'
+import { InstanceIds } from './instance-ids.ts'
+
+/** One interface, or one alias of it (eth0:1). */
+export interface InterfaceAddress {
+  readonly inet?: string
+  /** `address/prefixlen` */
+  readonly inet6?: string
+  /** Global, Link, Site, Compat, Host or Unknown. */
+  readonly scope?: string
+}
+
+const SCOPES: { readonly [bits: number]: string } = {
+  0: 'Global',
+  16: 'Host',
+  32: 'Link',
+  64: 'Site',
+  128: 'Compat',
+}
+
+/** /proc/net/if_inet6: of several addresses of an interface the last one, as the reference has it. */
+export function parseIfInet6(text: string): ReadonlyMap<string, Required<Omit<InterfaceAddress, 'inet'>>> {
+  const found = new Map<string, Required<Omit<InterfaceAddress, 'inet'>>>()
+  for (const line of text.split('\n')) {
+    const [address, , prefix, scope, , name] = line.trim().split(/\s+/)
+    if (name === undefined || !/^[0-9a-f]{32}$/i.test(address!)) continue
+    found.set(name, {
+      inet6: `${formatInet6(address!)}/${Number.parseInt(prefix!, 16)}`,
+      // the low four bits are flags of the kernel's own
+      scope: SCOPES[Number.parseInt(scope!, 16) & 0xf0] ?? 'Unknown',
+    })
+  }
+  return found
+}
+
+/** 32 hexadecimal digits as inet_ntop(3) prints an address: the longest run of zeroes left out, IPv4 tails dotted. */
+export function formatInet6(hex: string): string {
+  const groups = Array.from({ length: 8 }, (_, i) => Number.parseInt(hex.slice(i * 4, i * 4 + 4), 16))
+  let start = -1
+  let length = 1 // a single group of zeroes is written out
+  for (let i = 0; i < 8; i++) {
+    let run = 0
+    while (i + run < 8 && groups[i + run] === 0) run++
+    if (run > length) {
+      start = i
+      length = run
+    }
+    i += run
+  }
+  const isDotted = start === 0 && (length === 6 || (length === 5 && groups[5] === 0xffff))
+  const tail = groups.slice(6)
+  const words = groups.slice(0, isDotted ? 6 : 8).map((group) => group.toString(16))
+  if (isDotted) words.push(tail.map((group) => `${group >> 8}.${group & 0xff}`).join('.'))
+  if (start < 0) return words.join(':')
+  const skipped = words.slice(0, start).join(':')
+  return `${skipped}::${words.slice(start + length).join(':')}`
+}
+
+type Interfaces = ReturnType<typeof networkInterfaces>
+
+/** The metrics of interface addresses (cluster 33). `inet` lists IPv4 addresses: this process's own view, unless told. */
+export function addressMetrics(
+  ctx: LinuxContext,
+  inet: () => Interfaces = ctx.root === '/' ? networkInterfaces : () => ({}),
+): { [name: string]: MetricSpec } {
+  const instances = new InstanceIds()
+  const reading = new Reading(() => readAddresses(ctx, inet()))
+  const indom: IndomSpec = {
+    serial: 17,
+    reading,
+    instances: () => {
+      const names = [...reading.value.keys()]
+      return { ids: names.map((name) => instances.idOf(name)), names }
+    },
+    help: 'Network interfaces and the aliases that have an address of their own',
+    text: 'The interfaces of /sys/class/net, and names such as eth0:1 that an address was given to.',
+    labels: { device_type: 'interface', indom_name: 'per interface' },
+    instanceLabels: (_inst, name) => ({ interface: name }),
+  }
+  const spec = (
+    item: number,
+    help: string,
+    text: string,
+    value: (name: string, address: InterfaceAddress | undefined) => string | undefined,
+  ): MetricSpec => ({
+    cluster: 33,
+    item,
+    type: 'string',
+    sem: 'discrete',
+    units: 'none',
+    indom,
+    help,
+    text,
+    reading,
+    value: (inst) => {
+      const name = instances.nameOf(inst)
+      return name === undefined ? undefined : value(name, reading.value.get(name))
+    },
+  })
+  return {
+    'network.interface.inet_addr': spec(
+      0,
+      'First IPv4 number the interface answers to, in dotted form',
+      'From getifaddrs(3). Interfaces that are down or have no link are not listed there and have no value.',
+      (_name, address) => address?.inet,
+    ),
+    'network.interface.ipv6_addr': spec(
+      1,
+      'IPv6 number of the interface and the length of its network prefix, as in fe80::1/64',
+      'From /proc/net/if_inet6: the last line there when an interface has several.',
+      (_name, address) => address?.inet6,
+    ),
+    'network.interface.ipv6_scope': spec(
+      2,
+      'How far the IPv6 number given is valid: Global, Site, Link, Host, Compat or Unknown',
+      'From the fourth column of /proc/net/if_inet6, for the address in network.interface.ipv6_addr.',
+      (_name, address) => address?.scope,
+    ),
+    'network.interface.hw_addr': spec(
+      3,
+      'Link-layer (MAC) number of the device: six hexadecimal bytes for Ethernet',
+      'From /sys/class/net/INTERFACE/address. No value for links that have none, such as tunnels.',
+      (name) => ctx.attribute(`/sys/class/net/${name}/address`) || undefined,
+    ),
+  }
+}
+
+function readAddresses(ctx: LinuxContext, inet: Interfaces): ReadonlyMap<string, InterfaceAddress> {
+  const found = new Map<string, InterfaceAddress>()
+  for (const name of ctx.list('/sys/class/net')) {
+    // the directory holds one file that is no interface, bonding_masters
+    if (name !== 'bonding_masters') found.set(name, {})
+  }
+  for (const [name, addresses] of Object.entries(inet)) {
+    const first = addresses?.find((entry) => entry.family === 'IPv4')
+    if (first !== undefined) found.set(name, { inet: first.address })
+  }
+  let text = ''
+  try {
+    text = ctx.text('/proc/net/if_inet6')
+  } catch {
+    return found // a kernel without IPv6 has no such file, and no such addresses
+  }
+  for (const [name, address] of parseIfInet6(text)) found.set(name, { ...found.get(name), ...address })
+  return found
+}

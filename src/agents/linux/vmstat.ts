@@ -1,0 +1,112 @@
+/** mem.vmstat: counters and levels of the page allocator and reclaim. /proc/vmstat, proc(5) */
+import type { Scanner } from '../../base/scan.ts'
+import type { MetricSpec } from '../../pmda/define.ts'
+import { Reading } from '../../pmda/reading.ts'
+import type { LinuxContext } from './context.ts'
+import { type FieldFamily, type FieldValue, fieldMetrics, readFields, slotsOf } from './fields.ts'
+import { VMSTAT_COUNTERS, VMSTAT_COUNTS, VMSTAT_PAGES } from './vmstat-rows.ts'
+
+const FIELDS: readonly string[] = [
+  ...new Set([...VMSTAT_COUNTERS, ...VMSTAT_COUNTS, ...VMSTAT_PAGES].map((row) => row[2])),
+  'thp_split',
+]
+const SLOTS = slotsOf(FIELDS)
+
+/** Sums of all fields the reference knows with one beginning. */
+const SUMS = {
+  pgscan_direct_total: FIELDS.filter((field) => field.startsWith('pgscan_direct')),
+  pgscan_kswapd_total: FIELDS.filter((field) => field.startsWith('pgscan_kswapd')),
+  pgsteal_total: FIELDS.filter((field) => field.startsWith('pgsteal_')),
+} as const
+
+/** /proc/vmstat: values by position; undefined where this kernel has no such field. */
+export type Vmstat = readonly FieldValue[]
+
+/** Reads the file into `values`. */
+export function parseVmstat(scan: Scanner, values: FieldValue[] = newVmstat()): Vmstat {
+  return readFields(scan, SLOTS, values)
+}
+
+/** The value of a field. */
+export function vmstatField(vmstat: Vmstat, field: string): FieldValue {
+  const slot = SLOTS.get(field)
+  return slot === undefined ? undefined : vmstat[slot]
+}
+
+/** The sum of those of `fields` that there are; undefined when there are none. */
+export function sumOf(vmstat: Vmstat, fields: readonly string[]): number | undefined {
+  let sum: number | undefined
+  for (const field of fields) {
+    const value = vmstatField(vmstat, field)
+    if (value !== undefined) sum = (sum ?? 0) + Number(value)
+  }
+  return sum
+}
+
+/** The metrics of /proc/vmstat (cluster 28). */
+export function vmstatMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+  const values = newVmstat()
+  const reading = new Reading(() => parseVmstat(ctx.file('/proc/vmstat').scan(), values))
+  const family = {
+    prefix: 'mem.vmstat',
+    cluster: 28,
+    reading,
+    source: (field: string) => `Field ${field} of /proc/vmstat, which the kernel counts since boot.`,
+    pick: vmstatField,
+  } satisfies FieldFamily<Vmstat>
+  const level = {
+    ...family,
+    sem: 'instant',
+    source: (field: string) =>
+      `Field ${field} of /proc/vmstat: how many there are now, in pages unless said otherwise.`,
+  } as const
+  const sum = (item: number, help: string, fields: readonly string[]): MetricSpec => ({
+    cluster: 28,
+    item,
+    type: 'u64',
+    sem: 'counter',
+    units: 'count',
+    help,
+    text: `The sum of those of these fields of /proc/vmstat that the kernel has: ${fields.join(', ')}.`,
+    reading,
+    value: () => sumOf(reading.value, fields),
+  })
+  const pages = fieldMetrics({ ...level, units: 'none' }, VMSTAT_PAGES)
+  return {
+    ...fieldMetrics(family, VMSTAT_COUNTERS),
+    ...fieldMetrics(level, VMSTAT_COUNTS),
+    ...pages,
+    'mem.vmstat.nr_slab': {
+      ...pages['mem.vmstat.nr_slab']!,
+      value: () =>
+        vmstatField(reading.value, 'nr_slab') ??
+        sumOf(reading.value, ['nr_slab_reclaimable', 'nr_slab_unreclaimable']),
+    },
+    'mem.vmstat.thp_split': {
+      ...sum(77, 'Huge pages that the kernel tried to break up', ['thp_split_page', 'thp_split_page_failed']),
+      text: 'Field thp_split of /proc/vmstat; where the kernel has none, thp_split_page and thp_split_page_failed together.',
+      value: () =>
+        vmstatField(reading.value, 'thp_split') ??
+        sumOf(reading.value, ['thp_split_page', 'thp_split_page_failed']),
+    },
+    'mem.vmstat.pgscan_direct_total': sum(
+      176,
+      'Pages examined by direct reclaim in any zone, and the times it was throttled',
+      SUMS.pgscan_direct_total,
+    ),
+    'mem.vmstat.pgscan_kswapd_total': sum(
+      177,
+      'Pages that background reclaim examined, whatever the zone',
+      SUMS.pgscan_kswapd_total,
+    ),
+    'mem.vmstat.pgsteal_total': sum(
+      178,
+      'Pages freed by reclaim of any kind; those of files count twice',
+      SUMS.pgsteal_total,
+    ),
+  }
+}
+
+function newVmstat(): FieldValue[] {
+  return new Array<FieldValue>(FIELDS.length).fill(undefined)
+}
