@@ -65,8 +65,8 @@ export function compile(domain: number, tables: AgentTables): CompiledAgent {
   const indoms = new Map<Indom, AgentIndom>()
   const indomOf = (spec: IndomSpec): AgentIndom => {
     const id = indom(domain, spec.serial)
-    let known = indoms.get(id)
-    if (known === undefined) indoms.set(id, (known = new AgentIndom(id, spec)))
+    const known = indoms.get(id) ?? new AgentIndom(id, spec)
+    indoms.set(id, known)
     return known
   }
   for (const [name, spec] of Object.entries(tables.metrics)) {

@@ -52,8 +52,10 @@ export class AgentIndom {
   select(profile: Profile, moment: object): Int32Array {
     const { ids } = this.list(moment)
     const entry = profile.entries.get(this.id)
-    if (entry === undefined ? profile.includeByDefault : entry.includeAll && entry.instances.size === 0)
-      return (this.#all ??= new Int32Array(ids))
+    if (entry === undefined ? profile.includeByDefault : entry.includeAll && entry.instances.size === 0) {
+      this.#all ??= new Int32Array(ids)
+      return this.#all
+    }
     if (entry === undefined) return NONE
     if (profile === this.#selectedFor && this.#selection !== undefined) return this.#selection
     const { includeAll, instances } = entry

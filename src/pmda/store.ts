@@ -16,7 +16,7 @@ export function storeSet(metric: AgentMetric, set: ValueSet, ask: Ask): void {
   if (store === undefined)
     throw new PcpError('PM_ERR_PERMISSION', `${name}: no permission to store: it can only be read`)
   for (let i = 0; i < set.status; i++) {
-    const value = valueOf(name, set, i, desc.type)
+    const value = valueAt(name, set, i, desc.type)
     const inst = set.inst[i]!
     if (indom !== undefined && !indom.has(inst))
       throw new PcpError('PM_ERR_INST', `${name}: no instance ${inst} to store to`)
@@ -24,7 +24,7 @@ export function storeSet(metric: AgentMetric, set: ValueSet, ask: Ask): void {
   }
 }
 
-function valueOf(name: string, set: ValueSet, i: number, type: number): Value {
+function valueAt(name: string, set: ValueSet, i: number, type: number): Value {
   try {
     return extract(set, i, type)
   } catch (error) {

@@ -1,0 +1,171 @@
+/** The simple agent (domain 253): the smallest agent with every feature, for learning and for tests. docs/agents.md */
+import { statSync } from 'node:fs'
+import { PcpError } from '../../model/errors.ts'
+import type { AgentEnv, AgentTables, IndomSpec } from '../../pmda/define.ts'
+import { type AgentDefinition, defineAgent } from '../../pmda/define-agent.ts'
+import { Reading } from '../../pmda/reading.ts'
+import { readSmallFile, rooted } from '../../sys/proc.ts'
+
+/** The agent for the collector's registry. */
+export const agent: AgentDefinition = defineAgent({ name: 'simple', domain: 253, open })
+
+const COLORS: IndomSpec = {
+  serial: 0,
+  instances: { red: 0, green: 1, blue: 2 },
+  help: 'Colors of a pixel',
+  text: 'Always the same three instances: the example of an instance domain that never changes.',
+  labels: { indom_name: 'color', model: 'RGB' },
+}
+
+function open(env: AgentEnv): AgentTables {
+  let fetches = 0
+  const colors = [0, 100, 200]
+  const cpu = new Reading(() => process.cpuUsage())
+  const units = new TimeUnits(env)
+  const now: IndomSpec = {
+    serial: 1,
+    instances: () => units.instances(),
+    help: 'Parts of the time of day',
+    text: 'What the first line of simple.conf lists of sec, min and hour: the example of an instance domain that changes.',
+    labels: { indom_name: 'time', unitsystem: 'SI' },
+    instanceLabels: (_, name) => ({ units: name }),
+  }
+  return {
+    labels: { role: 'testing' },
+    beforeFetch: () => {
+      fetches = (fetches + 1) >>> 0
+    },
+    metrics: {
+      'simple.numfetch': {
+        item: 0,
+        type: 'u32',
+        sem: 'instant',
+        units: 'none',
+        help: 'Fetch requests this agent has answered, including the one that asks',
+        text: 'Counts from zero since the agent was started. Storing a number makes it count on from there; numbers below zero are refused and make it count from zero.',
+        value: () => fetches,
+        store: (value) => {
+          // Clients write the value as unsigned; a minus sign shows as the top bit.
+          const signed = Number(value) | 0
+          fetches = Math.max(0, signed)
+          if (signed < 0) throw new PcpError('PM_ERR_BADSTORE', 'simple.numfetch cannot be negative')
+        },
+      },
+      'simple.color': {
+        item: 1,
+        type: '32',
+        sem: 'instant',
+        units: 'none',
+        indom: COLORS,
+        help: 'Saturation of each color, one more with every fetch',
+        text: 'Each value runs from 0 to 255 and starts over, from 0, 100 and 200 at first. Any value in that range can be stored, one color at a time.',
+        value: (inst) => {
+          colors[inst] = (colors[inst]! + 1) % 256
+          return colors[inst]
+        },
+        store: (value, inst) => {
+          const wanted = Number(value)
+          colors[inst] = Math.min(255, Math.max(0, wanted))
+          if (colors[inst] !== wanted)
+            throw new PcpError('PM_ERR_BADSTORE', `simple.color takes 0 to 255, not ${wanted}`)
+        },
+      },
+      'simple.time.user': {
+        cluster: 1,
+        item: 2,
+        type: 'double',
+        sem: 'counter',
+        units: 'sec',
+        help: 'Processor time the agent has spent in its own code',
+        text: 'Time in user mode of the process that runs the agent, since that process was started.',
+        reading: cpu,
+        value: () => cpu.value.user / 1e6,
+      },
+      'simple.time.sys': {
+        cluster: 1,
+        item: 3,
+        type: 'double',
+        sem: 'counter',
+        units: 'sec',
+        help: 'Processor time the kernel has spent for the agent',
+        text: 'Time in system mode of the process that runs the agent, since that process was started.',
+        reading: cpu,
+        value: () => cpu.value.system / 1e6,
+      },
+      'simple.now': {
+        cluster: 2,
+        item: 4,
+        type: 'u32',
+        sem: 'instant',
+        units: 'none',
+        indom: now,
+        help: 'Time of day: the current second, minute or hour',
+        text: 'One value for each part of the time that $PCP_PMDAS_DIR/simple/simple.conf lists. The file is read again whenever it was changed.',
+        value: (inst) => units.valueOf(inst, env.clock()),
+      },
+    },
+  }
+}
+
+type TimePart = (date: Date) => number
+
+const PARTS: { readonly [name: string]: TimePart } = {
+  sec: (date) => date.getSeconds(),
+  min: (date) => date.getMinutes(),
+  hour: (date) => date.getHours(),
+}
+
+/** The instances of simple.now: what simple.conf lists, with numbers that a name keeps while the agent lives. */
+class TimeUnits {
+  readonly #env: AgentEnv
+  readonly #path: string | undefined
+  /** Place of a name: its instance number. */
+  readonly #known: string[] = []
+  #active: readonly number[] = []
+  #mtimeMs = Number.NaN
+
+  constructor(env: AgentEnv) {
+    this.#env = env
+    const dir = env.env['PCP_PMDAS_DIR']
+    this.#path = dir === undefined ? undefined : `${dir}/simple/simple.conf`
+  }
+
+  /** The instances now. A file that cannot be read means none. */
+  instances(): { readonly ids: readonly number[]; readonly names: readonly string[] } {
+    this.#refresh()
+    return { ids: this.#active, names: this.#active.map((id) => this.#known[id]!) }
+  }
+
+  /** The part of the local time that an instance stands for. */
+  valueOf(inst: number, ms: number): number | undefined {
+    return PARTS[this.#known[inst] ?? '']?.(new Date(ms))
+  }
+
+  #refresh(): void {
+    const { root } = this.#env
+    const path = this.#path
+    const stat = path === undefined ? undefined : statSync(rooted(root, path), { throwIfNoEntry: false })
+    if (path === undefined || stat === undefined) {
+      this.#active = []
+      this.#mtimeMs = Number.NaN
+    } else if (stat.mtimeMs !== this.#mtimeMs) {
+      this.#active = this.#parse(readSmallFile(root, path))
+      this.#mtimeMs = stat.mtimeMs
+    }
+  }
+
+  #parse(text: string): readonly number[] {
+    const ids = new Set<number>()
+    const [line = ''] = text.split('\n')
+    for (const word of line.split(',').map((part) => part.trim())) {
+      if (word === '') continue
+      if (!Object.hasOwn(PARTS, word)) {
+        this.#env.log('warning', `simple.conf: "${word}" is none of sec, min and hour: ignored`)
+        continue
+      }
+      if (!this.#known.includes(word)) this.#known.push(word)
+      ids.add(this.#known.indexOf(word))
+    }
+    return [...ids].sort((a, b) => a - b)
+  }
+}

@@ -1,0 +1,123 @@
+/** Compares an open agent with a catalogue of metrics: JSON rows of name, PMID, type, semantics, units and indom. */
+import { readFileSync } from 'node:fs'
+import { expect } from 'vitest'
+import { isError } from '../../src/model/errors.ts'
+import { indomStr, PM_INDOM_NULL, pmidStr } from '../../src/model/ids.ts'
+import { ANONYMOUS, type Ask } from '../../src/model/source.ts'
+import { semStr, typeStr } from '../../src/model/types.ts'
+import { unitsStr } from '../../src/model/units.ts'
+import type { AgentSource } from '../../src/pmda/open-agent.ts'
+
+/** A question by nobody in particular. */
+export const ASK: Ask = { requester: ANONYMOUS }
+
+/** A row of a catalogue; fields besides these are not compared. */
+export interface CatalogueRow {
+  readonly name: string
+  readonly pmid: string
+  readonly type: string
+  readonly sem: string
+  readonly units: string
+  readonly indom: string | null
+}
+
+/** Reads test/vectors/metrics/NAME.json. */
+export function readCatalogue(name: string): CatalogueRow[] {
+  return JSON.parse(readFileSync(new URL(`../vectors/metrics/${name}.json`, import.meta.url), 'utf8'))
+}
+
+/** The agent's metrics as catalogue rows, by name. */
+export async function catalogueOf(agent: AgentSource): Promise<CatalogueRow[]> {
+  const names = [...agent.names()]
+  const descs = await agent.descs(
+    names.map(([, id]) => id),
+    ASK,
+  )
+  return names
+    .map(([name, id], i) => {
+      const desc = descs[i]!
+      if (isError(desc)) throw desc
+      return {
+        name,
+        pmid: pmidStr(id),
+        type: typeStr(desc.type).toLowerCase(),
+        sem: semStr(desc.sem),
+        units: unitsStr(desc.units) || 'none',
+        indom: desc.indom === PM_INDOM_NULL ? null : indomStr(desc.indom),
+      }
+    })
+    .sort(byName)
+}
+
+/**
+ * Every metric of the agent stands in the catalogue just so, and every row of the catalogue that `wants` accepts stands
+ * in the agent. Prints how much was compared.
+ */
+export async function assertCatalogue(
+  agent: AgentSource,
+  catalogue: readonly CatalogueRow[],
+  wants: (row: CatalogueRow) => boolean = () => true,
+): Promise<void> {
+  const has = await catalogueOf(agent)
+  const names = new Set(has.map(({ name }) => name))
+  const expected = catalogue
+    .filter((row) => names.has(row.name) || wants(row))
+    .map(({ name, pmid, type, sem, units, indom }) => ({ name, pmid, type, sem, units, indom }))
+    .sort(byName)
+  console.log(`${agent.agent}: ${has.length} metrics compared, ${catalogue.length} in the catalogue`)
+  expect(has).toEqual(expected)
+}
+
+/** Every metric and instance domain has a line of help that says more than its name does. */
+export async function assertHelp(agent: AgentSource): Promise<void> {
+  const poor: string[] = []
+  const indoms = new Set<number>()
+  for (const [name, id] of agent.names()) {
+    const line = await agent.text({ kind: 'metric', id, level: 'oneline' }, ASK)
+    const help = await agent.text({ kind: 'metric', id, level: 'help' }, ASK)
+    if (repeats(name, line) || help.trim() === '' || line.includes('\n')) poor.push(`${name}: ${line}`)
+    const [desc] = await agent.descs([id], ASK)
+    if (desc !== undefined && !isError(desc) && desc.indom !== PM_INDOM_NULL) indoms.add(desc.indom)
+  }
+  for (const id of indoms) {
+    const line = await agent.text({ kind: 'indom', id, level: 'oneline' }, ASK)
+    if (line.trim() === '' || line.includes('\n')) poor.push(`${indomStr(id)}: ${line}`)
+  }
+  expect(poor).toEqual([])
+}
+
+/** Has the line no word that the name does not have? Small words and plurals do not count. */
+function repeats(name: string, line: string): boolean {
+  const known = new Set(words(name))
+  return words(line).every((word) => known.has(word) || SMALL.has(word))
+}
+
+const SMALL = new Set([
+  'a',
+  'an',
+  'the',
+  'of',
+  'in',
+  'for',
+  'to',
+  'and',
+  'or',
+  'per',
+  'by',
+  'is',
+  'number',
+  'metric',
+  'value',
+])
+
+function words(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '')
+    .map((word) => word.replace(/s$/, ''))
+}
+
+function byName(a: CatalogueRow, b: CatalogueRow): number {
+  return a.name < b.name ? -1 : 1
+}
