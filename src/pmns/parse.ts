@@ -97,7 +97,7 @@ function readGroups(text: string, mainFile: string, diagnostics: PmnsDiagnostic[
     start = end + 1
     line++
     if (raw.length >= LONGEST_LINE) {
-      const source = squeeze(raw.slice(0, LONGEST_LINE - 1))
+      const source = squeeze(raw.slice(0, LONGEST_LINE))
       diagnostics.push({ file, line, column: 0, message: 'Absurdly long line, cannot recover', source })
     } else if (raw.startsWith('#')) {
       const marker = MARKER.exec(raw)
@@ -242,8 +242,8 @@ function link(
   if (roots.length > 1) return wrong('Multiple name space entries for "root"')
   const byPath = new Map<string, Group>()
   for (const group of groups) {
-    // The root has no name, so a non-leaf called root is not this group.
-    if (group.path !== 'root' && !byPath.has(group.path)) byPath.set(group.path, group)
+    // The root has no name, so a non-leaf called root is not this group. The last group of a name wins.
+    if (group.path !== 'root') byPath.set(group.path, group)
   }
   const linked = new Set<Group>(roots)
   const leaves: { name: string; id: Pmid }[] = []
