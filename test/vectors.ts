@@ -1,6 +1,7 @@
 /** Reads recorded cases from test/vectors. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { typeStr } from '../src/model/types.ts'
 
 /** A vector file as recorded: what it is about, and its cases. */
 export interface Vectors<T> {
@@ -13,4 +14,17 @@ export function readVectors<T>(path: string): Vectors<T> {
   return JSON.parse(
     readFileSync(fileURLToPath(new URL(`vectors/${path}`, import.meta.url)), 'utf8'),
   ) as Vectors<T>
+}
+
+/** The type code that vectors write as `U32`, `DOUBLE`, `UNKNOWN`..., or as a number. */
+export function typeCode(name: string | number): number {
+  if (typeof name === 'number') return name
+  const text = name === 'NOSUPPORT' ? 'NO_SUPPORT' : name
+  for (let code = -1; code <= 255; code++) if (typeStr(code) === text) return code
+  throw new Error(`No type is called ${name}`)
+}
+
+/** Bytes written as hex digits. */
+export function fromHex(text: string): Uint8Array {
+  return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
 }

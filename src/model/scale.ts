@@ -1,0 +1,132 @@
+/** Values in one scale as values in another. pmConvScale(3) */
+import { PcpError } from './errors.ts'
+import { fitInteger } from './extract-value.ts'
+import {
+  PM_TYPE_32,
+  PM_TYPE_64,
+  PM_TYPE_DOUBLE,
+  PM_TYPE_FLOAT,
+  PM_TYPE_U32,
+  PM_TYPE_U64,
+  typeStr,
+} from './types.ts'
+import { PM_EXTRA_TEMPERATURE, PM_SPACE_EBYTE, type Units, unitsStr, unpackUnits } from './units.ts'
+
+/** How many of the time scale before it each one is. */
+const TIME_STEPS: readonly bigint[] = [1n, 1000n, 1000n, 1000n, 60n, 60n]
+const EXTRA_SCALES: readonly number[] = [0, 3, 3, 3, 4]
+/** Factors are 64-bit in the reference, which divides by what is left of a larger one. */
+const LIMIT = 2n ** 64n
+
+/** An affine map: value' = (value + before) * mult / div + after. */
+interface Affine {
+  readonly before: number
+  readonly mult: number
+  readonly div: number
+  readonly after: number
+}
+
+/** Celsius, Fahrenheit and Kelvin, from row to column. */
+const TEMPERATURES: readonly (readonly (Affine | undefined)[])[] = [
+  [undefined, { before: 0, mult: 9, div: 5, after: 32 }, { before: 0, mult: 1, div: 1, after: 273.15 }],
+  [{ before: -32, mult: 5, div: 9, after: 0 }, undefined, { before: -32, mult: 5, div: 9, after: 273.15 }],
+  [
+    { before: -273.15, mult: 1, div: 1, after: 0 },
+    { before: -273.15, mult: 9, div: 5, after: 32 },
+    undefined,
+  ],
+]
+
+/**
+ * A value of numeric `type` in units `from`, expressed in units `to` (both units words); integers are rounded half up.
+ * PM_ERR_CONV when the dimensions differ, the type is not a number or a factor has no 64-bit form, PM_ERR_UNIT for scales
+ * without a meaning, PM_ERR_TRUNC and PM_ERR_SIGN when the result does not fit the type. @see pmConvScale(3)
+ */
+export function convScale(type: number, value: number | bigint, from: number, to: number): number | bigint {
+  const source = withDimension(unpackUnits(from))
+  const target = withDimension(unpackUnits(to))
+  if (
+    source.dimSpace !== target.dimSpace ||
+    source.dimTime !== target.dimTime ||
+    source.dimCount !== target.dimCount ||
+    source.extraUnit !== target.extraUnit
+  ) {
+    throw new PcpError('PM_ERR_CONV', `No conversion from ${inWords(from)} to ${inWords(to)}`)
+  }
+  const { mult, div } = ratio(source, target)
+  const scaled = applyRatio(type, value, mult, div)
+  const extra = source.extraScale === target.extraScale ? undefined : extraMap(source, target)
+  return extra === undefined ? scaled : applyAffine(type, scaled, extra)
+}
+
+/** Without dimension means count: 'none' and 'count' convert into each other. */
+function withDimension(units: Units): Units {
+  return units.dimSpace === 0 && units.dimTime === 0 && units.dimCount === 0
+    ? { ...units, dimCount: 1 }
+    : units
+}
+
+function inWords(word: number): string {
+  return unitsStr(word) || 'none'
+}
+
+function ratio(source: Units, target: Units): { mult: bigint; div: bigint } {
+  let mult = 1n
+  let div = 1n
+  const add = (factor: bigint, exponent: number): void => {
+    if (exponent > 0) mult *= factor ** BigInt(exponent)
+    else div *= factor ** BigInt(-exponent)
+  }
+  if (source.dimSpace !== 0) {
+    if (source.scaleSpace > PM_SPACE_EBYTE || target.scaleSpace > PM_SPACE_EBYTE) throw noScale('space')
+    add(1024n, source.dimSpace * (source.scaleSpace - target.scaleSpace))
+  }
+  if (source.dimTime !== 0) {
+    const [from, to] = [source.scaleTime, target.scaleTime]
+    if (from >= TIME_STEPS.length || to >= TIME_STEPS.length) throw noScale('time')
+    for (let i = to + 1; i <= from; i++) add(TIME_STEPS[i]!, source.dimTime)
+    for (let i = from + 1; i <= to; i++) add(TIME_STEPS[i]!, -source.dimTime)
+  }
+  add(10n, source.dimCount * (source.scaleCount - target.scaleCount))
+  if (div >= LIMIT) throw new PcpError('PM_ERR_CONV', 'The scales are too far apart to convert')
+  return mult % div === 0n ? { mult: mult / div, div: 1n } : { mult, div }
+}
+
+function noScale(dimension: string): PcpError {
+  return new PcpError('PM_ERR_UNIT', `Units have a ${dimension} scale that nothing converts to`)
+}
+
+function applyRatio(type: number, value: number | bigint, mult: bigint, div: bigint): number | bigint {
+  switch (type) {
+    case PM_TYPE_32:
+    case PM_TYPE_U32:
+    case PM_TYPE_64:
+    case PM_TYPE_U64:
+      return fitInteger((BigInt(value) * mult + div / 2n) / div, type)
+    case PM_TYPE_FLOAT:
+      return Math.fround(Number(value) * Math.fround(Math.fround(Number(mult)) / Math.fround(Number(div))))
+    case PM_TYPE_DOUBLE:
+      return Number(value) * (Number(mult) / Number(div))
+    default:
+      throw new PcpError('PM_ERR_CONV', `Values of type ${typeStr(type)} have no scale`)
+  }
+}
+
+function extraMap(source: Units, target: Units): Affine {
+  const unit = source.extraUnit
+  const scales = EXTRA_SCALES[unit]
+  const [from, to] = [source.extraScale, target.extraScale]
+  if (scales === undefined || unit < 1 || from < 1 || from > scales || to < 1 || to > scales) {
+    throw noScale('extra unit')
+  }
+  if (unit === PM_EXTRA_TEMPERATURE) return TEMPERATURES[from - 1]![to - 1]!
+  const factor = 1000 ** Math.abs(to - from)
+  return { before: 0, mult: to > from ? factor : 1, div: to > from ? 1 : factor, after: 0 }
+}
+
+function applyAffine(type: number, value: number | bigint, map: Affine): number | bigint {
+  const result = ((Number(value) + map.before) * map.mult) / map.div + map.after
+  if (type === PM_TYPE_DOUBLE) return result
+  if (type === PM_TYPE_FLOAT) return Math.fround(result)
+  return fitInteger(BigInt(Math.trunc(result)), type)
+}
