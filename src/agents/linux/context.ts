@@ -43,7 +43,10 @@ export function openContext(env: AgentEnv): LinuxContext {
 
   const file = (path: string): ProcFile => {
     let found = files.get(path)
-    if (found === undefined) files.set(path, (found = new ProcFile(root, path)))
+    if (found === undefined) {
+      found = new ProcFile(root, path)
+      files.set(path, found)
+    }
     return found
   }
   const attribute = (path: string): string | undefined => readAttribute(root, path)

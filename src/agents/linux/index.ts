@@ -1,6 +1,6 @@
 /** The linux agent (domain 60): what the kernel says about the machine in /proc and /sys. */
 import type { MetricSpec } from '../../pmda/define.ts'
-import { defineAgent } from '../../pmda/index.ts'
+import { type AgentDefinition, defineAgent } from '../../pmda/index.ts'
 import { type LinuxContext, openContext } from './context.ts'
 
 /** One subject: the metrics of one kernel file or a few that belong together. */
@@ -10,7 +10,7 @@ type Subject = (ctx: LinuxContext) => { readonly [name: string]: MetricSpec }
 const SUBJECTS: readonly Subject[] = []
 
 /** The agent for the collector's registry. */
-export const agent = defineAgent({
+export const agent: AgentDefinition = defineAgent({
   name: 'linux',
   domain: 60,
   open: (env) => {

@@ -1,0 +1,236 @@
+/** mem.util, mem.physmem, mem.freemem, swap and the hinv metrics of memory. /proc/meminfo, /proc/vmstat, proc(5) */
+import type { MetricSpec, Sample } from '../../pmda/define.ts'
+import { Reading } from '../../pmda/reading.ts'
+import type { LinuxContext } from './context.ts'
+import { type Meminfo, memField, newMeminfo, parseMeminfo } from './meminfo.ts'
+import { HUGE_ROWS, MEMORY_ROWS } from './memory-rows.ts'
+import { orNothing, unsupported } from './sample.ts'
+
+const FIELDS: readonly string[] = [
+  ...new Set([...MEMORY_ROWS, ...HUGE_ROWS].map((row) => row[2])),
+  'Hugepagesize',
+  'MemAvailable',
+]
+
+/** Metrics computed from several fields: name, item, value, help and text. */
+type Formula = readonly [
+  name: string,
+  item: number,
+  compute: (field: (name: string) => number) => number,
+  help: string,
+  text: string,
+]
+
+const FORMULAS: readonly Formula[] = [
+  [
+    'mem.util.used',
+    1,
+    (f) => f('MemTotal') - f('MemFree'),
+    'Memory that holds anything at all, page cache and buffers included',
+    'MemTotal less MemFree of /proc/meminfo. Much of it can be given up on demand: mem.util.available says how much is left for programs.',
+  ],
+  [
+    'mem.util.other',
+    12,
+    (f) => Math.max(0, f('MemTotal') - f('MemFree') - f('Cached') - f('Buffers')),
+    'Memory in use other than page cache and buffers: programs and the kernel',
+    'MemTotal less MemFree, Cached and Buffers of /proc/meminfo, 0 when the fields do not add up at the moment of reading.',
+  ],
+  [
+    'mem.util.cache_clean',
+    29,
+    (f) => Math.max(0, f('Cached') - f('Dirty') - f('Writeback')),
+    'Page cache that equals what is on disk and can be dropped at no cost',
+    'Cached less Dirty and Writeback of /proc/meminfo, 0 when more is dirty than cached.',
+  ],
+]
+
+/** The metrics of /proc/meminfo (cluster 1), and swap.pagesin, pagesout, in and out. */
+export function memoryMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+  const table = newMeminfo(FIELDS)
+  const meminfo = new Reading(() => parseMeminfo(ctx.file('/proc/meminfo').scan(), table))
+  const field = (name: string): number => memField(meminfo.value, name)
+  const metrics: { [name: string]: MetricSpec } = {}
+  const level = { cluster: 1, type: 'u64', sem: 'instant', units: 'Kbyte', reading: meminfo } as const
+
+  for (const [name, item, source, help, text] of MEMORY_ROWS) {
+    const slot = FIELDS.indexOf(source)
+    metrics[name] = {
+      ...level,
+      item,
+      help,
+      text: explain(source, text),
+      value: () => orNothing(meminfo.value.values[slot]!),
+    }
+  }
+  for (const [name, item, compute, help, text] of FORMULAS) {
+    metrics[name] = { ...level, item, help, text, value: () => orNothing(compute(field)) }
+  }
+  for (const [name, item, source, help, bytesItem] of HUGE_ROWS) {
+    metrics[`mem.util.${name}`] = {
+      ...level,
+      item,
+      units: 'count',
+      help: `${help}, as a number of pages`,
+      text: explain(source, 'Only pages of the default size, hinv.hugepagesize.'),
+      value: () => orNothing(field(source)),
+    }
+    metrics[`mem.util.${name}Bytes`] = {
+      ...level,
+      item: bytesItem,
+      units: 'byte',
+      help: `${help}, as memory`,
+      text: explain(source, 'Multiplied by Hugepagesize.'),
+      value: () => orNothing(field(source) * field('Hugepagesize') * 1024),
+    }
+  }
+  return {
+    ...metrics,
+    ...availableMetric(ctx, meminfo),
+    ...hinvMetrics(ctx, meminfo),
+    ...swapMetrics(ctx, meminfo),
+  }
+}
+
+function explain(field: string, text: string): string {
+  return `Field ${field} of /proc/meminfo. ${text}`
+}
+
+function availableMetric(ctx: LinuxContext, meminfo: Reading<Meminfo>): { [name: string]: MetricSpec } {
+  return {
+    'mem.util.available': {
+      cluster: 1,
+      item: 58,
+      type: 'u64',
+      sem: 'instant',
+      units: 'Kbyte',
+      help: 'Memory that programs could still get without swapping',
+      text: 'Field MemAvailable of /proc/meminfo. For kernels before 3.14, which have no such field, it is estimated as they do: free memory plus the page cache and reclaimable slabs that can be dropped, less the low watermarks of /proc/zoneinfo.',
+      reading: meminfo,
+      value: () => {
+        const field = (name: string): number => memField(meminfo.value, name)
+        const given = field('MemAvailable')
+        if (!Number.isNaN(given)) return given
+        const low = (lowWatermark(ctx.text('/proc/zoneinfo')) * ctx.pagesize) / 1024
+        return orNothing(estimateAvailable(field, low))
+      },
+    },
+  }
+}
+
+/** Kbyte that can be had without swapping, from fields of /proc/meminfo and the sum of low watermarks in Kbyte. */
+export function estimateAvailable(field: (name: string) => number, low: number): number {
+  const cache = field('Active(file)') + field('Inactive(file)')
+  const slab = field('SReclaimable')
+  const estimate = field('MemFree') - low + cache - Math.min(cache / 2, low) + slab - Math.min(slab / 2, low)
+  return Math.max(0, Math.floor(estimate))
+}
+
+/** Pages below which the kernel starts to reclaim, summed over the zones of /proc/zoneinfo. */
+export function lowWatermark(zoneinfo: string): number {
+  let pages = 0
+  for (const match of zoneinfo.matchAll(/^\s+low\s+(\d+)$/gm)) pages += Number(match[1])
+  return pages
+}
+
+function hinvMetrics(ctx: LinuxContext, meminfo: Reading<Meminfo>): { [name: string]: MetricSpec } {
+  const fact = { cluster: 1, type: 'u32', sem: 'discrete' } as const
+  return {
+    'hinv.physmem': {
+      ...fact,
+      item: 9,
+      units: 'Mbyte',
+      help: 'How much main memory the kernel manages, in whole megabytes',
+      text: 'MemTotal of /proc/meminfo: a little less than what is installed, because firmware and kernel keep some.',
+      reading: meminfo,
+      value: () => orNothing(Math.floor(memField(meminfo.value, 'MemTotal') / 1024)),
+    },
+    'hinv.pagesize': {
+      ...fact,
+      item: 11,
+      units: 'byte',
+      help: 'Size of an ordinary page of memory',
+      text: 'From the auxiliary vector that the kernel gives every process. Counters of pages, in mem.vmstat and elsewhere, are in this unit.',
+      value: () => ctx.pagesize,
+    },
+    'hinv.hugepagesize': {
+      ...fact,
+      item: 59,
+      units: 'byte',
+      help: 'Size of a huge page where a program does not ask for another',
+      text: 'Hugepagesize of /proc/meminfo. The mem.util.hugepages metrics count pages of this size.',
+      reading: meminfo,
+      value: () => orNothing(memField(meminfo.value, 'Hugepagesize') * 1024),
+    },
+  }
+}
+
+function swapMetrics(ctx: LinuxContext, meminfo: Reading<Meminfo>): { [name: string]: MetricSpec } {
+  const level = { cluster: 1, type: 'u64', sem: 'instant', units: 'byte', reading: meminfo } as const
+  const field = (name: string): number => memField(meminfo.value, name)
+  const swapped = new Reading(() => {
+    const scan = ctx.file('/proc/vmstat').scan()
+    let pagesIn = Number.NaN
+    let pagesOut = Number.NaN
+    do {
+      if (scan.accept('pswpin ')) pagesIn = scan.uint()
+      else if (scan.accept('pswpout ')) pagesOut = scan.uint()
+    } while (scan.nextLine())
+    return { pagesIn, pagesOut }
+  })
+  const pages = { type: 'u32', sem: 'counter', units: 'count' } as const
+  const none = (): Sample => unsupported()
+  return {
+    'swap.length': {
+      ...level,
+      item: 6,
+      help: 'Swap space that is set up, all devices and files together',
+      text: 'SwapTotal of /proc/meminfo, in bytes.',
+      value: () => orNothing(field('SwapTotal') * 1024),
+    },
+    'swap.used': {
+      ...level,
+      item: 7,
+      help: 'Swap space that is taken',
+      text: 'SwapTotal less SwapFree of /proc/meminfo, in bytes. Pages read back may keep their place (mem.util.swapCached).',
+      value: () => orNothing((field('SwapTotal') - field('SwapFree')) * 1024),
+    },
+    'swap.free': {
+      ...level,
+      item: 8,
+      help: 'Swap space that nothing occupies',
+      text: 'SwapFree of /proc/meminfo, in bytes.',
+      value: () => orNothing(field('SwapFree') * 1024),
+    },
+    'swap.pagesin': {
+      ...pages,
+      item: 8,
+      help: 'Pages read back from swap space since boot',
+      text: 'The pswpin line of /proc/vmstat. A lasting rate means that programs do not fit into memory.',
+      reading: swapped,
+      value: () => orNothing(swapped.value.pagesIn),
+    },
+    'swap.pagesout': {
+      ...pages,
+      item: 9,
+      help: 'Pages written to swap space since boot',
+      text: 'The pswpout line of /proc/vmstat.',
+      reading: swapped,
+      value: () => orNothing(swapped.value.pagesOut),
+    },
+    'swap.in': {
+      ...pages,
+      item: 10,
+      help: 'Swap-in operations, which kernels counted up to Linux 2.4 and later ones do not',
+      text: 'Always an error: use swap.pagesin.',
+      value: none,
+    },
+    'swap.out': {
+      ...pages,
+      item: 11,
+      help: 'Swap-out operations, which kernels counted up to Linux 2.4 and later ones do not',
+      text: 'Always an error: use swap.pagesout.',
+      value: none,
+    },
+  }
+}

@@ -1,0 +1,80 @@
+/** kernel.all.nusers, nroots and nsessions. utmp(5) */
+import { readFileSync } from 'node:fs'
+import { decodeText } from '../../base/text.ts'
+import { PcpError } from '../../model/errors.ts'
+import type { MetricSpec } from '../../pmda/define.ts'
+import { Reading } from '../../pmda/reading.ts'
+import { rooted } from '../../sys/proc.ts'
+import type { LinuxContext } from './context.ts'
+
+/**
+ * One record of utmp:
+ *
+ *     0  type (16 bits)   4  pid   8  line[32]   40  id[4]   44  user[32]   76  host[256]   332 ... 384
+ */
+const RECORD_SIZE = 384
+const USER_AT = 44
+const USER_SIZE = 32
+/** Type of a record for somebody who is logged in. */
+const USER_PROCESS = 7
+
+/** Who is logged in. */
+export interface Logins {
+  readonly users: number
+  readonly roots: number
+  /** Records of any kind: boot, terminals waiting for a login, ended sessions. */
+  readonly records: number
+}
+
+/** Counts the records of a utmp file; an incomplete one at the end does not count. */
+export function parseUtmp(bytes: Uint8Array): Logins {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  let users = 0
+  let roots = 0
+  const records = Math.floor(bytes.length / RECORD_SIZE)
+  for (let at = 0; at < records * RECORD_SIZE; at += RECORD_SIZE) {
+    if (view.getInt16(at, true) !== USER_PROCESS) continue
+    users++
+    if (decodeText(bytes, at + USER_AT, at + USER_AT + USER_SIZE).split('\0', 1)[0] === 'root') roots++
+  }
+  return { users, roots, records }
+}
+
+/** The three counts of the login records. */
+export function userMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+  const path = '/run/utmp'
+  const logins = new Reading(() => {
+    try {
+      return parseUtmp(readFileSync(rooted(ctx.root, path)))
+    } catch (error) {
+      // As for getutent(3): a system that keeps no such file has no records
+      if (PcpError.from(error).code === 'ENOENT') return parseUtmp(new Uint8Array(0))
+      throw error
+    }
+  })
+  const from = { cluster: 25, type: 'u32', sem: 'instant', units: 'none', reading: logins } as const
+  const caveat = 'A system without that file has none.'
+  return {
+    'kernel.all.nusers': {
+      ...from,
+      item: 0,
+      help: 'How many logins are open; somebody with three terminals counts three times',
+      text: `Records of type USER_PROCESS in ${path}. ${caveat}`,
+      value: () => logins.value.users,
+    },
+    'kernel.all.nroots': {
+      ...from,
+      item: 1,
+      help: 'How many of the open logins are those of the superuser',
+      text: `Records of type USER_PROCESS in ${path} with the user name root; becoming root later, with su or sudo, does not count. ${caveat}`,
+      value: () => logins.value.roots,
+    },
+    'kernel.all.nsessions': {
+      ...from,
+      item: 2,
+      help: 'How many records the login accounting holds, of any type',
+      text: `All records in ${path}: logins, terminals that wait for one, the boot time and sessions that ended. ${caveat}`,
+      value: () => logins.value.records,
+    },
+  }
+}
