@@ -43,8 +43,8 @@ export interface FeatureFlags {
 
 /** Settings that may be changed at run time: pmcd.control.*. */
 export interface Controls {
-  /** Debug options in force, comma separated; '' for none. Setting throws PM_ERR_CONV on an unknown name, after clearing. */
-  debug: string
+  /** Debug options in force, as a number of bits. */
+  debug: number
   /** Seconds an agent may take for a reply; 0 is no limit. */
   timeoutSec: number
   /** Seconds an agent may take for its first PDU. */

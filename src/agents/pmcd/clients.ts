@@ -1,0 +1,137 @@
+/** pmcd.agent.*, pmcd.client.*: who is connected to the collector, on either side. */
+import { PcpError } from '../../model/errors.ts'
+import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import { ctime } from '../../sys/log.ts'
+import type { AgentInfo, ClientInfo, CollectorStatistics } from './statistics.ts'
+
+const CLUSTER_AGENT = 4
+const CLUSTER_CLIENT = 6
+const SERIAL_AGENTS = 3
+const SERIAL_CLIENTS = 6
+/** pmcd.agent.type: kind of connection, shifted by one; the low bit once said 'text protocol'. */
+const AGENT_TYPES = { dso: 0, socket: 2, pipe: 4 } as const
+
+/** Metrics about the configured agents. */
+export function agentMetrics(statistics: CollectorStatistics): Record<string, MetricSpec> {
+  const indom: IndomSpec = {
+    serial: SERIAL_AGENTS,
+    help: 'Agents the collector is configured with',
+    text: 'One instance an agent: its number is the domain, its name the label in the configuration.',
+    instances: () => {
+      const agents = [...statistics.agents()]
+      return { ids: agents.map((agent) => agent.domain), names: agents.map((agent) => agent.name) }
+    },
+  }
+  const metric = (
+    value: (agent: AgentInfo) => number | string,
+  ): Pick<MetricSpec, 'cluster' | 'indom' | 'value'> => ({
+    cluster: CLUSTER_AGENT,
+    indom,
+    value: (inst) => {
+      for (const agent of statistics.agents()) if (agent.domain === inst) return value(agent)
+      return undefined
+    },
+  })
+  return {
+    'pmcd.agent.type': {
+      ...metric((agent) => AGENT_TYPES[agent.kind]),
+      item: 0,
+      type: 'u32',
+      sem: 'discrete',
+      units: 'none',
+      help: 'How the collector is connected to each agent',
+      text: '0 for an agent in the collector itself, 2 for one behind a socket, 4 for one behind a pipe.',
+    },
+    'pmcd.agent.status': {
+      ...metric((agent) => agent.status),
+      item: 1,
+      type: '32',
+      sem: 'discrete',
+      units: 'none',
+      help: 'State of each agent: 0 connected, 1 not ready, otherwise why it is gone',
+      text: `The low byte is 0 for a connected agent and 1 for one that has asked not to be asked for a while. For an agent that is
+gone it is 2 when it ended, 4 when it could not be started and 8 when it broke the protocol; the second byte is then
+its exit status and the third the signal that ended it.`,
+    },
+    'pmcd.agent.fenced': {
+      ...metric((agent) => (agent.isFenced ? 1 : 0)),
+      item: 2,
+      type: 'u32',
+      sem: 'instant',
+      units: 'none',
+      help: 'Is the agent fenced off?',
+      text: 'Storing 1 keeps all questions from the agent, which goes on running; storing 0 lets them through again.',
+      store: (value, inst, ask) => {
+        requireRoot(ask.requester.credentials?.uid)
+        if (value !== 0 && value !== 1) throw new PcpError('PM_ERR_BADSTORE', 'Store 0 or 1')
+        statistics.fence(inst, value === 1)
+      },
+    },
+    'pmcd.agent.name': {
+      ...metric((agent) => agent.name),
+      item: 3,
+      type: 'string',
+      sem: 'discrete',
+      units: 'none',
+      help: 'Label of each agent in the configuration',
+    },
+  }
+}
+
+/** Metrics about the connected clients. */
+export function clientMetrics(statistics: CollectorStatistics): Record<string, MetricSpec> {
+  const indom: IndomSpec = {
+    serial: SERIAL_CLIENTS,
+    help: 'Clients connected to the collector',
+    text: 'One instance a connection: its number grows from one connection to the next and is never used again.',
+    instances: () => {
+      const ids = [...statistics.clients()].map((client) => client.seq)
+      return { ids, names: ids.map(String) }
+    },
+  }
+  const metric = (
+    value: (client: ClientInfo) => string,
+  ): Pick<MetricSpec, 'cluster' | 'indom' | 'type' | 'units' | 'value'> => ({
+    cluster: CLUSTER_CLIENT,
+    indom,
+    type: 'string',
+    units: 'none',
+    value: (inst) => {
+      for (const client of statistics.clients()) if (client.seq === inst) return value(client)
+      return undefined
+    },
+  })
+  return {
+    'pmcd.client.whoami': {
+      ...metric((client) => client.whoami),
+      item: 0,
+      sem: 'discrete',
+      help: 'What each client says it is',
+      text: 'A client stores a description of itself here, usually its command line. It may only set its own instance.',
+      store: (value, inst, ask) => statistics.setWhoami(ask.requester.client, inst, String(value)),
+    },
+    'pmcd.client.start_date': {
+      ...metric((client) => ctime(client.startMs)),
+      item: 1,
+      sem: 'discrete',
+      help: 'When each client connected',
+    },
+    'pmcd.client.container': {
+      ...metric((client) => client.container),
+      item: 2,
+      sem: 'instant',
+      help: 'Container each client looks into',
+      text: 'A client stores the name of a container here to get the values of that container. It may only set its own instance.',
+      store: (value, inst, ask) => statistics.setContainer(ask.requester.client, inst, String(value)),
+    },
+  }
+}
+
+/** Controls belong to the administrator: user 0 over a unix socket or authenticated. PM_ERR_PERMISSION for others. */
+export function requireRoot(uid: number | undefined): void {
+  if (uid !== 0)
+    throw new PcpError(
+      'PM_ERR_PERMISSION',
+      'Only user 0, over the unix socket or authenticated, may change this',
+    )
+}

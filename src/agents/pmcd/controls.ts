@@ -1,0 +1,173 @@
+/** pmcd.control.*, pmcd.limits.*: settings that may be read, and by the administrator changed. */
+import { PcpError } from '../../model/errors.ts'
+import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import { requireRoot } from './clients.ts'
+import type { CollectorStatistics } from './statistics.ts'
+
+const SERIAL_REGISTERS = 2
+const REGISTERS = 16
+/** Bits of the trace mask. */
+const TRACE_CONNECTIONS = 1
+const TRACE_PDUS = 2
+const TRACE_UNBUFFERED = 256
+
+type Stored = Parameters<NonNullable<MetricSpec['store']>>[0]
+type Row = Omit<MetricSpec, 'cluster' | 'item' | 'sem' | 'units'> & { readonly units?: string }
+
+/** Metrics that control the collector. */
+export function controlMetrics(statistics: CollectorStatistics): Record<string, MetricSpec> {
+  const { controls, limits } = statistics
+  const setting = (item: number, row: Row): MetricSpec => ({ item, sem: 'discrete', units: 'none', ...row })
+  const control = (item: number, row: Row): MetricSpec => {
+    const { store, ...rest } = setting(item, row)
+    return {
+      ...rest,
+      store: (value, inst, ask) => {
+        requireRoot(ask.requester.credentials?.uid)
+        store!(value, inst, ask)
+      },
+    }
+  }
+  /** A control that does something when anything but zero is stored. */
+  const action = (item: number, help: string, text: string, act: () => void): MetricSpec =>
+    control(item, {
+      type: '32',
+      help,
+      text,
+      value: () => 0,
+      store: (value) => {
+        if (value !== 0) act()
+      },
+    })
+  const traceBit = (item: number, bit: number, help: string): MetricSpec =>
+    control(item, {
+      type: '32',
+      help,
+      value: () => ((controls.traceMask & bit) === 0 ? 0 : 1),
+      store: (value) => {
+        if (value !== 0 && value !== 1) throw new PcpError('PM_ERR_BADSTORE', 'Store 0 or 1')
+        controls.traceMask = value === 1 ? controls.traceMask | bit : controls.traceMask & ~bit
+      },
+    })
+  return {
+    ...registers(),
+    'pmcd.control.debug': control(0, {
+      type: '32',
+      help: 'Debug options in force, as the number older releases used',
+      text: 'Storing a number switches on the options whose bits it has, storing 0 switches them off.',
+      value: () => controls.debug,
+      store: (value) => {
+        controls.debug = Number(value)
+      },
+    }),
+    'pmcd.control.timeout': control(4, {
+      type: 'u32',
+      help: 'Seconds an agent may take for a reply',
+      text: 'An agent that takes longer is dropped. 0 means no limit.',
+      value: () => controls.timeoutSec,
+      store: (value) => {
+        controls.timeoutSec = notNegative(value)
+      },
+    }),
+    'pmcd.control.creds_timeout': control(30, {
+      type: 'u32',
+      units: 'sec',
+      help: 'Seconds an agent may take for its first PDU',
+      text: 'An agent that does not introduce itself in this time counts as not started.',
+      value: () => controls.credsTimeoutSec,
+      store: (value) => {
+        if (notNegative(value) === 0) throw new PcpError('PM_ERR_CONV', 'Store at least 1 second')
+        controls.credsTimeoutSec = Number(value)
+      },
+    }),
+    'pmcd.control.traceconn': traceBit(9, TRACE_CONNECTIONS, 'Does the event trace record connections?'),
+    'pmcd.control.tracepdu': traceBit(10, TRACE_PDUS, 'Does the event trace record PDUs?'),
+    'pmcd.control.tracenobuf': traceBit(
+      14,
+      TRACE_UNBUFFERED,
+      'Is each traced event written to the log at once?',
+    ),
+    'pmcd.control.tracebufs': control(11, {
+      type: '32',
+      help: 'How many events the trace keeps',
+      value: () => controls.traceBuffers,
+      store: (value) => {
+        controls.traceBuffers = notNegative(value)
+      },
+    }),
+    'pmcd.control.dumptrace': action(
+      12,
+      'Storing 1 writes the event trace to the log',
+      'The trace is empty afterwards. The value is always 0.',
+      statistics.dumpTrace,
+    ),
+    'pmcd.control.dumpconn': action(
+      13,
+      'Storing 1 writes the list of clients to the log',
+      'The value is always 0.',
+      statistics.dumpConnections,
+    ),
+    'pmcd.control.sighup': action(
+      15,
+      'Storing 1 makes the collector read its configuration again',
+      'Does what the signal HUP does, and starts agents that are gone. The value is always 0.',
+      statistics.reconfigure,
+    ),
+    'pmcd.limits.inpdusize': setting(27, {
+      type: 'u32',
+      units: 'byte',
+      help: 'Largest PDU the collector accepts from a client',
+      value: () => limits.pduBytes,
+      store: refuse,
+    }),
+    'pmcd.limits.contexts': setting(28, {
+      type: 'u32',
+      help: 'Most contexts one client may use',
+      value: () => limits.contexts,
+      store: refuse,
+    }),
+    'pmcd.limits.metrics': setting(29, {
+      type: 'u32',
+      help: 'Most metrics one fetch may name',
+      value: () => limits.metrics,
+      store: refuse,
+    }),
+  }
+}
+
+/** Sixteen numbers for experiments: whatever is stored is kept. */
+function registers(): Record<string, MetricSpec> {
+  const values = new Int32Array(REGISTERS)
+  const indom: IndomSpec = {
+    serial: SERIAL_REGISTERS,
+    help: 'The sixteen registers',
+    instances: Object.fromEntries(Array.from(values, (_, i) => [String(i), i])),
+  }
+  return {
+    'pmcd.control.register': {
+      item: 8,
+      type: '32',
+      sem: 'discrete',
+      units: 'none',
+      indom,
+      help: 'Sixteen numbers that mean nothing to the collector',
+      text: 'They keep what is stored in them until the collector ends, for tests and for notes between programs.',
+      value: (inst) => values[inst],
+      store: (value, inst, ask) => {
+        requireRoot(ask.requester.credentials?.uid)
+        values[inst] = Number(value)
+      },
+    },
+  }
+}
+
+function notNegative(value: Stored): number {
+  const number = Number(value)
+  if (number < 0) throw new PcpError('PM_ERR_SIGN', 'Store a number that is not negative')
+  return number
+}
+
+/** Limits come from the command line; PM_ERR_PMID is what PCP answers. */
+function refuse(): never {
+  throw new PcpError('PM_ERR_PMID', 'This limit is set on the command line and cannot be stored')
+}

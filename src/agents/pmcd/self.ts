@@ -1,0 +1,263 @@
+/** pmcd.version, pmcd.cputime.*, pmcd.feature.*...: what the collector is and what it uses. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { machine } from 'node:os'
+import { join } from 'node:path'
+import type { AgentEnv, IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import type { CollectorStatistics, FeatureFlags } from './statistics.ts'
+
+const CLUSTER_CPU = 7
+const CLUSTER_FEATURE = 8
+const SERIAL_BUFFERS = 5
+
+/** Metrics about the collector as a process and a program. */
+export function selfMetrics(statistics: CollectorStatistics, env: AgentEnv): Record<string, MetricSpec> {
+  return {
+    ...identity(statistics, env),
+    ...resources(statistics, env),
+    ...cpuTime(statistics),
+    ...buffers(),
+    ...features(statistics),
+  }
+}
+
+type Row = Omit<MetricSpec, 'item' | 'sem' | 'units'> & Partial<Pick<MetricSpec, 'sem' | 'units'>>
+
+/** A metric of cluster 0, discrete and without units unless it says otherwise. */
+function row(item: number, rest: Row): MetricSpec {
+  return { item, sem: 'discrete', units: 'none', ...rest }
+}
+
+function identity(statistics: CollectorStatistics, env: AgentEnv): Record<string, MetricSpec> {
+  return {
+    'pmcd.version': row(7, {
+      type: 'string',
+      help: 'Version of the collector',
+      value: () => statistics.version,
+    }),
+    'pmcd.build': row(20, { type: 'string', help: 'Build of this version', value: () => statistics.build }),
+    'pmcd.hostname': row(21, {
+      type: 'string',
+      help: 'Name of the host the metrics are about',
+      text: 'The name of this host, or the one the collector was started with. Clients label what they show with it.',
+      value: () => statistics.hostname,
+    }),
+    'pmcd.simabi': row(6, {
+      type: 'string',
+      help: 'Machine type the collector runs on',
+      text: 'As uname -m prints it.',
+      value: () => machine(),
+    }),
+    'pmcd.timezone': row(5, {
+      type: 'string',
+      help: "The host's time zone in POSIX form",
+      text: 'From the variable TZ, or worked out from the clock. Clients use it to show times as they are on this host.',
+      value: () => posixZone(env),
+    }),
+    'pmcd.zoneinfo': row(26, {
+      type: 'string',
+      help: "The host's time zone as the name of a zoneinfo file, after a colon",
+      text: 'From the variable TZ when it holds such a name, else from /etc/timezone or the link /etc/localtime.',
+      value: () => zoneinfo(env),
+    }),
+    'pmcd.labels': row(25, {
+      type: 'string',
+      sem: 'instant',
+      help: 'Labels this host was given by configuration, as JSON',
+      text: 'What the files in the directory labels of PCP_SYSCONF_DIR say, without what the collector adds by itself.',
+      value: () => statistics.fileLabels(),
+    }),
+    'pmcd.services': row(16, {
+      type: 'string',
+      sem: 'instant',
+      help: 'PCP services that run on this host',
+      text: 'Names with a blank between them: the collector itself and services with a process id file in PCP_RUN_DIR.',
+      value: () => services(env),
+    }),
+  }
+}
+
+function resources(statistics: CollectorStatistics, env: AgentEnv): Record<string, MetricSpec> {
+  return {
+    'pmcd.datasize': row(1, {
+      type: 'u32',
+      sem: 'instant',
+      units: 'Kbyte',
+      help: 'Memory the collector uses for data',
+      text: 'The heap of the JavaScript engine plus what is allocated outside it for buffers.',
+      value: () => {
+        const { heapUsed, external } = process.memoryUsage()
+        return Math.round((heapUsed + external) / 1024)
+      },
+    }),
+    'pmcd.numagents': row(2, {
+      type: 'u32',
+      sem: 'instant',
+      help: 'Connected agents',
+      value: () => count(statistics.agents(), (agent) => agent.isConnected),
+    }),
+    'pmcd.numclients': row(3, {
+      type: 'u32',
+      sem: 'instant',
+      help: 'Connected clients',
+      value: () => count(statistics.clients(), () => true),
+    }),
+    'pmcd.openfds': row(17, {
+      type: 'u32',
+      sem: 'instant',
+      help: 'Highest file descriptor the collector has open',
+      value: () => Math.max(...readdirSync(join(env.root, 'proc/self/fd')).map(Number)),
+    }),
+    'pmcd.sighups': row(22, {
+      type: 'u32',
+      sem: 'counter',
+      units: 'count',
+      help: 'HUP signals the collector has received',
+      text: 'Restarts of agents that the collector decides on by itself are not counted.',
+      value: () => statistics.sighups(),
+    }),
+    'pmcd.pid': row(23, { type: 'u64', help: 'Process id of the collector', value: () => process.pid }),
+    'pmcd.seqnum': row(24, {
+      type: 'u32',
+      help: 'Number that grows whenever an agent is started or the configuration is read again',
+      text: 'Clients compare it with what they saw before. Storing anything makes it grow by one.',
+      value: () => statistics.seqnum(),
+      store: () => statistics.advanceSeqnum(),
+    }),
+  }
+}
+
+function cpuTime(statistics: CollectorStatistics): Record<string, MetricSpec> {
+  const microseconds = (): number => {
+    const { user, system } = process.cpuUsage()
+    return user + system
+  }
+  return {
+    'pmcd.cputime.total': {
+      cluster: CLUSTER_CPU,
+      item: 0,
+      type: 'u64',
+      sem: 'counter',
+      units: 'millisec',
+      help: 'CPU time the collector has used',
+      text: 'User and system time of its process together, agents in the same process included.',
+      value: () => Math.floor(microseconds() / 1000),
+    },
+    'pmcd.cputime.per_pdu_in': {
+      cluster: CLUSTER_CPU,
+      item: 1,
+      type: 'double',
+      sem: 'instant',
+      units: 'microsec / count',
+      help: 'CPU time a received PDU has cost on average',
+      text: 'pmcd.cputime.total divided by pmcd.pdu_in.total, both since the start of the collector.',
+      value: () => {
+        let pdus = 0
+        for (let i = 0; i < statistics.pdusIn.length; i++) pdus += statistics.pdusIn[i]!
+        return pdus === 0 ? undefined : microseconds() / pdus
+      },
+    },
+  }
+}
+
+/**
+ * The buffer pools of the C collector. There is no such pool here, so every size has zero buffers; the metrics stay so
+ * that existing dashboards and logger configurations find them.
+ */
+function buffers(): Record<string, MetricSpec> {
+  const indom: IndomSpec = {
+    serial: SERIAL_BUFFERS,
+    help: 'Sizes of PDU buffers',
+    instances: {
+      '0012': 12,
+      '0020': 20,
+      '1024': 1024,
+      '2048': 2048,
+      '4196': 4196,
+      '8192': 8192,
+      '8192+': 8193,
+    },
+  }
+  const none = { type: '32', sem: 'instant', units: 'count', indom, value: () => 0 } as const
+  const text =
+    'Always 0: the memory of PDUs is managed by the JavaScript engine and not kept in pools by size.'
+  return {
+    'pmcd.buf.alloc': { ...none, item: 18, help: 'PDU buffers allocated in the pool of each size', text },
+    'pmcd.buf.free': { ...none, item: 19, help: 'PDU buffers unused in the pool of each size', text },
+  }
+}
+
+const FEATURES: readonly (readonly [name: string, flag: keyof FeatureFlags | undefined, help: string])[] = [
+  ['secure', 'secure', 'Can clients connect over TLS?'],
+  ['compress', undefined, 'Can PDUs be compressed? A retired feature: always 0'],
+  ['ipv6', 'ipv6', 'Can clients connect over IPv6?'],
+  ['authentication', 'authentication', 'Can clients authenticate themselves?'],
+  ['creds_required', 'credsRequired', 'Must clients authenticate themselves?'],
+  ['unix_domain_sockets', 'unixSockets', 'Can clients connect over a unix socket?'],
+  ['service_discovery', 'serviceDiscovery', 'Is the collector advertised on the network?'],
+  ['containers', 'containers', 'Can clients look into containers?'],
+  ['local', 'local', 'Can only clients of this host connect?'],
+  ['client_cert_required', 'certRequired', 'Must clients present a certificate?'],
+]
+
+function features(statistics: CollectorStatistics): Record<string, MetricSpec> {
+  const metrics: Record<string, MetricSpec> = {}
+  FEATURES.forEach(([name, flag, help], item) => {
+    metrics[`pmcd.feature.${name}`] = {
+      cluster: CLUSTER_FEATURE,
+      item,
+      type: 'u32',
+      sem: 'instant',
+      units: 'none',
+      help,
+      value: () => (flag !== undefined && statistics.features()[flag] ? 1 : 0),
+    }
+  })
+  return metrics
+}
+
+function count<T>(items: Iterable<T>, isCounted: (item: T) => boolean): number {
+  let n = 0
+  for (const item of items) if (isCounted(item)) n++
+  return n
+}
+
+/** `TZ` when it is in POSIX form, else one made from the clock's present offset and the short zone names. */
+function posixZone(env: AgentEnv): string {
+  const tz = env.env['TZ']
+  if (tz !== undefined && tz !== '' && !tz.startsWith(':') && !tz.includes('/')) return tz
+  const minutes = new Date(env.clock()).getTimezoneOffset()
+  if (minutes === 0) return 'UTC'
+  const sign = minutes < 0 ? '-' : '+'
+  const hours = Math.floor(Math.abs(minutes) / 60)
+  const rest = Math.abs(minutes) % 60
+  const offset = `${sign === '-' ? '-' : ''}${hours}${rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`}`
+  // A POSIX zone needs a name; the numeric one in angle brackets is right everywhere.
+  const east = sign === '-' ? '+' : '-'
+  return `<${east}${String(hours).padStart(2, '0')}${rest === 0 ? '' : String(rest).padStart(2, '0')}>${offset}`
+}
+
+function zoneinfo(env: AgentEnv): string {
+  const tz = env.env['TZ']
+  if (tz?.startsWith(':')) return tz
+  if (tz?.includes('/')) return `:${tz}`
+  try {
+    return `:${readFileSync(join(env.root, 'etc/timezone'), 'utf8').trim()}`
+  } catch {
+    return `:${new Intl.DateTimeFormat().resolvedOptions().timeZone}` // asked once in a session: its cost is no matter
+  }
+}
+
+const SERVICES = ['pmie', 'pmlogger', 'pmproxy'] as const
+
+function services(env: AgentEnv): string {
+  const folder = env.env['PCP_RUN_DIR'] ?? '/run/pcp'
+  const running = SERVICES.filter((name) => {
+    try {
+      const pid = readFileSync(join(env.root, folder, `${name}.pid`), 'utf8').trim()
+      return existsSync(join(env.root, 'proc', pid))
+    } catch {
+      return false // no file: not running
+    }
+  })
+  return ['pmcd', ...running].join(' ')
+}

@@ -1,0 +1,194 @@
+/**
+ * One configured agent: opened, asked, lost, opened again. pmcd(1), pmcd.agent.status
+ *
+ *     start ──► connected ◄──ready/notready──► notready
+ *       ▲          │ lost                         │ lost
+ *       └── start ─┴────────► failed ◄────────────┘
+ */
+import { PcpError, statusOf } from '../model/errors.ts'
+import type { MetricSource, SourceEvent } from '../model/source.ts'
+import type { AgentOpenEnv, AgentOptions, OpenedAgent } from './options.ts'
+
+/** What an agent is doing. */
+export type AgentState = 'connected' | 'notready' | 'failed'
+
+/** Whom an agent tells what happens to it. */
+export interface SlotListener {
+  /** It announced PMCD_* changes. */
+  changed(slot: AgentSlot, changes: number): void
+  /** It stopped answering; `reason` is for the log and may take a moment. */
+  lost(slot: AgentSlot, reason: Promise<string>): void
+  /** It was not ready and is now. */
+  ready(slot: AgentSlot): void
+}
+
+/** pmcd.agent.status bits of an agent that is gone: it ended, never started, or broke the protocol. */
+const STATUS_EXITED = 2
+const STATUS_NEVER_STARTED = 4
+const STATUS_PROTOCOL = 8
+/** How long the log line about a lost agent waits for its exit status. */
+const EXIT_WAIT_MS = 10
+
+const AGAIN: number = statusOf('PM_ERR_AGAIN')
+const NOAGENT: number = statusOf('PM_ERR_NOAGENT')
+const FENCED: number = statusOf('PM_ERR_PMDAFENCED')
+const NOTREADY: number = statusOf('PM_ERR_PMDANOTREADY')
+
+/** Errors after which the next reply of an agent in its own process could be the answer to an earlier request. */
+const FATAL: ReadonlySet<string> = new Set([
+  'PM_ERR_IPC',
+  'PM_ERR_TIMEOUT',
+  'PM_ERR_EOF',
+  'EPIPE',
+  'ECONNRESET',
+])
+
+/** An agent with a lifetime of its own. */
+export class AgentSlot {
+  readonly options: AgentOptions
+  readonly #listener: SlotListener
+  readonly #env: AgentOpenEnv
+  #state: AgentState = 'failed'
+  #status = STATUS_NEVER_STARTED
+  #opened: OpenedAgent | undefined
+  #unsubscribe: (() => void) | undefined
+  /** Questions that have no answer yet: losing the agent then is its mistake. */
+  #outstanding = 0
+  /** Fencing lasts until it is lifted or the agent goes. */
+  isFenced = false
+
+  constructor(options: AgentOptions, env: AgentOpenEnv, listener: SlotListener) {
+    this.options = options
+    this.#env = env
+    this.#listener = listener
+  }
+
+  /** What it is doing. */
+  get state(): AgentState {
+    return this.#state
+  }
+
+  /** The value of pmcd.agent.status. */
+  get status(): number {
+    return this.#state === 'connected' ? 0 : this.#state === 'notready' ? 1 : this.#status
+  }
+
+  /** Process id of an agent in a process of its own. */
+  get pid(): number | undefined {
+    return this.#opened?.pid
+  }
+
+  /** What answers, while there is something that does. */
+  get source(): MetricSource | undefined {
+    return this.#opened?.source
+  }
+
+  /** Status every question about this agent's domain gets, or 0 when it may be asked. */
+  get refusal(): number {
+    if (this.#state === 'connected') return this.isFenced ? FENCED : 0
+    return this.#state === 'notready' ? AGAIN : NOAGENT
+  }
+
+  /** Opens the agent. Rejects with why it cannot be opened; it may be tried again. */
+  async start(): Promise<void> {
+    const opened = await this.options.open(this.#env)
+    this.#opened = opened
+    this.#state = this.options.startsNotReady === true ? 'notready' : 'connected'
+    this.#unsubscribe = opened.source.subscribe((event) => this.#hear(event, opened))
+  }
+
+  /**
+   * Asks the agent. Rejects with PM_ERR_NOAGENT, PM_ERR_AGAIN or PM_ERR_PMDAFENCED when it may not be asked, otherwise
+   * with the agent's own error; one that leaves the conversation in doubt ends it.
+   */
+  ask<T>(question: (source: MetricSource) => Promise<T>): Promise<T> {
+    const refusal = this.refusal
+    if (refusal !== 0) return Promise.reject(PcpError.fromStatus(refusal, `agent "${this.options.name}"`))
+    const opened = this.#opened!
+    this.#outstanding++
+    return question(opened.source).then(
+      (answer) => {
+        this.#outstanding--
+        return answer
+      },
+      (error: unknown) => {
+        const judged = this.#judge(error, opened)
+        this.#outstanding--
+        throw judged
+      },
+    )
+  }
+
+  /** Ends the agent: it is not wanted any more. */
+  async close(): Promise<void> {
+    const opened = this.#opened
+    this.#detach()
+    await opened?.source.close()
+  }
+
+  #hear(event: SourceEvent, opened: OpenedAgent): void {
+    if (opened !== this.#opened) return
+    switch (event.type) {
+      case 'changed':
+        this.#listener.changed(this, event.changes)
+        break
+      case 'lost':
+        this.#lose(opened, this.#outstanding === 0 ? STATUS_EXITED : STATUS_PROTOCOL)
+        break
+      case 'notready':
+        if (this.#state === 'connected') this.#state = 'notready'
+        break
+      case 'ready':
+      case 'back':
+        if (this.#state !== 'notready') break
+        this.#state = 'connected'
+        this.#listener.ready(this)
+    }
+  }
+
+  /** What the asker gets for an error of the agent, and what the error does to the agent. */
+  #judge(error: unknown, opened: OpenedAgent): PcpError {
+    const cause = PcpError.from(error, `agent "${this.options.name}"`)
+    if (cause.status === NOTREADY) {
+      if (opened === this.#opened && this.#state === 'connected') this.#state = 'notready'
+      return new PcpError('PM_ERR_AGAIN', `Agent "${this.options.name}" is not ready yet`, { cause })
+    }
+    if (this.options.kind !== 'dso' && FATAL.has(cause.code)) this.#lose(opened, STATUS_PROTOCOL)
+    // A status that is not negative would read as success: no agent may send one.
+    return cause.status < 0 ? cause : new PcpError('PM_ERR_GENERIC', undefined, { cause })
+  }
+
+  #lose(opened: OpenedAgent, how: number): void {
+    if (opened !== this.#opened) return
+    this.#detach()
+    this.#status = how
+    opened.source.close().catch(() => {}) // it is gone already: nothing is left to be told
+    const reason = how === STATUS_EXITED ? 'terminated' : 'protocol failure'
+    this.#listener.lost(
+      this,
+      opened.exited === undefined ? Promise.resolve(reason) : this.#explain(opened.exited, reason),
+    )
+  }
+
+  /** The reason together with the exit status, when the process ends soon enough. */
+  async #explain(exited: NonNullable<OpenedAgent['exited']>, reason: string): Promise<string> {
+    let timer: NodeJS.Timeout | undefined
+    const patience = new Promise<undefined>((resolve) => {
+      timer = setTimeout(resolve, EXIT_WAIT_MS, undefined)
+    })
+    const ended = await Promise.race([exited, patience])
+    clearTimeout(timer)
+    if (ended === undefined) return reason
+    if (this.#state === 'failed') this.#status |= (ended.code << 8) | (ended.signal << 16)
+    return `${reason}, ${ended.signal === 0 ? `exit(${ended.code})` : `signal(${ended.signal})`}`
+  }
+
+  #detach(): void {
+    this.#unsubscribe?.()
+    this.#unsubscribe = undefined
+    this.#opened = undefined
+    this.#state = 'failed'
+    this.#status = STATUS_EXITED
+    this.isFenced = false
+  }
+}
