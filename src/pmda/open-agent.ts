@@ -51,7 +51,7 @@ class Agent implements AgentSource {
   readonly #names = new Pmns()
   readonly #tools: FetchTools
   readonly #listeners = new Set<(event: SourceEvent) => void>()
-  /** PMCD_* bits since the last fetch. */
+  /** PMCD_* bits for the next fetch. */
   #changes = 0
   #isClosed = false
 
@@ -158,7 +158,8 @@ class Agent implements AgentSource {
   }
 
   #announce(event: SourceEvent): void {
-    if (event.type === 'changed') this.#changes |= event.changes
+    // Whoever listens hears it at once; the next fetch tells whoever does not, and nobody is told twice.
+    if (event.type === 'changed' && this.#listeners.size === 0) this.#changes |= event.changes
     for (const listener of this.#listeners) listener(event)
   }
 }

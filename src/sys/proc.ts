@@ -29,7 +29,8 @@ export class ProcFile {
 
   /** The content now. Borrowed until the next reading. Throws Node's error (ENOENT, EACCES, ENODEV...) with the path. */
   read(): Uint8Array {
-    return this.#buffer.subarray(0, this.#readAll())
+    const size = this.#readAll() // first: it may replace the buffer
+    return this.#buffer.subarray(0, size)
   }
 
   /** A scanner at the start of the content now: the same object each time. Borrowed until the next reading. */
@@ -40,12 +41,12 @@ export class ProcFile {
 
   /** The content now as UTF-8 text. */
   text(): string {
-    return decodeText(this.#buffer, 0, this.#readAll())
+    return decodeText(this.read())
   }
 
   /** The content now as Latin-1 text: cheapest for short files of one line. */
   latin1(): string {
-    return ascii(this.#buffer, 0, this.#readAll())
+    return ascii(this.read())
   }
 
   /** Closes the descriptor; a later reading opens it again. */

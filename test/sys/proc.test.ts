@@ -1,0 +1,100 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ProcFile, readAttribute, readSmallFile, rooted } from '../../src/sys/proc.ts'
+
+let root: string
+let file: ProcFile
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'proc-'))
+  mkdirSync(join(root, 'proc'))
+  file = new ProcFile(root, '/proc/x')
+})
+
+afterEach(() => {
+  file.close()
+  rmSync(root, { recursive: true })
+})
+
+const write = (text: string | Uint8Array): void => writeFileSync(join(root, 'proc/x'), text)
+
+test('reads the content as it is now, each time', () => {
+  write('one\n')
+  expect(file.text()).toBe('one\n')
+  write('number two\n')
+  expect(file.latin1()).toBe('number two\n')
+  write('3')
+  expect([...file.read()]).toEqual([0x33])
+  expect(file.scan().uint()).toBe(3)
+})
+
+test('reads files larger than its first buffer', () => {
+  const text = 'x'.repeat(100_000)
+  write(text)
+  expect(file.text() === text).toBe(true)
+  write('short')
+  expect(file.text()).toBe('short')
+})
+
+test('says which file is missing, and reads it once it is there', () => {
+  expect(() => file.read()).toThrow(expect.objectContaining({ code: 'ENOENT' }))
+  expect(() => file.read()).toThrow(join(root, 'proc/x'))
+  write('here')
+  expect(file.text()).toBe('here')
+})
+
+test('notices that a file was replaced or removed', () => {
+  write('old')
+  expect(file.text()).toBe('old')
+  writeFileSync(join(root, 'new'), 'new')
+  renameSync(join(root, 'new'), join(root, 'proc/x'))
+  expect(file.text()).toBe('new')
+  rmSync(join(root, 'proc/x'))
+  expect(() => file.read()).toThrow(expect.objectContaining({ code: 'ENOENT' }))
+})
+
+test('a directory is an error that names it', () => {
+  const dir = new ProcFile(root, '/proc')
+  expect(() => dir.read()).toThrow(expect.objectContaining({ code: 'EISDIR' }))
+  expect(() => dir.read()).toThrow(join(root, 'proc'))
+})
+
+test('can be read again after it was closed', () => {
+  write('a')
+  expect(file.text()).toBe('a')
+  file.close()
+  file.close()
+  expect(file.text()).toBe('a')
+})
+
+test.runIf(process.platform === 'linux')('reads files of the real /proc, whose size is unknown', () => {
+  const stat = new ProcFile('/', '/proc/self/stat')
+  expect(stat.scan().uint()).toBe(process.pid)
+  const maps = new ProcFile('/', '/proc/self/maps')
+  expect(maps.text().trimEnd().split('\n').length).toBeGreaterThan(20)
+  stat.close()
+  maps.close()
+})
+
+test('readSmallFile reads text of any size and names a missing file', () => {
+  const text = 'ü'.repeat(150_000)
+  write(text)
+  expect(readSmallFile(root, '/proc/x') === text).toBe(true)
+  expect(() => readSmallFile(root, '/proc/y')).toThrow(join(root, 'proc/y'))
+})
+
+test('readAttribute trims, and gives undefined for what cannot be read', () => {
+  write(' 1000\n')
+  expect(readAttribute(root, '/proc/x')).toBe('1000')
+  expect(readAttribute(root, '/proc/y')).toBeUndefined()
+  expect(readAttribute(root, '/proc')).toBeUndefined()
+})
+
+test('rooted puts a path below a root', () => {
+  expect(rooted('/', '/proc/stat')).toBe('/proc/stat')
+  expect(rooted('', '/proc/stat')).toBe('/proc/stat')
+  expect(rooted('/tmp/x', '/proc/stat')).toBe('/tmp/x/proc/stat')
+  expect(rooted('/tmp/x/', '/proc/stat')).toBe('/tmp/x/proc/stat')
+})
