@@ -1,0 +1,265 @@
+/** PduConnection: PDUs over a socket or a pair of pipes. docs/formats/wire.md §1 */
+import type { Readable, Writable } from 'node:stream'
+import { PcpError } from '../model/errors.ts'
+import { Framer } from '../wire/framer.ts'
+import { pduType } from '../wire/pdu.ts'
+import { countPdu, newPduCounters, type PduCounters } from './counters.ts'
+
+/** The two directions of a connection: one socket twice, or two pipes. */
+export interface PduStream {
+  readonly readable: Readable
+  readonly writable: Writable
+}
+
+/** How a connection behaves. */
+export interface PduConnectionOptions {
+  /** Who is at the other end, for messages: `pmcd at localhost:44321`. */
+  readonly name: string
+  /** Length of the largest PDU accepted; default: what 31 bits allow. */
+  readonly limit?: number
+  /** Time for the rest of a PDU that has begun, in milliseconds; default: no limit. */
+  readonly incompleteMs?: number
+  /** Bytes that may wait to be sent before the connection is given up with ENOBUFS; default 64 MiB. */
+  readonly maxQueued?: number
+  /** Stop reading while much waits to be sent. For servers, whose output follows from their input. */
+  readonly backpressure?: boolean
+  /** Counts that other connections share; the connection's own are counted anyway. */
+  readonly counters?: PduCounters
+}
+
+const MAX_QUEUED = 64 * 2 ** 20
+/** With backpressure, reading stops while more than this waits to be sent. */
+const PAUSE_ABOVE = 256 * 1024
+/** How long a close waits for the peer to take what is still to be sent. */
+const CLOSE_MS = 2000
+
+/**
+ * Sends and receives whole PDUs. PDUs arrive synchronously, in order, and borrow the socket's buffer. What is sent
+ * within one tick leaves in one write. It ends once, with one error: PM_ERR_EOF when either side closed in order,
+ * PM_ERR_IPC when the bytes make no sense, an errno when the system says so.
+ */
+export class PduConnection {
+  readonly name: string
+  /** PDUs of this connection. */
+  readonly counters: PduCounters = newPduCounters()
+  readonly #stream: PduStream
+  readonly #options: PduConnectionOptions
+  readonly #framer: Framer
+  #onPdu: ((pdu: Uint8Array) => void) | undefined
+  readonly #closeListeners: ((error: PcpError) => void)[] = []
+  #closedBy: PcpError | undefined
+  /** PDUs to send with the next flush, and their bytes. */
+  #out: Uint8Array[] = []
+  #outBytes = 0
+  #isFlushDue = false
+  #isReceiving = false
+  #isPaused = false
+  #isBlocked = false
+  #incompleteTimer: NodeJS.Timeout | undefined
+
+  /** PDUs are kept back until `onPdu` is called. */
+  constructor(stream: PduStream, options: PduConnectionOptions) {
+    this.#stream = stream
+    this.#options = options
+    this.name = options.name
+    this.#framer = new Framer((pdu) => this.#receive(pdu), options.limit)
+    this.#framer.pause()
+    const { readable, writable } = stream
+    readable.on('data', (chunk: Uint8Array) => this.#onData(chunk))
+    readable.on('end', () => this.#onEnd())
+    readable.on('error', (error) => this.#onError(error))
+    readable.on('close', () => this.#onEnd())
+    if ((writable as unknown) !== readable) writable.on('error', (error) => this.#onError(error))
+    writable.on('drain', () => this.#unblock())
+  }
+
+  /** Hears PDUs, one listener at a time: a later one replaces an earlier one. */
+  onPdu(listener: (pdu: Uint8Array) => void): void {
+    const isFirst = this.#onPdu === undefined
+    this.#onPdu = listener
+    if (isFirst) process.nextTick(() => this.#advance())
+  }
+
+  /** Hears, once, that the connection ended and why; at the next tick when it has ended already. */
+  onClose(listener: (error: PcpError) => void): void {
+    const closedBy = this.#closedBy
+    if (closedBy === undefined) this.#closeListeners.push(listener)
+    else process.nextTick(listener, closedBy)
+  }
+
+  /** Why it ended, or undefined while it is open. */
+  get closedBy(): PcpError | undefined {
+    return this.#closedBy
+  }
+
+  /** Bytes waiting to be sent. */
+  get queued(): number {
+    return this.#outBytes + this.#stream.writable.writableLength
+  }
+
+  /** Sends a PDU, which must not be changed any more. Does nothing after the end. */
+  send(pdu: Uint8Array): void {
+    if (this.#closedBy !== undefined) return
+    countPdu(this.counters.sent, pduType(pdu))
+    if (this.#options.counters !== undefined) countPdu(this.#options.counters.sent, pduType(pdu))
+    this.#out.push(pdu)
+    this.#outBytes += pdu.length
+    if (this.queued > (this.#options.maxQueued ?? MAX_QUEUED)) {
+      this.destroy(new PcpError('ENOBUFS', `${this.name} does not take its ${this.queued} bytes`))
+    } else if (!this.#isFlushDue && !this.#isReceiving) {
+      this.#isFlushDue = true
+      process.nextTick(flush, this)
+    }
+  }
+
+  /** Writes what `send` collected; called by itself at the end of the tick. */
+  flush(): void {
+    this.#isFlushDue = false
+    const out = this.#out
+    if (out.length === 0 || this.#closedBy !== undefined) return
+    this.#out = []
+    this.#outBytes = 0
+    const { writable } = this.#stream
+    if (out.length === 1) {
+      writable.write(out[0]!)
+    } else {
+      writable.cork()
+      for (const pdu of out) writable.write(pdu)
+      writable.uncork()
+    }
+    if (this.#options.backpressure === true && writable.writableLength > PAUSE_ABOVE) {
+      this.#isBlocked = true
+      this.#advance()
+    }
+  }
+
+  /** Gives no more PDUs until `resume`, not even those that came in the same chunk. */
+  pause(): void {
+    this.#isPaused = true
+    this.#advance()
+  }
+
+  /** Gives PDUs again. */
+  resume(): void {
+    this.#isPaused = false
+    this.#advance()
+  }
+
+  /** Sends what is queued, then closes; resolves when closed. Listeners hear PM_ERR_EOF. */
+  async close(): Promise<void> {
+    this.flush()
+    const wasOpen = this.#closedBy === undefined
+    this.#finish(new PcpError('PM_ERR_EOF', `The connection to ${this.name} was closed`))
+    const { readable, writable } = this.#stream
+    if (wasOpen && !writable.destroyed) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, CLOSE_MS)
+        writable.end(() => {
+          clearTimeout(timer)
+          resolve()
+        })
+      })
+    }
+    readable.destroy()
+    writable.destroy()
+  }
+
+  /** Ends at once, dropping what is queued. Listeners hear `error`. */
+  destroy(error?: PcpError): void {
+    this.#finish(error ?? new PcpError('PM_ERR_EOF', `The connection to ${this.name} was dropped`))
+    this.#stream.readable.destroy()
+    this.#stream.writable.destroy()
+  }
+
+  #receive(pdu: Uint8Array): void {
+    countPdu(this.counters.received, pduType(pdu))
+    if (this.#options.counters !== undefined) countPdu(this.#options.counters.received, pduType(pdu))
+    this.#onPdu!(pdu)
+  }
+
+  #onData(chunk: Uint8Array): void {
+    if (this.#closedBy !== undefined) return
+    this.#feed(() => this.#framer.push(chunk))
+  }
+
+  /** Runs the framer; what its PDUs make us send leaves in one write. */
+  #feed(step: () => void): void {
+    const isOuter = !this.#isReceiving
+    this.#isReceiving = true
+    try {
+      step()
+    } catch (error) {
+      // Only framing errors are the peer's fault; anything else is a bug of a listener and must be seen.
+      if (!(error instanceof PcpError)) throw error
+      this.destroy(new PcpError(error.code, `${this.name}: ${error.message}`, { cause: error }))
+    } finally {
+      if (isOuter) this.#isReceiving = false
+    }
+    if (isOuter) this.flush()
+    if (this.#options.incompleteMs !== undefined) this.#watchIncomplete(this.#options.incompleteMs)
+  }
+
+  #watchIncomplete(ms: number): void {
+    if (!this.#framer.hasPartial || this.#closedBy !== undefined) {
+      clearTimeout(this.#incompleteTimer)
+      this.#incompleteTimer = undefined
+    } else {
+      this.#incompleteTimer ??= setTimeout(() => {
+        this.destroy(new PcpError('PM_ERR_TIMEOUT', `${this.name} did not complete a PDU within ${ms} ms`))
+      }, ms)
+    }
+  }
+
+  /** Brings framer and stream into the state that pause, backpressure and listeners ask for. */
+  #advance(): void {
+    if (this.#closedBy !== undefined) return
+    if (this.#isPaused || this.#isBlocked || this.#onPdu === undefined) {
+      this.#framer.pause()
+      this.#stream.readable.pause()
+    } else {
+      this.#feed(() => this.#framer.resume())
+      if (!this.#isPaused && !this.#isBlocked) this.#stream.readable.resume()
+    }
+  }
+
+  #unblock(): void {
+    if (!this.#isBlocked) return
+    this.#isBlocked = false
+    this.#advance()
+  }
+
+  #onEnd(): void {
+    if (this.#closedBy !== undefined) return
+    const error = this.#framer.hasPartial
+      ? new PcpError('PM_ERR_IPC', `${this.name} closed the connection in the middle of a PDU`)
+      : new PcpError('PM_ERR_EOF', `${this.name} closed the connection`)
+    this.flush()
+    this.#finish(error)
+    this.#stream.writable.end()
+    this.#stream.readable.destroy()
+  }
+
+  #onError(error: Error): void {
+    this.destroy(PcpError.from(error, this.name))
+  }
+
+  #finish(error: PcpError): void {
+    if (this.#closedBy !== undefined) return
+    this.#closedBy = error
+    this.#out = []
+    this.#outBytes = 0
+    clearTimeout(this.#incompleteTimer)
+    this.#framer.pause()
+    for (const listener of this.#closeListeners.splice(0)) listener(error)
+  }
+}
+
+function flush(connection: PduConnection): void {
+  connection.flush()
+}
+
+/** A connection over one socket; small writes are not delayed. */
+export function socketStream(socket: import('node:net').Socket): PduStream {
+  socket.setNoDelay(true)
+  return { readable: socket, writable: socket }
+}
