@@ -1,5 +1,6 @@
 /** Which instances a requester wants. pmAddProfile(3), pmDelProfile(3), docs/formats/wire.md §3.4 */
-import type { Indom } from './ids.ts'
+import { PcpError } from './errors.ts'
+import { type Indom, PM_INDOM_NULL } from './ids.ts'
 
 /** The rule for one instance domain: all instances except those listed, or only those listed. */
 export interface ProfileEntry {
@@ -24,4 +25,56 @@ export function wants(profile: Profile, indom: Indom, inst: number): boolean {
   const entry = profile.entries.get(indom)
   if (entry === undefined) return profile.includeByDefault
   return entry.instances.has(inst) !== entry.includeAll
+}
+
+/** The profile that wants nothing until something is included. */
+export const NO_INSTANCES: Profile = { includeByDefault: false, entries: new Map() }
+
+/**
+ * Wants these instances too: the ones listed, or without a list all of the domain, or with PM_INDOM_NULL everything. The
+ * first list for a domain that was wanted whole by default narrows it to the list. PM_ERR_PROFILESPEC for a list without a
+ * domain. @see pmAddProfile(3)
+ */
+export function include(profile: Profile, indom: Indom, instances: readonly number[] = []): Profile {
+  return change(profile, indom, instances, true)
+}
+
+/**
+ * Wants these instances no more: the ones listed, or without a list none of the domain, or with PM_INDOM_NULL nothing at
+ * all. PM_ERR_PROFILESPEC for a list without a domain. @see pmDelProfile(3)
+ */
+export function exclude(profile: Profile, indom: Indom, instances: readonly number[] = []): Profile {
+  return change(profile, indom, instances, false)
+}
+
+function change(profile: Profile, indom: Indom, instances: readonly number[], isWanted: boolean): Profile {
+  if (indom === PM_INDOM_NULL) {
+    if (instances.length > 0) {
+      throw new PcpError('PM_ERR_PROFILESPEC', 'Instances can be listed only for one instance domain')
+    }
+    return isWanted ? ALL_INSTANCES : NO_INSTANCES
+  }
+  const entries = new Map(profile.entries)
+  entries.set(indom, changedEntry(profile, indom, instances, isWanted))
+  return { includeByDefault: profile.includeByDefault, entries }
+}
+
+function changedEntry(
+  profile: Profile,
+  indom: Indom,
+  instances: readonly number[],
+  isWanted: boolean,
+): ProfileEntry {
+  if (instances.length === 0) return { indom, includeAll: isWanted, instances: new Set() }
+  const entry = profile.entries.get(indom)
+  // A first list is the whole rule: only these, or all but these. What is excluded by default stays so.
+  if (entry === undefined && !isWanted && !profile.includeByDefault)
+    return { indom, includeAll: false, instances: new Set() }
+  if (entry === undefined) return { indom, includeAll: !isWanted, instances: new Set(instances) }
+  const listed = new Set(entry.instances)
+  for (const inst of instances) {
+    if (entry.includeAll === isWanted) listed.delete(inst)
+    else listed.add(inst)
+  }
+  return { indom, includeAll: entry.includeAll, instances: listed }
 }
