@@ -1,6 +1,6 @@
 /** Zones described by a text: `EST5EDT,M3.2.0,M11.1.0`, `<+03>-3`. tzset(3), POSIX.1 chapter 8.3 */
 import { DAY, dateOf, daysOf, isLeapYear, weekdayOf } from './calendar.ts'
-import type { LocalOffset } from './zone.ts'
+import type { LocalOffset } from './offset.ts'
 
 /** When daylight saving starts or ends, as local time of a year. */
 interface Rule {
@@ -32,7 +32,7 @@ export function posixOffsets(text: string): ((sec: number) => LocalOffset) | und
   const standardName = readName(reader)
   const standardOffset = readOffset(reader)
   if (standardName === undefined || standardOffset === undefined) return undefined
-  const standard: Season = { abbreviation: standardName, offset: -standardOffset }
+  const standard: Season = { abbreviation: standardName, offset: 0 - standardOffset }
   if (reader.at === text.length) return fixed(standard)
   const daylightName = readName(reader)
   if (daylightName === undefined) return undefined
@@ -40,7 +40,7 @@ export function posixOffsets(text: string): ((sec: number) => LocalOffset) | und
   const daylightOffset = hasRules || reader.at === text.length ? undefined : readOffset(reader)
   const daylight: Season = {
     abbreviation: daylightName,
-    offset: daylightOffset === undefined ? standard.offset + 3600 : -daylightOffset,
+    offset: daylightOffset === undefined ? standard.offset + 3600 : 0 - daylightOffset,
   }
   const rules = reader.at === text.length ? { text: DEFAULT_RULES, at: 0 } : reader
   const start = readRule(rules)

@@ -1,6 +1,7 @@
 /** Zone files as installed below /usr/share/zoneinfo. RFC 8536, tzfile(5) */
+
+import type { LocalOffset } from './offset.ts'
 import { posixOffsets } from './posix-zone.ts'
-import type { LocalOffset } from './zone.ts'
 
 const HEADER = 44
 /** What there is of each kind in one block. */
@@ -82,6 +83,7 @@ function readBlock(
   }
   return (sec) => {
     const now = lastNotAfter(times, sec)
+    if (times.length === 0 && after !== undefined) return after(sec)
     if (now === -1) return { ...typeOf(0), from: -Infinity, until: times[0] ?? Infinity }
     if (now === times.length - 1 && after !== undefined) {
       const rule = after(sec)

@@ -1,19 +1,8 @@
 /** Time zones as values. pmNewZone(3), tzset(3) */
 import { DAY, dateOf, daysOf, weekdayOf } from './calendar.ts'
+import type { LocalOffset } from './offset.ts'
 import { posixOffsets } from './posix-zone.ts'
 import { tzifOffsets } from './tzif.ts'
-
-/** What holds in a zone from one change of the clock to the next. */
-export interface LocalOffset {
-  /** Seconds east of UTC. */
-  readonly offset: number
-  readonly isDst: boolean
-  readonly abbreviation: string
-  /** First second it holds for. */
-  readonly from: number
-  /** First second it does not hold for any more. */
-  readonly until: number
-}
 
 /** A time zone. */
 export interface Zone {
