@@ -1,6 +1,7 @@
 /** Labels of an open agent, level by level. pmdaLabel(3), docs/agents.md */
 import { PcpError } from '../model/errors.ts'
 import { clusterOf } from '../model/ids.ts'
+import { makeLabelSet } from '../model/label-set.ts'
 import {
   LABEL_CLUSTER,
   LABEL_CONTEXT,
@@ -14,7 +15,6 @@ import { wants } from '../model/profile.ts'
 import type { Ask, LabelQuery } from '../model/source.ts'
 import type { CompiledAgent } from './compile.ts'
 import type { Labels } from './define.ts'
-import { labelSet } from './label-set.ts'
 
 /** Answers a question about labels: no set where the agent has none. PM_ERR_TYPE for a level that does not exist. */
 export function labelsOf(
@@ -25,7 +25,7 @@ export function labelsOf(
 ): readonly LabelSet[] {
   const { tables, metrics, indoms } = compiled
   const one = (labels: Labels | undefined): readonly LabelSet[] =>
-    labels === undefined ? [] : [labelSet(labels, query.level)]
+    labels === undefined ? [] : [makeLabelSet(labels, query.level)]
   switch (query.level) {
     case LABEL_CONTEXT:
       return [] // the host's labels: the collector's own
@@ -54,7 +54,7 @@ function instanceSets(compiled: CompiledAgent, id: number, ask: Ask): readonly L
   for (let i = 0; i < ids.length; i++) {
     const inst = ids[i]!
     if (!wants(ask.requester.profile, id, inst)) continue
-    sets.push(labelSet(labelsOfInstance(inst, names[i]!) ?? {}, LABEL_INSTANCES, inst))
+    sets.push(makeLabelSet(labelsOfInstance(inst, names[i]!) ?? {}, LABEL_INSTANCES, { inst }))
   }
   return sets
 }
