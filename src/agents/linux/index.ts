@@ -2,12 +2,37 @@
 import type { MetricSpec } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent } from '../../pmda/index.ts'
 import { type LinuxContext, openContext } from './context.ts'
+import { cpuMetrics } from './cpu.ts'
+import { cpuInfoMetrics } from './cpu-info.ts'
+import { diskMetrics } from './disk.ts'
+import { interruptMetrics, softirqMetrics } from './interrupts.ts'
+import { kernelMetrics, limitMetrics, loadMetrics, uptimeMetrics } from './kernel.ts'
+import { memoryMetrics } from './memory.ts'
+import { pressureMetrics } from './pressure.ts'
+import { swapdevMetrics } from './swapdev.ts'
+import { unameMetrics } from './uname.ts'
+import { userMetrics } from './users.ts'
 
 /** One subject: the metrics of one kernel file or a few that belong together. */
 type Subject = (ctx: LinuxContext) => { readonly [name: string]: MetricSpec }
 
 /** Every subject of the agent; a new file is one line here. */
-const SUBJECTS: readonly Subject[] = []
+const SUBJECTS: readonly Subject[] = [
+  kernelMetrics,
+  cpuMetrics,
+  loadMetrics,
+  uptimeMetrics,
+  userMetrics,
+  limitMetrics,
+  pressureMetrics,
+  interruptMetrics,
+  softirqMetrics,
+  memoryMetrics,
+  swapdevMetrics,
+  diskMetrics,
+  cpuInfoMetrics,
+  unameMetrics,
+]
 
 /** The agent for the collector's registry. */
 export const agent: AgentDefinition = defineAgent({

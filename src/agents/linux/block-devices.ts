@@ -1,0 +1,114 @@
+/** Block devices of one kind as an instance domain over /proc/diskstats. */
+import type { IndomSpec, Labels } from '../../pmda/define.ts'
+import { Reading } from '../../pmda/reading.ts'
+import type { LinuxContext } from './context.ts'
+import { DISK_COLUMNS, type DiskKind, type DiskTable, newDiskTable, parseDiskstats } from './disk-table.ts'
+import { InstanceIds } from './instance-ids.ts'
+
+/** What an instance domain of block devices is made from. */
+export interface BlockDevicesOptions {
+  readonly reading: Reading<DiskTable>
+  readonly kind: DiskKind
+  readonly serial: number
+  readonly help: string
+  readonly text: string
+  readonly labels?: Labels
+  /** The external name of a kernel device, or undefined to leave it out; the kernel's name itself by default. */
+  readonly nameOf?: (device: string) => string | undefined
+}
+
+/** The devices of one kind, their instances and where their numbers stand. */
+export class BlockDevices {
+  readonly indom: IndomSpec
+  readonly reading: Reading<DiskTable>
+  readonly #options: BlockDevicesOptions
+  readonly #ids = new InstanceIds()
+  /** What the index below was made from; names that come from elsewhere are looked at after every reading. */
+  #layout = -1
+  #numbers: number[] = []
+  #names: string[] = []
+  #lines = new Map<number, number>()
+
+  constructor(options: BlockDevicesOptions) {
+    this.#options = options
+    this.reading = options.reading
+    this.indom = {
+      serial: options.serial,
+      reading: options.reading,
+      help: options.help,
+      text: options.text,
+      instances: () => this.list(),
+      ...(options.labels === undefined
+        ? {}
+        : { labels: options.labels, instanceLabels: (_inst, name) => ({ device_name: name }) }),
+    }
+  }
+
+  /** Instance numbers and names, in file order. */
+  list(): { readonly ids: readonly number[]; readonly names: readonly string[] } {
+    this.#index()
+    return { ids: this.#numbers, names: this.#names }
+  }
+
+  /** How many there are. */
+  get count(): number {
+    this.#index()
+    return this.#numbers.length
+  }
+
+  /** The kernel's name of an instance; undefined when the device is gone. */
+  deviceOf(inst: number): string | undefined {
+    this.#index()
+    const line = this.#lines.get(inst)
+    return line === undefined ? undefined : this.#options.reading.value.names[line]
+  }
+
+  /** Calls `compute` with the columns of an instance and where they start; NaN when the device is gone. */
+  numberOf(inst: number, compute: (columns: Float64Array, at: number) => number): number {
+    this.#index()
+    const line = this.#lines.get(inst)
+    return line === undefined ? Number.NaN : compute(this.#options.reading.value.columns, line * DISK_COLUMNS)
+  }
+
+  /** `compute` summed over all instances. */
+  sumOf(compute: (columns: Float64Array, at: number) => number): number {
+    this.#index()
+    const { columns } = this.#options.reading.value
+    let sum = 0
+    for (const line of this.#lines.values()) sum += compute(columns, line * DISK_COLUMNS)
+    return sum
+  }
+
+  #index(): void {
+    const table = this.#options.reading.value
+    if (table.layout === this.#layout) return
+    this.#layout = table.layout
+    this.#numbers = []
+    this.#names = []
+    this.#lines = new Map()
+    const { kind, nameOf } = this.#options
+    for (let line = 0; line < table.count; line++) {
+      if (table.kinds[line] !== kind) continue
+      const device = table.names[line]!
+      const name = nameOf === undefined ? device : nameOf(device)
+      if (name === undefined) continue
+      const id = this.#ids.idOf(name)
+      this.#numbers.push(id)
+      this.#names.push(name)
+      this.#lines.set(id, line)
+    }
+  }
+}
+
+/**
+ * /proc/diskstats once more, for devices named by something that can change without the file changing. `before` is called
+ * at each reading.
+ */
+export function namedReading(ctx: LinuxContext, before: () => void = () => undefined): Reading<DiskTable> {
+  const table = newDiskTable()
+  return new Reading(() => {
+    before()
+    table.layout++
+    return parseDiskstats(ctx.file('/proc/diskstats').scan(), table)
+  })
+}

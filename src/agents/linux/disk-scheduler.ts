@@ -1,0 +1,51 @@
+/** disk.dev.scheduler: which policy orders a disk's requests. /sys/block/DEVICE/queue */
+import type { MetricSpec } from '../../pmda/define.ts'
+import type { BlockDevices } from './block-devices.ts'
+import type { LinuxContext } from './context.ts'
+
+/** Files that only one scheduler has among its settings. */
+const SETTINGS: readonly (readonly [file: string, scheduler: string])[] = [
+  ['quantum', 'cfq'],
+  ['fifo_batch', 'deadline'],
+  ['antic_expire', 'anticipatory'],
+]
+
+/** The scheduler in use: the word in brackets of queue/scheduler, `mq-deadline [none]`; undefined without brackets. */
+export function activeScheduler(text: string): string | undefined {
+  return /\[([^\]]+)\]/.exec(text)?.[1]
+}
+
+/** The scheduler of a kernel device; old kernels do not say, but show its settings. 'unknown' when neither helps. */
+export function schedulerOf(ctx: LinuxContext, device: string): string {
+  const queue = `${sysBlock(device)}/queue`
+  const named = activeScheduler(ctx.attribute(`${queue}/scheduler`) ?? '')
+  if (named !== undefined) return named
+  if (!ctx.list(queue).includes('iosched')) return 'unknown'
+  const settings = ctx.list(`${queue}/iosched`)
+  return SETTINGS.find(([file]) => settings.includes(file))?.[1] ?? 'noop'
+}
+
+/** The directory of a device in sysfs, where a slash in its name is an exclamation mark. */
+export function sysBlock(device: string): string {
+  return `/sys/block/${device.replaceAll('/', '!')}`
+}
+
+/** The scheduler of each disk. */
+export function schedulerMetric(ctx: LinuxContext, disks: BlockDevices): { [name: string]: MetricSpec } {
+  return {
+    'disk.dev.scheduler': {
+      item: 59,
+      type: 'string',
+      sem: 'discrete',
+      units: 'none',
+      indom: disks.indom,
+      help: 'Policy by which the kernel orders the requests of each disk',
+      text: 'The word in brackets in /sys/block/DEVICE/queue/scheduler: none, mq-deadline, bfq, kyber...; guessed from the settings in queue/iosched on kernels that do not tell, else unknown.',
+      reading: disks.reading,
+      value: (inst) => {
+        const device = disks.deviceOf(inst)
+        return device === undefined ? undefined : schedulerOf(ctx, device)
+      },
+    },
+  }
+}

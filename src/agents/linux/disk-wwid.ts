@@ -1,0 +1,153 @@
+/** disk.wwid: disks by their world wide name, all paths to one added up; hinv.map.scsi_id. /sys/block/DEVICE/device/wwid */
+import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import { Reading } from '../../pmda/reading.ts'
+import { BlockDevices, namedReading } from './block-devices.ts'
+import type { LinuxContext } from './context.ts'
+import { DISK_ROWS, diskMeaning, WRAP } from './disk-rows.ts'
+import { schedulerOf, sysBlock } from './disk-scheduler.ts'
+import { parsePartitions } from './disk-table.ts'
+import { InstanceIds } from './instance-ids.ts'
+
+/** How scsi_id(8) writes the kinds of names: by a digit in front. */
+const PREFIXES: readonly (readonly [kernel: string, scsiId: string])[] = [
+  ['t10.', '1'],
+  ['eui.', '2'],
+  ['naa.', '3'],
+]
+
+/** A wwid as the kernel writes it in the form of scsi_id: `naa.5000c5...` is `35000c5...`. */
+export function scsiId(wwid: string): string {
+  for (const [kernel, digit] of PREFIXES)
+    if (wwid.startsWith(kernel)) return digit + wwid.slice(kernel.length)
+  return wwid
+}
+
+/** One disk and the ways to it. */
+interface Unit {
+  readonly name: string
+  /** Instances of the devices that lead to it. */
+  readonly paths: number[]
+}
+
+/** The disks again, with a reading of their own that is as old as the names. */
+const PATHS = {
+  kind: 'disk',
+  serial: 1,
+  help: 'Paths to disks',
+  text: 'The instances of disk.dev.',
+} as const
+
+/** disk.wwid, and hinv.map.scsi_id of `disks`. */
+export function wwidMetrics(ctx: LinuxContext, disks: BlockDevices): { [name: string]: MetricSpec } {
+  const idOf = (device: string): string | undefined => {
+    const wwid = readWwid(ctx, `${sysBlock(device)}/device/wwid`) ?? readWwid(ctx, `${sysBlock(device)}/wwid`)
+    return wwid === undefined ? undefined : scsiId(wwid)
+  }
+  const ids = new InstanceIds()
+  const diskstats = namedReading(ctx)
+  const devices = new BlockDevices({ ...PATHS, reading: diskstats })
+  const units = new Reading(() => {
+    diskstats.refresh(undefined)
+    const found = new Map<number, Unit>()
+    for (const inst of devices.list().ids) {
+      const name = idOf(devices.deviceOf(inst)!)
+      if (name === undefined) continue
+      const id = ids.idOf(name)
+      const unit = found.get(id)
+      if (unit === undefined) found.set(id, { name, paths: [inst] })
+      else unit.paths.push(inst)
+    }
+    return found
+  })
+  const indom: IndomSpec = {
+    serial: 42,
+    reading: units,
+    instances: () => ({
+      ids: [...units.value.keys()],
+      names: [...units.value.values()].map((unit) => unit.name),
+    }),
+    help: 'Disks by a name that is unique in the world, whichever way they are reached',
+    text: 'From device/wwid or wwid in /sys/block/DEVICE, with 1, 2 or 3 for t10., eui. and naa. in front as scsi_id(8) writes it. Disks without such a name are left out.',
+  }
+  const shared = { cluster: 92, indom, reading: units } as const
+  const devicesOf = (inst: number): string[] =>
+    (units.value.get(inst)?.paths ?? []).flatMap((path) => devices.deviceOf(path) ?? [])
+  const metrics: { [name: string]: MetricSpec } = {}
+
+  for (const row of DISK_ROWS) {
+    const wide = row.kind !== 'time'
+    metrics[`disk.wwid.${row.name}`] = {
+      ...shared,
+      item: row.dev,
+      type: wide ? 'u64' : 'u32',
+      ...diskMeaning(row),
+      help: `${row.what}, for each disk over all its paths`,
+      text: `${row.text} Added up over the block devices that lead to the same disk (disk.wwid.scsi_paths).`,
+      value: (inst) => {
+        const paths = units.value.get(inst)?.paths
+        if (paths === undefined) return undefined
+        const sum = paths.reduce((total, path) => total + devices.numberOf(path, row.value), 0)
+        return wide ? sum : sum % WRAP
+      },
+    }
+  }
+  metrics['disk.wwid.scsi_paths'] = {
+    ...shared,
+    item: 3,
+    type: 'string',
+    sem: 'discrete',
+    units: 'none',
+    help: 'Block devices that lead to the same disk, with blanks between them',
+    text: 'More than one for a disk behind several host adapters or switches: sda sdf.',
+    value: (inst) => devicesOf(inst).join(' '),
+  }
+  metrics['disk.wwid.scheduler'] = {
+    ...shared,
+    item: 59,
+    type: 'string',
+    sem: 'discrete',
+    units: 'none',
+    help: 'Policy by which the kernel orders the requests of each disk, on the last of its paths',
+    text: 'As disk.dev.scheduler. Paths are set up alike, as a rule.',
+    value: (inst) => {
+      const device = devicesOf(inst).at(-1)
+      return device === undefined ? undefined : schedulerOf(ctx, device)
+    },
+  }
+  metrics['disk.wwid.capacity'] = {
+    ...shared,
+    item: 87,
+    type: 'u64',
+    sem: 'discrete',
+    units: 'Kbyte',
+    help: 'How much data fits on each disk, whichever path is taken to it',
+    text: 'Column #blocks of /proc/partitions, for the first path that has a size there.',
+    value: (inst) => {
+      const sizes = parsePartitions(ctx.text('/proc/partitions'))
+      return devicesOf(inst)
+        .map((device) => sizes.get(device))
+        .find((size) => size !== undefined && size > 0)
+    },
+  }
+  metrics['hinv.map.scsi_id'] = {
+    item: 103,
+    type: 'string',
+    sem: 'discrete',
+    units: 'none',
+    indom: disks.indom,
+    help: 'Unique name of each disk, to find it in disk.wwid',
+    text: 'The instance of disk.wwid that this disk is a path to; unknown for disks without such a name.',
+    reading: disks.reading,
+    value: (inst) => idOf(disks.deviceOf(inst) ?? '') ?? 'unknown',
+  }
+  return metrics
+}
+
+/** Content of a wwid file: blanks at the end belong to the name. */
+function readWwid(ctx: LinuxContext, path: string): string | undefined {
+  try {
+    return ctx.text(path).replace(/\n$/, '') || undefined
+  } catch {
+    return undefined // most devices have none
+  }
+}

@@ -1,0 +1,129 @@
+/** swapdev: each swap device and file. /proc/swaps, swapon(8) */
+import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import { Reading } from '../../pmda/reading.ts'
+import type { LinuxContext } from './context.ts'
+import { InstanceIds } from './instance-ids.ts'
+
+/** One line of /proc/swaps; sizes in Kbyte. */
+export interface SwapDevice {
+  readonly path: string
+  readonly size: number
+  readonly used: number
+  readonly priority: number
+}
+
+/** Lines after the heading: path (blanks in it as \040), type, size, used, priority. */
+export function parseSwaps(text: string): readonly SwapDevice[] {
+  const devices: SwapDevice[] = []
+  for (const match of text.matchAll(/^(\/\S+)\s+\S+\s+(\d+)\s+(\d+)\s+(-?\d+)\s*$/gm))
+    devices.push({
+      path: match[1]!,
+      size: Number(match[2]),
+      used: Number(match[3]),
+      priority: Number(match[4]),
+    })
+  return devices
+}
+
+type Row = readonly [
+  name: string,
+  item: number,
+  type: MetricSpec['type'],
+  sem: MetricSpec['sem'],
+  units: string,
+  value: (device: SwapDevice) => number,
+  help: string,
+  text: string,
+]
+
+const ROWS: readonly Row[] = [
+  [
+    'free',
+    0,
+    'u32',
+    'instant',
+    'Kbyte',
+    (d) => d.size - d.used,
+    'Space on each swap device that holds nothing',
+    'Size less Used of /proc/swaps.',
+  ],
+  [
+    'length',
+    1,
+    'u32',
+    'discrete',
+    'Kbyte',
+    (d) => d.size,
+    'Space on each swap device, used or not',
+    'Size of /proc/swaps.',
+  ],
+  [
+    'maxswap',
+    2,
+    'u32',
+    'discrete',
+    'Kbyte',
+    (d) => d.size,
+    'How far each swap device may be filled',
+    'On Linux always all of it: the same as swapdev.length.',
+  ],
+  [
+    'vlength',
+    3,
+    'u32',
+    'discrete',
+    'Kbyte',
+    () => 0,
+    'Swap space on each device that only exists as a promise',
+    'Linux has no such swap space: always 0.',
+  ],
+  [
+    'priority',
+    4,
+    '32',
+    'instant',
+    'none',
+    (d) => d.priority,
+    'Rank of each swap device: the highest is filled first',
+    'Priority of /proc/swaps. Devices of equal rank are filled in turn; negative ranks are given by the kernel.',
+  ],
+]
+
+/** The metrics of /proc/swaps. */
+export function swapdevMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+  const ids = new InstanceIds()
+  const swaps = new Reading(
+    () =>
+      new Map(parseSwaps(ctx.file('/proc/swaps').text()).map((device) => [ids.idOf(device.path), device])),
+  )
+  const indom: IndomSpec = {
+    serial: 6,
+    reading: swaps,
+    instances: () => ({
+      ids: [...swaps.value.keys()],
+      names: [...swaps.value.values()].map((device) => device.path),
+    }),
+    help: 'Partitions and files in use as swap space',
+    text: 'By the path in /proc/swaps, where a blank in a path is written \\040.',
+    labels: { device_type: ['block', 'memory'], indom_name: 'per swap device' },
+  }
+  const metrics: { [name: string]: MetricSpec } = {}
+  for (const [name, item, type, sem, units, value, help, text] of ROWS) {
+    metrics[`swapdev.${name}`] = {
+      cluster: 6,
+      item,
+      type,
+      sem,
+      units,
+      indom,
+      help,
+      text,
+      reading: swaps,
+      value: (inst) => {
+        const device = swaps.value.get(inst)
+        return device === undefined ? undefined : value(device)
+      },
+    }
+  }
+  return metrics
+}

@@ -1,0 +1,191 @@
+/** zram.io_stat, mm_stat, bd_stat and capacity: what compressed disks in memory say besides /proc/diskstats. Documentation/admin-guide/blockdev/zram.rst of the kernel */
+import type { MetricSpec } from '../../pmda/define.ts'
+import type { BlockDevices } from './block-devices.ts'
+import type { LinuxContext } from './context.ts'
+
+/** Name, item, column, and what it is. */
+type Row = readonly [name: string, item: number, column: number, help: string, text: string]
+
+/** A file of /sys/block/zramN: cluster, semantics, units, what turns a number into these units, and rows. */
+interface StatFile {
+  readonly file: string
+  readonly cluster: number
+  readonly rows: readonly Row[]
+  readonly meaning: (name: string) => Pick<MetricSpec, 'sem' | 'units'>
+  readonly scale: (name: string, number: number) => number
+}
+
+const isPages = (name: string): boolean => name.startsWith('pages.')
+/** Pages of 4 Kbyte, which is what zram counts in. */
+const PAGE_KBYTE = 4
+
+const FILES: readonly StatFile[] = [
+  {
+    file: 'io_stat',
+    cluster: 87,
+    meaning: () => ({ sem: 'counter', units: 'count' }),
+    scale: (_name, number) => number,
+    rows: [
+      ['failed.reads', 0, 0, 'Reads from a compressed disk that failed', 'It should stay 0.'],
+      [
+        'failed.writes',
+        1,
+        1,
+        'Writes to a compressed disk that failed, for want of memory above all',
+        'It grows when the limit (zram.mm_stat.mem.limit) is reached.',
+      ],
+      [
+        'invalid',
+        2,
+        2,
+        'Requests that did not begin and end at pages',
+        'Always 0 on kernels that split such requests themselves.',
+      ],
+      [
+        'notify_free',
+        3,
+        3,
+        'Pages given back because swap space was freed or blocks were discarded',
+        'On a swap device it grows as processes end.',
+      ],
+    ],
+  },
+  {
+    file: 'mm_stat',
+    cluster: 88,
+    meaning: (name) => ({ sem: isPages(name) ? 'counter' : 'instant', units: 'Kbyte' }),
+    scale: (name, number) => (isPages(name) ? number * PAGE_KBYTE : Math.floor(number / 1024)),
+    rows: [
+      [
+        'data_size.original',
+        0,
+        0,
+        'Data kept on a compressed disk, by its size before compression',
+        'Pages that hold one value throughout take no space and are not in it.',
+      ],
+      [
+        'data_size.compressed',
+        1,
+        1,
+        'Data kept on a compressed disk, by its size after compression',
+        'The quotient with data_size.original is how well it compresses.',
+      ],
+      [
+        'mem.used_total',
+        2,
+        2,
+        'Memory a compressed disk occupies, administration and fragments included',
+        'What it costs; compare zram.mm_stat.data_size.original for what it gains.',
+      ],
+      [
+        'mem.limit',
+        3,
+        3,
+        'How much memory a compressed disk may occupy; 0 for no limit',
+        'Set by writing to mem_limit.',
+      ],
+      [
+        'mem.max_used',
+        4,
+        4,
+        'Most memory a compressed disk ever occupied',
+        'Writing 0 to mem_used_max starts it over.',
+      ],
+      [
+        'pages.same',
+        5,
+        5,
+        'Pages that hold one value throughout, as the memory they would take',
+        'They are only noted, not stored.',
+      ],
+      [
+        'pages.compacted',
+        6,
+        6,
+        'Memory given back by moving compressed pages together',
+        'Started by writing to compact, or under memory pressure.',
+      ],
+      [
+        'pages.huge',
+        7,
+        7,
+        'Pages that do not compress and are kept as they are',
+        'Missing on kernels before 4.19.',
+      ],
+    ],
+  },
+  {
+    file: 'bd_stat',
+    cluster: 89,
+    meaning: () => ({ sem: 'counter', units: 'Kbyte' }),
+    scale: (_name, number) => number * PAGE_KBYTE,
+    rows: [
+      [
+        'count',
+        0,
+        0,
+        'Data of a compressed disk that was moved out to its backing device',
+        'Needs a kernel with zram writeback and a backing_dev.',
+      ],
+      [
+        'reads',
+        1,
+        1,
+        'Data read back from the backing device of a compressed disk',
+        'Needs a kernel with zram writeback and a backing_dev.',
+      ],
+      [
+        'writes',
+        2,
+        2,
+        'Data written to the backing device of a compressed disk',
+        'Needs a kernel with zram writeback and a backing_dev.',
+      ],
+    ],
+  },
+]
+
+/** Numbers of a statistics file: blanks between them. */
+export function parseZramStat(text: string): readonly number[] {
+  return text.trim().split(/\s+/).map(Number)
+}
+
+/** What sysfs knows about zram devices; a file or column the kernel does not have gives no value. */
+export function zramMetrics(ctx: LinuxContext, zram: BlockDevices): { [name: string]: MetricSpec } {
+  const metrics: { [name: string]: MetricSpec } = {}
+  for (const { file, cluster, rows, meaning, scale } of FILES) {
+    for (const [name, item, column, help, text] of rows) {
+      metrics[`zram.${file}.${name}`] = {
+        cluster,
+        item,
+        type: 'u64',
+        ...meaning(name),
+        indom: zram.indom,
+        help,
+        text: `Column ${column + 1} of /sys/block/zramN/${file}. ${text}`,
+        reading: zram.reading,
+        value: (inst) => {
+          const content = ctx.attribute(`/sys/block/${zram.deviceOf(inst)}/${file}`)
+          const number = content === undefined ? undefined : parseZramStat(content)[column]
+          return number === undefined || Number.isNaN(number) ? undefined : scale(name, number)
+        },
+      }
+    }
+  }
+  metrics['zram.capacity'] = {
+    cluster: 86,
+    item: 16,
+    type: 'u64',
+    sem: 'discrete',
+    units: 'Kbyte',
+    indom: zram.indom,
+    help: 'How much data fits on each compressed disk, before compression',
+    text: 'The bytes in /sys/block/zramN/disksize. A disk that is not set up has no value.',
+    reading: zram.reading,
+    value: (inst) => {
+      const bytes = ctx.attribute(`/sys/block/${zram.deviceOf(inst)}/disksize`)
+      return bytes === undefined ? undefined : Math.floor(Number(bytes) / 1024) || undefined
+    },
+  }
+  return metrics
+}
