@@ -1,0 +1,160 @@
+/** An agent as a process of its own, as pmcd starts it: pmdaMain(3), docs/agents.md */
+import { chmodSync, readFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { hostname } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+import { PcpError } from '../model/errors.ts'
+import { serveAgent } from '../net/agent-server.ts'
+import { PduConnection, type PduStream } from '../net/connection.ts'
+import { listen } from '../net/listen.ts'
+import { loadConfig } from '../sys/config.ts'
+import { type Log, logOnFd, openLog } from '../sys/log.ts'
+import { PDU_FLAG_AUTH, PDU_FLAG_CONTAINER } from '../wire/creds.ts'
+import { type DaemonOptions, daemonUsage, parseDaemonOptions, type Transport } from './daemon-options.ts'
+import type { AgentDefinition } from './define-agent.ts'
+import { openAgent } from './open-agent.ts'
+
+/** Everything a daemon touches, so that tests run it in-process. */
+export interface DaemonIo {
+  /** Arguments after the program's name. */
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Where the log is written unless -l says otherwise. */
+  readonly cwd: string
+  /** Standard input and output, when they are what connects the agent with pmcd. */
+  readonly pipe: () => PduStream
+  /** Usage and mistakes, before there is a log. */
+  readonly stderr: (text: string) => void
+  /** The log is open: what else the process prints belongs there. */
+  readonly onLog?: (log: Log) => void
+  /** The agent waits for pmcd on this port (0 for a unix socket). */
+  readonly onListening?: (port: number) => void
+  /** Becomes another user. Throws when it cannot. */
+  readonly becomeUser?: (user: string) => void
+  /** Ends the agent in good order. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Runs an agent until pmcd closes the connection. Resolves to the exit status: 0 at the end of requests, 1 when the
+ * command line is wrong or the agent cannot start; the reason stands in the log or, before there is one, on stderr.
+ */
+export async function runAgentDaemon(definition: AgentDefinition, io: DaemonIo): Promise<number> {
+  const program = `pmda${definition.name}`
+  const options = parseDaemonOptions(io.args, servicePort)
+  if ('problems' in options) {
+    for (const problem of options.problems) io.stderr(`${program}: ${problem}\n`)
+    io.stderr(daemonUsage(program))
+    return 1
+  }
+  const log = openDaemonLog(definition.name, options, io)
+  io.onLog?.(log)
+  try {
+    await serve(definition, options, io, log)
+    return 0
+  } catch (error) {
+    log.notice('error', error instanceof PcpError ? error.message : describe(error))
+    return 1
+  } finally {
+    log.close()
+  }
+}
+
+async function serve(
+  definition: AgentDefinition,
+  options: DaemonOptions,
+  io: DaemonIo,
+  log: Log,
+): Promise<void> {
+  if (options.user !== undefined) io.becomeUser?.(options.user)
+  const source = openAgent(definition, {
+    domain: options.domain ?? definition.domain,
+    env: loadConfig(io.env).variables,
+    log: (level, text) => log.notice(level, text),
+  })
+  try {
+    const stream = await connect(options.transport, io)
+    const connection = new PduConnection(stream, { name: 'pmcd' })
+    const stop = (): void => void connection.close()
+    io.signal.addEventListener('abort', stop)
+    if (io.signal.aborted) stop()
+    // Clients' credentials and containers are asked for, so that an agent sees the same here as inside a collector.
+    await serveAgent(source, connection, { flags: PDU_FLAG_AUTH | PDU_FLAG_CONTAINER })
+    io.signal.removeEventListener('abort', stop)
+  } finally {
+    await source.close()
+  }
+}
+
+/** The one connection to pmcd: nobody else is let in. */
+async function connect(transport: Transport, io: DaemonIo): Promise<PduStream> {
+  if (transport.kind === 'pipe') return io.pipe()
+  const { promise, accept } = firstConnection(io.signal)
+  const isUnix = transport.kind === 'unix'
+  const listeners = await listen({
+    ports: isUnix ? [] : [transport.port],
+    addresses: [transport.kind === 'ipv6' ? '::1' : '127.0.0.1'],
+    ...(isUnix ? { socketPath: transport.path } : {}),
+    onConnection: accept,
+  })
+  try {
+    const open = listeners.endpoints.find(({ error }) => error === undefined)
+    if (open === undefined) throw listeners.endpoints[0]!.error!
+    if (isUnix) chmodSync(transport.path, 0o660)
+    io.onListening?.(open.port)
+    const socket = await promise
+    return { readable: socket, writable: socket }
+  } finally {
+    await listeners.close()
+  }
+}
+
+function firstConnection(signal: AbortSignal): {
+  readonly promise: Promise<Socket>
+  readonly accept: (socket: Socket) => void
+} {
+  let settle: ((socket: Socket) => void) | undefined
+  const promise = new Promise<Socket>((resolve, reject) => {
+    settle = resolve
+    signal.addEventListener('abort', () => reject(new PcpError('EINTR', 'Ended before pmcd connected')))
+  })
+  const accept = (socket: Socket): void => {
+    if (settle === undefined) socket.destroy()
+    else settle(socket)
+    settle = undefined
+  }
+  return { promise, accept }
+}
+
+/** NAME.log in the current directory, which pmcd makes its own log directory; standard error when that cannot be. */
+function openDaemonLog(name: string, options: DaemonOptions, io: DaemonIo): Log {
+  const progname = `pmda${name}`
+  const file = options.log ?? `${name}.log`
+  const path = isAbsolute(file) ? file : join(io.cwd, file)
+  try {
+    return openLog(path, { progname, host: hostname() })
+  } catch (error) {
+    io.stderr(`${progname}: cannot open log "${path}": ${PcpError.from(error).text}\n`)
+    return logOnFd(2, { progname, host: hostname() })
+  }
+}
+
+/** The TCP port of a service. @see services(5) */
+function servicePort(service: string): number | undefined {
+  let text: string
+  try {
+    text = readFileSync('/etc/services', 'utf8')
+  } catch {
+    return undefined // without the table no name is known
+  }
+  for (const line of text.split('\n')) {
+    const [name, port, ...aliases] = line.replace(/#.*/, '').trim().split(/\s+/)
+    const [number, protocol] = (port ?? '').split('/')
+    if (protocol === 'tcp' && (name === service || aliases.includes(service))) return Number(number)
+  }
+  return undefined
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
