@@ -44,7 +44,7 @@ export function pmnsFiles(variables: Variables, options: PmnsFilesOptions = {}):
       ? []
       : [dirname(mainFile), ...(options.includeDirs ?? []), pmnsDir(variables)]
     for (const path of [name, ...dirs.map((dir) => `${dir}/${name}`)]) {
-      if (isReadable(resolve(cwd, path))) return { path, text: readText(path) }
+      if (isReadableFile(resolve(cwd, path))) return { path, text: readText(path) }
     }
     return undefined
   }
@@ -55,7 +55,8 @@ function pmnsDir(variables: Variables): string {
   return `${variables['PCP_VAR_DIR'] ?? '/var/lib/pcp'}/pmns`
 }
 
-function isReadable(path: string): boolean {
+/** Is there something to read at a path: a regular file or a device? */
+export function isReadableFile(path: string): boolean {
   try {
     const stat = statSync(path)
     return stat.isFile() || stat.isCharacterDevice()

@@ -1,0 +1,189 @@
+/**
+ * pmcpp: the preprocessor of name spaces and configuration files. pmcpp(1), docs/formats/pmns.md §4
+ *
+ * Unlike the reference it processes a last line without newline, accepts a second #else that becomes true, keeps
+ * skipping after an unknown `#...` line in a false block, and gives the real line of an #ifdef that is never closed.
+ */
+import { closeSync, openSync, readSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { decodeText } from '../base/text.ts'
+import { PcpError } from '../model/errors.ts'
+import { Preprocessor } from '../pmns/cpp.ts'
+import { loadConfig } from '../sys/config.ts'
+import { isReadableFile, pmnsFiles } from '../sys/pmns-files.ts'
+import {
+  endEarly,
+  HELP_ROW,
+  type OptionTable,
+  type ParsedOptions,
+  parseOptions,
+  usageText,
+} from './lib/options.ts'
+import { FdOutput } from './lib/output.ts'
+import type { Output, Tool, ToolIo } from './lib/tool.ts'
+
+const OPTIONS: OptionTable = {
+  synopsis: '[-Prs] [-D name[=value]]... [-I dir]... [infile [outfile]]',
+  rows: [
+    HELP_ROW,
+    { short: 'D', long: 'define', arg: 'name[=value]', help: 'define a macro before reading' },
+    { short: 'I', long: 'include', arg: 'dir', help: 'look for included files in dir as well' },
+    { short: 'P', help: 'write no line markers' },
+    { short: 'r', long: 'restrict', help: 'expand macros only where written #name or #{name}' },
+    { short: 's', long: 'shell', help: 'use % in place of # and leave comments alone' },
+  ],
+}
+
+const BLOCK = 256 * 1024
+const NEWLINE = 10
+
+/** Preprocesses a file or standard input. Commands of #shell are run, as whoever runs pmcpp chose the file. */
+export const tool: Tool = {
+  name: 'pmcpp',
+  summary: 'Preprocess name spaces and configuration files',
+  options: OPTIONS,
+  async run(io) {
+    const parsed = parseOptions(OPTIONS, io)
+    const status = endEarly(OPTIONS, parsed, io)
+    if (status !== undefined) return status
+    if (parsed.operands.length > 2) {
+      io.stderr.write(usageText(OPTIONS, io.progname))
+      return 1
+    }
+    const opened: number[] = []
+    try {
+      await run(parsed, io, opened)
+      return 0
+    } catch (error) {
+      if (!(error instanceof PcpError)) throw error
+      io.stderr.write(`${error.message}\n`)
+      return 1
+    } finally {
+      for (const fd of opened) closeSync(fd)
+    }
+  },
+}
+
+/** Reads, preprocesses, writes; descriptors it opens are added to `opened`. */
+async function run({ given, operands }: ParsedOptions, io: ToolIo, opened: number[]): Promise<void> {
+  const has = (name: string): boolean => given.some((option) => option.name === name)
+  const valuesOf = (name: string): string[] =>
+    given.filter((option) => option.name === name).map(({ value }) => value)
+  const [infile, outfile] = operands
+  const file = infile ?? '<stdin>'
+  const isPercent = has('s')
+  let output: Output = io.stdout
+  const files = pmnsFiles(loadConfig(io.env).variables, { cwd: io.cwd, includeDirs: valuesOf('I') })
+  const preprocessor = new Preprocessor(
+    {
+      file,
+      isPercent,
+      isRestricted: has('r'),
+      hasMarkers: !has('P'),
+      resolve: (name) => files.findInclude(name, file),
+      runShell: (command) => runShell(command, `${isPercent ? '%' : '#'}shell`, io),
+    },
+    (text) => output.write(text),
+  )
+  for (const [i, definition] of valuesOf('D').entries()) preprocessor.define(definition, argumentOf(i, io))
+  const input = infile === undefined ? undefined : openInput(infile, io)
+  if (input !== undefined) opened.push(input)
+  if (outfile !== undefined) {
+    const fd = openOutput(outfile, io)
+    opened.push(fd)
+    output = new FdOutput(fd, () => {})
+  }
+  try {
+    for await (const text of wholeLines(input === undefined ? io.stdin : blocksOf(input)))
+      preprocessor.write(text)
+    preprocessor.end()
+  } finally {
+    await output.flush()
+  }
+}
+
+/** Place of the i-th -D in the command line, as messages give it: the number of arguments up to its end, and the name. */
+function argumentOf(i: number, io: ToolIo): number {
+  for (let count = 1; count <= io.args.length; count++) {
+    const { given } = parseOptions(OPTIONS, { args: io.args.slice(0, count), env: io.env })
+    if (given.filter(({ name }) => name === 'D').length > i) return count + 1
+  }
+  return io.args.length + 1
+}
+
+function openInput(path: string, io: ToolIo): number {
+  const full = resolve(io.cwd, path)
+  let why = 'No such file or directory'
+  try {
+    // Asked first, because opening a pipe waits for somebody to write to it.
+    if (isReadableFile(full)) return openSync(full, 'r')
+  } catch (error) {
+    why = PcpError.from(error).text
+  }
+  throw new PcpError('PM_ERR_PMNS', `pmcpp: ${path}:\npmcpp: Error: ${why}`)
+}
+
+function openOutput(path: string, io: ToolIo): number {
+  try {
+    return openSync(resolve(io.cwd, path), 'w')
+  } catch (error) {
+    const why = PcpError.from(error).text
+    throw new PcpError('PM_ERR_PMNS', `pmcpp: Cannot open outfile (${path}) for writing: ${why}`, {
+      cause: error,
+    })
+  }
+}
+
+function* blocksOf(fd: number): Generator<Uint8Array> {
+  const block = new Uint8Array(BLOCK)
+  for (;;) {
+    const size = readSync(fd, block, 0, BLOCK, null)
+    if (size === 0) return
+    yield block.subarray(0, size)
+  }
+}
+
+/** Text of blocks, cut at line ends so that no character is cut in two. Blocks may be reused by whoever made them. */
+async function* wholeLines(blocks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
+  let rest: Uint8Array[] = []
+  for await (const block of blocks) {
+    const end = block.lastIndexOf(NEWLINE) + 1
+    if (end > 0) {
+      yield decodeText(join([...rest, block.subarray(0, end)]))
+      rest = []
+    }
+    if (end < block.length) rest.push(block.slice(end))
+  }
+  if (rest.length > 0) yield decodeText(join(rest))
+}
+
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  if (parts.length === 1) return parts[0]!
+  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
+/** Output of a command. How it ended is a warning, not an error. */
+function runShell(command: string, directive: string, io: ToolIo): string {
+  const { spawnSync } = process.getBuiltinModule('node:child_process')
+  const { stdout, stderr, status, signal, error } = spawnSync('/bin/sh', ['-c', command], {
+    cwd: io.cwd,
+    env: io.env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    maxBuffer: 2 ** 30,
+  })
+  if (error !== undefined) throw PcpError.from(error, `Cannot run "${command}"`)
+  if (stderr.length > 0) io.stderr.write(decodeText(stderr))
+  if (signal !== null) {
+    const { signals } = process.getBuiltinModule('node:os').constants
+    io.stderr.write(`Warning: ${directive} cmd terminated by signal ${signals[signal]}\n`)
+  } else if (status !== 0) {
+    io.stderr.write(`Warning: ${directive} cmd returns ${status} exit status\n`)
+  }
+  return decodeText(stdout)
+}
