@@ -1,7 +1,13 @@
 /** What a collector is started with: everything it touches is handed in. docs/architecture.md */
-import type { MetricSource } from '../model/source.ts'
+import type { CollectorStatistics } from '../agents/pmcd/statistics.ts'
+import type { Credentials, MetricSource } from '../model/source.ts'
+import type { PduCounters } from '../net/counters.ts'
+import type { Endpoint } from '../net/listen.ts'
 import type { Pmns } from '../pmns/tree.ts'
+import type { Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
+import type { AccessTable } from './access.ts'
+import type { HostLabels } from './labels.ts'
 
 /** An agent that the collector opens, keeps and, when it fails, opens again. */
 export interface AgentOptions {
@@ -9,7 +15,7 @@ export interface AgentOptions {
   readonly name: string
   readonly domain: number
   readonly kind: 'dso' | 'socket' | 'pipe'
-  /** For the log: the command, path or port. Two agents of one domain with the same text are the same agent. */
+  /** As the log's table of agents shows it. Two agents of one domain with the same text are the same agent. */
   readonly parameters: string
   /** Starts in the not-ready state. */
   readonly startsNotReady?: boolean
@@ -19,12 +25,17 @@ export interface AgentOptions {
 
 /** What an agent is opened with. */
 export interface AgentOpenEnv {
-  /** Milliseconds to wait for a reply; 0 is no limit. Read for each request, so it may change. */
+  /** Milliseconds to wait for a reply; 0 is no limit. Asked for each request, because it may change. */
   readonly timeoutMs: () => number
   /** Milliseconds to wait for the first PDU of an agent in its own process. */
-  readonly credsTimeoutMs: number
-  /** Descriptor for the standard error of processes. */
-  readonly errorFd: number
+  readonly credsTimeoutMs: () => number
+  readonly log: Log
+  /** Environment and pcp.conf variables. */
+  readonly variables: Variables
+  /** For the collector's own agent. */
+  readonly statistics: CollectorStatistics
+  /** Counts PDUs of all connections. */
+  readonly counters: PduCounters
 }
 
 /** An agent that is open. */
@@ -32,8 +43,14 @@ export interface OpenedAgent {
   readonly source: MetricSource
   /** Process id of an agent in its own process. */
   readonly pid?: number
-  /** Resolves to the exit status of the agent's process, once it has ended. */
-  readonly exited?: Promise<{ readonly code: number; readonly signal: number }>
+  /** Resolves to how the agent's process ended, once it has. */
+  readonly exited?: Promise<ExitStatus>
+}
+
+/** How a process ended: one of the two is 0. */
+export interface ExitStatus {
+  readonly code: number
+  readonly signal: number
 }
 
 /** Limits on what clients may ask. */
@@ -47,44 +64,63 @@ export interface Limits {
 }
 
 /** Where a collector listens. */
-export interface Endpoints {
+export interface CollectorEndpoints {
   /** TCP ports; 0 lets the kernel choose. */
   readonly ports: readonly number[]
   /** Addresses to listen on; all of IPv4 and IPv6 when absent. */
   readonly addresses?: readonly string[]
   /** Loopback only. */
-  readonly isLocal?: boolean
+  readonly localOnly?: boolean
   /** Path of the unix socket; none when absent. */
   readonly socketPath?: string
   /** Connections the kernel may queue. */
   readonly backlog?: number
 }
 
-/** What a collector is started with. */
-export interface CollectorOptions extends Endpoints {
+/** What a configuration decides, and a new reading of it may change. */
+export interface Configuration {
   readonly agents: readonly AgentOptions[]
-  /** The name space; absent: the names of the in-process agents. */
+  /** Default: everybody may do everything. */
+  readonly access?: AccessTable
+  /** The name space; absent: the names that the agents tell. */
   readonly pmns?: Pmns
-  readonly hostname: string
-  readonly log: Log
 }
 
-/** A TCP or unix endpoint of a running collector. */
-export interface Address {
-  readonly family: 'unix' | 'inet' | 'ipv6'
-  /** Path, or address; '' stands for all addresses. */
-  readonly address: string
-  /** As bound by the kernel; 0 for a unix socket. */
-  readonly port: number
+/** What a collector is started with. */
+export interface CollectorOptions extends CollectorEndpoints, Configuration {
+  /** Name of the host the metrics are about. */
+  readonly hostname: string
+  readonly log: Log
+  /** Default: this process's environment. */
+  readonly variables?: Variables
+  readonly limits?: Partial<Limits>
+  /** Seconds an agent may take for a reply, 0 is no limit; default 5. */
+  readonly timeoutSec?: number
+  /** Seconds an agent may take for its first PDU; default 3. */
+  readonly credsTimeoutSec?: number
+  /** Start agents again that are gone; default true. */
+  readonly restartsAgents?: boolean
+  /** Reads the configuration again; undefined when nothing changed. Rejects when it has errors: the old one stays. */
+  readonly reload?: () => Promise<Configuration | undefined>
+  /** Reads the context labels. Default: the host name only. */
+  readonly readLabels?: () => HostLabels
+  /** Who is at the other end of a unix socket; undefined when that cannot be known. */
+  readonly peerCredentials?: (socket: import('node:net').Socket) => Credentials | undefined
+  /** Write every PDU's type to the log. */
+  readonly tracesPdus?: boolean
+  /** Milliseconds since the epoch. */
+  readonly clock?: () => number
 }
 
 /** A running collector. */
 export interface Collector {
-  /** Endpoints that could be opened. */
-  readonly addresses: readonly Address[]
+  /** Where it listens; those that could not be opened have an error. */
+  readonly endpoints: readonly Endpoint[]
+  /** TCP port of the first endpoint that has one; 0 when there is none. */
+  readonly port: number
   /** What it serves, for a context in the same process. */
   readonly source: MetricSource
-  /** Reads its configuration again. @see pmcd(1) SIGHUP */
+  /** Reads the configuration again and starts agents that are gone. @see pmcd(1) SIGHUP */
   reconfigure(): Promise<void>
   /** Stops listening, drops clients, ends agents; idempotent. */
   close(): Promise<void>

@@ -6,11 +6,6 @@ import type { CollectorStatistics } from './statistics.ts'
 
 const SERIAL_REGISTERS = 2
 const REGISTERS = 16
-/** Bits of the trace mask. */
-const TRACE_CONNECTIONS = 1
-const TRACE_PDUS = 2
-const TRACE_UNBUFFERED = 256
-
 type Stored = Parameters<NonNullable<MetricSpec['store']>>[0]
 type Row = Omit<MetricSpec, 'cluster' | 'item' | 'sem' | 'units'> & { readonly units?: string }
 
@@ -39,26 +34,21 @@ export function controlMetrics(statistics: CollectorStatistics): Record<string, 
         if (value !== 0) act()
       },
     })
-  const traceBit = (item: number, bit: number, help: string): MetricSpec =>
-    control(item, {
+  /** There is no event trace to control: the metrics exist, and refuse to be stored rather than do nothing. */
+  const trace = (item: number, help: string): MetricSpec =>
+    setting(item, {
       type: '32',
       help,
-      value: () => ((controls.traceMask & bit) === 0 ? 0 : 1),
-      store: (value) => {
-        if (value !== 0 && value !== 1) throw new PcpError('PM_ERR_BADSTORE', 'Store 0 or 1')
-        controls.traceMask = value === 1 ? controls.traceMask | bit : controls.traceMask & ~bit
-      },
+      text: 'Always 0: this collector records no event trace.',
+      value: () => 0,
     })
   return {
     ...registers(),
-    'pmcd.control.debug': control(0, {
+    'pmcd.control.debug': setting(0, {
       type: '32',
       help: 'Debug options in force, as the number older releases used',
-      text: 'Storing a number switches on the options whose bits it has, storing 0 switches them off.',
-      value: () => controls.debug,
-      store: (value) => {
-        controls.debug = Number(value)
-      },
+      text: 'Always 0: the options are those of the command line and cannot be changed while the collector runs.',
+      value: () => 0,
     }),
     'pmcd.control.timeout': control(4, {
       type: 'u32',
@@ -80,27 +70,11 @@ export function controlMetrics(statistics: CollectorStatistics): Record<string, 
         controls.credsTimeoutSec = Number(value)
       },
     }),
-    'pmcd.control.traceconn': traceBit(9, TRACE_CONNECTIONS, 'Does the event trace record connections?'),
-    'pmcd.control.tracepdu': traceBit(10, TRACE_PDUS, 'Does the event trace record PDUs?'),
-    'pmcd.control.tracenobuf': traceBit(
-      14,
-      TRACE_UNBUFFERED,
-      'Is each traced event written to the log at once?',
-    ),
-    'pmcd.control.tracebufs': control(11, {
-      type: '32',
-      help: 'How many events the trace keeps',
-      value: () => controls.traceBuffers,
-      store: (value) => {
-        controls.traceBuffers = notNegative(value)
-      },
-    }),
-    'pmcd.control.dumptrace': action(
-      12,
-      'Storing 1 writes the event trace to the log',
-      'The trace is empty afterwards. The value is always 0.',
-      statistics.dumpTrace,
-    ),
+    'pmcd.control.traceconn': trace(9, 'Does the event trace record connections?'),
+    'pmcd.control.tracepdu': trace(10, 'Does the event trace record PDUs?'),
+    'pmcd.control.tracenobuf': trace(14, 'Is each traced event written to the log at once?'),
+    'pmcd.control.tracebufs': trace(11, 'How many events the trace keeps'),
+    'pmcd.control.dumptrace': trace(12, 'Writes the event trace to the log'),
     'pmcd.control.dumpconn': action(
       13,
       'Storing 1 writes the list of clients to the log',

@@ -43,16 +43,10 @@ export interface FeatureFlags {
 
 /** Settings that may be changed at run time: pmcd.control.*. */
 export interface Controls {
-  /** Debug options in force, as a number of bits. */
-  debug: number
   /** Seconds an agent may take for a reply; 0 is no limit. */
   timeoutSec: number
   /** Seconds an agent may take for its first PDU. */
   credsTimeoutSec: number
-  /** Bits of the event trace: 1 connections, 2 PDUs, 256 unbuffered. */
-  traceMask: number
-  /** Events the trace keeps. */
-  traceBuffers: number
 }
 
 /** The statistics and controls of a running collector. */
@@ -77,7 +71,6 @@ export interface CollectorStatistics {
   /** Does as SIGHUP does. */
   readonly reconfigure: () => void
   readonly advanceSeqnum: () => void
-  readonly dumpTrace: () => void
   readonly dumpConnections: () => void
   /** Fences an agent or lifts it. Throws PM_ERR_INST for an unknown domain. */
   readonly fence: (domain: number, on: boolean) => void

@@ -1,0 +1,192 @@
+/** All agents of a collector: started, lost, restarted, replaced when the configuration changes. pmcd(1) */
+
+import { PcpError } from '../model/errors.ts'
+import type { MetricSource } from '../model/source.ts'
+import { ANONYMOUS } from '../model/source.ts'
+import { PMCD_ADD_AGENT, PMCD_DROP_AGENT, PMCD_RESTART_AGENT } from '../model/values.ts'
+import { Pmns } from '../pmns/tree.ts'
+import { AgentSlot } from './agent-slot.ts'
+import type { AgentOpenEnv, AgentOptions } from './options.ts'
+
+/** Shortest time between two automatic restart rounds, in milliseconds. */
+const RESTART_INTERVAL_MS = 60_000
+
+/** What agents do to their collector. */
+export interface AgentsHost {
+  readonly env: AgentOpenEnv
+  readonly restartsAgents: boolean
+  readonly clock: () => number
+  /** PMCD_* changes for all clients. */
+  readonly changed: (changes: number) => void
+  /** Agents came or went: names and routes may have changed. */
+  readonly rerouted: () => Promise<void>
+  /** An agent was started, or a round of restarts took place. */
+  readonly advanced: () => void
+}
+
+/** The configured agents, in configuration order. */
+export class Agents {
+  readonly #host: AgentsHost
+  #slots: readonly AgentSlot[] = []
+  #lastRound = Number.NEGATIVE_INFINITY
+  #timer: NodeJS.Timeout | undefined
+  /** Rounds follow one another: the next waits for this. */
+  #round: Promise<void> = Promise.resolve()
+  #isClosed = false
+
+  constructor(host: AgentsHost) {
+    this.#host = host
+  }
+
+  /** One slot an agent, connected or not. */
+  get slots(): readonly AgentSlot[] {
+    return this.#slots
+  }
+
+  /** Starts the first agents. */
+  async start(options: readonly AgentOptions[]): Promise<void> {
+    this.#slots = options.map((each) => this.#newSlot(each))
+    await this.#startSlots(this.#slots)
+  }
+
+  /** Starts those that are gone. */
+  restart(): Promise<void> {
+    return this.#inTurn(async () => {
+      const deceased = this.#slots.filter((slot) => slot.state === 'failed')
+      const names = deceased.map((slot) => ` "${slot.options.name}"`).join('')
+      this.#host.env.log.line('Restarting any deceased agents:')
+      this.#host.env.log.line(deceased.length === 0 ? '    (no agents required restarting)' : `   ${names}`)
+      await this.#startRound(deceased)
+      if (deceased.length > 0) this.#host.changed(PMCD_RESTART_AGENT)
+    })
+  }
+
+  /** Keeps connected agents whose line did not change, ends others, starts new ones and those that are gone. */
+  replace(options: readonly AgentOptions[]): Promise<void> {
+    return this.#inTurn(async () => {
+      const old = new Set(this.#slots)
+      this.#slots = options.map((each) => {
+        const same = this.#slots.find((slot) => isSame(slot.options, each))
+        if (same !== undefined) old.delete(same)
+        return same ?? this.#newSlot(each)
+      })
+      for (const slot of old) {
+        if (slot.state !== 'failed') this.#host.changed(PMCD_DROP_AGENT)
+        logCleanup(this.#host.env, slot, 'unconfigured')
+        await slot.close()
+      }
+      await this.#startRound(this.#slots.filter((slot) => slot.state === 'failed'))
+    })
+  }
+
+  /** A name space of everything the agents tell about their names: what there is without a PMNS file. */
+  async names(): Promise<Pmns> {
+    const pmns = new Pmns()
+    const ask = { requester: ANONYMOUS }
+    for (const slot of this.#slots) {
+      const { source } = slot
+      if (source === undefined || slot.refusal !== 0) continue
+      try {
+        const names = await source.traverse('', ask)
+        const ids = await source.lookupNames(names, ask)
+        for (let i = 0; i < names.length; i++) {
+          const id = ids[i]
+          if (typeof id === 'number') addName(pmns, names[i]!, id, slot, this.#host.env)
+        }
+      } catch (error) {
+        // An agent that has no names of its own needs a PMNS file to be seen.
+        const { message } = PcpError.from(error)
+        this.#host.env.log.notice(
+          'warning',
+          `Agent "${slot.options.name}" does not tell its names: ${message}`,
+        )
+      }
+    }
+    return pmns
+  }
+
+  /** Ends all agents. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    await this.#round
+    for (const slot of this.#slots) {
+      if (slot.state !== 'failed' && slot.options.kind !== 'dso')
+        logCleanup(this.#host.env, slot, 'unconfigured')
+    }
+    await Promise.all(this.#slots.map((slot) => slot.close()))
+  }
+
+  async #inTurn(round: () => Promise<void>): Promise<void> {
+    const turn = this.#round.then(() => (this.#isClosed ? undefined : round()))
+    this.#round = turn.catch(() => {}) // the caller hears of it; the next round must not
+    await turn
+  }
+
+  async #startRound(deceased: readonly AgentSlot[]): Promise<void> {
+    this.#host.advanced()
+    await this.#startSlots(deceased)
+    await this.#host.rerouted()
+  }
+
+  /** Starts agents at the same time; those that fail are logged, in configuration order. */
+  async #startSlots(slots: readonly AgentSlot[]): Promise<void> {
+    const outcomes = await Promise.allSettled(slots.map((slot) => slot.start()))
+    outcomes.forEach((outcome, i) => {
+      const { name } = slots[i]!.options
+      if (outcome.status === 'fulfilled') {
+        this.#host.advanced()
+        this.#host.changed(PMCD_ADD_AGENT)
+      } else {
+        const { message } = PcpError.from(outcome.reason)
+        this.#host.env.log.notice('error', `Agent "${name}" did not start: ${message}`)
+      }
+    })
+  }
+
+  #newSlot(options: AgentOptions): AgentSlot {
+    return new AgentSlot(options, this.#host.env, {
+      changed: (_slot, changes) => this.#host.changed(changes),
+      ready: () => void this.#host.rerouted(),
+      lost: (slot, reason) => {
+        this.#host.changed(PMCD_DROP_AGENT)
+        reason.then((text) => logCleanup(this.#host.env, slot, text))
+        this.#scheduleRestart()
+      },
+    })
+  }
+
+  /** The first failure is mended at once, later ones at most once a minute. */
+  #scheduleRestart(): void {
+    if (!this.#host.restartsAgents || this.#isClosed || this.#timer !== undefined) return
+    const wait = Math.max(0, this.#lastRound + RESTART_INTERVAL_MS - this.#host.clock())
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#lastRound = this.#host.clock()
+      this.restart().then(() => {
+        if (this.#slots.some((slot) => slot.state === 'failed')) this.#scheduleRestart()
+      })
+    }, wait)
+    this.#timer.unref()
+  }
+}
+
+function isSame(a: AgentOptions, b: AgentOptions): boolean {
+  return a.domain === b.domain && a.kind === b.kind && a.parameters === b.parameters && a.name === b.name
+}
+
+function logCleanup(env: AgentOpenEnv, slot: AgentSlot, reason: string): void {
+  const { name, domain } = slot.options
+  env.log.notice('info', 'CleanupAgent ...')
+  env.log.line(`Cleanup "${name}" agent (dom ${domain}): ${reason}`)
+}
+
+/** One agent's wrong name must not cost the others theirs. */
+function addName(pmns: Pmns, name: string, id: number, slot: AgentSlot, env: AgentOpenEnv): void {
+  try {
+    pmns.add(name, id)
+  } catch (error) {
+    const { message } = PcpError.from(error)
+    env.log.notice('warning', `Agent "${slot.options.name}", name "${name}" is left out: ${message}`)
+  }
+}

@@ -1,0 +1,300 @@
+/**
+ * One client of the collector: handshake, contexts, requests in, replies out in request order. docs/formats/wire.md §4, §10
+ *
+ *     challenge ──► CREDS ──► [container] ──► requests
+ */
+import { PcpError, statusOf } from '../model/errors.ts'
+import { ALL_INSTANCES, type Profile } from '../model/profile.ts'
+import type { Credentials, MetricSource, Requester } from '../model/source.ts'
+import type { FetchResult } from '../model/values.ts'
+import { attrText, decodeAttr, PCP_ATTR_CONTAINER } from '../wire/attr.ts'
+import {
+  decodeCreds,
+  PDU_FLAG_AUTH,
+  PDU_FLAG_COMPRESS,
+  PDU_FLAG_CONTAINER,
+  PDU_FLAG_CREDS_REQD,
+  PDU_FLAG_SECURE,
+  PDU_FLAG_SECURE_ACK,
+  versionOf,
+} from '../wire/creds.ts'
+import { encodeChallenge, encodeError } from '../wire/error.ts'
+import { decodeFetch } from '../wire/fetch.ts'
+import {
+  PDU_ATTR,
+  PDU_CREDS,
+  PDU_FETCH,
+  PDU_HIGHRES_FETCH,
+  PDU_PROFILE,
+  PDU_RESULT,
+  pduName,
+  pduType,
+} from '../wire/pdu.ts'
+import { decodeProfile } from '../wire/profile.ts'
+import { encodeHighResResult, encodeResult } from '../wire/result.ts'
+import { OP_FETCH, OP_STORE } from './config-access.ts'
+import type { FetchBatch } from './fetch-batch.ts'
+import type { Limits } from './options.ts'
+import { REQUESTS } from './requests.ts'
+
+/** The socket, as far as a client needs it. */
+export interface ClientConnection {
+  /** Queues a whole PDU. */
+  send(pdu: Uint8Array): void
+  /** Sends what is queued, then closes. */
+  close(): Promise<void>
+  /** Stops and resumes the arrival of PDUs. */
+  pause(): void
+  resume(): void
+}
+
+/** What the collector is to its clients. */
+export interface ClientHost {
+  readonly source: MetricSource
+  readonly batch: FetchBatch
+  readonly limits: Limits
+  /** PDU_FLAG_* offered. */
+  readonly features: number
+  /** Logs the first refusal of each host. */
+  readonly violation: (client: Client) => void
+}
+
+/** Who a client is, as the collector keeps it. */
+export interface ClientIdentity {
+  /** Place among the clients: reused. */
+  readonly slot: number
+  /** Number of the connection: never reused. */
+  readonly seq: number
+  readonly address: string
+  readonly startMs: number
+  readonly credentials?: Credentials
+}
+
+/** Replies that may be outstanding before the collector stops reading from a client. */
+const MAX_OUTSTANDING = 256
+/** Features that exist but are not offered get 'not supported', all others are protocol errors. */
+const KNOWN_FEATURES =
+  PDU_FLAG_SECURE | PDU_FLAG_SECURE_ACK | PDU_FLAG_COMPRESS | PDU_FLAG_AUTH | PDU_FLAG_CREDS_REQD
+const PERMISSION: number = statusOf('PM_ERR_PERMISSION')
+
+/** The place of one reply in the order of replies; empty until it is known. */
+interface Reply {
+  pdus: readonly Uint8Array[] | undefined
+}
+
+/** A connected client. */
+export class Client {
+  readonly identity: ClientIdentity
+  readonly #connection: ClientConnection
+  readonly #host: ClientHost
+  readonly #contexts = new Map<number, Requester>()
+  readonly #replies: Reply[] = []
+  #state: 'creds' | 'container' | 'open' | 'closed' = 'creds'
+  #changes = 0
+  #container = ''
+  /** Who asks when no context is named. */
+  #anybody: Requester
+  /** What the client says it is. */
+  whoami = ''
+  /** OP_* bits it may not do. */
+  denied: number
+
+  /** Sends the challenge. */
+  constructor(identity: ClientIdentity, connection: ClientConnection, host: ClientHost, denied: number) {
+    this.identity = identity
+    this.#connection = connection
+    this.#host = host
+    this.denied = denied
+    this.#anybody = this.#requester(0, ALL_INSTANCES)
+    connection.send(encodeChallenge(host.features))
+  }
+
+  /** Container it looks into; '' for none. */
+  get container(): string {
+    return this.#container
+  }
+
+  /** Has it finished the handshake? */
+  get isOpen(): boolean {
+    return this.#state === 'open'
+  }
+
+  /** PMCD_* bits to tell with the next fetch. */
+  addChanges(changes: number): void {
+    this.#changes |= changes
+  }
+
+  /** Looks into another container from now on. EINVAL for a name no container can have. */
+  setContainer(name: string): void {
+    if (!/^[\w.-]*$/.test(name))
+      throw new PcpError('EINVAL', `Container name "${name}" has characters it cannot have`)
+    this.#container = name
+    this.#anybody = this.#requester(0, ALL_INSTANCES)
+    for (const [context, { profile }] of this.#contexts)
+      this.#contexts.set(context, this.#requester(context, profile))
+  }
+
+  /** Tells the client why, and closes. */
+  refuse(status: number): void {
+    if (this.#state === 'closed') return
+    this.#connection.send(encodeError(status))
+    this.close()
+  }
+
+  /** Stops; replies still to come are dropped. */
+  close(): void {
+    if (this.#state === 'closed') return
+    this.#state = 'closed'
+    void this.#connection.close()
+  }
+
+  /** The connection has ended by itself. */
+  ended(): void {
+    this.#state = 'closed'
+  }
+
+  /** Takes a PDU from the client. It may borrow the socket's buffer: what is kept is copied by the decoders. */
+  receive(pdu: Uint8Array): void {
+    switch (this.#state) {
+      case 'open':
+        this.#request(pduType(pdu), pdu)
+        break
+      case 'creds':
+        if (pduType(pdu) === PDU_CREDS) this.#handshake(() => this.#creds(pdu))
+        else this.close()
+        break
+      case 'container':
+        this.#handshake(() => this.#containerAttr(pdu))
+        break
+      case 'closed':
+    }
+  }
+
+  #handshake(step: () => void): void {
+    try {
+      step()
+    } catch (error) {
+      this.refuse(PcpError.from(error).status)
+    }
+  }
+
+  #creds(pdu: Uint8Array): void {
+    const { version, flags } = versionOf(decodeCreds(pdu))
+    if (version === 0) return // no version yet: only another CREDS is acceptable
+    const refused = flags & ~(this.#host.features & PDU_FLAG_CONTAINER)
+    if ((refused & ~KNOWN_FEATURES) !== 0)
+      throw new PcpError('PM_ERR_IPC', `Client asks for unknown features 0x${refused.toString(16)}`)
+    if (refused !== 0)
+      throw new PcpError('ENOTSUP', `Client asks for features 0x${refused.toString(16)} that are not offered`)
+    this.#state = (flags & PDU_FLAG_CONTAINER) === 0 ? 'open' : 'container'
+  }
+
+  #containerAttr(pdu: Uint8Array): void {
+    const attr = decodeAttr(pdu)
+    if (attr.key !== PCP_ATTR_CONTAINER)
+      throw new PcpError('PM_ERR_IPC', `Expected a container, not attribute ${attr.key}`)
+    this.#state = 'open'
+    this.setContainer(attrText(attr))
+  }
+
+  #request(type: number, pdu: Uint8Array): void {
+    const operation = type === PDU_CREDS || type === PDU_ATTR ? 0 : type === PDU_RESULT ? OP_STORE : OP_FETCH
+    if ((this.denied & operation) !== 0) {
+      this.#host.violation(this)
+      this.#answer(encodeError(PERMISSION))
+      return
+    }
+    try {
+      if (type === PDU_FETCH || type === PDU_HIGHRES_FETCH) this.#fetch(type, pdu)
+      else if (type === PDU_PROFILE) this.#profile(pdu)
+      else if (type === PDU_CREDS) this.#creds(pdu)
+      else this.#ask(type, pdu)
+    } catch (error) {
+      this.#answer(encodeError(PcpError.from(error).status))
+    }
+  }
+
+  #profile(pdu: Uint8Array): void {
+    const { context, profile } = decodeProfile(pdu)
+    if (context < 0) throw new PcpError('PM_ERR_IPC', `Context ${context} cannot be`)
+    if (context >= this.#host.limits.contexts)
+      throw new PcpError('EAGAIN', `Context ${context} is one too many`)
+    this.#contexts.set(context, this.#requester(context, profile))
+  }
+
+  #fetch(type: number, pdu: Uint8Array): void {
+    const { context, ids } = decodeFetch(pdu)
+    const requester = this.#contexts.get(context)
+    if (requester === undefined) throw new PcpError('PM_ERR_NOPROFILE', `Context ${context} has no profile`)
+    if (ids.length > this.#host.limits.metrics)
+      throw new PcpError('PM_ERR_TOOBIG', `${ids.length} metrics in one fetch`)
+    const reply = this.#expect()
+    const encode = type === PDU_FETCH ? encodeResult : encodeHighResResult
+    this.#host.batch.add(
+      ids,
+      requester,
+      (result) => this.#resolve(reply, this.#fetchReply(encode, result)),
+      (error) => this.#fail(reply, error),
+    )
+  }
+
+  /** The result, after the state changes when there are any. */
+  #fetchReply(encode: typeof encodeResult, result: FetchResult): readonly Uint8Array[] {
+    const pdu = encode(result.timestamp, result.sets)
+    if (this.#changes === 0) return [pdu]
+    const changes = encodeError(this.#changes)
+    this.#changes = 0
+    return [changes, pdu]
+  }
+
+  /** Any request but a fetch. */
+  #ask(type: number, pdu: Uint8Array): void {
+    const request = REQUESTS[type]
+    if (request === undefined) throw new PcpError('PM_ERR_IPC', `No request has type ${pduName(type)}`)
+    // A fetch before it must not see what a store after it changes.
+    if (type === PDU_RESULT) this.#host.batch.flush()
+    const reply = this.#expect()
+    request(this.#host.source, pdu, { requester: this.#anybody, moment: {} }).then(
+      (answer) => this.#resolve(reply, [answer]),
+      (error: unknown) => this.#fail(reply, error),
+    )
+  }
+
+  /** A reply that is known already, in its place behind those that are not. */
+  #answer(pdu: Uint8Array): void {
+    this.#resolve(this.#expect(), [pdu])
+  }
+
+  #expect(): Reply {
+    const reply: Reply = { pdus: undefined }
+    this.#replies.push(reply)
+    if (this.#replies.length === MAX_OUTSTANDING) this.#connection.pause()
+    return reply
+  }
+
+  #fail(reply: Reply, error: unknown): void {
+    this.#resolve(reply, [encodeError(PcpError.from(error).status)])
+  }
+
+  #resolve(reply: Reply, pdus: readonly Uint8Array[]): void {
+    reply.pdus = pdus
+    const wasFull = this.#replies.length >= MAX_OUTSTANDING
+    while (this.#replies[0]?.pdus !== undefined) {
+      const { pdus: ready } = this.#replies.shift()!
+      if (this.#state !== 'closed') for (const each of ready!) this.#connection.send(each)
+    }
+    if (wasFull && this.#replies.length < MAX_OUTSTANDING && this.#state !== 'closed')
+      this.#connection.resume()
+  }
+
+  #requester(context: number, profile: Profile): Requester {
+    const { slot, credentials } = this.identity
+    return {
+      client: slot,
+      context,
+      profile,
+      ...(credentials === undefined ? {} : { credentials }),
+      ...(this.#container === '' ? {} : { container: this.#container }),
+    }
+  }
+}

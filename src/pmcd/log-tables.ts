@@ -1,0 +1,92 @@
+/** The tables a collector writes to its log: agents, access rules, ports, clients. pmcd(1) */
+import { isIPv4 } from 'node:net'
+import type { Endpoint } from '../net/listen.ts'
+import type { AccessRule, AccessTable } from './access.ts'
+import type { AgentSlot } from './agent-slot.ts'
+import type { Client } from './client.ts'
+import { OP_FETCH, OP_STORE } from './config-access.ts'
+
+/** The agents that are connected. */
+export function agentTable(slots: readonly AgentSlot[]): string {
+  const lines = [
+    '',
+    'active agent dom   pid  in out ver protocol parameters',
+    '============ === ===== === === === ======== ==========',
+  ]
+  for (const slot of slots) {
+    if (slot.state === 'failed') continue
+    const { name, domain, kind, parameters } = slot.options
+    const pid = slot.pid === undefined ? '' : String(slot.pid)
+    const protocol = kind === 'dso' ? 'dso' : kind === 'pipe' ? 'bin pipe' : 'bin sock'
+    const place = `${name.padEnd(12)} ${String(domain).padStart(3)} ${pid.padStart(5)}`
+    lines.push(`${place}           2 ${protocol} ${parameters}`)
+  }
+  lines.push('')
+  return lines.join('\n')
+}
+
+/** Host, user and group rules, or that there are none. */
+export function accessTables(table: AccessTable): string {
+  const parts = (['host', 'user', 'group'] as const).map((subject) => {
+    const title = `${subject[0]!.toUpperCase()}${subject.slice(1)}`
+    const rules = table.rules(subject)
+    if (rules.length === 0) return `${title} access list empty: ${subject}-based access control turned off`
+    const rows = rules.map(({ rule, current }) => accessRow(rule, current))
+    return [
+      `${title} access list:`,
+      '00 01 Cur/MaxCons lvl name',
+      '== == =========== === ====',
+      ...rows,
+    ].join('\n')
+  })
+  return `${parts.join('\n')}\n`
+}
+
+function accessRow(rule: AccessRule, current: number): string {
+  const flag = (operation: number): string =>
+    (rule.specified & operation) === 0 ? '  ' : (rule.denied & operation) === 0 ? ' y' : ' n'
+  const limit = rule.maxConnections ?? 0
+  const count = `${String(current).padStart(5)} ${limit === Number.POSITIVE_INFINITY ? '    0' : String(limit).padStart(5)}`
+  return `${flag(OP_FETCH)} ${flag(OP_STORE)} ${count} ${String(rule.level).padStart(3)} ${rule.spec}`
+}
+
+/** Where the collector listens. */
+export function portTable(endpoints: readonly Endpoint[]): string {
+  const lines = [
+    'pmcd request port(s):',
+    '  sts fd   port  family address',
+    '  === ==== ===== ====== =======',
+  ]
+  for (const { family, address, port, fd, error } of endpoints) {
+    const number = family === 'unix' ? '' : String(port)
+    const status = error === undefined ? 'ok ' : 'err'
+    lines.push(`  ${status} ${String(fd).padStart(4)} ${number.padStart(5)} ${family.padEnd(6)} ${address}`)
+  }
+  return lines.join('\n')
+}
+
+/** Who is connected. */
+export function clientTable(clients: Iterable<Client>, when: string): string {
+  const lines = [
+    `->Current PMCD clients at ${when}`,
+    '     fd  client connection from                    ipc ver  operations denied',
+    '     ==  ========================================  =======  =================',
+  ]
+  for (const client of clients) {
+    const { slot, address } = client.identity
+    const denied = [
+      (client.denied & OP_FETCH) === 0 ? '' : 'fetch ',
+      (client.denied & OP_STORE) === 0 ? '' : 'store ',
+    ]
+    lines.push(
+      `    ${String(slot).padStart(3)}  ${address.padEnd(40)}        2  ${denied.join('')}`.trimEnd(),
+    )
+  }
+  return lines.join('\n')
+}
+
+/** An IPv4 address that came in over an IPv6 socket is shown, and matched, as what it is. */
+export function plainAddress(address: string): string {
+  const mapped = address.startsWith('::ffff:') ? address.slice(7) : address
+  return isIPv4(mapped) ? mapped : address
+}
