@@ -1,4 +1,5 @@
 /** PduConnection: PDUs over a socket or a pair of pipes. docs/formats/wire.md §1 */
+import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { PcpError } from '../model/errors.ts'
 import { Framer } from '../wire/framer.ts'
@@ -71,6 +72,7 @@ export class PduConnection {
     readable.on('close', () => this.#onEnd())
     if ((writable as unknown) !== readable) writable.on('error', (error) => this.#onError(error))
     writable.on('drain', () => this.#unblock())
+    this.#advance()
   }
 
   /** Hears PDUs, one listener at a time: a later one replaces an earlier one. */
@@ -148,20 +150,8 @@ export class PduConnection {
   /** Sends what is queued, then closes; resolves when closed. Listeners hear PM_ERR_EOF. */
   async close(): Promise<void> {
     this.flush()
-    const wasOpen = this.#closedBy === undefined
     this.#finish(new PcpError('PM_ERR_EOF', `The connection to ${this.name} was closed`))
-    const { readable, writable } = this.#stream
-    if (wasOpen && !writable.destroyed) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, CLOSE_MS)
-        writable.end(() => {
-          clearTimeout(timer)
-          resolve()
-        })
-      })
-    }
-    readable.destroy()
-    writable.destroy()
+    await this.#shut()
   }
 
   /** Ends at once, dropping what is queued. Listeners hear `error`. */
@@ -235,8 +225,25 @@ export class PduConnection {
       : new PcpError('PM_ERR_EOF', `${this.name} closed the connection`)
     this.flush()
     this.#finish(error)
-    this.#stream.writable.end()
-    this.#stream.readable.destroy()
+    void this.#shut()
+  }
+
+  /** Lets the peer take what is written, for a while, then gives up both directions. */
+  async #shut(): Promise<void> {
+    const { readable, writable } = this.#stream
+    if (!writable.destroyed && !writable.writableFinished) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, CLOSE_MS)
+        const done = (): void => {
+          clearTimeout(timer)
+          resolve()
+        }
+        writable.once('close', done)
+        writable.end(done)
+      })
+    }
+    readable.destroy()
+    writable.destroy()
   }
 
   #onError(error: Error): void {
@@ -259,7 +266,7 @@ function flush(connection: PduConnection): void {
 }
 
 /** A connection over one socket; small writes are not delayed. */
-export function socketStream(socket: import('node:net').Socket): PduStream {
+export function socketStream(socket: Socket): PduStream {
   socket.setNoDelay(true)
   return { readable: socket, writable: socket }
 }

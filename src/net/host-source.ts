@@ -1,0 +1,324 @@
+/** HostSource: a collector at the other end of a connection, as a MetricSource. docs/formats/wire.md §10, §11 */
+import type { MetricDesc } from '../model/desc.ts'
+import { type Outcome, PcpError } from '../model/errors.ts'
+import { type Indom, PM_ID_NULL, type Pmid, pmidStr } from '../model/ids.ts'
+import { LABEL_INSTANCES, type LabelSet } from '../model/labels.ts'
+import type { Profile } from '../model/profile.ts'
+import type {
+  Ask,
+  Child,
+  InstanceQuery,
+  Instances,
+  LabelQuery,
+  MetricSource,
+  Requester,
+  SourceEvent,
+  TextQuery,
+} from '../model/source.ts'
+import type { FetchResult, ValueSet } from '../model/values.ts'
+import { PDU_FLAG_DESCS, PDU_FLAG_HIGHRES, PDU_FLAG_LABELS } from '../wire/creds.ts'
+import { decodeDesc, decodeDescs, encodeDescIds, encodeDescReq } from '../wire/desc.ts'
+import { encodeFetch, encodeHighResFetch } from '../wire/fetch.ts'
+import {
+  MAX_CLIENT_PDU,
+  PDU_DESC,
+  PDU_DESCS,
+  PDU_ERROR,
+  PDU_HIGHRES_RESULT,
+  PDU_PMNS_IDS,
+  PDU_RESULT,
+  pduName,
+  pduType,
+  round4,
+  textSize,
+} from '../wire/pdu.ts'
+import { decodePmnsIds, encodePmnsNames } from '../wire/pmns.ts'
+import { encodeProfile } from '../wire/profile.ts'
+import { decodeResult, encodeResult } from '../wire/result.ts'
+import type { PduConnection } from './connection.ts'
+import type { PduCounters } from './counters.ts'
+import { type Dialed, type DialOptions, dial, timeoutMs } from './dial.ts'
+import { type HostSpec, parseHostSpec } from './host-spec.ts'
+import { SourceListeners } from './listeners.ts'
+import {
+  childrenQuestion,
+  idQuestion,
+  instancesQuestion,
+  labelsQuestion,
+  nameQuestion,
+  type Question,
+  textQuestion,
+  traverseQuestion,
+} from './questions.ts'
+import { RequestQueue } from './requests.ts'
+
+const REQUEST_MS = 10_000
+/** Names are asked for in messages below this size, as PCP's library does. */
+const NAMES_BYTES = 63 * 1024
+/** Descriptors are asked for in messages of so many. */
+const MAX_DESC_IDS = 8192
+
+/**
+ * A connection to a collector. Requests are pipelined; replies come in order. One connection may serve several contexts
+ * (`requester.context`), each with a profile of its own. When the connection ends everything is rejected with the reason,
+ * and listeners hear 'lost'; a new connection is a new HostSource.
+ */
+export class HostSource implements MetricSource {
+  readonly spec: HostSpec
+  /** PDU_FLAG_* that the collector offers. */
+  readonly features: number
+  /** Where it is: `localhost:44321`, or the path of a unix socket. */
+  readonly address: string
+  /** Is the connection a unix socket? */
+  readonly isUnix: boolean
+  readonly #connection: PduConnection
+  readonly #requests: RequestQueue
+  readonly #listeners = new SourceListeners()
+  /** The profile the collector has for each context. */
+  readonly #profiles = new Map<number, Profile>()
+  /** Changes that contexts have not been told yet. */
+  readonly #changes = new Map<number, number>()
+
+  /** Takes over a dialed connection. `env` gives PMCD_REQUEST_TIMEOUT. */
+  constructor(spec: HostSpec, dialed: Dialed, options: DialOptions = {}) {
+    this.spec = spec
+    this.features = dialed.features
+    this.address = dialed.address
+    this.isUnix = dialed.isUnix
+    this.#connection = dialed.connection
+    this.#requests = new RequestQueue(dialed.connection, {
+      depth: Number.POSITIVE_INFINITY,
+      timeoutMs: timeoutMs(options.env?.['PMCD_REQUEST_TIMEOUT'], REQUEST_MS),
+      toleratesOddStatus: false,
+      onUnsolicited: (pdu) => {
+        throw new PcpError('PM_ERR_IPC', `Unexpected ${pduName(pduType(pdu))} that nobody asked for`)
+      },
+    })
+    dialed.connection.onClose((error) => this.#listeners.emit({ type: 'lost', error }))
+  }
+
+  /** Connects to the collector that a host specification names. Errors as `dial` and `parseHostSpec`. */
+  static async connect(spec: string | HostSpec, options: DialOptions = {}): Promise<HostSource> {
+    const parsed = typeof spec === 'string' ? parseHostSpec(spec, options.env) : spec
+    return new HostSource(parsed, await dial(parsed, options), options)
+  }
+
+  /** PDUs sent and received. */
+  get counters(): PduCounters {
+    return this.#connection.counters
+  }
+
+  /** Why the connection ended, or undefined while it is open. */
+  get lostBy(): PcpError | undefined {
+    return this.#connection.closedBy
+  }
+
+  children(name: string, ask: Ask): Promise<readonly Child[]> {
+    return this.#ask(childrenQuestion(name, ask.requester.context), ask)
+  }
+
+  traverse(name: string, ask: Ask): Promise<readonly string[]> {
+    return this.#ask(traverseQuestion(name, ask.requester.context), ask)
+  }
+
+  async lookupNames(names: readonly string[], ask: Ask): Promise<readonly Outcome<Pmid>[]> {
+    // A collector cannot even read an empty name, so it never gets one.
+    const real = names.filter((name) => name !== '')
+    const found =
+      real.length === 1 ? [await this.#lookupName(real[0]!, ask)] : await this.#lookupMany(real, ask)
+    let next = 0
+    return names.map((name) =>
+      name === '' ? new PcpError('PM_ERR_NAME', '"": Unknown metric name') : found[next++]!,
+    )
+  }
+
+  /** Error replies concern this one name; the end of the connection concerns everything and is thrown. */
+  async #lookupName(name: string, ask: Ask): Promise<Outcome<Pmid>> {
+    try {
+      return await this.#ask(nameQuestion(name, ask.requester.context), ask)
+    } catch (error) {
+      return this.#asItem(error, ask)
+    }
+  }
+
+  async #lookupMany(names: readonly string[], ask: Ask): Promise<readonly Outcome<Pmid>[]> {
+    const parts = partsOf(names).map((part) =>
+      this.#ask<readonly Pmid[]>(
+        {
+          pdu: encodePmnsNames(part, undefined, ask.requester.context),
+          replyType: PDU_PMNS_IDS,
+          on: `${part.length} names`,
+          read: (reply) => ofLength(decodePmnsIds(reply).ids, part.length),
+        },
+        ask,
+      ),
+    )
+    const ids = (await Promise.all(parts)).flat()
+    // The reply tells which names failed, not why: ask again for those.
+    return Promise.all(ids.map((id, i) => (id === PM_ID_NULL ? this.#lookupName(names[i]!, ask) : id)))
+  }
+
+  lookupId(id: Pmid, ask: Ask): Promise<readonly string[]> {
+    return this.#ask(idQuestion(id, ask.requester.context), ask)
+  }
+
+  async descs(ids: readonly Pmid[], ask: Ask): Promise<readonly Outcome<MetricDesc>[]> {
+    if (ids.length < 2 || (this.features & PDU_FLAG_DESCS) === 0)
+      return Promise.all(ids.map((id) => this.#desc(id, ask)))
+    const parts: Promise<readonly MetricDesc[]>[] = []
+    for (let at = 0; at < ids.length; at += MAX_DESC_IDS) {
+      const part = ids.slice(at, at + MAX_DESC_IDS)
+      // A collector answers a lone bad id with an error in place of the list, so the rest of one is asked for singly.
+      if (part.length === 1) continue
+      parts.push(
+        this.#ask(
+          {
+            pdu: encodeDescIds(part, ask.requester.context),
+            replyType: PDU_DESCS,
+            on: `${part.length} descriptors`,
+            read: (reply) => ofLength(decodeDescs(reply), part.length),
+          },
+          ask,
+        ),
+      )
+    }
+    const descs = (await Promise.all(parts)).flat()
+    return Promise.all(
+      ids.map((id, i) => {
+        const desc = descs[i]
+        return desc === undefined || desc.pmid === PM_ID_NULL ? this.#desc(id, ask) : desc
+      }),
+    )
+  }
+
+  async #desc(id: Pmid, ask: Ask): Promise<Outcome<MetricDesc>> {
+    try {
+      return await this.#ask(
+        {
+          pdu: encodeDescReq(id, ask.requester.context),
+          replyType: PDU_DESC,
+          on: `PMID ${pmidStr(id)}`,
+          read: decodeDesc,
+        },
+        ask,
+      )
+    } catch (error) {
+      return this.#asItem(error, ask)
+    }
+  }
+
+  instances(indom: Indom, query: InstanceQuery, ask: Ask): Promise<Instances> {
+    return this.#ask(instancesQuestion(indom, query, ask.requester.context), ask)
+  }
+
+  text(query: TextQuery, ask: Ask): Promise<string> {
+    return this.#ask(textQuestion(query, ask.requester.context), ask)
+  }
+
+  labels(query: LabelQuery, ask: Ask): Promise<readonly LabelSet[]> {
+    if ((this.features & PDU_FLAG_LABELS) === 0)
+      return Promise.reject(new PcpError('PM_ERR_NOLABELS', `pmcd at ${this.address} knows no labels`))
+    if (query.level === LABEL_INSTANCES) this.#sendProfile(ask.requester)
+    return this.#ask(labelsQuestion(query, ask.requester.context), ask)
+  }
+
+  fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
+    if (ids.length === 0) return Promise.reject(new PcpError('PM_ERR_TOOSMALL', 'A fetch of no metrics'))
+    const { context } = ask.requester
+    const isHighRes = (this.features & PDU_FLAG_HIGHRES) !== 0
+    this.#sendProfile(ask.requester)
+    return this.#ask(
+      {
+        pdu: isHighRes ? encodeHighResFetch(context, ids, context) : encodeFetch(context, ids, context),
+        replyType: isHighRes ? PDU_HIGHRES_RESULT : PDU_RESULT,
+        on: `${ids.length} metrics`,
+        read: (reply) => {
+          const { timestamp, sets } = decodeResult(reply)
+          ofLength(sets, ids.length)
+          return { timestamp, changes: this.#takeChanges(context), sets }
+        },
+      },
+      ask,
+      (bits) => this.#addChanges(bits),
+    )
+  }
+
+  async store(sets: readonly ValueSet[], ask: Ask): Promise<void> {
+    await this.#ask(
+      {
+        pdu: encodeResult({ sec: 0, nsec: 0 }, sets, ask.requester.context),
+        replyType: PDU_ERROR,
+        on: `Store of ${sets.length} metrics`,
+        read: () => 0,
+      },
+      ask,
+    )
+  }
+
+  subscribe(listener: (event: SourceEvent) => void): () => void {
+    return this.#listeners.subscribe(listener)
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close()
+  }
+
+  #ask<T>(question: Question<T>, ask: Ask, onState?: (bits: number) => void): Promise<T> {
+    const { pdu, replyType, read, on } = question
+    if (pdu.length > MAX_CLIENT_PDU) {
+      const text = `${on}: a request of ${pdu.length} bytes; collectors accept ${MAX_CLIENT_PDU}, ask in parts`
+      return Promise.reject(new PcpError('PM_ERR_TOOBIG', text))
+    }
+    const start = (): void => this.#connection.send(pdu)
+    const request = { start, replyType, read, on, ...(onState === undefined ? {} : { onState }) }
+    return this.#requests.ask(request, ask.signal) as Promise<T>
+  }
+
+  /** An error about one item as data; errors about the conversation are thrown. */
+  #asItem(error: unknown, ask: Ask): PcpError {
+    if (error instanceof PcpError && this.lostBy === undefined && ask.signal?.aborted !== true) return error
+    throw error
+  }
+
+  #sendProfile(requester: Requester): void {
+    const { context, profile } = requester
+    if (this.#profiles.get(context) === profile) return
+    this.#connection.send(encodeProfile(context, profile, context))
+    this.#profiles.set(context, profile)
+  }
+
+  /** A collector tells a connection once; every context on it wants to know. */
+  #addChanges(bits: number): void {
+    for (const context of this.#profiles.keys())
+      this.#changes.set(context, (this.#changes.get(context) ?? 0) | bits)
+    this.#listeners.emit({ type: 'changed', changes: bits })
+  }
+
+  #takeChanges(context: number): number {
+    const changes = this.#changes.get(context) ?? 0
+    if (changes !== 0) this.#changes.delete(context)
+    return changes
+  }
+}
+
+/** Splits names into lists that fit into one PDU each. */
+function partsOf(names: readonly string[]): readonly (readonly string[])[] {
+  const parts: string[][] = []
+  let room = 0
+  for (const name of names) {
+    const size = 4 + round4(textSize(name))
+    if (room < size) {
+      parts.push([])
+      room = NAMES_BYTES
+    }
+    parts.at(-1)!.push(name)
+    room -= size
+  }
+  return parts
+}
+
+function ofLength<T>(items: readonly T[], length: number): readonly T[] {
+  if (items.length !== length)
+    throw new PcpError('PM_ERR_IPC', `A reply of ${items.length} items to a request of ${length}`)
+  return items
+}
