@@ -53,7 +53,7 @@ async function buildCommand(name, contents) {
 
 async function buildCommands() {
   const { TOOLS } = await loadTable('tools/registry.ts')
-  const { AGENTS } = await loadTable('agents/registry.ts')
+  const { agents } = await loadTable('agents/registry.ts')
   rmSync(join(top, 'bin'), { recursive: true, force: true })
   mkdirSync(join(top, 'bin'), { recursive: true })
   // The package is ESM; its commands are CommonJS.
@@ -62,9 +62,9 @@ async function buildCommands() {
     name,
     `import { main } from './tools/main.ts'\nimport { tool } from '${moduleOf('tools', name)}'\nvoid main(tool)\n`,
   ])
-  const daemons = AGENTS.filter(({ daemon }) => daemon !== false).map(({ name }) => [
+  const daemons = AGENTS.map(({ name }) => [
     `pmda${name}`,
-    `import { main } from './agents/daemon.ts'\nimport { agent } from '${moduleOf('agents', name)}'\nvoid main(agent)\n`,
+    `import { runDaemon } from './pmda/run-daemon.ts'\nimport { agent } from '${moduleOf('agents', name)}'\nvoid runDaemon(agent)\n`,
   ])
   await Promise.all([...tools, ...daemons].map(([name, contents]) => buildCommand(name, contents)))
 }

@@ -3,30 +3,26 @@ import type { AgentDefinition } from '../pmda/define-agent.ts'
 
 /** A row of the table of agents. */
 export interface AgentEntry {
-  /** Name without 'pmda'. */
+  /** Name without 'pmda': its module is ./NAME/index.ts, its daemon bin/pmdaNAME. */
   readonly name: string
   /** The domain it has unless pmcd.conf says otherwise. */
   readonly domain: number
-  /** Its module, from this folder; exports `agent`. */
-  readonly file: string
   readonly load: () => Promise<AgentDefinition>
   /** The shared object and its entry that this agent stands in for when a pmcd.conf names them. */
   readonly dso: { readonly file: string; readonly entry: string }
 }
 
 /** Every agent but the collector's own, which only a collector can open. */
-export const agents: readonly AgentEntry[] = [
+export const AGENTS: readonly AgentEntry[] = [
   {
     name: 'linux',
     domain: 60,
-    file: 'linux/index.ts',
     load: async () => (await import('./linux/index.ts')).agent,
     dso: { file: 'pmda_linux.so', entry: 'linux_init' },
   },
   {
     name: 'simple',
     domain: 253,
-    file: 'simple/index.ts',
     load: async () => (await import('./simple/index.ts')).agent,
     dso: { file: 'pmda_simple.so', entry: 'simple_init' },
   },

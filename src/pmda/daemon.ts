@@ -81,6 +81,9 @@ async function serve(
     // Clients' credentials and containers are asked for, so that an agent sees the same here as inside a collector.
     await serveAgent(source, connection, { flags: PDU_FLAG_AUTH | PDU_FLAG_CONTAINER })
     io.signal.removeEventListener('abort', stop)
+  } catch (error) {
+    // pmcd may go away at any time, before its greeting as well: that is the end, not a failure.
+    if (!(error instanceof PcpError) || error.code !== 'PM_ERR_EOF') throw error
   } finally {
     await source.close()
   }
