@@ -1,6 +1,6 @@
 /** Zone files as installed below /usr/share/zoneinfo. RFC 8536, tzfile(5) */
 
-import type { LocalOffset } from './offset.ts'
+import type { ClockSetting, LocalOffset } from './offset.ts'
 import { posixOffsets } from './posix-zone.ts'
 
 const HEADER = 44
@@ -71,7 +71,7 @@ function readBlock(
   const indexAt = at + timeSize * counts.times
   const typesAt = indexAt + counts.times
   const charsAt = typesAt + 6 * counts.types
-  const typeOf = (index: number): Omit<LocalOffset, 'from' | 'until'> => {
+  const typeOf = (index: number): ClockSetting => {
     const place = typesAt + 6 * Math.min(index, counts.types - 1)
     let abbreviation = ''
     for (let i = view.getUint8(place + 5); i < counts.chars; i++) {
