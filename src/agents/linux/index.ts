@@ -5,13 +5,24 @@ import { type LinuxContext, openContext } from './context.ts'
 import { cpuMetrics } from './cpu.ts'
 import { cpuInfoMetrics } from './cpu-info.ts'
 import { diskMetrics } from './disk.ts'
+import { fileSystemMetrics } from './filesys.ts'
 import { interruptMetrics, softirqMetrics } from './interrupts.ts'
 import { kernelMetrics, limitMetrics, loadMetrics, uptimeMetrics } from './kernel.ts'
+import { ksmMetrics } from './ksm.ts'
 import { memoryMetrics } from './memory.ts'
+import { memoryZoneMetrics } from './memory-zones.ts'
+import { addressMetrics } from './net-addr.ts'
+import { interfaceMetrics } from './net-interface.ts'
+import { protocol6Metrics, protocolMetrics } from './net-snmp.ts'
+import { connectionMetrics, sockStatMetrics } from './net-sockets.ts'
+import { softNetMetrics } from './net-softnet.ts'
+import { numaMetrics } from './numa.ts'
 import { pressureMetrics } from './pressure.ts'
 import { swapdevMetrics } from './swapdev.ts'
 import { unameMetrics } from './uname.ts'
 import { userMetrics } from './users.ts'
+import { vfsMetrics } from './vfs.ts'
+import { vmstatMetrics } from './vmstat.ts'
 
 /** One subject: the metrics of one kernel file or a few that belong together. */
 type Subject = (ctx: LinuxContext) => { readonly [name: string]: MetricSpec }
@@ -32,6 +43,19 @@ const SUBJECTS: readonly Subject[] = [
   diskMetrics,
   cpuInfoMetrics,
   unameMetrics,
+  fileSystemMetrics,
+  ksmMetrics,
+  memoryZoneMetrics,
+  addressMetrics,
+  interfaceMetrics,
+  protocol6Metrics,
+  protocolMetrics,
+  connectionMetrics,
+  sockStatMetrics,
+  softNetMetrics,
+  numaMetrics,
+  vfsMetrics,
+  vmstatMetrics,
 ]
 
 /** The agent for the collector's registry. */

@@ -79,7 +79,6 @@ export function addressMetrics(
     help: 'Network interfaces and the aliases that have an address of their own',
     text: 'The interfaces of /sys/class/net, and names such as eth0:1 that an address was given to.',
     labels: { device_type: 'interface', indom_name: 'per interface' },
-    instanceLabels: (_inst, name) => ({ interface: name }),
   }
   const spec = (
     item: number,

@@ -1,0 +1,97 @@
+/** mem.ksm: merging of equal pages (kernel samepage merging). /sys/kernel/mm/ksm */
+import type { MetricSpec } from '../../pmda/define.ts'
+import type { LinuxContext } from './context.ts'
+
+type Row = readonly [name: string, item: number, file: string, units: string, help: string, text?: string]
+
+const MERGING =
+  'Programs offer memory for merging by madvise(MADV_MERGEABLE), as hypervisors do for their guests.'
+
+const ROWS: readonly Row[] = [
+  [
+    'full_scans',
+    0,
+    'full_scans',
+    'count',
+    'How often everything offered for merging has been scanned from end to end',
+    MERGING,
+  ],
+  [
+    'merge_across_nodes',
+    1,
+    'merge_across_nodes',
+    'none',
+    'May pages of different NUMA nodes be merged? 1 yes, 0 no',
+    'A setting.',
+  ],
+  [
+    'pages_shared',
+    2,
+    'pages_shared',
+    'none',
+    'Pages that several places in memory use together after merging',
+    MERGING,
+  ],
+  [
+    'pages_sharing',
+    3,
+    'pages_sharing',
+    'none',
+    'Places that use a merged page beyond the first: how many pages merging saves',
+    MERGING,
+  ],
+  [
+    'pages_to_scan',
+    4,
+    'pages_to_scan',
+    'none',
+    'How many pages the scanner looks at before it sleeps',
+    'A setting.',
+  ],
+  [
+    'pages_unshared',
+    5,
+    'pages_unshared',
+    'count',
+    'Pages that were checked again and again and found to have no equal',
+  ],
+  ['pages_volatile', 6, 'pages_volatile', 'none', 'Pages that change too fast to be merged'],
+  [
+    'run_state',
+    7,
+    'run',
+    'none',
+    'Does the scanner run? 0 no, 1 yes, 2 no and everything merged is being separated',
+    'A setting.',
+  ],
+  [
+    'sleep_time',
+    8,
+    'sleep_millisecs',
+    'millisec',
+    'How long the scanner sleeps between two batches',
+    'A setting.',
+  ],
+]
+
+/** The metrics of samepage merging (cluster 69). */
+export function ksmMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+  const metrics: { [name: string]: MetricSpec } = {}
+  for (const [name, item, file, units, help, text] of ROWS) {
+    const source = `From /sys/kernel/mm/ksm/${file}. No value where the kernel was built without samepage merging.`
+    metrics[`mem.ksm.${name}`] = {
+      cluster: 69,
+      item,
+      type: 'u64',
+      sem: 'instant',
+      units,
+      help,
+      text: text === undefined ? source : `${source} ${text}`,
+      value: () => {
+        const number = Number.parseInt(ctx.attribute(`/sys/kernel/mm/ksm/${file}`) ?? '', 10)
+        return Number.isNaN(number) ? undefined : number
+      },
+    }
+  }
+  return metrics
+}

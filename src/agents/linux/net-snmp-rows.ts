@@ -1,0 +1,592 @@
+/** Data: fields of /proc/net/snmp and /proc/net/snmp6 and the metrics they feed. RFC 1213, RFC 4293, RFC 4022, RFC 4113 */
+import type { FieldRow } from './fields.ts'
+
+const FRAGMENTS =
+  'A datagram larger than the MTU travels as fragments, which the receiver puts together again.'
+const REDIRECT = 'A redirect tells a host of a better first hop.'
+const ECHO = 'ping(8) sends echo requests.'
+const MASKS = 'Nobody uses address mask messages any more.'
+const QUENCH = 'Source quench asked a sender to slow down; it is obsolete.'
+const LITE = 'UDP-Lite protects only a part of the payload by its checksum. Recent kernels no longer have it.'
+
+/** Row Ip. */
+export const IP_ROWS: readonly FieldRow[] = [
+  [
+    'forwarding',
+    0,
+    'Forwarding',
+    'Does this host forward datagrams as a router? 1 yes, 2 no',
+    'A setting (net.ipv4.ip_forward), although its semantics say counter as in the reference.',
+  ],
+  [
+    'defaultttl',
+    1,
+    'DefaultTTL',
+    'Time to live, in hops, given to datagrams when their sender does not choose one',
+    'A setting (net.ipv4.ip_default_ttl), although its semantics say counter as in the reference.',
+  ],
+  ['inreceives', 2, 'InReceives', 'IPv4 datagrams that arrived on all interfaces, faulty ones included'],
+  [
+    'inhdrerrors',
+    3,
+    'InHdrErrors',
+    'Arrived datagrams dropped for a fault in the header: checksum, version, length, time to live, options',
+  ],
+  [
+    'inaddrerrors',
+    4,
+    'InAddrErrors',
+    'Arrived datagrams dropped because their destination is not valid here',
+  ],
+  ['forwdatagrams', 5, 'ForwDatagrams', 'Datagrams for somebody else that this host passed on or tried to'],
+  [
+    'inunknownprotos',
+    6,
+    'InUnknownProtos',
+    'Datagrams for this host dropped because nothing here speaks the protocol in them',
+  ],
+  ['indiscards', 7, 'InDiscards', 'Faultless arrived datagrams dropped for lack of memory or by policy'],
+  ['indelivers', 8, 'InDelivers', 'Datagrams handed to the protocols above: TCP, UDP, ICMP...'],
+  [
+    'outrequests',
+    9,
+    'OutRequests',
+    'Datagrams that protocols on this host gave to IPv4 to send; forwarded ones do not count',
+  ],
+  [
+    'outdiscards',
+    10,
+    'OutDiscards',
+    'Faultless datagrams to be sent that were dropped for lack of memory or by policy',
+  ],
+  [
+    'outnoroutes',
+    11,
+    'OutNoRoutes',
+    'Datagrams to be sent that were dropped because no route leads to their destination',
+  ],
+  [
+    'reasmtimeout',
+    12,
+    'ReasmTimeout',
+    'Reassemblies given up because fragments did not come in time',
+    FRAGMENTS,
+  ],
+  ['reasmreqds', 13, 'ReasmReqds', 'Fragments that arrived and had to be put together', FRAGMENTS],
+  ['reasmoks', 14, 'ReasmOKs', 'Datagrams put together from fragments successfully', FRAGMENTS],
+  [
+    'reasmfails',
+    15,
+    'ReasmFails',
+    'Failures to put datagrams together, for lost fragments, errors or lack of memory',
+    FRAGMENTS,
+  ],
+  ['fragoks', 16, 'FragOKs', 'Datagrams cut into fragments successfully', FRAGMENTS],
+  ['fragfails', 17, 'FragFails', 'Datagrams dropped because they needed cutting and forbade it', FRAGMENTS],
+  ['fragcreates', 18, 'FragCreates', 'Fragments made by cutting datagrams', FRAGMENTS],
+]
+
+/** Row Icmp. */
+export const ICMP_ROWS: readonly FieldRow[] = [
+  ['inmsgs', 20, 'InMsgs', 'ICMP packets that arrived, faulty ones included'],
+  ['inerrors', 21, 'InErrors', 'ICMP packets that arrived with a fault: bad checksum, bad length'],
+  ['incsumerrors', 46, 'InCsumErrors', 'ICMP packets that arrived with a wrong checksum'],
+  ['indestunreachs', 22, 'InDestUnreachs', 'Notices that something this host sent could not be delivered'],
+  [
+    'intimeexcds',
+    23,
+    'InTimeExcds',
+    'Notices that something this host sent ran out of hops or of time for reassembly',
+  ],
+  ['inparmprobs', 24, 'InParmProbs', 'Notices that something this host sent had a header nobody understood'],
+  ['insrcquenchs', 25, 'InSrcQuenchs', 'Requests to slow down that reached this host', QUENCH],
+  ['inredirects', 26, 'InRedirects', 'Notices from routers of a better first hop', REDIRECT],
+  ['inechos', 27, 'InEchos', 'Echo requests that reached this host', ECHO],
+  ['inechoreps', 28, 'InEchoReps', 'Answers to echo requests of this host', ECHO],
+  ['intimestamps', 29, 'InTimestamps', 'Requests for the time of day that reached this host'],
+  ['intimestampreps', 30, 'InTimestampReps', 'Answers to this host’s requests for the time of day'],
+  ['inaddrmasks', 31, 'InAddrMasks', 'Requests for the network mask that reached this host', MASKS],
+  ['inaddrmaskreps', 32, 'InAddrMaskReps', 'Answers to this host’s requests for the network mask', MASKS],
+  ['outmsgs', 33, 'OutMsgs', 'ICMP packets this host tried to send'],
+  ['outerrors', 34, 'OutErrors', 'ICMP packets not sent for trouble inside ICMP, such as lack of memory'],
+  [
+    'outdestunreachs',
+    35,
+    'OutDestUnreachs',
+    'Notices sent that a packet could not be delivered, such as to a closed UDP port',
+  ],
+  [
+    'outtimeexcds',
+    36,
+    'OutTimeExcds',
+    'Notices sent that a packet ran out of hops here, or its fragments out of time',
+  ],
+  ['outparmprobs', 37, 'OutParmProbs', 'Notices sent that a header was not understood'],
+  ['outsrcquenchs', 38, 'OutSrcQuenchs', 'Requests to slow down that were sent', QUENCH],
+  ['outredirects', 39, 'OutRedirects', 'Notices of a better first hop that this router sent', REDIRECT],
+  ['outechos', 40, 'OutEchos', 'Echo requests that programs here sent through the kernel', ECHO],
+  ['outechoreps', 41, 'OutEchoReps', 'Answers sent to echo requests', ECHO],
+  ['outtimestamps', 42, 'OutTimestamps', 'Requests for the time of day that were sent'],
+  ['outtimestampreps', 43, 'OutTimestampReps', 'Answers sent to requests for the time of day'],
+  ['outaddrmasks', 44, 'OutAddrMasks', 'Requests for the network mask that were sent', MASKS],
+  ['outaddrmaskreps', 45, 'OutAddrMaskReps', 'Answers sent to requests for the network mask', MASKS],
+]
+
+/** Row Tcp: counters. */
+export const TCP_ROWS: readonly FieldRow[] = [
+  ['activeopens', 54, 'ActiveOpens', 'Connections this host began to open by sending a SYN'],
+  ['passiveopens', 55, 'PassiveOpens', 'Connections opened to this host by peers'],
+  [
+    'attemptfails',
+    56,
+    'AttemptFails',
+    'Connections that failed before they were established, in either direction',
+  ],
+  [
+    'estabresets',
+    57,
+    'EstabResets',
+    'Established connections, or ones about to close, that ended by a reset',
+  ],
+  ['insegs', 59, 'InSegs', 'Segments that arrived, faulty ones included'],
+  ['outsegs', 60, 'OutSegs', 'Segments sent, retransmissions and pure resets apart'],
+  ['retranssegs', 61, 'RetransSegs', 'Segments sent again because no acknowledgement came'],
+  ['inerrs', 62, 'InErrs', 'Segments that arrived with a fault, such as a wrong checksum'],
+  ['outrsts', 63, 'OutRsts', 'Segments sent that carry the reset flag'],
+  ['incsumerrors', 64, 'InCsumErrors', 'Segments that arrived with a wrong checksum'],
+]
+
+/** Row Tcp: levels and settings. */
+export const TCP_LEVELS: readonly FieldRow[] = [
+  [
+    'rtoalgorithm',
+    50,
+    'RtoAlgorithm',
+    'How the retransmission timeout is worked out: 1 other, 2 constant, 3 RSRE, 4 Van Jacobson',
+    'Linux says 1.',
+  ],
+  [
+    'maxconn',
+    53,
+    'MaxConn',
+    'How many connections there may be; Linux has no limit and says -1',
+    'As an unsigned number, -1 shows as 18446744073709551615.',
+  ],
+  [
+    'currestab',
+    58,
+    'CurrEstab',
+    'Connections that are established, or waiting for the peer to close after we did not',
+  ],
+]
+
+/** Row Tcp: times in milliseconds. */
+export const TCP_TIMES: readonly FieldRow[] = [
+  ['rtomin', 51, 'RtoMin', 'Shortest time before an unacknowledged segment is sent again'],
+  ['rtomax', 52, 'RtoMax', 'Longest time before an unacknowledged segment is sent again'],
+]
+
+function udpRows(items: Record<string, number>, protocol: string, text?: string): FieldRow[] {
+  const rows: readonly (readonly [name: string, field: string, help: string])[] = [
+    ['indatagrams', 'InDatagrams', `${protocol} packets handed to the programs that wait for them`],
+    ['noports', 'NoPorts', `${protocol} packets for a port nobody listens on`],
+    [
+      'inerrors',
+      'InErrors',
+      `${protocol} packets not delivered for other reasons: checksum, full buffer, no memory`,
+    ],
+    ['outdatagrams', 'OutDatagrams', `${protocol} packets that were sent`],
+    [
+      'recvbuferrors',
+      'RcvbufErrors',
+      `${protocol} packets lost because the receiving socket’s buffer was full`,
+    ],
+    [
+      'sndbuferrors',
+      'SndbufErrors',
+      `${protocol} packets not sent because the sending socket’s buffer was full`,
+    ],
+    ['incsumerrors', 'InCsumErrors', `${protocol} packets that arrived with a wrong checksum`],
+    ['ignoredmulti', 'IgnoredMulti', `${protocol} packets to a multicast group that no socket here wanted`],
+    ['memerrors', 'MemErrors', `${protocol} packets dropped because the protocol’s memory limit was reached`],
+  ]
+  return rows.map(([name, field, help]) =>
+    text === undefined ? [name, items[name]!, field, help] : [name, items[name]!, field, help, text],
+  )
+}
+
+/** Row Udp. */
+export const UDP_ROWS: readonly FieldRow[] = udpRows(
+  {
+    indatagrams: 70,
+    noports: 71,
+    inerrors: 72,
+    outdatagrams: 74,
+    recvbuferrors: 75,
+    sndbuferrors: 76,
+    incsumerrors: 83,
+    ignoredmulti: 90,
+    memerrors: 91,
+  },
+  'UDP',
+)
+
+/** Row UdpLite. */
+export const UDPLITE_ROWS: readonly FieldRow[] = udpRows(
+  {
+    indatagrams: 77,
+    noports: 78,
+    inerrors: 79,
+    outdatagrams: 80,
+    recvbuferrors: 81,
+    sndbuferrors: 82,
+    incsumerrors: 84,
+    ignoredmulti: 92,
+    memerrors: 93,
+  },
+  'UDP-Lite',
+  LITE,
+)
+
+const ECN =
+  'Explicit congestion notification (ECN, RFC 3168) lets routers mark packets instead of dropping them.'
+
+/** Fields Ip6... of snmp6. */
+export const IP6_ROWS: readonly FieldRow[] = [
+  ['inreceives', 0, 'Ip6InReceives', 'IPv6 datagrams that arrived on all interfaces, faulty ones included'],
+  [
+    'inhdrerrors',
+    1,
+    'Ip6InHdrErrors',
+    'Arrived datagrams dropped for a fault in the header: version, hop limit, options',
+  ],
+  [
+    'intoobigerrors',
+    2,
+    'Ip6InTooBigErrors',
+    'Datagrams not forwarded as they exceed the MTU of the next link',
+  ],
+  ['innoroutes', 3, 'Ip6InNoRoutes', 'Arrived datagrams dropped because no route leads to their destination'],
+  [
+    'inaddrerrors',
+    4,
+    'Ip6InAddrErrors',
+    'Arrived datagrams dropped because their destination is not valid here',
+  ],
+  [
+    'inunknownprotos',
+    5,
+    'Ip6InUnknownProtos',
+    'Datagrams for this host dropped because nothing here speaks the protocol in them',
+  ],
+  [
+    'intruncatedpkts',
+    6,
+    'Ip6InTruncatedPkts',
+    'Arrived datagrams dropped as the frame did not hold all of their data',
+  ],
+  ['indiscards', 7, 'Ip6InDiscards', 'Faultless arrived datagrams dropped for lack of memory or by policy'],
+  ['indelivers', 8, 'Ip6InDelivers', 'Datagrams handed to the protocols above: TCP, UDP, ICMPv6...'],
+  ['outforwdatagrams', 9, 'Ip6OutForwDatagrams', 'Datagrams for somebody else that this host passed on'],
+  [
+    'outrequests',
+    10,
+    'Ip6OutRequests',
+    'Datagrams that protocols on this host gave to IPv6 to send; forwarded ones do not count',
+  ],
+  [
+    'outdiscards',
+    11,
+    'Ip6OutDiscards',
+    'Faultless datagrams to be sent that were dropped for lack of memory or by policy',
+  ],
+  [
+    'outnoroutes',
+    12,
+    'Ip6OutNoRoutes',
+    'Datagrams of this host dropped because no route leads to their destination',
+  ],
+  [
+    'reasmtimeout',
+    13,
+    'Ip6ReasmTimeout',
+    'Reassemblies given up because fragments did not come in time',
+    FRAGMENTS,
+  ],
+  ['reasmreqds', 14, 'Ip6ReasmReqds', 'Fragments that arrived and had to be put together', FRAGMENTS],
+  ['reasmoks', 15, 'Ip6ReasmOKs', 'Datagrams put together from fragments successfully', FRAGMENTS],
+  [
+    'reasmfails',
+    16,
+    'Ip6ReasmFails',
+    'Failures to put datagrams together, for lost fragments, errors or lack of memory',
+    FRAGMENTS,
+  ],
+  [
+    'fragoks',
+    17,
+    'Ip6FragOKs',
+    'Datagrams cut into fragments successfully',
+    'Only the sender of a datagram may cut it.',
+  ],
+  [
+    'fragfails',
+    18,
+    'Ip6FragFails',
+    'Datagrams dropped because they needed cutting and could not be',
+    'Only the sender of a datagram may cut it.',
+  ],
+  [
+    'fragcreates',
+    19,
+    'Ip6FragCreates',
+    'Fragments made by cutting datagrams',
+    'Only the sender of a datagram may cut it.',
+  ],
+  ['inmcastpkts', 20, 'Ip6InMcastPkts', 'Datagrams to multicast groups that arrived'],
+  ['outmcastpkts', 21, 'Ip6OutMcastPkts', 'Datagrams to multicast groups that were sent'],
+  ['inoctets', 22, 'Ip6InOctets', 'Bytes of IPv6 datagrams that arrived, headers included'],
+  ['outoctets', 23, 'Ip6OutOctets', 'Bytes of IPv6 datagrams that were sent, headers included'],
+  ['inmcastoctets', 24, 'Ip6InMcastOctets', 'Bytes of datagrams to multicast groups that arrived'],
+  ['outmcastoctets', 25, 'Ip6OutMcastOctets', 'Bytes of datagrams to multicast groups that were sent'],
+  [
+    'inbcastoctets',
+    26,
+    'Ip6InBcastOctets',
+    'Bytes of broadcasts that arrived; IPv6 has no broadcasts, so it stays 0',
+  ],
+  [
+    'outbcastoctets',
+    27,
+    'Ip6OutBcastOctets',
+    'Bytes of broadcasts that were sent; IPv6 has no broadcasts, so it stays 0',
+  ],
+  [
+    'innoectpkts',
+    28,
+    'Ip6InNoECTPkts',
+    'Arrived datagrams whose sender does not take part in congestion notification',
+    ECN,
+  ],
+  [
+    'inect1pkts',
+    29,
+    'Ip6InECT1Pkts',
+    'Arrived datagrams with codepoint ECT(1), capable of congestion notification',
+    ECN,
+  ],
+  [
+    'inect0pkts',
+    30,
+    'Ip6InECT0Pkts',
+    'Arrived datagrams with codepoint ECT(0), capable of congestion notification',
+    ECN,
+  ],
+  ['incepkts', 31, 'Ip6InCEPkts', 'Arrived datagrams that a router marked because it was congested', ECN],
+]
+
+const GROUPS = 'Hosts tell routers by multicast listener discovery (MLD) which groups they want.'
+const NEIGHBOUR = 'Neighbour discovery finds link-layer addresses, as ARP does for IPv4.'
+const ROUTERS = 'Hosts configure addresses and default routes from router advertisements.'
+
+/** Fields Icmp6... of snmp6. */
+export const ICMP6_ROWS: readonly FieldRow[] = [
+  ['inmsgs', 32, 'Icmp6InMsgs', 'ICMPv6 packets that arrived, faulty ones included'],
+  ['inerrors', 33, 'Icmp6InErrors', 'ICMPv6 packets that arrived with a fault: bad checksum, bad length'],
+  ['outmsgs', 34, 'Icmp6OutMsgs', 'ICMPv6 packets this host tried to send'],
+  [
+    'outerrors',
+    35,
+    'Icmp6OutErrors',
+    'ICMPv6 packets not sent for trouble inside ICMPv6, such as lack of memory',
+  ],
+  ['incsumerrors', 36, 'Icmp6InCsumErrors', 'ICMPv6 packets that arrived with a wrong checksum'],
+  [
+    'indestunreachs',
+    37,
+    'Icmp6InDestUnreachs',
+    'Notices that something this host sent could not be delivered',
+  ],
+  [
+    'inpkttoobigs',
+    38,
+    'Icmp6InPktTooBigs',
+    'Notices from routers that something this host sent exceeds a link’s MTU',
+  ],
+  [
+    'intimeexcds',
+    39,
+    'Icmp6InTimeExcds',
+    'Notices that something this host sent ran out of hops or of time for reassembly',
+  ],
+  [
+    'inparmproblems',
+    40,
+    'Icmp6InParmProblems',
+    'Notices that something this host sent had a header nobody understood',
+  ],
+  ['inechos', 41, 'Icmp6InEchos', 'Echo requests that reached this host', ECHO],
+  ['inechoreplies', 42, 'Icmp6InEchoReplies', 'Answers to echo requests of this host', ECHO],
+  [
+    'ingroupmembqueries',
+    43,
+    'Icmp6InGroupMembQueries',
+    'Questions from routers which multicast groups are wanted',
+    GROUPS,
+  ],
+  [
+    'ingroupmembresponses',
+    44,
+    'Icmp6InGroupMembResponses',
+    'Reports from hosts of a multicast group they want',
+    GROUPS,
+  ],
+  [
+    'ingroupmembreductions',
+    45,
+    'Icmp6InGroupMembReductions',
+    'Reports from hosts of a multicast group they no longer want',
+    GROUPS,
+  ],
+  [
+    'inroutersolicits',
+    46,
+    'Icmp6InRouterSolicits',
+    'Calls for routers to announce themselves that arrived',
+    ROUTERS,
+  ],
+  [
+    'inrouteradvertisements',
+    47,
+    'Icmp6InRouterAdvertisements',
+    'Announcements of routers that arrived',
+    ROUTERS,
+  ],
+  [
+    'inneighborsolicits',
+    48,
+    'Icmp6InNeighborSolicits',
+    'Questions for the owner of an address that arrived',
+    NEIGHBOUR,
+  ],
+  [
+    'inneighboradvertisements',
+    49,
+    'Icmp6InNeighborAdvertisements',
+    'Answers with the link-layer address of a neighbour that arrived',
+    NEIGHBOUR,
+  ],
+  ['inredirects', 50, 'Icmp6InRedirects', 'Notices from routers of a better first hop', REDIRECT],
+  [
+    'inmldv2reports',
+    51,
+    'Icmp6InMLDv2Reports',
+    'Reports of wanted multicast groups in version 2 of the protocol that arrived',
+    GROUPS,
+  ],
+  [
+    'outdestunreachs',
+    52,
+    'Icmp6OutDestUnreachs',
+    'Notices sent that a packet could not be delivered, such as to a closed UDP port',
+  ],
+  ['outpkttoobigs', 53, 'Icmp6OutPktTooBigs', 'Notices sent that a packet exceeds the MTU of the next link'],
+  [
+    'outtimeexcds',
+    54,
+    'Icmp6OutTimeExcds',
+    'Notices sent that a packet ran out of hops here, or its fragments out of time',
+  ],
+  ['outparmproblems', 55, 'Icmp6OutParmProblems', 'Notices sent that a header was not understood'],
+  ['outechos', 56, 'Icmp6OutEchos', 'Echo requests that programs here sent through the kernel', ECHO],
+  ['outechoreplies', 57, 'Icmp6OutEchoReplies', 'Answers sent to echo requests', ECHO],
+  [
+    'outgroupmembqueries',
+    58,
+    'Icmp6OutGroupMembQueries',
+    'Questions sent which multicast groups are wanted',
+    GROUPS,
+  ],
+  [
+    'outgroupmembresponses',
+    59,
+    'Icmp6OutGroupMembResponses',
+    'Reports sent of a multicast group this host wants',
+    GROUPS,
+  ],
+  [
+    'outgroupmembreductions',
+    60,
+    'Icmp6OutGroupMembReductions',
+    'Reports sent of a multicast group this host no longer wants',
+    GROUPS,
+  ],
+  [
+    'outroutersolicits',
+    61,
+    'Icmp6OutRouterSolicits',
+    'Calls sent for routers to announce themselves',
+    ROUTERS,
+  ],
+  ['outrouteradvertisements', 62, 'Icmp6OutRouterAdvertisements', 'Announcements this router sent', ROUTERS],
+  [
+    'outneighborsolicits',
+    63,
+    'Icmp6OutNeighborSolicits',
+    'Questions sent for the owner of an address',
+    NEIGHBOUR,
+  ],
+  [
+    'outneighboradvertisements',
+    64,
+    'Icmp6OutNeighborAdvertisements',
+    'Answers sent with this host’s link-layer address',
+    NEIGHBOUR,
+  ],
+  ['outredirects', 65, 'Icmp6OutRedirects', 'Notices of a better first hop that this router sent', REDIRECT],
+  [
+    'outmldv2reports',
+    66,
+    'Icmp6OutMLDv2Reports',
+    'Reports of wanted multicast groups sent in version 2 of the protocol',
+    GROUPS,
+  ],
+]
+
+function udp6Rows(prefix: string, first: number, count: number, protocol: string, text?: string): FieldRow[] {
+  const rows: readonly (readonly [name: string, field: string, help: string])[] = [
+    ['indatagrams', 'InDatagrams', `${protocol} packets handed to the programs that wait for them`],
+    ['noports', 'NoPorts', `${protocol} packets for a port nobody listens on`],
+    [
+      'inerrors',
+      'InErrors',
+      `${protocol} packets not delivered for other reasons: checksum, full buffer, no memory`,
+    ],
+    ['outdatagrams', 'OutDatagrams', `${protocol} packets that were sent`],
+    [
+      'rcvbuferrors',
+      'RcvbufErrors',
+      `${protocol} packets lost because the receiving socket’s buffer was full`,
+    ],
+    [
+      'sndbuferrors',
+      'SndbufErrors',
+      `${protocol} packets not sent because the sending socket’s buffer was full`,
+    ],
+    ['incsumerrors', 'InCsumErrors', `${protocol} packets that arrived with a wrong checksum`],
+    ['ignoredmulti', 'IgnoredMulti', `${protocol} packets to a multicast group that no socket here wanted`],
+  ]
+  return rows
+    .slice(0, count)
+    .map(([name, field, help], i) =>
+      text === undefined
+        ? [name, first + i, prefix + field, help]
+        : [name, first + i, prefix + field, help, text],
+    )
+}
+
+/** Fields Udp6... of snmp6. */
+export const UDP6_ROWS: readonly FieldRow[] = udp6Rows('Udp6', 67, 8, 'UDP over IPv6')
+
+/** Fields UdpLite6... of snmp6. */
+export const UDPLITE6_ROWS: readonly FieldRow[] = udp6Rows('UdpLite6', 75, 7, 'UDP-Lite over IPv6', LITE)

@@ -1,0 +1,203 @@
+/** mem.numa: memory of each NUMA node. /sys/devices/system/node/nodeN/{meminfo,numastat} */
+import { Scanner } from '../../base/scan.ts'
+import { encodeText } from '../../base/text.ts'
+import type { MetricSpec } from '../../pmda/define.ts'
+import { Reading } from '../../pmda/reading.ts'
+import { readAttribute } from '../../sys/proc.ts'
+import type { LinuxContext } from './context.ts'
+import { type FieldRow, type FieldValue, fieldMetrics, numberOrNone } from './fields.ts'
+
+/** Fields of meminfo that are in kB. */
+const UTIL: readonly FieldRow[] = [
+  ['total', 0, 'MemTotal', 'Memory that belongs to the node'],
+  ['free', 1, 'MemFree', 'Memory of the node that nobody uses'],
+  ['used', 2, 'MemUsed', 'Memory of the node that is not free, caches included'],
+  ['active', 3, 'Active', 'Memory of the node that was used recently'],
+  ['inactive', 4, 'Inactive', 'Memory of the node not used recently: first to be reclaimed'],
+  ['active_anon', 5, 'Active(anon)', 'Anonymous memory that was used recently'],
+  ['inactive_anon', 6, 'Inactive(anon)', 'Anonymous memory not used recently: first to be swapped out'],
+  ['active_file', 7, 'Active(file)', 'Page cache that was used recently'],
+  ['inactive_file', 8, 'Inactive(file)', 'Page cache not used recently: first to be dropped'],
+  ['highTotal', 9, 'HighTotal', 'Memory the kernel has no permanent mapping for', '32-bit kernels only.'],
+  ['highFree', 10, 'HighFree', 'Memory without a permanent mapping that nobody uses', '32-bit kernels only.'],
+  ['lowTotal', 11, 'LowTotal', 'Memory the kernel can reach directly', '32-bit kernels only.'],
+  ['lowFree', 12, 'LowFree', 'Memory the kernel can reach directly that nobody uses', '32-bit kernels only.'],
+  ['unevictable', 13, 'Unevictable', 'Memory that reclaim must leave alone, such as locked pages'],
+  ['mlocked', 14, 'Mlocked', 'Memory locked by mlock(2) and its relatives'],
+  ['dirty', 15, 'Dirty', 'Page cache changed and not yet written back'],
+  ['writeback', 16, 'Writeback', 'Page cache being written back right now'],
+  ['filePages', 17, 'FilePages', 'Page cache, shared memory and swap cache included'],
+  ['mapped', 18, 'Mapped', 'Page cache that is mapped into some process'],
+  ['anonpages', 19, 'AnonPages', 'Anonymous memory mapped into processes'],
+  ['shmem', 20, 'Shmem', 'Shared memory and tmpfs file systems'],
+  ['kernelStack', 21, 'KernelStack', 'Stacks that threads use while in the kernel'],
+  ['pageTables', 22, 'PageTables', 'Tables that map the memory of processes'],
+  [
+    'NFS_Unstable',
+    23,
+    'NFS_Unstable',
+    'Data sent to an NFS server that it has not yet put on stable storage',
+  ],
+  ['bounce', 24, 'Bounce', 'Copies in low memory for devices that cannot reach the original'],
+  ['writebackTmp', 25, 'WritebackTmp', 'Buffers in which FUSE file systems keep data to be written'],
+  ['slab', 26, 'Slab', 'Kernel object caches, reclaimable or not'],
+  ['slabReclaimable', 27, 'SReclaimable', 'Kernel object caches that can be freed when memory is needed'],
+  ['slabUnreclaimable', 28, 'SUnreclaim', 'Kernel object caches that must stay'],
+]
+
+const HUGE = 'Huge pages of the pool that is reserved by vm.nr_hugepages or its like for one node.'
+
+/** Fields of meminfo that count pages. */
+const HUGEPAGES: readonly FieldRow[] = [
+  ['hugepagesTotal', 29, 'HugePages_Total', 'Preallocated large pages on the node', HUGE],
+  ['hugepagesFree', 30, 'HugePages_Free', 'Preallocated large pages on the node that nobody uses', HUGE],
+  [
+    'hugepagesSurp',
+    31,
+    'HugePages_Surp',
+    'Large pages on the node beyond the number that was reserved',
+    HUGE,
+  ],
+]
+
+const HUGEPAGE_BYTES: readonly FieldRow[] = [
+  ['hugepagesTotalBytes', 39, 'HugePages_Total', 'Memory in preallocated large pages on the node', HUGE],
+  [
+    'hugepagesFreeBytes',
+    40,
+    'HugePages_Free',
+    'Memory in preallocated large pages on the node that nobody uses',
+    HUGE,
+  ],
+  [
+    'hugepagesSurpBytes',
+    41,
+    'HugePages_Surp',
+    'Memory in large pages on the node beyond the number that was reserved',
+    HUGE,
+  ],
+]
+
+/** Fields of numastat. */
+const ALLOC: readonly FieldRow[] = [
+  ['hit', 32, 'numa_hit', 'Pages allocated on this node as was wanted'],
+  ['miss', 33, 'numa_miss', 'Pages allocated on this node although another was preferred'],
+  ['foreign', 34, 'numa_foreign', 'Pages wanted on this node that had to come from another'],
+  [
+    'interleave_hit',
+    35,
+    'interleave_hit',
+    'Pages placed round robin over the nodes that came here as wanted',
+  ],
+  ['local_node', 36, 'local_node', 'Pages allocated here for processes that ran on a CPU of this node'],
+  ['other_node', 37, 'other_node', 'Pages allocated here for processes that ran on a CPU of another node'],
+]
+
+type Fields = ReadonlyMap<string, FieldValue>
+type Nodes = ReadonlyMap<number, Fields>
+
+/** Lines `Node 0 MemTotal: 8009216 kB` or `numa_hit 4419227` as numbers by field. */
+export function parseNode(text: string): Fields {
+  const fields = new Map<string, FieldValue>()
+  const scan = new Scanner(encodeText(text))
+  while (!scan.atEnd) {
+    if (scan.accept('Node ')) scan.skipWords(1)
+    const field = scan.word().replace(/:$/, '')
+    fields.set(field, numberOrNone(scan.uintExact()))
+    scan.nextLine()
+  }
+  return fields
+}
+
+/**
+ * Megabytes a second by node, from a file with a line `Version:1.0` and lines `node0:12800.5`; # starts a comment.
+ * Another version gives none.
+ */
+export function parseBandwidth(text: string): ReadonlyMap<number, number> {
+  const bandwidth = new Map<number, number>()
+  let isKnown = false
+  for (const line of text.split('\n')) {
+    const [key, value] = line.replace(/#.*/, '').replace(/\s+/g, '').split(':')
+    if (key === 'Version') isKnown = value === '1.0'
+    const node = /^node(\d+)$/.exec(key!)
+    if (isKnown && node !== null && Number(value) >= 0) bandwidth.set(Number(node[1]), Number(value))
+  }
+  return bandwidth
+}
+
+/** The metrics of NUMA nodes (cluster 36). */
+export function numaMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+  const nodeFile = (file: string): Reading<Nodes> =>
+    new Reading(() => {
+      const nodes = new Map<number, Fields>()
+      for (const name of ctx.list('/sys/devices/system/node')) {
+        const number = /^node(\d+)$/.exec(name)?.[1]
+        const text = ctx.attribute(`/sys/devices/system/node/${name}/${file}`)
+        if (number !== undefined && text !== undefined) nodes.set(Number(number), parseNode(text))
+      }
+      return nodes
+    })
+  const meminfo = nodeFile('meminfo')
+  const numastat = nodeFile('numastat')
+  const family = {
+    prefix: 'mem.numa.util',
+    cluster: 36,
+    reading: meminfo,
+    source: (field: string) => `Field ${field} of /sys/devices/system/node/nodeN/meminfo.`,
+    pick: (nodes: Nodes, field: string, node: number) => nodes.get(node)?.get(field),
+    sem: 'instant',
+    units: 'Kbyte',
+    indom: ctx.nodes,
+  } as const
+  return {
+    ...fieldMetrics(family, UTIL),
+    ...fieldMetrics({ ...family, units: 'count' }, HUGEPAGES),
+    ...fieldMetrics(
+      {
+        ...family,
+        units: 'byte',
+        source: (field) =>
+          `Field ${field} of /sys/devices/system/node/nodeN/meminfo times Hugepagesize of /proc/meminfo.`,
+        pick: (nodes, field, node) => {
+          const pages = nodes.get(node)?.get(field)
+          const size = hugePageSize(ctx)
+          return pages === undefined || size === undefined ? undefined : Number(pages) * size
+        },
+      },
+      HUGEPAGE_BYTES,
+    ),
+    ...fieldMetrics(
+      {
+        ...family,
+        prefix: 'mem.numa.alloc',
+        reading: numastat,
+        source: (field) => `Field ${field} of /sys/devices/system/node/nodeN/numastat, in pages since boot.`,
+        sem: 'counter',
+        units: 'count',
+      },
+      ALLOC,
+    ),
+    'mem.numa.max_bandwidth': {
+      cluster: 36,
+      item: 38,
+      type: 'double',
+      sem: 'discrete',
+      units: 'Mbyte / sec',
+      indom: ctx.nodes,
+      help: 'Most data a second that memory of the node can deliver, as the administrator measured it',
+      text:
+        'The kernel does not know it: from $PCP_PMDAS_DIR/linux/bandwidth.conf, which has a line Version:1.0 and a line ' +
+        'such as node0:12800 for each node. No value without that file.',
+      value: (node) => {
+        const folder = ctx.env.env['PCP_PMDAS_DIR'] ?? '/var/lib/pcp/pmdas'
+        return parseBandwidth(readAttribute(ctx.env.root, `${folder}/linux/bandwidth.conf`) ?? '').get(node)
+      },
+    },
+  }
+}
+
+/** Bytes of a huge page of the default size. */
+function hugePageSize(ctx: LinuxContext): number | undefined {
+  const kilobytes = /^Hugepagesize:\s+(\d+)/m.exec(ctx.file('/proc/meminfo').text())?.[1]
+  return kilobytes === undefined ? undefined : Number(kilobytes) * 1024
+}
