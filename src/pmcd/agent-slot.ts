@@ -14,6 +14,8 @@ export type AgentState = 'connected' | 'notready' | 'failed'
 
 /** Whom an agent tells what happens to it. */
 export interface SlotListener {
+  /** It is open and has not been asked yet. */
+  started(slot: AgentSlot): void
   /** It announced PMCD_* changes. */
   changed(slot: AgentSlot, changes: number): void
   /** It stopped answering; `reason` is for the log and may take a moment. */
@@ -83,6 +85,11 @@ export class AgentSlot {
     return this.#opened?.source
   }
 
+  /** Tells an agent in its own process who a client is. */
+  attribute(client: number, key: number, value: string): void {
+    this.#opened?.attribute?.(client, key, value)
+  }
+
   /** Status every question about this agent's domain gets, or 0 when it may be asked. */
   get refusal(): number {
     if (this.#state === 'connected') return this.isFenced ? FENCED : 0
@@ -95,6 +102,7 @@ export class AgentSlot {
     this.#opened = opened
     this.#state = this.options.startsNotReady === true ? 'notready' : 'connected'
     this.#unsubscribe = opened.source.subscribe((event) => this.#hear(event, opened))
+    this.#listener.started(this)
   }
 
   /**

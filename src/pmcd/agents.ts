@@ -1,7 +1,6 @@
 /** All agents of a collector: started, lost, restarted, replaced when the configuration changes. pmcd(1) */
 
 import { PcpError } from '../model/errors.ts'
-import type { MetricSource } from '../model/source.ts'
 import { ANONYMOUS } from '../model/source.ts'
 import { PMCD_ADD_AGENT, PMCD_DROP_AGENT, PMCD_RESTART_AGENT } from '../model/values.ts'
 import { Pmns } from '../pmns/tree.ts'
@@ -18,6 +17,8 @@ export interface AgentsHost {
   readonly clock: () => number
   /** PMCD_* changes for all clients. */
   readonly changed: (changes: number) => void
+  /** An agent was opened: it must hear who the clients are. */
+  readonly started: (slot: AgentSlot) => void
   /** Agents came or went: names and routes may have changed. */
   readonly rerouted: () => Promise<void>
   /** An agent was started, or a round of restarts took place. */
@@ -146,6 +147,7 @@ export class Agents {
 
   #newSlot(options: AgentOptions): AgentSlot {
     return new AgentSlot(options, this.#host.env, {
+      started: (slot) => this.#host.started(slot),
       changed: (_slot, changes) => this.#host.changed(changes),
       ready: () => void this.#host.rerouted(),
       lost: (slot, reason) => {
@@ -163,11 +165,19 @@ export class Agents {
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       this.#lastRound = this.#host.clock()
-      this.restart().then(() => {
-        if (this.#slots.some((slot) => slot.state === 'failed')) this.#scheduleRestart()
-      })
+      void this.#restartAndLook()
     }, wait)
     this.#timer.unref()
+  }
+
+  /** Those that could not be started get another chance. */
+  async #restartAndLook(): Promise<void> {
+    try {
+      await this.restart()
+    } catch (error) {
+      this.#host.env.log.notice('error', `Restarting agents: ${PcpError.from(error).message}`)
+    }
+    if (this.#slots.some((slot) => slot.state === 'failed')) this.#scheduleRestart()
   }
 }
 

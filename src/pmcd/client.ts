@@ -7,7 +7,14 @@ import { PcpError, statusOf } from '../model/errors.ts'
 import { ALL_INSTANCES, type Profile } from '../model/profile.ts'
 import type { Credentials, MetricSource, Requester } from '../model/source.ts'
 import type { FetchResult } from '../model/values.ts'
-import { attrText, decodeAttr, PCP_ATTR_CONTAINER } from '../wire/attr.ts'
+import {
+  attrText,
+  decodeAttr,
+  PCP_ATTR_CONTAINER,
+  PCP_ATTR_GROUPID,
+  PCP_ATTR_PROCESSID,
+  PCP_ATTR_USERID,
+} from '../wire/attr.ts'
 import {
   decodeCreds,
   PDU_FLAG_AUTH,
@@ -55,6 +62,8 @@ export interface ClientHost {
   readonly limits: Limits
   /** PDU_FLAG_* offered. */
   readonly features: number
+  /** The client's attributes are known, or have changed. */
+  readonly introduced: (client: Client) => void
   /** Logs the first refusal of each host. */
   readonly violation: (client: Client) => void
 }
@@ -132,6 +141,19 @@ export class Client {
     this.#anybody = this.#requester(0, ALL_INSTANCES)
     for (const [context, { profile }] of this.#contexts)
       this.#contexts.set(context, this.#requester(context, profile))
+    if (this.#state === 'open') this.#host.introduced(this)
+  }
+
+  /** What agents are told about it, in PCP's order. */
+  get attributes(): readonly (readonly [key: number, value: string])[] {
+    const { pid, gid, uid } = this.identity.credentials ?? {}
+    const all: readonly (readonly [number, string | number | undefined])[] = [
+      [PCP_ATTR_CONTAINER, this.#container === '' ? undefined : this.#container],
+      [PCP_ATTR_PROCESSID, pid],
+      [PCP_ATTR_GROUPID, gid],
+      [PCP_ATTR_USERID, uid],
+    ]
+    return all.flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)] as const]))
   }
 
   /** Tells the client why, and closes. */
@@ -187,6 +209,7 @@ export class Client {
     if (refused !== 0)
       throw new PcpError('ENOTSUP', `Client asks for features 0x${refused.toString(16)} that are not offered`)
     this.#state = (flags & PDU_FLAG_CONTAINER) === 0 ? 'open' : 'container'
+    if (this.#state === 'open') this.#host.introduced(this)
   }
 
   #containerAttr(pdu: Uint8Array): void {

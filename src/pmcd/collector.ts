@@ -14,6 +14,7 @@ import { PDU_FLAG_CONTAINER, PDU_FLAG_DESCS, PDU_FLAG_HIGHRES, PDU_FLAG_LABELS }
 import { encodeChallenge } from '../wire/error.ts'
 import { MAX_CLIENT_PDU, pduName, pduType } from '../wire/pdu.ts'
 import { AccessTable, type Admission } from './access.ts'
+import type { AgentSlot } from './agent-slot.ts'
 import { Agents } from './agents.ts'
 import { Client, type ClientHost } from './client.ts'
 import { OP_ALL } from './config-access.ts'
@@ -93,6 +94,9 @@ class RunningCollector implements Collector {
       restartsAgents: options.restartsAgents ?? true,
       clock: this.#clock,
       changed: (changes) => this.#changed(changes),
+      started: (slot) => {
+        for (const { client } of this.#connected()) introduce(client, slot)
+      },
       rerouted: () => this.#reroute(),
       advanced: () => {
         this.#seqnum++
@@ -110,6 +114,9 @@ class RunningCollector implements Collector {
       batch: new FetchBatch(this.#router),
       limits: this.#limits,
       features: FEATURES,
+      introduced: (client) => {
+        for (const slot of this.#agents.slots) introduce(client, slot)
+      },
       violation: (client) => this.#violation(client.identity.address),
     }
   }
@@ -387,12 +394,17 @@ class RunningCollector implements Collector {
   }
 }
 
+function introduce(client: Client, slot: AgentSlot): void {
+  if (!client.isOpen) return
+  for (const [key, value] of client.attributes) slot.attribute(client.identity.slot, key, value)
+}
+
 function clientInfo(client: Client): ClientInfo {
   const { slot, seq, address, startMs } = client.identity
   return { slot, seq, address, startMs, whoami: client.whoami, container: client.container }
 }
 
-function agentInfo(slot: Agents['slots'][number]): AgentInfo {
+function agentInfo(slot: AgentSlot): AgentInfo {
   const { domain, name, kind } = slot.options
   return {
     domain,

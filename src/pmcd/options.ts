@@ -43,6 +43,8 @@ export interface OpenedAgent {
   readonly source: MetricSource
   /** Process id of an agent in its own process. */
   readonly pid?: number
+  /** Tells the agent who a client is: PCP_ATTR_* and a text. */
+  readonly attribute?: (client: number, key: number, value: string) => void
   /** Resolves to how the agent's process ended, once it has. */
   readonly exited?: Promise<ExitStatus>
 }

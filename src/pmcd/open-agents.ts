@@ -1,0 +1,92 @@
+/** From configuration lines to agents that can be opened: ours in this process, all others in theirs. pmcd(1) */
+import { basename } from 'node:path'
+import { PMCD_DOMAIN, pmcdAgent } from '../agents/pmcd/index.ts'
+import { AGENTS, type AgentEntry } from '../agents/registry.ts'
+import { PcpError } from '../model/errors.ts'
+import type { AgentDefinition } from '../pmda/define-agent.ts'
+import { openAgent } from '../pmda/open-agent.ts'
+import type { AgentConfig, DsoConfig, SocketConfig } from './config.ts'
+import { openPipeAgent, openSocketAgent } from './open-process.ts'
+import type { AgentOpenEnv, AgentOptions, OpenedAgent } from './options.ts'
+
+/** The shared object that our own agent about the collector stands in for. */
+const OWN_DSO = { file: 'pmda_pmcd.so', entry: 'pmcd_init' }
+
+/** The agent of one line of pmcd.conf. */
+export function agentFromConfig(config: AgentConfig): AgentOptions {
+  const { name, domain, kind } = config
+  const common = { name, domain, kind }
+  switch (config.kind) {
+    case 'dso':
+      return {
+        ...common,
+        parameters: `lib=${config.path} entry=${config.entry}`,
+        open: (env) => openDso(config, env),
+      }
+    case 'pipe':
+      return {
+        ...common,
+        parameters: `cmd=${config.argv.join(' ')}`,
+        startsNotReady: config.startsNotReady,
+        open: (env) => openPipeAgent(config, env),
+      }
+    case 'socket':
+      return { ...common, parameters: socketParameters(config), open: (env) => openSocketAgent(config, env) }
+  }
+}
+
+/** Names of the agents that come with the package, the collector's own included. */
+export const BUILTIN_AGENTS: readonly string[] = ['pmcd', ...AGENTS.map(({ name }) => name)]
+
+/**
+ * Agents that come with the package, in this process: what runs where there is no pmcd.conf. Default: all of them.
+ * PM_ERR_GENERIC for an unknown name.
+ */
+export function builtinAgents(names: readonly string[] = BUILTIN_AGENTS): AgentOptions[] {
+  return names.map((name) => {
+    const entry = AGENTS.find((each) => each.name === name)
+    if (entry === undefined && name !== 'pmcd')
+      throw new PcpError(
+        'PM_ERR_GENERIC',
+        `No agent is called "${name}"; there are ${BUILTIN_AGENTS.join(', ')}`,
+      )
+    const domain = entry?.domain ?? PMCD_DOMAIN
+    return {
+      name,
+      domain,
+      kind: 'dso',
+      parameters: 'built in',
+      open: async (env) => openHere(name, domain, (await entry?.load()) ?? pmcdAgent(env.statistics), env),
+    }
+  })
+}
+
+/** A shared object is not loaded: the agent of ours that does the same is opened. PM_ERR_GENERIC when there is none. */
+async function openDso(config: DsoConfig, env: AgentOpenEnv): Promise<OpenedAgent> {
+  const { name, domain, path, entry } = config
+  const file = basename(path)
+  if (file === OWN_DSO.file && entry === OWN_DSO.entry)
+    return openHere(name, domain, pmcdAgent(env.statistics), env)
+  const found = AGENTS.find(({ dso }) => dso.file === file && dso.entry === entry)
+  if (found === undefined)
+    throw new PcpError(
+      'PM_ERR_GENERIC',
+      `Cannot find ${name} DSO at "${path}": no built-in agent stands in for ${entry} in ${file}`,
+    )
+  return openHere(name, domain, await found.load(), env)
+}
+
+function openHere(name: string, domain: number, definition: AgentDefinition, env: AgentOpenEnv): OpenedAgent {
+  const source = openAgent(definition, {
+    domain,
+    env: env.variables,
+    log: (level, text) => env.log.notice(level, `${name}: ${text}`),
+  })
+  return { source }
+}
+
+function socketParameters(config: SocketConfig): string {
+  const place = config.family === 'unix' ? `sock=${config.path}` : `port=${config.port}`
+  const command = config.argv.length === 0 ? '' : ` cmd=${config.argv.join(' ')}`
+  return `dom=${config.family} ${place}${command}`
+}

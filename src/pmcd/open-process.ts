@@ -1,0 +1,123 @@
+/** Agents in processes of their own: behind a pair of pipes, or behind a socket. docs/formats/wire.md §7.1 */
+import type { ChildProcess } from 'node:child_process'
+import type { Socket } from 'node:net'
+import { constants } from 'node:os'
+import { PcpError } from '../model/errors.ts'
+import { openAgentLink } from '../net/agent-link.ts'
+import { PduConnection, type PduStream, socketStream } from '../net/connection.ts'
+import type { PipeConfig, SocketConfig } from './config.ts'
+import type { AgentOpenEnv, ExitStatus, OpenedAgent } from './options.ts'
+
+/** How long an agent may take to end once its connection is closed. */
+const EXIT_MS = 150
+/** How long an agent that was just started may take until it listens, and how often that is tried. */
+const LISTEN_MS = 2000
+const RETRY_MS = 100
+
+/** Starts an agent whose standard input and output are the connection. */
+export async function openPipeAgent(config: PipeConfig, env: AgentOpenEnv): Promise<OpenedAgent> {
+  const running = await startProcess(config.argv, true, env)
+  const { child } = running
+  return connectAgent(config.name, { readable: child.stdout!, writable: child.stdin! }, env, {
+    startsNotReady: config.startsNotReady,
+    running,
+  })
+}
+
+/** Connects to an agent that listens, after starting it when the configuration has a command. */
+export async function openSocketAgent(config: SocketConfig, env: AgentOpenEnv): Promise<OpenedAgent> {
+  const running = config.argv.length === 0 ? undefined : await startProcess(config.argv, false, env)
+  try {
+    const socket = await connectSocket(config, running === undefined ? 0 : LISTEN_MS)
+    return await connectAgent(config.name, socketStream(socket), env, { startsNotReady: false, running })
+  } catch (error) {
+    running?.child.kill('SIGKILL')
+    throw error
+  }
+}
+
+/** A process and how it will end. */
+interface Running {
+  readonly child: ChildProcess
+  readonly exited: Promise<ExitStatus>
+}
+
+interface LinkSettings {
+  readonly startsNotReady: boolean
+  readonly running: Running | undefined
+}
+
+async function connectAgent(
+  name: string,
+  stream: PduStream,
+  env: AgentOpenEnv,
+  { startsNotReady, running }: LinkSettings,
+): Promise<OpenedAgent> {
+  const connection = new PduConnection(stream, { name: `agent "${name}"`, counters: env.counters })
+  const link = await openAgentLink(connection, {
+    name: `agent "${name}"`,
+    timeoutMs: env.timeoutMs(),
+    handshakeMs: env.credsTimeoutMs(),
+    startsNotReady,
+  }).catch((error: unknown) => {
+    running?.child.kill('SIGKILL')
+    throw error
+  })
+  const closeLink = link.close.bind(link)
+  // Whoever closes the source ends the process with it: at first by closing its input, then by force.
+  link.close = async () => {
+    await closeLink()
+    if (running !== undefined) await endProcess(running)
+  }
+  return {
+    source: link,
+    attribute: (client, key, value) => link.attribute(client, key, value),
+    ...(running === undefined ? {} : { pid: running.child.pid!, exited: running.exited }),
+  }
+}
+
+/** Resolves once the process runs. Rejects with the errno of why it does not. */
+async function startProcess(argv: readonly string[], isPiped: boolean, env: AgentOpenEnv): Promise<Running> {
+  const { spawn } = process.getBuiltinModule('node:child_process')
+  const [command, ...args] = argv
+  const io = isPiped ? 'pipe' : 'ignore'
+  const child = spawn(command!, args, { stdio: [io, io, env.log.fd] })
+  const exited = new Promise<ExitStatus>((resolve) => {
+    child.once('exit', (code, signal) =>
+      resolve({ code: code ?? 0, signal: signal === null ? 0 : constants.signals[signal] }),
+    )
+  })
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve)
+    child.once('error', (error) => reject(PcpError.from(error, `Cannot start ${command}`)))
+  })
+  return { child, exited }
+}
+
+async function endProcess({ child, exited }: Running): Promise<void> {
+  const timer = setTimeout(() => child.kill('SIGKILL'), EXIT_MS)
+  await exited
+  clearTimeout(timer)
+}
+
+/** Tries until it works or `patienceMs` have passed; rejects with the last error. */
+async function connectSocket(config: SocketConfig, patienceMs: number): Promise<Socket> {
+  const { connect } = process.getBuiltinModule('node:net')
+  const target =
+    config.family === 'unix'
+      ? { path: config.path }
+      : { host: config.family === 'ipv6' ? '::1' : '127.0.0.1', port: config.port }
+  const deadline = Date.now() + patienceMs
+  for (;;) {
+    try {
+      return await new Promise<Socket>((resolve, reject) => {
+        const socket = connect(target)
+        socket.once('connect', () => resolve(socket))
+        socket.once('error', reject)
+      })
+    } catch (error) {
+      if (Date.now() >= deadline) throw PcpError.from(error, `Cannot connect to agent "${config.name}"`)
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    }
+  }
+}
