@@ -37,6 +37,8 @@ export interface CompiledAgent {
   /** In table order. */
   readonly metrics: ReadonlyMap<Pmid, AgentMetric>
   readonly indoms: ReadonlyMap<Indom, AgentIndom>
+  /** Does any instance domain label its instances? */
+  readonly hasInstanceLabels: boolean
 }
 
 const TYPES: { readonly [name in TypeName]: number } = {
@@ -82,5 +84,6 @@ export function compile(domain: number, tables: AgentTables): CompiledAgent {
     metrics.set(id, { name, desc, spec, indom: instances })
   }
   for (const spec of tables.indoms ?? []) indomOf(spec)
-  return { domain, tables, metrics, indoms }
+  const hasInstanceLabels = [...indoms.values()].some(({ spec }) => spec.instanceLabels !== undefined)
+  return { domain, tables, metrics, indoms, hasInstanceLabels }
 }

@@ -44,17 +44,20 @@ export function labelsOf(
   }
 }
 
-/** One set for each instance that the profile wants, empty where an instance has no labels. */
+/**
+ * One set for each instance that the profile wants, empty where an instance has no labels. As in PCP an agent that labels
+ * instances anywhere answers so for all its domains, and one that never does not at all.
+ */
 function instanceSets(compiled: CompiledAgent, id: number, ask: Ask): readonly LabelSet[] {
   const indom = compiled.indoms.get(id)
-  const labelsOfInstance = indom?.spec.instanceLabels
-  if (indom === undefined || labelsOfInstance === undefined) return []
+  if (indom === undefined || !compiled.hasInstanceLabels) return []
+  const { instanceLabels } = indom.spec
   const { ids, names } = indom.list(ask.moment)
   const sets: LabelSet[] = []
   for (let i = 0; i < ids.length; i++) {
     const inst = ids[i]!
     if (!wants(ask.requester.profile, id, inst)) continue
-    sets.push(makeLabelSet(labelsOfInstance(inst, names[i]!) ?? {}, LABEL_INSTANCES, { inst }))
+    sets.push(makeLabelSet(instanceLabels?.(inst, names[i]!) ?? {}, LABEL_INSTANCES, { inst }))
   }
   return sets
 }

@@ -21,11 +21,12 @@ import { type AgentMetric, type CompiledAgent, compile } from './compile.ts'
 import type { AgentEnv } from './define.ts'
 import { type AgentDefinition, checkTables } from './define-agent.ts'
 import { type FetchTools, fetchMetric } from './fetch.ts'
+import { wrapText } from './help.ts'
 import { labelsOf } from './labels.ts'
 import { Reports } from './reports.ts'
 import { storeSet } from './store.ts'
 
-/** An agent in this process. */
+/** An agent in this process. What changed comes as events, never in `FetchResult.changes`. */
 export interface AgentSource extends MetricSource {
   /** Name without 'pmda'. */
   readonly agent: string
@@ -51,8 +52,6 @@ class Agent implements AgentSource {
   readonly #names = new Pmns()
   readonly #tools: FetchTools
   readonly #listeners = new Set<(event: SourceEvent) => void>()
-  /** PMCD_* bits for the next fetch. */
-  #changes = 0
   #isClosed = false
 
   constructor(definition: AgentDefinition, env: Partial<AgentEnv>) {
@@ -109,7 +108,7 @@ class Agent implements AgentSource {
     const table = query.kind === 'metric' ? this.#compiled.metrics : this.#compiled.indoms
     const spec = table.get(query.id)?.spec
     if (spec === undefined) throw new PcpError('PM_ERR_TEXT')
-    return query.level === 'oneline' ? spec.help : (spec.text ?? spec.help)
+    return query.level === 'oneline' ? spec.help : wrapText(spec.text ?? spec.help)
   }
 
   async labels(query: LabelQuery, ask: Ask): Promise<readonly LabelSet[]> {
@@ -128,9 +127,7 @@ class Agent implements AgentSource {
           ? emptySet(ids[i]!, UNKNOWN_METRIC)
           : fetchMetric(metric, ask, moment, this.#tools)
     }
-    const changes = this.#changes
-    this.#changes = 0
-    return { timestamp: fromMillis(this.#env.clock()), changes, sets }
+    return { timestamp: fromMillis(this.#env.clock()), changes: 0, sets }
   }
 
   async store(sets: readonly ValueSet[], ask: Ask): Promise<void> {
@@ -158,8 +155,6 @@ class Agent implements AgentSource {
   }
 
   #announce(event: SourceEvent): void {
-    // Whoever listens hears it at once; the next fetch tells whoever does not, and nobody is told twice.
-    if (event.type === 'changed' && this.#listeners.size === 0) this.#changes |= event.changes
     for (const listener of this.#listeners) listener(event)
   }
 }

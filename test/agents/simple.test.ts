@@ -176,7 +176,7 @@ test('labels of every level', async () => {
   expect(await json(LABEL_INDOM, indom(253, 0))).toEqual(['{"indom_name":"color","model":"RGB"}'])
   expect(await json(LABEL_INDOM, NOW_INDOM)).toEqual(['{"indom_name":"time","unitsystem":"SI"}'])
   expect(await json(LABEL_INSTANCES, NOW_INDOM)).toEqual(['{"units":"sec"}', '{"units":"hour"}'])
-  expect(await json(LABEL_INSTANCES, indom(253, 0))).toEqual([])
+  expect(await json(LABEL_INSTANCES, indom(253, 0))).toEqual(['', '', ''])
   expect(await json(LABEL_CLUSTER, NUMFETCH)).toEqual([])
   expect(await json(LABEL_ITEM, NUMFETCH)).toEqual([])
   const sets = await agent.labels({ level: LABEL_DOMAIN, id: 253 }, ASK)

@@ -436,6 +436,11 @@ describe('labels', () => {
       [1, ''],
     ])
   })
+
+  test('of instances: none at all from an agent that labels none', async () => {
+    const agent = open({ metrics: { 'demo.x': { ...base, indom: disks } } })
+    expect(await agent.labels({ level: LABEL_INSTANCES, id: indom(DOMAIN, 3) }, ASK)).toEqual([])
+  })
 })
 
 describe('stores', () => {
@@ -484,16 +489,13 @@ describe('announcements', () => {
   }
   const change: SourceEvent = { type: 'changed', changes: PMCD_LABEL_CHANGE }
 
-  test('reach subscribers, and the next fetch when there are none', async () => {
+  test('reach whoever has subscribed', async () => {
     const { agent, announce } = announcing()
     announce(change)
-    expect((await agent.fetch([], ASK)).changes).toBe(PMCD_LABEL_CHANGE)
-    expect((await agent.fetch([], ASK)).changes).toBe(0)
     const heard: SourceEvent[] = []
     const stop = agent.subscribe((event) => heard.push(event))
     announce(change)
     announce({ type: 'notready' })
-    expect((await agent.fetch([], ASK)).changes).toBe(0)
     stop()
     announce({ type: 'ready' })
     expect(heard).toEqual([change, { type: 'notready' }])
