@@ -45,7 +45,10 @@ export function encodeText(text: string): Uint8Array {
   return Uint8Array.from(parts)
 }
 
+const SURROGATE = /[\ud800-\udfff]/
+
 function hasEscapedBytes(text: string): boolean {
+  if (!SURROGATE.test(text)) return false // most texts: one quick scan
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
     if (unit < 0xd800 || unit > 0xdfff) continue

@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decodeText, encodeText } from '../../src/base/text.ts'
+
+test('valid UTF-8 is ordinary text', () => {
+  const bytes = Uint8Array.from([0x4d, 0xc3, 0xbc, 0xe2, 0x82, 0xac, 0xf0, 0x9f, 0x98, 0x80])
+  expect(decodeText(bytes)).toBe('Mü€😀')
+  expect(encodeText('Mü€😀')).toEqual(bytes)
+})
+
+test('a byte that is not UTF-8 becomes one lone surrogate and comes back as that byte', () => {
+  const bytes = Uint8Array.from([0x61, 0xff, 0xc3, 0x28, 0x62])
+  expect(decodeText(bytes)).toBe('a\udcff\udcc3(b')
+  expect(encodeText(decodeText(bytes))).toEqual(bytes)
+})
+
+test('a byte order mark is text like any other', () => {
+  const bytes = Uint8Array.from([0xef, 0xbb, 0xbf, 0x61])
+  expect(encodeText(decodeText(bytes))).toEqual(bytes)
+})
+
+test('any bytes survive decoding and encoding', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) =>
+      expect(encodeText(decodeText(bytes))).toEqual(bytes),
+    ),
+  )
+})
+
+test('any text survives encoding and decoding', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 100 }), (text) =>
+      expect(decodeText(encodeText(text))).toBe(text),
+    ),
+  )
+})
+
+test('decodes a part of the bytes', () => {
+  expect(decodeText(Uint8Array.from([0x61, 0x62, 0x63, 0x64]), 1, 3)).toBe('bc')
+})
