@@ -1,0 +1,168 @@
+/** Agents as processes: greeting, requests, log, stray output, sockets and ends. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { indom, pmid } from '../../src/model/ids.ts'
+import { PM_TYPE_32 } from '../../src/model/types.ts'
+import { valuesOf } from '../../src/model/value-set.ts'
+import { makeSet } from '../../src/model/value-writer.ts'
+import { type AgentLink, openAgentLink } from '../../src/net/agent-link.ts'
+import { PduConnection, type PduStream } from '../../src/net/connection.ts'
+import { PCP_ATTR_USERID } from '../../src/wire/attr.ts'
+import { PDU_FLAG_AUTH, PDU_FLAG_CONTAINER } from '../../src/wire/creds.ts'
+import { ASK } from '../lib/agent-catalogue.ts'
+
+/** An agent that prints where it must not, and tells who asks. */
+const NOISY = `
+import { defineAgent, runDaemon } from './src/pmda/index.ts'
+const agent = defineAgent({
+  name: 'noisy',
+  domain: 300,
+  metrics: {
+    'noisy.uid': {
+      item: 0, type: '32', sem: 'instant', units: 'none', help: 'User of the client that asks',
+      value: (inst, ask) => {
+        console.log('fetching')
+        process.stdout.write('and writing\\n')
+        return ask.requester.credentials?.uid
+      },
+    },
+  },
+})
+void runDaemon(agent)
+`
+
+const SIMPLE = `
+import { agent } from './src/agents/simple/index.ts'
+import { runDaemon } from './src/pmda/run-daemon.ts'
+void runDaemon(agent)
+`
+
+let programs: string
+let dir: string
+let children: ChildProcess[]
+
+async function bundle(name: string, contents: string): Promise<void> {
+  await build({
+    stdin: { contents, resolveDir: process.cwd(), loader: 'ts', sourcefile: `${name}.ts` },
+    outfile: join(programs, `${name}.cjs`),
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+  })
+}
+
+beforeAll(async () => {
+  programs = mkdtempSync(join(tmpdir(), 'agent-programs-'))
+  await Promise.all([bundle('simple', SIMPLE), bundle('noisy', NOISY)])
+})
+afterAll(() => rmSync(programs, { recursive: true }))
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'agent-'))
+  children = []
+})
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL')
+  rmSync(dir, { recursive: true })
+})
+
+interface Running {
+  readonly child: ChildProcess
+  readonly pipe: PduStream
+  readonly ended: Promise<{ status: number | null; signal: string | null; stderr: string }>
+}
+
+function start(name: string, ...args: string[]): Running {
+  const env = { PATH: process.env['PATH'], PCP_CONF: '/dev/null' }
+  const child = spawn(process.execPath, [join(programs, `${name}.cjs`), ...args], { cwd: dir, env })
+  children.push(child)
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const ended = new Promise<{ status: number | null; signal: string | null; stderr: string }>((resolve) =>
+    child.once('close', (status, signal) => resolve({ status, signal, stderr })),
+  )
+  return { child, pipe: { readable: child.stdout, writable: child.stdin }, ended }
+}
+
+function link(stream: PduStream): Promise<AgentLink> {
+  return openAgentLink(new PduConnection(stream, { name: 'agent' }), { name: 'agent', handshakeMs: 20_000 })
+}
+
+/** Waits for a condition that another process brings about. */
+async function until(isTrue: () => boolean): Promise<void> {
+  for (let i = 0; !isTrue(); i++) {
+    if (i === 1000) throw new Error('waited in vain')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+test('answers on a pipe, logs in its directory and ends with 0 when the pipe is closed', async () => {
+  const agent = start('simple', '-d', '77')
+  const source = await link(agent.pipe)
+  expect(source.flags).toBe(PDU_FLAG_AUTH | PDU_FLAG_CONTAINER)
+  const color = pmid(77, 0, 1)
+  const { sets } = await source.fetch([color, pmid(77, 0, 99)], ASK)
+  expect(valuesOf(sets[0]!, PM_TYPE_32).map(({ value }) => value)).toEqual([1, 101, 201])
+  expect(sets[1]!.status).toBeLessThan(0)
+  expect(await source.instances(indom(77, 0), { name: 'green' }, ASK)).toMatchObject({ ids: [1] })
+  await source.store([makeSet(color, PM_TYPE_32, [0], [9])], ASK)
+  await source.close()
+  expect(await agent.ended).toEqual({ status: 0, signal: null, stderr: '' })
+  const log = readFileSync(join(dir, 'simple.log'), 'utf8')
+  expect(log).toMatch(/^Log for pmdasimple on .* started .*\n\n\nLog finished .*\n$/)
+})
+
+test('what an agent prints goes to the log, not between the PDUs; it knows who asks', async () => {
+  const agent = start('noisy', '-l', 'my.log')
+  const source = await link(agent.pipe)
+  const requester = { ...ASK.requester, client: 4 }
+  source.attribute(4, PCP_ATTR_USERID, '1234')
+  for (let i = 0; i < 3; i++) {
+    const { sets } = await source.fetch([pmid(300, 0, 0)], { requester })
+    expect(sets[0]!.word[0]).toBe(1234)
+  }
+  await source.close()
+  expect((await agent.ended).status).toBe(0)
+  const log = readFileSync(join(dir, 'my.log'), 'utf8')
+  expect(log.match(/fetching\nand writing\n/g)?.length).toBe(3)
+})
+
+test('waits on a unix socket for one connection', async () => {
+  const path = join(dir, 'agent.socket')
+  const agent = start('simple', '-u', path)
+  await until(() => existsSync(path) && (statSync(path).mode & 0o777) === 0o660)
+  const socket = connect({ path })
+  const source = await link({ readable: socket, writable: socket })
+  expect(await source.text({ kind: 'metric', id: pmid(253, 0, 0), level: 'oneline' }, ASK)).toContain('etch')
+  expect(existsSync(path)).toBe(false)
+  await source.close()
+  expect((await agent.ended).status).toBe(0)
+})
+
+test('ends by the signal that ends it, in good order', async () => {
+  const agent = start('simple')
+  const source = await link(agent.pipe)
+  agent.child.kill('SIGTERM')
+  expect(await agent.ended).toMatchObject({ status: null, signal: 'SIGTERM' })
+  expect(readFileSync(join(dir, 'simple.log'), 'utf8')).toContain('Log finished')
+  await source.close()
+})
+
+test('a mistake on the command line is told on standard error, with status 1', async () => {
+  const { status, stderr } = await start('simple', '-d', 'abc').ended
+  expect(status).toBe(1)
+  expect(stderr).toContain('pmdasimple: -d requires numeric domain number\nUsage: pmdasimple [options]\n')
+})
+
+test('a port in use is told in the log, with status 1', async () => {
+  const path = join(dir, 'no', 'such', 'dir')
+  expect((await start('simple', '-u', path).ended).status).toBe(1)
+  expect(readFileSync(join(dir, 'simple.log'), 'utf8')).toContain(`Error: Cannot listen on ${path}`)
+})
