@@ -53,7 +53,7 @@ async function buildCommand(name, contents) {
 
 async function buildCommands() {
   const { TOOLS } = await loadTable('tools/registry.ts')
-  const { agents } = await loadTable('agents/registry.ts')
+  const { AGENTS } = await loadTable('agents/registry.ts')
   rmSync(join(top, 'bin'), { recursive: true, force: true })
   mkdirSync(join(top, 'bin'), { recursive: true })
   // The package is ESM; its commands are CommonJS.

@@ -7,6 +7,8 @@ export interface AgentEntry {
   readonly name: string
   /** The domain it has unless pmcd.conf says otherwise. */
   readonly domain: number
+  /** The one platform (process.platform) it can do its work on; every one when absent. */
+  readonly platform?: string
   readonly load: () => Promise<AgentDefinition>
   /** The shared object and its entry that this agent stands in for when a pmcd.conf names them. */
   readonly dso: { readonly file: string; readonly entry: string }
@@ -17,6 +19,7 @@ export const AGENTS: readonly AgentEntry[] = [
   {
     name: 'linux',
     domain: 60,
+    platform: 'linux',
     load: async () => (await import('./linux/index.ts')).agent,
     dso: { file: 'pmda_linux.so', entry: 'linux_init' },
   },

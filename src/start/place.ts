@@ -1,0 +1,97 @@
+/** Where `npm start` keeps things: directories of one user, and the pcp.conf that tells tools of either side. */
+import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { VERSION } from '../base/version.ts'
+import { PcpError } from '../model/errors.ts'
+import type { Variables } from '../sys/config.ts'
+
+/** The directories and files of one running system. */
+export interface Place {
+  /** The pcp.conf that describes the rest. */
+  readonly confPath: string
+  readonly socketPath: string
+  readonly logPath: string
+  /** What pcp.conf says. */
+  readonly variables: Readonly<Record<string, string>>
+}
+
+/** Longest path a unix socket may have on Linux; elsewhere it is shorter by a few bytes. */
+const MAX_SOCKET_PATH = 103
+
+/**
+ * Plans the places below `dir`, or in the user's XDG directories. `binDir` holds our commands. What an installed
+ * PCP's pcp.conf (`installed`) says of programs stays; where state goes is always ours.
+ */
+export function planPlace(
+  dir: string | undefined,
+  env: Variables,
+  binDir: string,
+  installed: Readonly<Record<string, string>>,
+): Place {
+  const home = env['HOME'] ?? '/tmp'
+  const state = join(env['XDG_STATE_HOME'] ?? join(home, '.local', 'state'), 'pcp')
+  const roots =
+    dir === undefined
+      ? {
+          conf: join(env['XDG_CONFIG_HOME'] ?? join(home, '.config'), 'pcp'),
+          data: join(env['XDG_DATA_HOME'] ?? join(home, '.local', 'share'), 'pcp'),
+          log: join(state, 'log'),
+          run:
+            env['XDG_RUNTIME_DIR'] === undefined ? join(state, 'run') : join(env['XDG_RUNTIME_DIR'], 'pcp'),
+        }
+      : rootsIn(resolve(dir))
+  const variables: Record<string, string> = {
+    PCP_VERSION: VERSION,
+    PCP_PLATFORM: process.platform,
+    PCP_BIN_DIR: binDir,
+    PCP_BINADM_DIR: binDir,
+    ...installed,
+    PCP_SYSCONF_DIR: roots.conf,
+    PCP_PMCDCONF_PATH: join(roots.conf, 'pmcd', 'pmcd.conf'),
+    PCP_VAR_DIR: roots.data,
+    PCP_PMDAS_DIR: join(roots.data, 'pmdas'),
+    PCP_TMP_DIR: join(roots.data, 'tmp'),
+    PCP_LOG_DIR: roots.log,
+    PCP_ARCHIVE_DIR: join(roots.log, 'pmlogger'),
+    PCP_RUN_DIR: roots.run,
+  }
+  return {
+    confPath: join(roots.conf, 'pcp.conf'),
+    socketPath: join(roots.run, 'pmcd.socket'),
+    logPath: join(roots.log, 'pmcd', 'pmcd.log'),
+    variables,
+  }
+}
+
+function rootsIn(dir: string): { conf: string; data: string; log: string; run: string } {
+  return { conf: join(dir, 'etc'), data: join(dir, 'lib'), log: join(dir, 'log'), run: join(dir, 'run') }
+}
+
+/** Makes the directories and writes pcp.conf. Throws PcpError naming the directory that cannot be written. */
+export function makePlace(place: Place): void {
+  const { variables, confPath, socketPath, logPath } = place
+  const dirs = [dirname(confPath), dirname(socketPath), dirname(logPath), variables['PCP_TMP_DIR']!]
+  for (const dir of dirs) {
+    try {
+      mkdirSync(dir, { recursive: true, mode: 0o755 })
+      accessSync(dir, constants.W_OK)
+    } catch (error) {
+      const { code, message } = PcpError.from(error)
+      const why = code === 'PM_ERR_GENERIC' ? message : PcpError.from(error).text
+      throw new PcpError(
+        'EACCES',
+        `Cannot write to ${dir}: ${why}; choose another place: npm start -- --dir DIR`,
+        {
+          cause: error,
+        },
+      )
+    }
+  }
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`)
+  writeFileSync(confPath, `# Written by pcp-ts at every start.\n${lines.join('\n')}\n`)
+}
+
+/** The socket's path when the system can bind it. */
+export function usableSocketPath(place: Place): string | undefined {
+  return Buffer.byteLength(place.socketPath) <= MAX_SOCKET_PATH ? place.socketPath : undefined
+}

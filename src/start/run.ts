@@ -1,0 +1,172 @@
+/** `npm start`: collector and agents for one user, in this process. docs/start.md */
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { hostname } from 'node:os'
+import { join, relative } from 'node:path'
+import { AGENTS } from '../agents/registry.ts'
+import { VERSION } from '../base/version.ts'
+import { PcpError } from '../model/errors.ts'
+import { startCollector } from '../pmcd/collector.ts'
+import { readHostLabels } from '../pmcd/labels.ts'
+import { BUILTIN_AGENTS, builtinAgents } from '../pmcd/open-agents.ts'
+import type { Collector, CollectorOptions } from '../pmcd/options.ts'
+import { parsePcpConf, type Variables } from '../sys/config.ts'
+import { openLog } from '../sys/log.ts'
+import { DEFAULT_PORT, readOptions, type StartOptions } from './options.ts'
+import { makePlace, type Place, planPlace, usableSocketPath } from './place.ts'
+
+/** What starting touches. */
+export interface StartIo {
+  readonly args: readonly string[]
+  readonly env: Variables
+  /** Where our commands are. */
+  readonly binDir: string
+  readonly cwd: string
+  readonly platform: string
+  /** A line for the user. */
+  readonly say: (line: string) => void
+}
+
+/** What runs. */
+export interface Started {
+  readonly collector: Collector
+  readonly place: Place
+  /** Stops everything; idempotent. */
+  close(): Promise<void>
+}
+
+const SYSTEM_CONF = '/etc/pcp.conf'
+
+/** Starts everything the command line asks for; undefined when it only asked for help. Throws PcpError in one clear line. */
+export async function start(io: StartIo): Promise<Started | undefined> {
+  const options = readOptions(io.args, BUILTIN_AGENTS)
+  if (typeof options === 'string') {
+    io.say(options.trimEnd())
+    return undefined
+  }
+  const agents = possibleAgents(options.agents, io)
+  const installed = existsSync(SYSTEM_CONF) ? parsePcpConf(readFileSync(SYSTEM_CONF, 'utf8')) : {}
+  const place = planPlace(options.dir, io.env, io.binDir, installed)
+  makePlace(place)
+  await checkPort(options)
+  const log = openLog(place.logPath, { progname: 'pmcd', host: hostname() })
+  const variables = { ...io.env, ...place.variables }
+  const collectorOptions: CollectorOptions = {
+    agents: builtinAgents(agents),
+    ports: [options.port],
+    ...endpointsOf(options),
+    ...socketOf(place, io),
+    hostname: hostname(),
+    log,
+    variables,
+    readLabels: () =>
+      readHostLabels({ sysconfDir: place.variables['PCP_SYSCONF_DIR']!, hostname: hostname(), root: '/' }),
+  }
+  let collector: Collector
+  try {
+    collector = await startCollector(collectorOptions)
+  } catch (error) {
+    log.close()
+    throw error
+  }
+  const started: Started = {
+    collector,
+    place,
+    close: async () => {
+      await collector.close()
+      log.close()
+    },
+  }
+  const failure = collector.endpoints.find(
+    ({ family, error }) => family === 'inet' && error !== undefined,
+  )?.error
+  if (failure !== undefined) {
+    await started.close()
+    throw failure
+  }
+  announce(started, agents, installed, io)
+  return started
+}
+
+/** The agents that can do their work here; the others are named. */
+function possibleAgents(wanted: readonly string[], io: StartIo): readonly string[] {
+  const platformOf = (name: string): string | undefined =>
+    AGENTS.find((entry) => entry.name === name)?.platform
+  const possible = wanted.filter((name) => (platformOf(name) ?? io.platform) === io.platform)
+  for (const name of wanted)
+    if (!possible.includes(name))
+      io.say(`agent ${name} needs ${platformOf(name)}: left out on ${io.platform}`)
+  if (possible.length === 0)
+    throw new PcpError(
+      'PM_ERR_ARG',
+      `None of the agents ${wanted.join(', ')} works on ${io.platform}: choose others with --agents`,
+    )
+  return possible
+}
+
+function endpointsOf({ listen }: StartOptions): Partial<CollectorOptions> {
+  if (listen === undefined) return { localOnly: true }
+  return listen.includes('all') ? {} : { addresses: listen }
+}
+
+function socketOf(place: Place, io: StartIo): Partial<CollectorOptions> {
+  if (io.platform === 'win32') return {}
+  const socketPath = usableSocketPath(place)
+  if (socketPath !== undefined) return { socketPath }
+  io.say(`no unix socket: the path ${place.socketPath} is too long for one; a shorter --dir gives one`)
+  return {}
+}
+
+/** A taken port is the likeliest failure, so it gets its answer first and at once. */
+async function checkPort({ port, listen }: StartOptions): Promise<void> {
+  const host = listen === undefined || listen.includes('all') ? '127.0.0.1' : listen[0]
+  await new Promise<void>((resolve, reject) => {
+    const server = createServer()
+    server.once('error', (error) => reject(explainPort(error, port, host)))
+    server.listen(port, host, () => server.close(() => resolve()))
+  })
+}
+
+function explainPort(error: Error, port: number, host: string | undefined): PcpError {
+  const { code, text } = PcpError.from(error)
+  const other = port === DEFAULT_PORT ? 44421 : port + 100
+  if (code === 'EADDRINUSE') {
+    const who = port === DEFAULT_PORT ? ' (an installed PCP listens there)' : ''
+    return new PcpError(code, `Port ${port} is taken${who}; use another: npm start -- --port ${other}`, {
+      cause: error,
+    })
+  }
+  if (code === 'EACCES')
+    return new PcpError(
+      code,
+      `Port ${port} needs privileges; use another: npm start -- --port ${DEFAULT_PORT}`,
+      { cause: error },
+    )
+  return new PcpError(code, `Cannot listen on ${host} port ${port}: ${text}`, { cause: error })
+}
+
+function announce(
+  { collector, place }: Started,
+  agents: readonly string[],
+  installed: object,
+  io: StartIo,
+): void {
+  const { port } = collector
+  const isOpen = (family: string): boolean =>
+    collector.endpoints.some((each) => each.family === family && each.error === undefined)
+  const bin = relative(io.cwd, io.binDir) || '.'
+  // Without -h a client asks the socket of its own pcp.conf, then the default port.
+  const isDefault = port === DEFAULT_PORT && Object.keys(installed).length === 0
+  const host = isDefault ? '' : ` -h localhost:${port}`
+  io.say(`pcp-ts ${VERSION}: collecting ${agents.join(', ')}`)
+  io.say(`  listening  localhost:${port}${isOpen('unix') ? ` and ${place.socketPath}` : ''}`)
+  io.say(`  log        ${place.logPath}`)
+  io.say(`  settings   ${place.confPath}   (tools of either side: PCP_CONF=${place.confPath})`)
+  io.say('')
+  io.say('Type next, in another terminal:')
+  io.say(`  ${join(bin, 'pminfo')}${host} -t`)
+  io.say(`  ${join(bin, 'pminfo')}${host} -f kernel.all.load`)
+  io.say(`  ${join(bin, 'pmval')}${host} -s 5 disk.dev.read`)
+  io.say('')
+  io.say('Ctrl-C stops everything.')
+}
