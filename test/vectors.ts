@@ -28,3 +28,13 @@ export function typeCode(name: string | number): number {
 export function fromHex(text: string): Uint8Array {
   return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
 }
+
+/** Big-endian bytes of a number written as text, made by hand so that the code under test never checks itself. */
+export function bytesOf(text: string, type: string): Uint8Array {
+  const view = new DataView(new ArrayBuffer(type.endsWith('64') || type === 'DOUBLE' ? 8 : 4))
+  if (type === 'FLOAT') view.setFloat32(0, Number(text))
+  else if (type === 'DOUBLE') view.setFloat64(0, Number(text))
+  else if (view.byteLength === 8) view.setBigInt64(0, BigInt(text))
+  else view.setInt32(0, Number(text))
+  return new Uint8Array(view.buffer)
+}

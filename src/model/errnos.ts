@@ -130,4 +130,5 @@ export const ERRNOS = {
   EOWNERDEAD: { errno: 130, text: 'Owner died' },
   ENOTRECOVERABLE: { errno: 131, text: 'State not recoverable' },
   ERFKILL: { errno: 132, text: 'Operation not possible due to RF-kill' },
+  EHWPOISON: { errno: 133, text: 'Memory page has hardware error' },
 } as const

@@ -1,6 +1,6 @@
 /** The one error class, and the table from PM_ERR codes and errno to text. pmErrStr(3), docs/formats/wire.md §9 */
 import { ERRNOS } from './errnos.ts'
-import { PM_ERRORS } from './pm-errors.ts'
+import { AUTH_ERRORS, PM_ERRORS } from './pm-errors.ts'
 
 /** A PCP error name such as `PM_ERR_PMID`, or an errno name such as `ECONNREFUSED`. */
 export type ErrorCode = keyof typeof PM_ERRORS | keyof typeof ERRNOS
@@ -8,6 +8,8 @@ export type ErrorCode = keyof typeof PM_ERRORS | keyof typeof ERRNOS
 /** Lowest status of the PMAPI range; statuses between it and zero are negated errno values. */
 const PM_ERR_BASE = -12345
 const PM_ERR_NYI: number = PM_ERRORS.PM_ERR_NYI.status
+/** How far below PM_ERR_NYI authentication errors go; encryption errors begin further down. */
+const LAST_AUTH_ERROR = 100
 
 const codeByStatus = new Map<number, ErrorCode>()
 for (const [code, { status }] of Object.entries(PM_ERRORS)) codeByStatus.set(status, code as ErrorCode)
@@ -35,7 +37,11 @@ export function errStr(status: number): string {
       : ERRNOS[code as keyof typeof ERRNOS].text
   }
   if (status < 0 && status > PM_ERR_BASE) return `Unknown error ${-status}`
-  if (status < PM_ERR_NYI) return `Authentication - error ${status - PM_ERR_NYI}`
+  if (status < PM_ERR_NYI - LAST_AUTH_ERROR) {
+    return `Unknown secure sockets error ${status} (${status - PM_ERR_NYI})`
+  }
+  if (status < PM_ERR_NYI)
+    return `Authentication - ${AUTH_ERRORS[PM_ERR_NYI - status - 1] ?? 'undefined error!'}`
   return `No such PMAPI error code (${status})`
 }
 

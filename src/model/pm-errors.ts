@@ -74,3 +74,27 @@ export const PM_ERRORS = {
   PM_ERR_PMDANOTREADY: { status: -13394, text: 'PMDA is not yet ready to respond to requests' },
   PM_ERR_NYI: { status: -21344, text: 'Functionality not yet implemented' },
 } as const
+
+/** What authentication libraries report, counted down from PM_ERR_NYI: text of -1, -2... as pmErrStr(3) of 6.0.3 prints it. */
+export const AUTH_ERRORS: readonly string[] = [
+  'generic failure',
+  'no memory available',
+  'overflowed buffer',
+  'no mechanism available',
+  'bad protocol / cancel',
+  "can't request information until later in exchange",
+  'invalid parameter supplied',
+  'transient failure (e.g., weak key)',
+  'integrity check failed',
+  'server failed mutual authentication step',
+  "mechanism doesn't support requested feature",
+  'SASL library is not initialized',
+  'authentication failure',
+  'authorization failure',
+  'mechanism too weak for this user',
+  'encryption needed to use mechanism',
+  'One time use of a plaintext password will enable requested mechanism for user',
+  'passphrase expired, has to be reset',
+  'account disabled',
+  'user not found',
+]

@@ -73,15 +73,15 @@ export function printValue(
     return `pmPrintValue: bad valfmt (${set.format})?\n`
   }
   const size = blockLength(set.bytes, word) - BLOCK_HEADER
+  const stored = set.bytes[word]!
   const data = new DataView(set.bytes.buffer, set.bytes.byteOffset + word + BLOCK_HEADER, size)
-  if (type === PM_TYPE_64 && size === 8) return rightJustify(`${data.getBigInt64(0)}`, width)
-  if (type === PM_TYPE_U64 && size === 8) return rightJustify(`${data.getBigUint64(0)}`, width)
-  if (type === PM_TYPE_FLOAT && size === 4) return rightJustify(formatG(data.getFloat32(0), 8), width)
-  if (type === PM_TYPE_DOUBLE && size === 8) return rightJustify(formatG(data.getFloat64(0), 16), width)
-  if (type === PM_TYPE_STRING) return printText(bytesOf(data), width, options)
-  if ((type === PM_TYPE_EVENT || type === PM_TYPE_HIGHRES_EVENT) && size >= 4)
+  const isAsStored = stored === type || stored === 0
+  const number = isAsStored ? printNumber(data, type) : undefined
+  if (number !== undefined) return rightJustify(number, width)
+  if (isAsStored && type === PM_TYPE_STRING) return printText(bytesOf(data), width, options)
+  if (isAsStored && (type === PM_TYPE_EVENT || type === PM_TYPE_HIGHRES_EVENT) && size >= 4)
     return printEvents(data, type, options)
-  return printRaw(data, width)
+  return printRaw(littleEndian(data, stored), width)
 }
 
 /** One value in the short form of diagnostics; `stored` is the type byte of an aggregate's block. @see pmAtomStr(3) */
@@ -159,6 +159,21 @@ function printLogState(word: number): string {
   return `[pmlc control ${control} ${state} ${place} ${word >>> 4}]`
 }
 
+/** The number in a block, or undefined when the block cannot hold one of this type. */
+function printNumber(data: DataView, type: number): string | undefined {
+  if (type === PM_TYPE_64 && data.byteLength === 8) return String(data.getBigInt64(0))
+  if (type === PM_TYPE_U64 && data.byteLength === 8) return String(data.getBigUint64(0))
+  if (type === PM_TYPE_FLOAT && data.byteLength === 4) return formatG(data.getFloat32(0), 8)
+  if (type === PM_TYPE_DOUBLE && data.byteLength === 8) return formatG(data.getFloat64(0), 16)
+  return undefined
+}
+
+/** Bytes as a little-endian machine has them in memory: numbers swapped, all else as it came. */
+function littleEndian(data: DataView, stored: number): DataView {
+  if (printNumber(data, stored) === undefined) return data
+  return new DataView(Uint8Array.from(bytesOf(data)).reverse().buffer)
+}
+
 function bytesOf(data: DataView): Uint8Array {
   return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
 }
@@ -221,9 +236,9 @@ function walkRecords(
 ): { first: Timestamp; last: Timestamp; missed: number } | undefined {
   const header = isHighRes ? 24 : 16
   let at = 4
-  const missed = 0
   for (let r = 1; at + header <= data.byteLength; r++) {
-    if (r === count) return { first: timeAt(data, 4, isHighRes), last: timeAt(data, at, isHighRes), missed: 0 }
+    if (r === count)
+      return { first: timeAt(data, 4, isHighRes), last: timeAt(data, at, isHighRes), missed: 0 }
     const params = data.getUint32(at + header - 4)
     if (data.getUint32(at + header - 8) >= PM_EVENT_FLAG_MISSED) {
       const last = timeAt(data, at, isHighRes)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { convertValue, extractValue } from '../../src/model/extract-value.ts'
 import { PM_TYPE_64, PM_TYPE_FLOAT } from '../../src/model/types.ts'
 import type { Value, ValueSet } from '../../src/model/values.ts'
-import { fromHex, readVectors, typeCode } from '../vectors.ts'
+import { bytesOf, fromHex, readVectors, typeCode } from '../vectors.ts'
 
 interface ExtractCase {
   valfmt: 'INSITU' | 'DPTR' | 'SPTR'
@@ -18,20 +18,8 @@ interface ExtractCase {
   undefinedInC?: boolean
 }
 
-/** Bytes of a numeric value, written by hand so that the code under test never checks itself. */
-function numberBytes(text: string, type: string): Uint8Array {
-  const view = new DataView(new ArrayBuffer(type.endsWith('64') || type === 'DOUBLE' ? 8 : 4))
-  if (type === 'FLOAT') view.setFloat32(0, Number(text))
-  else if (type === 'DOUBLE') view.setFloat64(0, Number(text))
-  else if (view.byteLength === 8) view.setBigInt64(0, BigInt(text))
-  else view.setInt32(0, Number(text))
-  return new Uint8Array(view.buffer)
-}
-
 function setOf(vector: ExtractCase): ValueSet {
-  const data = vector.in.startsWith('hex:')
-    ? fromHex(vector.in.slice(4))
-    : numberBytes(vector.in, vector.itype)
+  const data = vector.in.startsWith('hex:') ? fromHex(vector.in.slice(4)) : bytesOf(vector.in, vector.itype)
   const common = { pmid: 1, status: 1, inst: Int32Array.of(-1) }
   if (vector.valfmt === 'INSITU') {
     return {

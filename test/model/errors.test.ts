@@ -1,0 +1,48 @@
+/** Vectors: format/err_str.json. */
+import { expect, test } from 'vitest'
+import { codeOf, errStr, PcpError, statusOf } from '../../src/model/errors.ts'
+import { readVectors } from '../vectors.ts'
+
+interface ErrorCase {
+  code: number
+  text: string
+  /** What PCP 6.0.3 prints where 7.2.1 differs. */
+  text603?: string
+  /** `PM_ERR_NAME`, or a negated errno: `-ENOENT`. */
+  name?: string
+}
+
+test('prints statuses as pmErrStr does', () => {
+  const { cases } = readVectors<ErrorCase>('format/err_str.json')
+  for (const { code, text, text603, name } of cases) {
+    // PM_ERR_ARG is new in 7.x; everything else is printed as 6.0.3 does.
+    expect(errStr(code), name).toBe(name === 'PM_ERR_ARG' ? text : (text603 ?? text))
+    if (name !== undefined && codeOf(code) !== undefined) {
+      const known = codeOf(code)!
+      expect(statusOf(known), name).toBe(code)
+    }
+  }
+  console.info(`format/err_str.json: ${cases.length} cases`)
+})
+
+test('knows the name of every named status', () => {
+  const { cases } = readVectors<ErrorCase>('format/err_str.json')
+  const named = cases.filter(({ name }) => name !== undefined)
+  const wrong = named.filter(({ code, name }) => codeOf(code) !== name!.replace(/^-/, ''))
+  expect(wrong.map(({ name }) => name)).toEqual([])
+})
+
+test('an error says on what it failed and keeps its status', () => {
+  const error = PcpError.fromStatus(-12357, '"foo.bar"')
+  expect(error).toMatchObject({
+    code: 'PM_ERR_NAME',
+    status: -12357,
+    message: '"foo.bar": Unknown metric name',
+  })
+  expect(PcpError.fromStatus(-12352)).toMatchObject({ code: 'PM_ERR_GENERIC', status: -12352 })
+  const system = Object.assign(new Error('connect failed'), { code: 'ECONNREFUSED' })
+  expect(PcpError.from(system, 'host')).toMatchObject({ code: 'ECONNREFUSED', status: -111, cause: system })
+  expect(PcpError.from('odd')).toMatchObject({ code: 'PM_ERR_GENERIC', message: 'odd' })
+  expect(PcpError.from(error)).toBe(error)
+  expect(new PcpError('PM_ERR_PMID').text).toBe('Unknown or illegal metric identifier')
+})
