@@ -9,13 +9,6 @@ export const MEMORY_ROWS: readonly (readonly [
   text: string,
 ])[] = [
   [
-    'mem.physmem',
-    0,
-    'MemTotal',
-    'Main memory the kernel manages',
-    'What firmware and the kernel image reserve is not in it.',
-  ],
-  [
     'mem.freemem',
     10,
     'MemFree',

@@ -8,6 +8,7 @@ import { orNothing, unsupported } from './sample.ts'
 
 const FIELDS: readonly string[] = [
   ...new Set([...MEMORY_ROWS, ...HUGE_ROWS].map((row) => row[2])),
+  'MemTotal',
   'Hugepagesize',
   'MemAvailable',
 ]
@@ -136,6 +137,16 @@ export function lowWatermark(zoneinfo: string): number {
 function hinvMetrics(ctx: LinuxContext, meminfo: Reading<Meminfo>): { [name: string]: MetricSpec } {
   const fact = { cluster: 1, type: 'u32', sem: 'discrete' } as const
   return {
+    'mem.physmem': {
+      ...fact,
+      type: 'u64',
+      item: 0,
+      units: 'Kbyte',
+      help: 'How much main memory the kernel manages, in kilobytes',
+      text: 'Field MemTotal of /proc/meminfo. What firmware and the kernel image reserve is not in it.',
+      reading: meminfo,
+      value: () => orNothing(memField(meminfo.value, 'MemTotal')),
+    },
     'hinv.physmem': {
       ...fact,
       item: 9,

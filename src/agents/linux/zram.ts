@@ -2,6 +2,7 @@
 import type { MetricSpec } from '../../pmda/define.ts'
 import type { BlockDevices } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
+import { orNothing } from './sample.ts'
 
 /** Name, item, column, and what it is. */
 type Row = readonly [name: string, item: number, column: number, help: string, text: string]
@@ -180,11 +181,11 @@ export function zramMetrics(ctx: LinuxContext, zram: BlockDevices): { [name: str
     units: 'Kbyte',
     indom: zram.indom,
     help: 'How much data fits on each compressed disk, before compression',
-    text: 'The bytes in /sys/block/zramN/disksize. A disk that is not set up has no value.',
+    text: 'The bytes in /sys/block/zramN/disksize. 0 for a disk that is not set up.',
     reading: zram.reading,
     value: (inst) => {
       const bytes = ctx.attribute(`/sys/block/${zram.deviceOf(inst)}/disksize`)
-      return bytes === undefined ? undefined : Math.floor(Number(bytes) / 1024) || undefined
+      return bytes === undefined ? undefined : orNothing(Math.floor(Number(bytes) / 1024))
     },
   }
   return metrics
