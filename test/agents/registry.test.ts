@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { AGENTS } from '../../src/agents/registry.ts'
+
+test('each row names the agent that its module defines', async () => {
+  for (const { name, domain, load } of AGENTS) {
+    const definition = await load()
+    expect([definition.name, definition.domain]).toEqual([name, domain])
+  }
+})
+
+test('names, domains and shared objects are unique', () => {
+  for (const of of [
+    AGENTS.map(({ name }) => name),
+    AGENTS.map(({ domain }) => domain),
+    AGENTS.map(({ dso }) => `${dso.file} ${dso.entry}`),
+  ])
+    expect(new Set(of).size).toBe(AGENTS.length)
+})
