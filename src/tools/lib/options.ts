@@ -36,6 +36,8 @@ export interface GivenOption {
   readonly name: string
   /** '' for an option without argument. */
   readonly value: string
+  /** Its row in the table. */
+  readonly option: Option
 }
 
 /** A command line taken apart. Nothing has been printed yet. */
@@ -47,7 +49,7 @@ export interface ParsedOptions {
   readonly problems: string[]
 }
 
-/** Options every command has. */
+/** Prints the usage text. */
 export const HELP_ROW: Option = { short: '?', long: 'help', help: 'print this text and exit' }
 /** Prints the version. */
 export const VERSION_ROW: Option = { short: 'V', long: 'version', help: 'print the version and exit' }
@@ -66,16 +68,17 @@ export function parseOptions(table: OptionTable, io: Pick<ToolIo, 'args' | 'env'
   let next = 0
 
   const add = (option: Option, value: string): void => {
-    given.push({ name: option.short ?? option.long!, value })
+    given.push({ name: option.short ?? option.long!, value, option })
   }
 
   const parseLong = (text: string): void => {
     const equals = text.indexOf('=')
     const name = equals < 0 ? text : text.slice(0, equals)
-    const option = findLong(options, name)
-    if (option === undefined) problems.push(`unrecognized option '--${text}'`)
-    else if (Array.isArray(option))
-      problems.push(`option '--${text}' is ambiguous; possibilities: ${option.map((o) => `'--${o}'`).join(' ')}`)
+    const { option, candidates } = findLong(options, name)
+    if (candidates !== undefined) {
+      const possibilities = candidates.map((candidate) => `'--${candidate}'`).join(' ')
+      problems.push(`option '--${text}' is ambiguous; possibilities: ${possibilities}`)
+    } else if (option === undefined) problems.push(`unrecognized option '--${text}'`)
     else if (option.arg === undefined) {
       if (equals >= 0) problems.push(`option '--${option.long}' doesn't allow an argument`)
       else add(option, '')
@@ -113,29 +116,35 @@ export function parseOptions(table: OptionTable, io: Pick<ToolIo, 'args' | 'env'
   return { given, operands, problems }
 }
 
-/** The option of that long name or unique prefix; the candidates of an ambiguous one, in the reference's order. */
-function findLong(options: readonly Option[], name: string): Option | readonly string[] | undefined {
+interface LongMatch {
+  readonly option?: Option | undefined
+  readonly candidates?: readonly string[]
+}
+
+/** The option of that long name or unique prefix, or the candidates of an ambiguous one in the reference's order. */
+function findLong(options: readonly Option[], name: string): LongMatch {
   const matches = options.filter(({ long }) => long?.startsWith(name))
   const exact = matches.find(({ long }) => long === name)
-  if (exact !== undefined || matches.length < 2) return exact ?? matches[0]
+  if (exact !== undefined || matches.length < 2) return { option: exact ?? matches[0] }
   // The first match, then the others from the end of the table.
   const [first, ...rest] = matches.map(({ long }) => long!)
-  return [first!, ...rest.reverse()]
+  return { candidates: [first!, ...rest.reverse()] }
 }
+
+/** What of a command line decides whether the command runs at all. */
+export type Beginning = Pick<ParsedOptions, 'given' | 'problems'>
 
 /**
  * Deals with what ends a command before it starts: -V, -?, and mistakes, which are printed with the usage text.
  * Returns the exit status, or undefined when the command should run.
  */
-export function endEarly(table: OptionTable, parsed: ParsedOptions, io: ToolIo): number | undefined {
-  const wants = (row: Option): boolean =>
-    table.rows.includes(row) && parsed.given.some(({ name }) => name === (row.short ?? row.long))
-  for (const problem of parsed.problems) io.stderr.write(`${io.progname}: ${problem}\n`)
-  if (parsed.problems.length === 0 && wants(VERSION_ROW)) {
+export function endEarly(table: OptionTable, { given, problems }: Beginning, io: ToolIo): number | undefined {
+  for (const problem of problems) io.stderr.write(`${io.progname}: ${problem}\n`)
+  if (given.some(({ option }) => option.long === 'version')) {
     io.stderr.write(`${io.progname} version ${VERSION}\n`)
     return 0
   }
-  if (parsed.problems.length === 0 && !wants(HELP_ROW)) return undefined
+  if (problems.length === 0 && !given.some(({ option }) => option.long === 'help')) return undefined
   io.stderr.write(usageText(table, io.progname))
   return 1
 }

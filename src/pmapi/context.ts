@@ -1,0 +1,323 @@
+/** A context: one metric source seen by one client, with its instance profile. pmNewContext(3), docs/pmapi.md */
+import type { MetricDesc } from '../model/desc.ts'
+import { isError, type Outcome, PcpError } from '../model/errors.ts'
+import { clusterOf, domainOf, type Indom, PM_INDOM_NULL, type Pmid, pmid } from '../model/ids.ts'
+import {
+  LABEL_CLUSTER,
+  LABEL_CONTEXT,
+  LABEL_DOMAIN,
+  LABEL_INDOM,
+  LABEL_INSTANCES,
+  LABEL_ITEM,
+  type LabelSet,
+} from '../model/labels.ts'
+import { ALL_INSTANCES, type Profile } from '../model/profile.ts'
+import type { Ask, Child, Instances, MetricSource, SourceEvent } from '../model/source.ts'
+import { PM_TYPE_STRING } from '../model/types.ts'
+import { extract } from '../model/value-set.ts'
+import type { FetchResult, ValueSet } from '../model/values.ts'
+import type { PduCounters } from '../net/counters.ts'
+import { Backoff } from './backoff.ts'
+import { type Clock, SYSTEM_CLOCK } from './clock.ts'
+import { withEventMetrics } from './event-metrics.ts'
+import { type Row, type SampleOptions, sampleRows, type ValuesOptions, valuesOnce } from './sample.ts'
+
+/** What every question may carry. */
+export interface CallOptions {
+  /** Gives up waiting. */
+  readonly signal?: AbortSignal
+}
+
+/** How a context sees its source. */
+export interface ContextOptions {
+  /** Name of the source's host when the source does not tell. */
+  readonly hostname?: string
+  /** Container to look into. */
+  readonly container?: string
+  /** What `sample` keeps time by; tests give their own. */
+  readonly clock?: Clock
+  /** PDUs exchanged with the source, where it is at the other end of a connection. */
+  readonly counters?: PduCounters
+  /** Opens the source afresh, for `reconnect`; without it there is nothing to reconnect to. */
+  readonly reopen?: (signal?: AbortSignal) => Promise<MetricSource>
+  /** Seconds to wait after the first, second... failed attempt to reconnect; the last one repeats. */
+  readonly reconnectTimeouts?: readonly number[]
+}
+
+/** Help text options. */
+export interface TextOptions extends CallOptions {
+  /** One line, or the full help, which is the default. */
+  readonly level?: 'oneline' | 'help'
+  /** Do not fall back to the one line text where there is no full help. */
+  readonly direct?: boolean
+}
+
+/** Errors that mean: nobody answers for this. */
+const NOBODY: ReadonlySet<string> = new Set(['PM_ERR_NOAGENT', 'PM_ERR_PMID', 'PM_ERR_INDOM', 'PM_ERR_AGAIN'])
+
+let lastContext = -1
+
+/**
+ * A metric source as one client sees it. Questions may be asked while others are being answered. Errors about one item
+ * are returned in its place by the plural calls; the singular ones throw them.
+ */
+export class Context {
+  #source: MetricSource
+  #ask: Ask
+  readonly #options: ContextOptions
+  readonly #clock: Clock
+  readonly #backoff: Backoff
+
+  private constructor(source: MetricSource, options: ContextOptions) {
+    this.#source = withEventMetrics(source)
+    this.#options = options
+    this.#clock = options.clock ?? SYSTEM_CLOCK
+    this.#backoff = new Backoff(options.reconnectTimeouts)
+    const { container } = options
+    const requester = { client: 0, context: ++lastContext, profile: ALL_INSTANCES }
+    this.#ask = { requester: container === undefined ? requester : { ...requester, container } }
+  }
+
+  /** A context on any source: a connection, agents in this process, a fake in a test. `close` closes the source. */
+  static over(source: MetricSource, options: ContextOptions = {}): Context {
+    return new Context(source, options)
+  }
+
+  /** PDUs exchanged with the source so far; undefined when it is in this process. */
+  get counters(): PduCounters | undefined {
+    return this.#options.counters
+  }
+
+  #asking(options: CallOptions | undefined): Ask {
+    return options?.signal === undefined ? this.#ask : { ...this.#ask, signal: options.signal }
+  }
+
+  /** PMID of each name, or why not: PM_ERR_NAME, PM_ERR_NONLEAF. @see pmLookupName(3) */
+  async lookupNames(names: readonly string[], options?: CallOptions): Promise<readonly Outcome<Pmid>[]> {
+    return names.length === 0 ? [] : this.#source.lookupNames(names, this.#asking(options))
+  }
+
+  /** PMID of a name. PM_ERR_NAME, PM_ERR_NONLEAF. @see pmLookupName(3) */
+  async lookupName(name: string, options?: CallOptions): Promise<Pmid> {
+    return only(await this.lookupNames([name], options), `"${name}"`)
+  }
+
+  /** Children of a node of the name space, '' for the root; none for a leaf. PM_ERR_NAME. @see pmGetChildrenStatus(3) */
+  async children(name = '', options?: CallOptions): Promise<readonly Child[]> {
+    return this.#source.children(name, this.#asking(options))
+  }
+
+  /** Full names of all metrics below a node, in name space order. PM_ERR_NAME. @see pmTraversePMNS(3) */
+  async traverse(name = '', options?: CallOptions): Promise<readonly string[]> {
+    return this.#source.traverse(name, this.#asking(options))
+  }
+
+  /** All names of a PMID. PM_ERR_PMID, PM_ERR_NOAGENT. @see pmNameAll(3) */
+  async namesOf(id: Pmid, options?: CallOptions): Promise<readonly string[]> {
+    return this.#source.lookupId(id, this.#asking(options))
+  }
+
+  /** Descriptor of each PMID, or why not: PM_ERR_PMID, PM_ERR_NOAGENT. @see pmLookupDescs(3) */
+  async descs(ids: readonly Pmid[], options?: CallOptions): Promise<readonly Outcome<MetricDesc>[]> {
+    return ids.length === 0 ? [] : this.#source.descs(ids, this.#asking(options))
+  }
+
+  /** Descriptor of a PMID. PM_ERR_PMID, PM_ERR_NOAGENT. @see pmLookupDesc(3) */
+  async desc(id: Pmid, options?: CallOptions): Promise<MetricDesc> {
+    return only(await this.descs([id], options))
+  }
+
+  /** All instances of a domain, whatever the profile says. PM_ERR_INDOM. @see pmGetInDom(3) */
+  async instances(indom: Indom, options?: CallOptions): Promise<Instances> {
+    if (indom === PM_INDOM_NULL) throw new PcpError('PM_ERR_INDOM')
+    return this.#source.instances(indom, undefined, this.#asking(options))
+  }
+
+  /** Instance of that external name, or of that name up to its first blank. PM_ERR_INST, PM_ERR_INDOM. @see pmLookupInDom(3) */
+  async instanceId(indom: Indom, name: string, options?: CallOptions): Promise<number> {
+    if (indom === PM_INDOM_NULL) throw new PcpError('PM_ERR_INDOM')
+    const { ids } = await this.#source.instances(indom, { name }, this.#asking(options))
+    if (ids.length === 0) throw new PcpError('PM_ERR_INST', `Unknown instance "${name}"`)
+    return ids[0]!
+  }
+
+  /** External name of an instance. PM_ERR_INST, PM_ERR_INDOM. @see pmNameInDom(3) */
+  async instanceName(indom: Indom, id: number, options?: CallOptions): Promise<string> {
+    if (indom === PM_INDOM_NULL) throw new PcpError('PM_ERR_INDOM')
+    const { names } = await this.#source.instances(indom, { id }, this.#asking(options))
+    if (names.length === 0) throw new PcpError('PM_ERR_INST')
+    return names[0]!
+  }
+
+  /** Help text of a metric. PM_ERR_TEXT, PM_ERR_PMID. @see pmLookupText(3) */
+  async text(id: Pmid, options?: TextOptions): Promise<string> {
+    return this.#text('metric', id, options)
+  }
+
+  /** Help text of an instance domain. PM_ERR_TEXT, PM_ERR_INDOM. @see pmLookupInDomText(3) */
+  async indomText(indom: Indom, options?: TextOptions): Promise<string> {
+    return this.#text('indom', indom, options)
+  }
+
+  async #text(kind: 'metric' | 'indom', id: number, options: TextOptions = {}): Promise<string> {
+    const level = options.level ?? 'help'
+    const ask = this.#asking(options)
+    const text = await this.#source.text({ kind, id, level }, ask)
+    if (text !== '' || level === 'oneline' || options.direct === true) return text
+    return this.#source.text({ kind, id, level: 'oneline' }, ask)
+  }
+
+  /** Label sets of one level; `id` is what that level wants. PM_ERR_NOLABELS. @see pmLookupLabels(3) */
+  async labels(level: number, id: number, options?: CallOptions): Promise<readonly LabelSet[]> {
+    return this.#source.labels({ level, id }, this.#asking(options))
+  }
+
+  /** Labels of the source as a whole. PM_ERR_NOLABELS. @see pmGetContextLabels(3) */
+  async contextLabels(options?: CallOptions): Promise<readonly LabelSet[]> {
+    return this.labels(LABEL_CONTEXT, 0, options)
+  }
+
+  /** Labels of an agent's domain. PM_ERR_NOLABELS, PM_ERR_NOAGENT. @see pmGetDomainLabels(3) */
+  async domainLabels(domain: number, options?: CallOptions): Promise<readonly LabelSet[]> {
+    return this.labels(LABEL_DOMAIN, domain, options)
+  }
+
+  /** Labels of an instance domain. PM_ERR_NOLABELS, PM_ERR_INDOM. @see pmGetInDomLabels(3) */
+  async indomLabels(indom: Indom, options?: CallOptions): Promise<readonly LabelSet[]> {
+    return this.labels(LABEL_INDOM, indom, options)
+  }
+
+  /** Labels of the cluster a PMID is in. PM_ERR_NOLABELS. @see pmGetClusterLabels(3) */
+  async clusterLabels(id: Pmid, options?: CallOptions): Promise<readonly LabelSet[]> {
+    return this.labels(LABEL_CLUSTER, pmid(domainOf(id), clusterOf(id), 0), options)
+  }
+
+  /** Labels of a metric alone. PM_ERR_NOLABELS, PM_ERR_PMID. @see pmGetItemLabels(3) */
+  async itemLabels(id: Pmid, options?: CallOptions): Promise<readonly LabelSet[]> {
+    return this.labels(LABEL_ITEM, id, options)
+  }
+
+  /** Labels of each instance of a domain: one set an instance. PM_ERR_NOLABELS, PM_ERR_INDOM. @see pmGetInstancesLabels(3) */
+  async instancesLabels(indom: Indom, options?: CallOptions): Promise<readonly LabelSet[]> {
+    return this.labels(LABEL_INSTANCES, indom, options)
+  }
+
+  /**
+   * All label sets that hold for a metric, weakest first; those of its instances are separate. A level nobody answers
+   * for is left out. PM_ERR_NOLABELS. @see pmLookupLabels(3)
+   */
+  async labelsFor(id: Pmid, options?: CallOptions): Promise<readonly LabelSet[]> {
+    const { indom } = await this.desc(id, options)
+    const sets = await Promise.all([
+      this.contextLabels(options),
+      orNone(this.domainLabels(domainOf(id), options)),
+      indom === PM_INDOM_NULL ? [] : orNone(this.indomLabels(indom, options)),
+      orNone(this.clusterLabels(id, options)),
+      orNone(this.itemLabels(id, options)),
+    ])
+    return sets.flat().filter(({ status, json }) => status >= 0 && json !== '')
+  }
+
+  /** Which instances a fetch returns. Setting another one holds from the next fetch on. @see pmAddProfile(3), pmDelProfile(3) */
+  get profile(): Profile {
+    return this.#ask.requester.profile
+  }
+
+  set profile(profile: Profile) {
+    this.#ask = { ...this.#ask, requester: { ...this.#ask.requester, profile } }
+  }
+
+  /** Values of metrics now, in the order asked for. @see pmFetch(3) */
+  async fetch(ids: readonly Pmid[], options?: CallOptions): Promise<FetchResult> {
+    if (ids.length === 0) throw new PcpError('PM_ERR_TOOSMALL', 'A fetch needs at least one metric')
+    return this.#source.fetch(ids, this.#asking(options))
+  }
+
+  /** Stores values. PM_ERR_PERMISSION, PM_ERR_BADSTORE, PM_ERR_VALUE for a set without values. @see pmStore(3) */
+  async store(sets: readonly ValueSet[], options?: CallOptions): Promise<void> {
+    if (sets.length === 0) throw new PcpError('PM_ERR_TOOSMALL', 'A store needs at least one metric')
+    if (sets.some(({ status }) => status < 1)) throw new PcpError('PM_ERR_VALUE')
+    return this.#source.store(sets, this.#asking(options))
+  }
+
+  /**
+   * Rows of values at an interval that does not drift. A name with others below it stands for all of them. Ends after
+   * `count` rows, when the loop is left, or by the signal. PM_ERR_NAME for an unknown metric.
+   *
+   * @example
+   * for await (const row of pcp.sample(['kernel.all.load', 'disk.dev.read'], { every: '5s', rates: true })) {
+   *   console.log(row.value('kernel.all.load', '1 minute'))
+   *   for (const [disk, reads] of row.get('disk.dev.read').instances) console.log(disk, reads)
+   * }
+   */
+  sample<N extends string>(names: readonly N[], options: SampleOptions = {}): AsyncGenerator<Row<N>> {
+    return sampleRows(this, names, options, this.#clock)
+  }
+
+  /** The values of metrics now, named. A name with others below it stands for all of them. PM_ERR_NAME. */
+  async values<N extends string>(names: readonly N[], options: ValuesOptions = {}): Promise<Row<N>> {
+    return valuesOnce(this, names, options)
+  }
+
+  /** Name of the host the values come from, as the source tells it; '' when nobody knows. @see pmGetContextHostName(3) */
+  async hostname(options?: CallOptions): Promise<string> {
+    const [id] = await this.lookupNames(['pmcd.hostname'], options)
+    if (id !== undefined && !isError(id)) {
+      const { sets } = await this.fetch([id], options)
+      if (sets[0]!.status > 0) return String(extract(sets[0]!, 0, PM_TYPE_STRING))
+    }
+    return this.#options.hostname ?? ''
+  }
+
+  /** Hears of changed names and agents, and of a lost source. Returns how to stop. */
+  subscribe(listener: (event: SourceEvent) => void): () => void {
+    return this.#source.subscribe(listener)
+  }
+
+  /**
+   * Opens the source afresh; the profile holds on. After a failed attempt the next ones fail at once, with ETIMEDOUT,
+   * until some time has passed: longer after every failure. @see pmReconnectContext(3)
+   */
+  async reconnect(options?: CallOptions): Promise<void> {
+    const { reopen } = this.#options
+    if (reopen === undefined) return
+    if (!this.#backoff.mayTry(this.#clock.now()))
+      throw new PcpError('ETIMEDOUT', 'Too soon after the last failed attempt to reconnect')
+    await this.#source.close()
+    try {
+      this.#source = withEventMetrics(await reopen(options?.signal))
+      this.#backoff.succeeded()
+    } catch (error) {
+      this.#backoff.failed(this.#clock.now())
+      throw new PcpError('ETIMEDOUT', `Cannot reconnect: ${(error as Error).message}`, { cause: error })
+    }
+  }
+
+  /** Releases the source. Idempotent. @see pmDestroyContext(3) */
+  async close(): Promise<void> {
+    await this.#source.close()
+  }
+
+  /** For `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+}
+
+/** The one outcome of a question about one item, thrown when it is an error. `on` says what it was about. */
+function only<T>(outcomes: readonly Outcome<T>[], on?: string): T {
+  const outcome = outcomes[0]
+  if (outcome === undefined) throw new PcpError('PM_ERR_IPC', 'The source gave no answer')
+  if (isError(outcome)) throw PcpError.fromStatus(outcome.status, on)
+  return outcome
+}
+
+/** Label sets, or none where the agent that would know them is not there. */
+async function orNone(sets: Promise<readonly LabelSet[]>): Promise<readonly LabelSet[]> {
+  try {
+    return await sets
+  } catch (error) {
+    if (error instanceof PcpError && NOBODY.has(error.code)) return []
+    throw error
+  }
+}

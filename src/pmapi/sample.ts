@@ -1,0 +1,276 @@
+/** Sampling: the values of metrics, named and converted, once or at an interval. docs/pmapi.md */
+import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
+import type { MetricDesc } from '../model/desc.ts'
+import { isError, PcpError } from '../model/errors.ts'
+import { type Indom, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
+import { counterGrowth, rateUnits } from '../model/rate.ts'
+import { PM_SEM_COUNTER } from '../model/types.ts'
+import { unitsStr } from '../model/units.ts'
+import { extract } from '../model/value-set.ts'
+
+import type { FetchResult, Value, ValueSet } from '../model/values.ts'
+import { parseInterval } from '../time/interval.ts'
+import type { Clock } from './clock.ts'
+import type { CallOptions, Context } from './context.ts'
+
+/** The values of one metric in one row. */
+export interface MetricValues {
+  readonly name: string
+  readonly desc: MetricDesc
+  /** Units of the values as text, '' for none: those of the rate where a counter was converted. */
+  readonly units: string
+  /** Why there are no values, when that is an error. */
+  readonly error: PcpError | undefined
+  /** The value of a metric without instances; undefined when there is none now. */
+  readonly value: Value | undefined
+  /** Values by instance name; empty for a metric without instances. */
+  readonly instances: ReadonlyMap<string, Value>
+}
+
+/** The values of all metrics at one moment. `N` are the names that were asked for. */
+export class Row<N extends string = string> {
+  /** When the values were read. */
+  readonly time: Timestamp
+  readonly #metrics: ReadonlyMap<string, MetricValues>
+
+  /** Rows are made by `Context.sample` and `Context.values`. */
+  constructor(time: Timestamp, metrics: ReadonlyMap<string, MetricValues>) {
+    this.time = time
+    this.#metrics = metrics
+  }
+
+  /** Everything about one metric. PM_ERR_NAME when it was not asked for. */
+  get(name: N | (string & {})): MetricValues {
+    const metric = this.#metrics.get(name)
+    if (metric === undefined) throw new PcpError('PM_ERR_NAME', `Metric "${name}" was not asked for`)
+    return metric
+  }
+
+  /** One value: of a metric without instances, or of one instance of a metric. Undefined when there is none now. */
+  value(name: N | (string & {}), instance?: string): Value | undefined {
+    const metric = this.get(name)
+    return instance === undefined ? metric.value : metric.instances.get(instance)
+  }
+
+  /** All metrics, in the order asked for. */
+  [Symbol.iterator](): IterableIterator<MetricValues> {
+    return this.#metrics.values()
+  }
+}
+
+/** How `Context.values` reads. */
+export interface ValuesOptions extends CallOptions {
+  /** Keep only these instances, by full name or by the name up to its first blank. */
+  readonly instances?: readonly string[]
+}
+
+/** How `Context.sample` reads. */
+export interface SampleOptions extends ValuesOptions {
+  /** Time from one row to the next: seconds, or text such as `'500ms'` or `'1 min'`. Default one second. */
+  readonly every?: number | string
+  /** Give counters as change a second. The first row then comes one interval late, as it needs two readings. */
+  readonly rates?: boolean
+  /** Stop after this many rows. */
+  readonly count?: number
+  /** A counter that decreased has gone round once, rather than restarted. */
+  readonly counterWrap?: boolean
+}
+
+/** A metric being sampled. */
+interface Sampled {
+  readonly name: string
+  readonly desc: MetricDesc
+  readonly units: string
+  /** Factor of the rate; undefined: values as they are. */
+  readonly rateFactor: number | undefined
+}
+
+/** Reads the values once. */
+export async function valuesOnce(
+  context: Context,
+  names: readonly string[],
+  options: ValuesOptions,
+): Promise<Row> {
+  const sampler = new Sampler(context, options)
+  await sampler.open(names)
+  return sampler.row(await sampler.fetch(), undefined)
+}
+
+/** Reads the values at an interval that does not drift: a slow reading skips moments, it does not shift them. */
+export async function* sampleRows(
+  context: Context,
+  names: readonly string[],
+  options: SampleOptions,
+  clock: Clock,
+): AsyncGenerator<Row> {
+  const { count = Number.POSITIVE_INFINITY, every = 1, signal } = options
+  const interval = intervalMs(every)
+  const sampler = new Sampler(context, options)
+  await sampler.open(names)
+  const start = clock.now()
+  let before: FetchResult | undefined
+  for (let rows = 0; rows < count; ) {
+    const result = await sampler.fetch()
+    if (before !== undefined || !sampler.needsTwo) {
+      rows++
+      yield await sampler.row(result, before)
+      if (rows >= count) return
+    }
+    before = result
+    const now = clock.now()
+    const next = start + (Math.floor((now - start) / interval) + 1) * interval
+    await clock.sleep(next - now, signal)
+  }
+}
+
+function intervalMs(every: number | string): number {
+  const ms = typeof every === 'number' ? every * 1000 : milliseconds(every)
+  if (!(ms > 0)) throw new PcpError('PM_ERR_ARG', `An interval must be positive: ${every}`)
+  return ms
+}
+
+function milliseconds(text: string): number {
+  try {
+    const { sec, nsec } = parseInterval(text)
+    return sec * 1000 + nsec / 1e6
+  } catch (error) {
+    throw new PcpError('PM_ERR_ARG', `Not an interval: "${text}"`, { cause: error })
+  }
+}
+
+/** What stays the same from one reading to the next: metrics, and the names of instances as they become known. */
+class Sampler {
+  readonly #context: Context
+  readonly #options: SampleOptions
+  #metrics: readonly Sampled[] = []
+  #ids: readonly Pmid[] = []
+  readonly #instanceNames = new Map<Indom, Map<number, string>>()
+
+  constructor(context: Context, options: SampleOptions) {
+    this.#context = context
+    this.#options = options
+  }
+
+  /** Do rates need a reading before the first row? */
+  get needsTwo(): boolean {
+    return this.#metrics.some(({ rateFactor }) => rateFactor !== undefined)
+  }
+
+  async open(names: readonly string[]): Promise<void> {
+    const leaves = await this.#leaves(names)
+    const descs = await this.#context.descs([...leaves.values()], this.#options)
+    this.#metrics = [...leaves.keys()].map((name, i) => {
+      const desc = descs[i]!
+      if (isError(desc))
+        throw new PcpError(desc.code, `No descriptor of "${name}": ${desc.text}`, { cause: desc })
+      return this.#sampled(name, desc)
+    })
+    this.#ids = [...leaves.values()]
+  }
+
+  #sampled(name: string, desc: MetricDesc): Sampled {
+    if (this.#options.rates !== true || desc.sem !== PM_SEM_COUNTER)
+      return { name, desc, units: unitsStr(desc.units), rateFactor: undefined }
+    const { units, factor } = rateUnits(desc.units)
+    return { name, desc, units: unitsStr(units), rateFactor: factor }
+  }
+
+  /** PMIDs by name; a name with others below it stands for all of those. */
+  async #leaves(names: readonly string[]): Promise<Map<string, Pmid>> {
+    const found = await this.#context.lookupNames(names, this.#options)
+    const leaves = new Map<string, Pmid>()
+    for (const [i, outcome] of found.entries()) {
+      const name = names[i]!
+      if (!isError(outcome)) leaves.set(name, outcome)
+      else if (outcome.code === 'PM_ERR_NONLEAF') {
+        const below = await this.#context.traverse(name, this.#options)
+        const ids = await this.#context.lookupNames(below, this.#options)
+        for (const [k, id] of ids.entries()) if (!isError(id)) leaves.set(below[k]!, id)
+      } else throw new PcpError(outcome.code, `${outcome.text}: "${name}"`, { cause: outcome })
+    }
+    return leaves
+  }
+
+  fetch(): Promise<FetchResult> {
+    return this.#context.fetch(this.#ids, this.#options)
+  }
+
+  async row(result: FetchResult, before: FetchResult | undefined): Promise<Row> {
+    const elapsed = before === undefined ? 0 : secondsBetween(before.timestamp, result.timestamp)
+    const metrics = new Map<string, MetricValues>()
+    for (const [i, metric] of this.#metrics.entries()) {
+      const set = result.sets[i]!
+      const names = await this.#namesFor(metric.desc.indom, set)
+      metrics.set(metric.name, this.#values(metric, set, before?.sets[i], elapsed, names))
+    }
+    return new Row(result.timestamp, metrics)
+  }
+
+  #values(
+    metric: Sampled,
+    set: ValueSet,
+    before: ValueSet | undefined,
+    elapsed: number,
+    names: ReadonlyMap<number, string> | undefined,
+  ): MetricValues {
+    const { name, desc, units } = metric
+    const error = set.status < 0 ? PcpError.fromStatus(set.status, name) : undefined
+    const instances = new Map<string, Value>()
+    let value: Value | undefined
+    for (let i = 0; i < set.status; i++) {
+      const read = this.#read(metric, set, i, before, elapsed)
+      if (read === undefined) continue
+      if (names === undefined) value = read
+      else {
+        const instance = names.get(set.inst[i]!)
+        if (instance !== undefined && this.#wantsInstance(instance)) instances.set(instance, read)
+      }
+    }
+    return { name, desc, units, error, value, instances }
+  }
+
+  /** The value at `i`, or its rate since the reading before. */
+  #read(
+    { desc, rateFactor }: Sampled,
+    set: ValueSet,
+    i: number,
+    before: ValueSet | undefined,
+    elapsed: number,
+  ): Value | undefined {
+    const value = extract(set, i, desc.type)
+    if (rateFactor === undefined) return value
+    if (before === undefined || elapsed <= 0) return undefined
+    // Instances mostly keep their places.
+    const k = before.inst[i] === set.inst[i] ? i : before.inst.indexOf(set.inst[i]!)
+    if (k < 0) return undefined
+    const earlier = extract(before, k, desc.type)
+    if (!isNumeric(value) || !isNumeric(earlier)) return undefined
+    const growth = counterGrowth(earlier, value, desc.type, this.#options.counterWrap)
+    return growth === undefined ? undefined : (growth / elapsed) * rateFactor
+  }
+
+  #wantsInstance(name: string): boolean {
+    const { instances } = this.#options
+    if (instances === undefined) return true
+    const blank = name.indexOf(' ')
+    return instances.includes(name) || (blank > 0 && instances.includes(name.slice(0, blank)))
+  }
+
+  /** Names of the instances of a domain, asked again when a set has one that is not known yet. */
+  async #namesFor(indom: Indom, set: ValueSet): Promise<ReadonlyMap<number, string> | undefined> {
+    if (indom === PM_INDOM_NULL) return undefined
+    const known = this.#instanceNames.get(indom)
+    if (known !== undefined && set.inst.every((inst) => known.has(inst))) return known
+    const names = new Map<number, string>()
+    if (set.status > 0) {
+      const listed = await this.#context.instances(indom, this.#options)
+      for (const [i, id] of listed.ids.entries()) names.set(id, listed.names[i]!)
+      this.#instanceNames.set(indom, names)
+    }
+    return names
+  }
+}
+
+function isNumeric(value: Value): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
+}

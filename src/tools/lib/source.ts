@@ -1,0 +1,65 @@
+/** Opening the source that a command line names. */
+import { PcpError } from '../../model/errors.ts'
+import { type HostSpec, parseHostSpec } from '../../net/host-spec.ts'
+import { connect } from '../../pmapi/connect.ts'
+import type { Context } from '../../pmapi/context.ts'
+import { loadPmns } from '../../pmns/load.ts'
+import type { Pmns } from '../../pmns/tree.ts'
+import { loadConfig, type Variables } from '../../sys/config.ts'
+import { pmnsFiles } from '../../sys/pmns-files.ts'
+import type { StandardOptions } from './standard.ts'
+import type { ToolIo } from './tool.ts'
+
+/** The host when none is named: the local socket, then TCP on this host. */
+const DEFAULT_HOST = 'local:'
+
+/** Opens the source. Throws PcpError with the message PCP's commands print. */
+export async function openContext(standard: StandardOptions, io: ToolIo): Promise<Context> {
+  refuseUnsupported(standard)
+  const { variables } = loadConfig(io.env, { uid: process.getuid?.() ?? 0 })
+  const names = standard.namespace === undefined ? undefined : loadNames(standard.namespace, io)
+  const host = standard.hosts[0] ?? DEFAULT_HOST
+  const { container } = standard
+  const env = container === undefined ? variables : { ...variables, PCP_CONTAINER: container }
+  try {
+    const spec = parseHost(host, env, io)
+    return await connect(spec, { env, signal: io.signal, ...(names === undefined ? {} : { names }) })
+  } catch (error) {
+    const { code, text } = PcpError.from(error)
+    throw new PcpError(code, `Cannot connect to PMCD on host "${host}": ${text}`, { cause: error })
+  }
+}
+
+/** Says so where a host specification is wrong: its message shows the place. */
+function parseHost(host: string, env: Variables, io: ToolIo): HostSpec {
+  try {
+    return parseHostSpec(host, env)
+  } catch (error) {
+    io.stderr.write(`pmNewContext: bad host specification\n${PcpError.from(error).message}`)
+    throw error
+  }
+}
+
+/** Reads the name space that -n or -N names. Throws PcpError with the message PCP's commands print. */
+export function loadNames(namespace: NonNullable<StandardOptions['namespace']>, io: ToolIo): Pmns {
+  const { file, unique } = namespace
+  const { variables } = loadConfig(io.env, { uid: process.getuid?.() ?? 0 })
+  try {
+    return loadPmns(file, pmnsFiles(variables, { cwd: io.cwd }), { unique })
+  } catch (error) {
+    const { code, text, message } = PcpError.from(error)
+    io.stderr.write(`${message.trimEnd()}\n`)
+    throw new PcpError(code, `Cannot load namespace from "${file}": ${text}`, { cause: error })
+  }
+}
+
+/** What is recognised but not there yet ends a command with one clear line. */
+function refuseUnsupported({ source, derived, guimode, guiport, specLocal }: StandardOptions): void {
+  const refuse = (what: string): never => {
+    throw new PcpError('PM_ERR_NYI', `${what} not supported yet`)
+  }
+  if (source === 'archive') refuse('archives (-a, -O) are')
+  if (source === 'local' || specLocal.length > 0) refuse('local contexts (-L, -K) are')
+  if (derived.length > 0) refuse('derived metrics (--derived) are')
+  if (guimode || guiport !== undefined) refuse('time control (-g, -p) is')
+}

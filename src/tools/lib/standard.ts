@@ -1,0 +1,328 @@
+/** The options that mean the same in most commands: where values come from, when, and in which zone. pmGetOptions(3) */
+import { hostname } from 'node:os'
+import type { Timestamp } from '../../base/timestamp.ts'
+import { PcpError } from '../../model/errors.ts'
+import { parseInterval } from '../../time/interval.ts'
+import { parseDebug } from './debug.ts'
+import {
+  type GivenOption,
+  HELP_ROW,
+  type Option,
+  type OptionTable,
+  type ParsedOptions,
+  parseOptions,
+  VERSION_ROW,
+} from './options.ts'
+import type { ToolIo } from './tool.ts'
+
+/** A standard option. */
+export type StandardName =
+  | 'align'
+  | 'archive'
+  | 'archiveList'
+  | 'debug'
+  | 'guimode'
+  | 'host'
+  | 'hostList'
+  | 'container'
+  | 'derived'
+  | 'specLocal'
+  | 'localPmda'
+  | 'namespace'
+  | 'uniqnames'
+  | 'origin'
+  | 'guiport'
+  | 'start'
+  | 'samples'
+  | 'finish'
+  | 'interval'
+  | 'timezone'
+  | 'hostzone'
+  | 'version'
+  | 'help'
+
+/** Rows for a command's table. What a row means follows from the row itself, so a command may reuse letters. */
+export const STANDARD: Readonly<Record<StandardName, Option>> = {
+  align: { short: 'A', long: 'align', arg: 'TIME', help: 'move sample times to multiples of TIME' },
+  archive: { short: 'a', long: 'archive', arg: 'FILE', help: 'read values from a PCP archive' },
+  archiveList: { long: 'archive-list', arg: 'FILES', help: 'read values from several archives, by comma' },
+  debug: { short: 'D', long: 'debug', arg: 'NAMES' },
+  guimode: { short: 'g', long: 'guimode', help: 'let a new time control set the time' },
+  host: { short: 'h', long: 'host', arg: 'HOST', help: 'read values from the collector on HOST' },
+  hostList: { long: 'host-list', arg: 'HOSTS', help: 'read values from several collectors, by comma' },
+  container: { long: 'container', arg: 'NAME', help: 'look into this container' },
+  derived: { long: 'derived', arg: 'FILE', help: 'define derived metrics as FILE says' },
+  specLocal: { short: 'K', long: 'spec-local', arg: 'SPEC', help: 'change the agents that -L loads' },
+  localPmda: { short: 'L', long: 'local-PMDA', help: 'load agents into this process, without collector' },
+  namespace: { short: 'n', long: 'namespace', arg: 'FILE', help: 'take metric names from FILE' },
+  uniqnames: { short: 'N', long: 'uniqnames', arg: 'FILE', help: 'as -n, and refuse two names for one PMID' },
+  origin: { short: 'O', long: 'origin', arg: 'TIME', help: 'first sample time, inside the time window' },
+  guiport: { short: 'p', long: 'guiport', arg: 'N', help: 'port of the time control that sets the time' },
+  start: { short: 'S', long: 'start', arg: 'TIME', help: 'beginning of the time window' },
+  samples: { short: 's', long: 'samples', arg: 'N', help: 'end after N samples' },
+  finish: { short: 'T', long: 'finish', arg: 'TIME', help: 'end of the time window' },
+  interval: { short: 't', long: 'interval', arg: 'DELTA', help: 'time from one sample to the next' },
+  timezone: { short: 'Z', long: 'timezone', arg: 'TZ', help: 'show times in this zone' },
+  hostzone: { short: 'z', long: 'hostzone', help: 'show times in the zone of the source' },
+  version: VERSION_ROW,
+  help: HELP_ROW,
+}
+
+/** Environment variables that stand for options which are not given, in the order they are looked at. */
+const ENVIRONMENT: readonly (readonly [string, StandardName])[] = [
+  ['PCP_ALIGN_TIME', 'align'],
+  ['PCP_ARCHIVE', 'archive'],
+  ['PCP_ARCHIVE_LIST', 'archiveList'],
+  ['PCP_DEBUG', 'debug'],
+  ['PCP_GUIMODE', 'guimode'],
+  ['PCP_HOST', 'host'],
+  ['PCP_HOST_LIST', 'hostList'],
+  ['PCP_SPECLOCAL', 'specLocal'],
+  ['PCP_LOCALMODE', 'localPmda'],
+  ['PCP_LOCALPMDA', 'localPmda'],
+  ['PCP_NAMESPACE', 'namespace'],
+  ['PCP_UNIQNAMES', 'uniqnames'],
+  ['PCP_ORIGIN', 'origin'],
+  ['PCP_ORIGIN_TIME', 'origin'],
+  ['PCP_GUIPORT', 'guiport'],
+  ['PCP_START_TIME', 'start'],
+  ['PCP_SAMPLES', 'samples'],
+  ['PCP_FINISH_TIME', 'finish'],
+  ['PCP_INTERVAL', 'interval'],
+  ['PCP_TIMEZONE', 'timezone'],
+  ['PCP_HOSTZONE', 'hostzone'],
+]
+
+/** What the standard options say. */
+export interface StandardOptions {
+  readonly source: 'host' | 'archive' | 'local' | undefined
+  readonly hosts: readonly string[]
+  /** Archive names; without `manyArchives` one text with commas. */
+  readonly archives: readonly string[]
+  readonly zone: string | undefined
+  readonly hostzone: boolean
+  readonly interval: Timestamp | undefined
+  /** 0 was given as 0, or not at all where undefined. */
+  readonly samples: number | undefined
+  /** Texts of the time window, resolved once the source is known. */
+  readonly window: Readonly<Partial<Record<'align' | 'start' | 'finish' | 'origin', string>>>
+  readonly container: string | undefined
+  readonly namespace: { readonly file: string; readonly unique: boolean } | undefined
+  readonly guimode: boolean
+  readonly guiport: number | undefined
+  readonly derived: readonly string[]
+  readonly specLocal: readonly string[]
+  readonly debug: ReadonlySet<string>
+}
+
+/** How a command treats several sources. */
+export interface StandardRules {
+  /** Several hosts, and several archives as separate sources. */
+  readonly many?: boolean
+  /** Hosts and archives together. */
+  readonly mixed?: boolean
+}
+
+/** A command line with the standard options taken out of `given`. */
+export interface ParsedStandard extends ParsedOptions {
+  readonly standard: StandardOptions
+}
+
+/** Reads a command line and the environment; `given` keeps the command's own options, -V and -?. @see pmGetOptions(3) */
+export function parseStandard(
+  table: OptionTable,
+  io: Pick<ToolIo, 'args' | 'env'>,
+  rules: StandardRules = {},
+): ParsedStandard {
+  const parsed = parseOptions(table, io)
+  const reader = new StandardReader(rules)
+  const rows = new Set<unknown>(table.rows)
+  for (const [variable, name] of ENVIRONMENT) {
+    const value = io.env[variable]
+    if (value !== undefined && rows.has(STANDARD[name])) reader.take(name, value)
+  }
+  const own: GivenOption[] = []
+  for (const given of parsed.given) {
+    const name = NAME_OF_ROW.get(given.option)
+    if (name === undefined || name === 'version' || name === 'help') own.push(given)
+    else reader.take(name, given.value)
+  }
+  const standard = reader.finish()
+  return {
+    given: own,
+    operands: parsed.operands,
+    problems: [...parsed.problems, ...reader.problems],
+    standard,
+  }
+}
+
+const NAME_OF_ROW: ReadonlyMap<Option, StandardName> = new Map(
+  Object.entries(STANDARD).map(([name, row]) => [row, name as StandardName]),
+)
+
+class StandardReader {
+  readonly problems: string[] = []
+  readonly #rules: StandardRules
+  readonly #hosts: string[] = []
+  readonly #archives: string[] = []
+  readonly #window: Partial<Record<'align' | 'start' | 'finish' | 'origin', string>> = {}
+  readonly #derived: string[] = []
+  readonly #specLocal: string[] = []
+  #first: 'host' | 'archive' | undefined
+  #local = false
+  #zone: string | undefined
+  #hostzone = false
+  #interval: Timestamp | undefined
+  #samples: number | undefined
+  #container: string | undefined
+  #namespace: StandardOptions['namespace']
+  #guimode = false
+  #guiport: number | undefined
+  #debug: ReadonlySet<string> = new Set()
+
+  constructor(rules: StandardRules) {
+    this.#rules = rules
+  }
+
+  take(name: StandardName, value: string): void {
+    switch (name) {
+      case 'host':
+        this.#addHosts([value], value)
+        return
+      case 'hostList':
+        this.#addHosts(
+          value.split(',').filter((host) => host !== ''),
+          value,
+        )
+        return
+      case 'archive':
+        this.#addArchives([value])
+        return
+      case 'archiveList':
+        this.#addArchives(this.#rules.many === true ? value.split(',') : [value])
+        return
+      case 'align':
+      case 'start':
+      case 'finish':
+      case 'origin':
+        this.#window[name] = value
+        return
+      case 'debug':
+        this.#setDebug(value)
+        return
+      case 'guimode':
+        if (this.#guiport !== undefined) this.problems.push('at most one of -g and -p allowed')
+        else this.#guimode = true
+        return
+      case 'guiport':
+        if (this.#guimode) this.problems.push('at most one of -g and -p allowed')
+        else this.#guiport = Number.parseInt(value, 10)
+        return
+      case 'hostzone':
+        if (this.#zone !== undefined) this.problems.push('at most one of -Z and -z allowed')
+        else this.#hostzone = true
+        return
+      case 'timezone':
+        if (this.#hostzone) this.problems.push('at most one of -Z and -z allowed')
+        else this.#zone = value
+        return
+      case 'samples':
+        this.#setSamples(value)
+        return
+      case 'interval':
+        this.#setInterval(value)
+        return
+      case 'namespace':
+      case 'uniqnames':
+        this.#namespace = { file: value, unique: name === 'uniqnames' }
+        return
+      case 'container':
+        this.#container = value
+        return
+      case 'derived':
+        this.#derived.push(value)
+        return
+      case 'specLocal':
+        this.#specLocal.push(value)
+        return
+      case 'localPmda':
+        this.#local = true
+        return
+      case 'version':
+      case 'help':
+    }
+  }
+
+  #addHosts(hosts: readonly string[], given: string): void {
+    const { many, mixed } = this.#rules
+    if (this.#first === 'archive' && mixed !== true) this.problems.push('only one host or archive allowed')
+    else if (many !== true && this.#hosts.length > 0) this.problems.push(`too many hosts requested: ${given}`)
+    else {
+      this.#first ??= 'host'
+      this.#hosts.push(...hosts)
+      if (many !== true && hosts.length > 1) this.problems.push(`too many hosts requested: ${given}`)
+    }
+  }
+
+  #addArchives(archives: readonly string[]): void {
+    const { many, mixed } = this.#rules
+    if (this.#first === 'host' && mixed !== true) {
+      this.problems.push('only one host or archive allowed')
+      return
+    }
+    this.#first ??= 'archive'
+    for (const archive of archives) if (!this.#archives.includes(archive)) this.#archives.push(archive)
+    if (many !== true) this.#archives.splice(0, this.#archives.length, this.#archives.join(','))
+  }
+
+  #setDebug(value: string): void {
+    const names = parseDebug(value)
+    if (names === undefined) this.problems.push(`unrecognized debug options specification (${value})`)
+    else this.#debug = new Set([...this.#debug, ...names])
+  }
+
+  #setSamples(value: string): void {
+    if (/^\s*\+?\d+$/.test(value)) this.#samples = Number(value)
+    else this.problems.push('-s requires a positive numeric argument')
+  }
+
+  #setInterval(value: string): void {
+    try {
+      this.#interval = parseInterval(value)
+    } catch (error) {
+      // The message is two lines already, and ends with one.
+      const why = PcpError.from(error).message.trimEnd()
+      this.problems.push(`-t argument not in pmParseInterval(3) format:\n${why}\n`)
+    }
+  }
+
+  finish(): StandardOptions {
+    const { align, start, origin } = this.#window
+    if (origin !== undefined && this.#first === undefined && !this.#local) {
+      this.#first = 'archive'
+      this.#archives.push(`/var/log/pcp/pmlogger/${hostname()}`)
+    }
+    const isArchive = this.#first === 'archive' && !this.#local
+    if (!isArchive && (align ?? start ?? origin) !== undefined)
+      this.problems.push('time window options are supported for archives only')
+    if (this.#hostzone && this.#first === undefined)
+      this.problems.push('use of timezone from metric source requires a source')
+    return {
+      source: this.#local ? 'local' : this.#first,
+      hosts: this.#hosts,
+      archives: this.#archives,
+      zone: this.#zone,
+      hostzone: this.#hostzone,
+      interval: this.#interval,
+      samples: this.#samples,
+      window: this.#window,
+      container: this.#container,
+      namespace: this.#namespace,
+      guimode: this.#guimode,
+      guiport: this.#guiport,
+      derived: this.#derived,
+      specLocal: this.#specLocal,
+      debug: this.#debug,
+    }
+  }
+}

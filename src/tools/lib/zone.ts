@@ -1,0 +1,49 @@
+/** The zone a command shows times in. pmNewContextZone(3) */
+import { PcpError } from '../../model/errors.ts'
+import type { Context } from '../../pmapi/context.ts'
+import { processZone, readZoneFile } from '../../sys/zones.ts'
+import { makeZone, newZone, type Zone } from '../../time/zone.ts'
+import type { StandardOptions } from './standard.ts'
+import type { ToolIo } from './tool.ts'
+
+/** The zone that -z or -Z asks for, else that of this process; and the note that says so, '' without one. */
+export interface ReportingZone {
+  readonly zone: Zone
+  readonly note: string
+}
+
+/** Finds the zone. PM_ERR_VALUE when the source's own is wanted and it has none; EINVAL for a zone that cannot be. */
+export async function reportingZone(
+  { zone: name, hostzone }: Pick<StandardOptions, 'zone' | 'hostzone'>,
+  context: Context,
+  io: ToolIo,
+): Promise<ReportingZone> {
+  if (hostzone) {
+    const host = await context.hostname(io)
+    const zone = named(await contextZone(context, io), io)
+    return { zone, note: `Note: timezone set to local timezone of host "${host}"\n\n` }
+  }
+  if (name !== undefined) return { zone: named(name, io), note: `Note: timezone set to "TZ=${name}"\n\n` }
+  const own = processZone(io.env)
+  return { zone: makeZone(own.name, own.bytes), note: '' }
+}
+
+function named(name: string, io: ToolIo): Zone {
+  const zone = newZone(name, (file) => readZoneFile(file, io.env))
+  if (zone === undefined) throw new PcpError('EINVAL', `Cannot set timezone to "${name}": not a zone`)
+  return zone
+}
+
+/** The zone of the source's host: by name where it tells one, else as a rule. */
+async function contextZone(context: Context, { signal }: ToolIo): Promise<string> {
+  const row = await context.values(await existing(context, ['pmcd.zoneinfo', 'pmcd.timezone'], signal), {
+    signal,
+  })
+  for (const { value } of row) if (typeof value === 'string' && value !== '') return value
+  throw new PcpError('PM_ERR_VALUE', 'The source does not tell its timezone')
+}
+
+async function existing(context: Context, names: readonly string[], signal: AbortSignal): Promise<string[]> {
+  const found = await context.lookupNames(names, { signal })
+  return names.filter((_, i) => typeof found[i] === 'number')
+}

@@ -1,0 +1,89 @@
+/**
+ * pminfo: names, descriptors, help, labels and values of metrics. pminfo(1)
+ *
+ * Archives, local contexts, derived metrics and series identifiers are refused for now.
+ */
+import { PcpError } from '../../model/errors.ts'
+import { type Indom, indom, type Pmid, pmid } from '../../model/ids.ts'
+import { endEarly } from '../lib/options.ts'
+import { printOptions } from '../lib/print.ts'
+import { openContext } from '../lib/source.ts'
+import { parseStandard } from '../lib/standard.ts'
+import type { Tool } from '../lib/tool.ts'
+import { reportingZone } from '../lib/zone.ts'
+import { OPTIONS, wantedFrom } from './options.ts'
+import { type Report, reportIndom, reportMetrics } from './report.ts'
+
+/** Shows what is known about metrics. Status 1 when an operand could not be resolved. */
+export const tool: Tool = {
+  name: 'pminfo',
+  summary: 'Show metric names, descriptors, help, labels and values',
+  options: OPTIONS,
+  async run(io) {
+    const parsed = parseStandard(OPTIONS, io)
+    const wanted = wantedFrom(parsed)
+    const status = endEarly(OPTIONS, parsed, io)
+    if (status !== undefined) return status
+    const own = parsed.given.find(({ name }) => name === 's' || name === 'c' || name === 'r')
+    if (own !== undefined) throw new PcpError('PM_ERR_NYI', `-${own.name} is not supported yet`)
+    const context = await openContext(parsed.standard, io)
+    try {
+      const { zone } = await reportingZone(parsed.standard, context, io)
+      const print = printOptions(zone, io)
+      return await reportAll({ context, wanted, io, print, eventNames: new Map() }, parsed.operands)
+    } finally {
+      await context.close()
+    }
+  },
+}
+
+/** What an operand stands for. */
+type Operand =
+  | { readonly kind: 'indom'; readonly indom: Indom }
+  | { readonly kind: 'pmid'; readonly pmid: Pmid }
+  | { readonly kind: 'name'; readonly name: string }
+
+function operandOf(text: string): Operand {
+  const numbers = /^(\d+)\.(\d+)(?:\.(\d+))?/.exec(text)
+  if (numbers === null) return { kind: 'name', name: text }
+  const [a, b, c] = numbers.slice(1).map(Number)
+  return c === undefined || Number.isNaN(c)
+    ? { kind: 'indom', indom: indom(a!, b!) }
+    : { kind: 'pmid', pmid: pmid(a!, b!, c) }
+}
+
+/** Reports on each operand; metrics wait until there are enough of them for one question. */
+async function reportAll(report: Report, operands: readonly string[]): Promise<number> {
+  const { context, io, wanted } = report
+  let status = 0
+  let waiting: string[] = []
+  const failed = (text: string, error: unknown): void => {
+    if (!(error instanceof PcpError)) throw error
+    io.stderr.write(`Error: ${text}${error.text}\n`)
+    status = 1
+  }
+  const add = async (names: readonly string[]): Promise<void> => {
+    waiting.push(...names)
+    while (waiting.length >= wanted.batch) {
+      await reportMetrics(report, waiting.slice(0, wanted.batch))
+      waiting = waiting.slice(wanted.batch)
+    }
+  }
+
+  if (operands.length === 0) await context.traverse('', io).then(add, (error) => failed('', error))
+  for (const text of operands) {
+    const operand = operandOf(text)
+    if (operand.kind === 'indom') await reportIndom(report, operand.indom)
+    else await namesOf(operand, report).then(add, (error) => failed(`${text}: `, error))
+  }
+  if (waiting.length > 0) await reportMetrics(report, waiting)
+  return status
+}
+
+async function namesOf(
+  operand: Exclude<Operand, { kind: 'indom' }>,
+  { context, io }: Report,
+): Promise<readonly string[]> {
+  const name = operand.kind === 'name' ? operand.name : (await context.namesOf(operand.pmid, io))[0]!
+  return context.traverse(name, io)
+}

@@ -1,0 +1,137 @@
+/** What the command line of pminfo says. */
+import type { OptionTable, ParsedOptions } from '../lib/options.ts'
+import { STANDARD } from '../lib/standard.ts'
+
+/** The command line. */
+export const OPTIONS: OptionTable = {
+  synopsis: '[options] [metricname | pmid | indom]...',
+  rows: [
+    { heading: 'General options' },
+    STANDARD.archive,
+    STANDARD.host,
+    STANDARD.container,
+    STANDARD.localPmda,
+    STANDARD.specLocal,
+    STANDARD.namespace,
+    STANDARD.uniqnames,
+    STANDARD.origin,
+    STANDARD.timezone,
+    STANDARD.hostzone,
+    STANDARD.debug,
+    STANDARD.version,
+    STANDARD.help,
+    { heading: 'Protocol options' },
+    { short: 'b', long: 'batch', arg: 'N', help: 'fetch N metrics at a time with -f and -v [128]' },
+    { short: 'd', long: 'desc', help: 'show descriptors: type, instance domain, semantics, units' },
+    { short: '1', long: 'desc-oneline', help: 'show descriptors, one line a metric' },
+    { short: 'f', long: 'fetch', help: 'show the values of all instances' },
+    { short: 'F', long: 'fetchall', help: 'as -f, where instances must be asked for one by one' },
+    { short: 'I', long: 'fullindom', help: 'as -d, with the instance domain as a number too' },
+    { short: 'l', long: 'labels', help: 'show labels of metrics and their instances' },
+    { short: 'm', long: 'pmid', help: 'show PMIDs' },
+    { short: 'M', long: 'fullpmid', help: 'show PMIDs, as numbers too' },
+    { short: 's', long: 'series', help: 'show series identifiers of metrics and instances' },
+    { short: 't', long: 'oneline', help: 'show the one line help' },
+    { short: 'T', long: 'helptext', help: 'show the full help' },
+    { heading: 'Metrics options' },
+    { short: 'c', long: 'derived', arg: 'FILE', help: 'define derived metrics as FILE says' },
+    { short: 'r', long: 'register', arg: 'NAME=EXPR', help: 'define one derived metric' },
+    { short: 'x', long: 'events', help: 'show values, and what is in event records' },
+    { short: 'v', long: 'verify', help: 'show only metrics that have something wrong' },
+    { short: 'e', long: 'metadata-errors', help: 'as -v, but do not mind metrics without values' },
+  ],
+}
+
+/** What to show of each metric. */
+export interface Wanted {
+  desc: boolean
+  descOneline: boolean
+  fullIndom: boolean
+  values: boolean
+  /** Ask for every instance by name where a metric refuses to list all. */
+  allInstances: boolean
+  events: boolean
+  labels: boolean
+  pmid: boolean
+  fullPmid: boolean
+  oneline: boolean
+  help: boolean
+  verify: boolean
+  /** In verify mode: metrics without values are in order. */
+  emptyIsFine: boolean
+  /** Metrics a fetch. */
+  batch: number
+}
+
+const DEFAULT_BATCH = 128
+
+/** Reads pminfo's own options; mistakes go to `problems`. */
+export function wantedFrom(parsed: ParsedOptions): Wanted {
+  const wanted: Wanted = {
+    desc: false,
+    descOneline: false,
+    fullIndom: false,
+    values: false,
+    allInstances: false,
+    events: false,
+    labels: false,
+    pmid: false,
+    fullPmid: false,
+    oneline: false,
+    help: false,
+    verify: false,
+    emptyIsFine: false,
+    batch: DEFAULT_BATCH,
+  }
+  for (const { name, value } of parsed.given) setWanted(wanted, name, value, parsed.problems)
+  if (!wanted.verify) return wanted
+  const { emptyIsFine, batch } = wanted
+  return { ...wantedFrom({ given: [], operands: [], problems: [] }), verify: true, emptyIsFine, batch }
+}
+
+function setWanted(wanted: Wanted, name: string, value: string, problems: string[]): void {
+  switch (name) {
+    case 'b':
+      if (/^\s*[-+]?\d+$/.test(value)) wanted.batch = Math.max(1, Number(value))
+      else problems.push('-b requires numeric argument')
+      return
+    case 'd':
+      wanted.desc = true
+      return
+    case '1':
+      wanted.descOneline = true
+      return
+    case 'I':
+      wanted.desc = wanted.fullIndom = true
+      return
+    case 'f':
+      wanted.values = true
+      return
+    case 'F':
+      wanted.values = wanted.allInstances = true
+      return
+    case 'x':
+      wanted.values = wanted.events = true
+      return
+    case 'l':
+      wanted.labels = true
+      return
+    case 'm':
+      wanted.pmid = true
+      return
+    case 'M':
+      wanted.pmid = wanted.fullPmid = true
+      return
+    case 't':
+      wanted.oneline = true
+      return
+    case 'T':
+      wanted.help = true
+      return
+    case 'e':
+      wanted.verify = wanted.emptyIsFine = true
+      return
+    case 'v':
+      wanted.verify = true
+  }
+}

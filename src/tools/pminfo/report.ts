@@ -1,0 +1,159 @@
+/** The report on metrics and on instance domains. */
+import type { MetricDesc } from '../../model/desc.ts'
+import { isError, type Outcome, PcpError } from '../../model/errors.ts'
+import { type Indom, PM_ID_NULL, PM_INDOM_NULL, type Pmid, pmidStr } from '../../model/ids.ts'
+import type { PrintOptions } from '../../model/print.ts'
+import { PM_TYPE_NOSUPPORT } from '../../model/types.ts'
+import type { ValueSet } from '../../model/values.ts'
+import type { Context } from '../../pmapi/context.ts'
+import { settle } from '../lib/settle.ts'
+import type { ToolIo } from '../lib/tool.ts'
+import { decimalAndHex, descLine, descLines, indomWords } from './desc.ts'
+import { indomLabelLine, type LabelLines, metricLabelLines } from './labels.ts'
+import type { Wanted } from './options.ts'
+import { fetchValues, valueLines } from './values.ts'
+
+/** What every part of a report needs. */
+export interface Report {
+  readonly context: Context
+  readonly wanted: Wanted
+  readonly io: ToolIo
+  readonly print: PrintOptions
+  /** Names of the parameters of event records, as far as they have been asked for. */
+  readonly eventNames: Map<Pmid, readonly string[]>
+}
+
+/** A metric with its PMID, and its descriptor when that was asked for. */
+interface Metric {
+  readonly name: string
+  readonly pmid: Pmid
+  readonly desc: MetricDesc | undefined
+  readonly set: ValueSet | undefined
+}
+
+/** Does the report need descriptors? */
+function needsDescs({ desc, descOneline, values, labels, verify }: Wanted): boolean {
+  return desc || descOneline || values || labels || verify
+}
+
+/** Does the report need more than names? */
+function needsLookup(wanted: Wanted): boolean {
+  return needsDescs(wanted) || wanted.pmid || wanted.oneline || wanted.help
+}
+
+/** Reports on some metrics, with one question for all of them where that is possible. */
+export async function reportMetrics(report: Report, names: readonly string[]): Promise<void> {
+  const { context, wanted, io } = report
+  if (!needsLookup(wanted)) {
+    for (const name of names) io.stdout.write(`${name}\n`)
+    return
+  }
+  const found = await context.lookupNames(names, io)
+  const [first] = found
+  if (names.length === 1 && isError(first)) {
+    io.stdout.write(`${names[0]}: pmLookupName: ${first.text}\n`)
+    return
+  }
+  // A name that fails among others is asked about all the same: the answers say what is wrong with it.
+  const ids = found.map((id) => (isError(id) ? PM_ID_NULL : id))
+  const descs = needsDescs(wanted) ? await context.descs(ids, io) : []
+  const known = descs.filter((desc): desc is MetricDesc => !isError(desc))
+  const sets = wanted.values || wanted.verify ? await fetchValues(report, known) : []
+  let next = 0
+  // All questions are under way before the first answer is waited for.
+  const texts = names.map((name, i): Promise<string> => {
+    const pmid = ids[i]!
+    const desc = descs[i]
+    if (isError(desc)) return Promise.resolve(`${name}: pmLookupDesc: ${desc.text}\n`)
+    const set = desc === undefined ? undefined : sets[next++]
+    const metric = { name, pmid, desc, set }
+    return wanted.verify ? Promise.resolve(verifyLine(metric, wanted)) : metricText(report, metric)
+  })
+  io.stdout.write((await Promise.all(texts)).join(''))
+}
+
+/** The problem of a metric in verify mode, or ''. */
+function verifyLine({ name, desc, set }: Metric, { emptyIsFine }: Wanted): string {
+  if (desc?.type === PM_TYPE_NOSUPPORT) return `${name}: Not Supported\n`
+  if (set === undefined || set.status > 0) return ''
+  if (set.status < 0) return `${name}: ${PcpError.fromStatus(set.status).text}\n`
+  return emptyIsFine ? '' : `${name}: No value(s) available\n`
+}
+
+async function metricText(report: Report, metric: Metric): Promise<string> {
+  const { context, wanted, io } = report
+  const { name, pmid, desc, set } = metric
+  const [oneline, help, names] = await Promise.all([
+    wanted.oneline ? settle(context.text(pmid, { level: 'oneline', signal: io.signal })) : undefined,
+    wanted.help ? settle(context.text(pmid, { signal: io.signal })) : undefined,
+    instanceNames(report, desc, set),
+  ])
+  const labels = await labelLines(report, metric, names)
+  let text = needsBlankLine(wanted) ? '\n' : ''
+  text += name
+  if (wanted.pmid) text += ` PMID: ${pmidStr(pmid)}${wanted.fullPmid ? ` = ${decimalAndHex(pmid)}` : ''}`
+  text += onelineText(oneline, wanted.fullPmid)
+  text += '\n'
+  if (desc !== undefined && wanted.desc) text += descLines(desc, wanted.fullIndom)
+  if (desc !== undefined && wanted.descOneline) text += descLine(name, desc)
+  text += labels?.metric ?? ''
+  text += helpText(help)
+  if (desc !== undefined && set !== undefined) text += await valueLines(report, desc, set, names)
+  return text + (labels?.instances ?? '')
+}
+
+function needsBlankLine({ desc, help, values, labels }: Wanted): boolean {
+  return desc || help || values || labels
+}
+
+/** External names of a metric's instances: asked for once, not one by one. */
+async function instanceNames(
+  { context, wanted, io }: Report,
+  desc: MetricDesc | undefined,
+  set: ValueSet | undefined,
+): Promise<ReadonlyMap<number, string>> {
+  const names = new Map<number, string>()
+  if (desc === undefined || desc.indom === PM_INDOM_NULL) return names
+  if (!wanted.labels && (set === undefined || set.status <= 0)) return names
+  const found = await settle(context.instances(desc.indom, io))
+  if (!isError(found)) for (const [i, id] of found.ids.entries()) names.set(id, found.names[i]!)
+  return names
+}
+
+async function labelLines(
+  report: Report,
+  { pmid, desc }: Metric,
+  names: ReadonlyMap<number, string>,
+): Promise<LabelLines | undefined> {
+  if (!report.wanted.labels || desc === undefined) return undefined
+  return metricLabelLines(report, pmid, desc.indom, names)
+}
+
+/** The one line text behind a name: on a line of its own where the name's line is long already. */
+function onelineText(oneline: Outcome<string> | undefined, ownLine: boolean): string {
+  if (oneline === undefined) return ''
+  if (isError(oneline)) return ` One-line Help: Error: ${oneline.text}`
+  return `${ownLine ? '\n    ' : ' '}[${oneline}]`
+}
+
+function helpText(help: Outcome<string> | undefined): string {
+  if (help === undefined) return ''
+  if (isError(help)) return `Full Help: Error: ${help.text}\n`
+  const text = help.replace(/\n+$/, '')
+  return text === '' ? 'Help: <empty entry>\n' : `Help:\n${text}\n`
+}
+
+/** Reports on an instance domain. */
+export async function reportIndom(report: Report, indom: Indom): Promise<void> {
+  const { context, wanted, io } = report
+  const [oneline, help, labels] = await Promise.all([
+    wanted.oneline ? settle(context.indomText(indom, { level: 'oneline', signal: io.signal })) : undefined,
+    wanted.help ? settle(context.indomText(indom, { signal: io.signal })) : undefined,
+    wanted.labels ? indomLabelLine(report, indom) : '',
+  ])
+  io.stdout.write(
+    `\nInDom: ${indomWords(indom, wanted.fullIndom)}${onelineText(oneline, wanted.fullIndom)}\n` +
+      labels +
+      helpText(help),
+  )
+}

@@ -1,0 +1,84 @@
+/** Values of a metric, and the event records among them. */
+import type { MetricDesc } from '../../model/desc.ts'
+import { isError, PcpError, statusOf } from '../../model/errors.ts'
+import { indomStr, PM_INDOM_NULL } from '../../model/ids.ts'
+import { printValue } from '../../model/print.ts'
+import { include } from '../../model/profile.ts'
+import { PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT } from '../../model/types.ts'
+import { emptySet, type ValueSet } from '../../model/values.ts'
+import { settle } from '../lib/settle.ts'
+import { eventLines } from './events.ts'
+import type { Report } from './report.ts'
+
+const PROFILE_STATUS = statusOf('PM_ERR_PROFILE')
+
+/**
+ * Values of several metrics. A metric that refuses to list all its instances is asked again with each of them named,
+ * when that is wanted.
+ */
+export async function fetchValues(
+  report: Report,
+  descs: readonly MetricDesc[],
+): Promise<readonly ValueSet[]> {
+  if (descs.length === 0) return []
+  const { context, wanted, io } = report
+  const { sets } = await context.fetch(
+    descs.map(({ pmid }) => pmid),
+    io,
+  )
+  if (!wanted.allInstances || !sets.some(({ status }) => status === PROFILE_STATUS)) return sets
+  const again: ValueSet[] = []
+  for (const [i, set] of sets.entries())
+    again.push(set.status === PROFILE_STATUS ? await fetchByName(report, descs[i]!) : set)
+  return again
+}
+
+async function fetchByName({ context, io }: Report, { pmid, indom }: MetricDesc): Promise<ValueSet> {
+  const { profile } = context
+  try {
+    const { ids } = await context.instances(indom, io)
+    context.profile = include(profile, indom, ids)
+    return (await context.fetch([pmid], io)).sets[0]!
+  } catch (error) {
+    if (error instanceof PcpError) return emptySet(pmid, error.status)
+    throw error
+  } finally {
+    context.profile = profile
+  }
+}
+
+/** The lines of a metric's values. */
+export async function valueLines(
+  report: Report,
+  desc: MetricDesc,
+  set: ValueSet,
+  names: ReadonlyMap<number, string>,
+): Promise<string> {
+  if (set.status < 0) return `Error: ${PcpError.fromStatus(set.status).text}\n`
+  if (set.status === 0) return 'No value(s) available!\n'
+  const isEvent = desc.type === PM_TYPE_EVENT || desc.type === PM_TYPE_HIGHRES_EVENT
+  let lines = ''
+  for (let i = 0; i < set.status; i++) {
+    const subject = await subjectOf(report, desc, set.inst[i]!, names)
+    lines += subject.line
+    if (subject.isGone) continue
+    lines += ` value ${printValue(set, i, desc.type, 1, report.print)}\n`
+    if (isEvent && report.wanted.events) lines += await eventLines(report, desc, set, i)
+  }
+  return lines
+}
+
+/** What a value line begins with: the instance it belongs to. */
+async function subjectOf(
+  { context, wanted, io }: Report,
+  { indom }: MetricDesc,
+  inst: number,
+  names: ReadonlyMap<number, string>,
+): Promise<{ readonly line: string; readonly isGone?: boolean }> {
+  if (indom === PM_INDOM_NULL) return { line: '   ' }
+  const name = names.get(inst) ?? (await settle(context.instanceName(indom, inst, io)))
+  if (!isError(name)) return { line: `    inst [${inst} or "${name}"]` }
+  if (wanted.allInstances) return { line: `    inst [${inst} "DISAPPEARED"]\n`, isGone: true }
+  const why = `pmNameIndom: indom=${indomStr(indom)} inst=${inst}: ${name.text}`
+  return { line: `${why}\n    inst [${inst}]` }
+}

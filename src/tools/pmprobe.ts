@@ -1,0 +1,215 @@
+/**
+ * pmprobe: which metrics have how many values, in a form for scripts. pmprobe(1)
+ *
+ * Archives, local contexts and derived metrics are refused for now. Unlike 6.0.3, -d shows the version, as its usage text says.
+ */
+import type { MetricDesc } from '../model/desc.ts'
+import { isError, PcpError } from '../model/errors.ts'
+import { PM_ID_NULL, PM_INDOM_NULL } from '../model/ids.ts'
+import { type PrintOptions, printValue } from '../model/print.ts'
+import type { ValueSet } from '../model/values.ts'
+import { pduCount, pduTotal } from '../net/counters.ts'
+import type { Context } from '../pmapi/context.ts'
+import { PDU_ERROR } from '../wire/pdu.ts'
+import { endEarly, type OptionTable, type ParsedOptions } from './lib/options.ts'
+import { printOptions } from './lib/print.ts'
+import { settle } from './lib/settle.ts'
+import { openContext } from './lib/source.ts'
+import { parseStandard, STANDARD } from './lib/standard.ts'
+import type { Tool, ToolIo } from './lib/tool.ts'
+import { reportingZone } from './lib/zone.ts'
+
+const OPTIONS: OptionTable = {
+  synopsis: '[options] [metricname ...]',
+  rows: [
+    { heading: 'General options' },
+    STANDARD.archive,
+    STANDARD.host,
+    STANDARD.container,
+    STANDARD.derived,
+    STANDARD.localPmda,
+    STANDARD.specLocal,
+    STANDARD.namespace,
+    STANDARD.origin,
+    STANDARD.timezone,
+    STANDARD.hostzone,
+    STANDARD.debug,
+    { short: 'd', long: 'version', help: 'print the version and exit' },
+    STANDARD.help,
+    { heading: 'Protocol options' },
+    { short: 'b', long: 'batch', arg: 'N', help: 'fetch at most N metrics at a time [128]' },
+    { heading: 'Reporting options' },
+    { short: 'f', long: 'force', help: 'with -i or -I: list the whole instance domain, fetch nothing' },
+    { short: 'F', long: 'faster', help: 'take every name for a metric, and look for none below it' },
+    { short: 'I', long: 'external', help: 'list the names of instances' },
+    { short: 'i', long: 'internal', help: 'list the numbers of instances' },
+    { short: 'V', long: 'verbose', help: 'at the end, count the PDUs sent and received' },
+    { short: 'v', long: 'values', help: 'list values' },
+  ],
+}
+
+const DEFAULT_BATCH = 128
+
+interface Wanted {
+  readonly batch: number
+  /** -f: the instance domain as it is, not the instances that have values. */
+  readonly wholeIndom: boolean
+  /** -F */
+  readonly leavesOnly: boolean
+  readonly ids: boolean
+  readonly names: boolean
+  readonly values: boolean
+  readonly pduCounts: boolean
+}
+
+interface Report {
+  readonly context: Context
+  readonly wanted: Wanted
+  readonly io: ToolIo
+  readonly print: PrintOptions
+}
+
+/** Probes metrics. Status 0 even where metrics fail: their lines say so. */
+export const tool: Tool = {
+  name: 'pmprobe',
+  summary: 'Probe metrics for values, tersely',
+  options: OPTIONS,
+  async run(io) {
+    const parsed = parseStandard(OPTIONS, io)
+    const wanted = wantedFrom(parsed)
+    const status = endEarly(OPTIONS, parsed, io)
+    if (status !== undefined) return status
+    const context = await openContext(parsed.standard, io)
+    try {
+      const { zone } = await reportingZone(parsed.standard, context, io)
+      const report = { context, wanted, io, print: printOptions(zone, io) }
+      const names = await expand(report, parsed.operands)
+      for (let i = 0; i < names.length; i += wanted.batch)
+        await probe(report, names.slice(i, i + wanted.batch))
+      if (wanted.pduCounts) writePduCounts(report)
+    } finally {
+      await context.close()
+    }
+    return 0
+  },
+}
+
+function wantedFrom({ given, problems }: ParsedOptions): Wanted {
+  const has = (letter: string): boolean => given.some(({ name }) => name === letter)
+  let batch = DEFAULT_BATCH
+  for (const { name, value } of given) {
+    if (name !== 'b') continue
+    if (/^\s*[-+]?\d+$/.test(value)) batch = Math.max(1, Number(value))
+    else problems.push('-b requires numeric argument')
+  }
+  const [ids, names, values] = [has('i'), has('I'), has('v')]
+  if (values && ids && names) problems.push('at most one of -v and (-i or -I) allowed')
+  else if (values && ids) problems.push('at most one of -i and -v allowed')
+  else if (values && names) problems.push('at most one of -I and -v allowed')
+  return { batch, wholeIndom: has('f'), leavesOnly: has('F'), ids, names, values, pduCounts: has('V') }
+}
+
+/** The metrics that the operands stand for; an operand that cannot be resolved is reported at once. */
+async function expand(
+  { context, wanted, io }: Report,
+  operands: readonly string[],
+): Promise<readonly string[]> {
+  if (operands.length === 0) return context.traverse('', io)
+  if (wanted.leavesOnly) return operands
+  const names: string[] = []
+  for (const operand of operands) {
+    const below = await settle(context.traverse(operand, io))
+    if (isError(below)) io.stdout.write(errorLine(operand, below))
+    else names.push(...below)
+  }
+  return names
+}
+
+function errorLine(name: string, { status, text }: PcpError, where = ''): string {
+  return `${name} ${status} ${text}${where}\n`
+}
+
+/** Reports on some metrics, with one question of each kind. */
+async function probe(report: Report, names: readonly string[]): Promise<void> {
+  const { context, wanted, io } = report
+  const listsInstances = wanted.ids || wanted.names
+  const found = await settle(context.lookupNames(names, io))
+  if (isError(found)) {
+    for (const name of names) io.stdout.write(errorLine(name, found))
+    return
+  }
+  const [first] = found
+  if (names.length === 1 && isError(first)) {
+    io.stdout.write(errorLine(names[0]!, first))
+    return
+  }
+  // An unknown name among others is asked for all the same: what comes back says what is wrong.
+  const ids = found.map((id) => (isError(id) ? PM_ID_NULL : id))
+  const descs = listsInstances || wanted.values ? await context.descs(ids, io) : undefined
+  const fetches = !(wanted.wholeIndom && listsInstances)
+  const result = fetches ? await settle(context.fetch(ids, io)) : undefined
+  const lines = names.map(async (name, i): Promise<string> => {
+    const desc = descs?.[i]
+    if (isError(desc)) return errorLine(name, desc, ' (pmLookupDesc)')
+    if (isError(result)) return errorLine(name, result, ' (pmFetch)')
+    const set = result?.sets[i]
+    if (desc === undefined) return `${name} ${countOf(set!)}\n`
+    return set === undefined ? wholeIndomLine(report, name, desc) : valuesLine(report, name, desc, set)
+  })
+  io.stdout.write((await Promise.all(lines)).join(''))
+}
+
+/** Number of values, or the error in their place. */
+function countOf({ status }: ValueSet): string {
+  return status < 0 ? `${status} ${PcpError.fromStatus(status).text}` : String(status)
+}
+
+async function wholeIndomLine(report: Report, name: string, desc: MetricDesc): Promise<string> {
+  if (desc.indom === PM_INDOM_NULL) return `${name} 1${singular(report.wanted)}\n`
+  const instances = await settle(report.context.instances(desc.indom, report.io))
+  if (isError(instances)) return errorLine(name, instances, ' (pmGetInDom)')
+  const names = new Map(instances.ids.map((id, i) => [id, instances.names[i]!]))
+  return `${name} ${instances.ids.length}${instances.ids.map((id) => instance(report.wanted, id, names)).join('')}\n`
+}
+
+async function valuesLine(report: Report, name: string, desc: MetricDesc, set: ValueSet): Promise<string> {
+  const { context, wanted, io, print } = report
+  let line = `${name} ${countOf(set)}`
+  if (set.status <= 0) return `${line}\n`
+  if (wanted.values) {
+    for (let i = 0; i < set.status; i++) line += ` ${printValue(set, i, desc.type, 1, print)}`
+    return `${line}\n`
+  }
+  if (desc.indom === PM_INDOM_NULL) return `${line}${singular(wanted)}\n`
+  const names = new Map<number, string>()
+  if (wanted.names) {
+    const instances = await settle(context.instances(desc.indom, io))
+    if (isError(instances)) return errorLine(name, instances, ' (pmGetInDom)')
+    for (const [i, id] of instances.ids.entries()) names.set(id, instances.names[i]!)
+  }
+  for (const inst of set.inst) line += instance(wanted, inst, names)
+  return `${line}\n`
+}
+
+function singular({ ids, names }: Wanted): string {
+  return `${ids ? ' PM_IN_NULL' : ''}${names ? ' PM_IN_NULL' : ''}`
+}
+
+function instance({ ids, names }: Wanted, id: number, known: ReadonlyMap<number, string>): string {
+  const name = known.get(id)
+  const text = name === undefined ? ` ?${id}` : ` "${name}"`
+  return `${ids ? ` ?${id}` : ''}${names ? text : ''}`
+}
+
+/** Types of PDUs that PCP 6 counts, from the first on. */
+const COUNTED_TYPES = 23
+
+function writePduCounts({ context, io }: Report): void {
+  const { counters } = context
+  if (counters === undefined) return
+  const line = (title: string, counts: Float64Array): string => {
+    const columns = Array.from({ length: COUNTED_TYPES }, (_, i) => pduCount(counts, PDU_ERROR + i))
+    return `${title}${columns.map((count) => ` ${String(count).padStart(3)}`).join('')}\nTotal: ${pduTotal(counts)}\n`
+  }
+  io.stdout.write(line('PDUs send', counters.sent) + line('PDUs recv', counters.received))
+}

@@ -1,0 +1,220 @@
+/**
+ * pmstore: change the values of a metric. pmstore(1)
+ *
+ * Local contexts are refused for now.
+ */
+import type { MetricDesc } from '../model/desc.ts'
+import { isError, PcpError } from '../model/errors.ts'
+import { PM_IN_NULL, PM_INDOM_NULL } from '../model/ids.ts'
+import { printValue } from '../model/print.ts'
+import { exclude, include } from '../model/profile.ts'
+import {
+  PM_TYPE_32,
+  PM_TYPE_64,
+  PM_TYPE_AGGREGATE,
+  PM_TYPE_AGGREGATE_STATIC,
+  PM_TYPE_DOUBLE,
+  PM_TYPE_EVENT,
+  PM_TYPE_FLOAT,
+  PM_TYPE_HIGHRES_EVENT,
+  PM_TYPE_STRING,
+  PM_TYPE_U32,
+  PM_TYPE_U64,
+  typeStr,
+} from '../model/types.ts'
+import { makeSet } from '../model/value-writer.ts'
+import type { Value, ValueSet } from '../model/values.ts'
+import type { Context } from '../pmapi/context.ts'
+import { endEarly, type OptionTable, type ParsedOptions, usageText } from './lib/options.ts'
+import { settle } from './lib/settle.ts'
+import { openContext } from './lib/source.ts'
+import { parseStandard, STANDARD } from './lib/standard.ts'
+import type { Tool, ToolIo } from './lib/tool.ts'
+
+const OPTIONS: OptionTable = {
+  synopsis: '[options] metricname value',
+  posix: true,
+  rows: [
+    { heading: 'General options' },
+    STANDARD.host,
+    STANDARD.localPmda,
+    STANDARD.specLocal,
+    STANDARD.namespace,
+    STANDARD.debug,
+    STANDARD.version,
+    STANDARD.help,
+    { heading: 'Value options' },
+    { short: 'F', long: 'fetch', help: 'fetch again afterwards, and show what was fetched' },
+    { short: 'f', long: 'force', help: 'store even where there is no value now' },
+    { short: 'i', long: 'insts', arg: 'INSTS', help: 'store only into these instances, by comma' },
+  ],
+}
+
+/** Ends the command with one line on the given stream. */
+class Refusal extends Error {
+  readonly stream: 'stdout' | 'stderr'
+
+  constructor(stream: 'stdout' | 'stderr', line: string) {
+    super(line)
+    this.stream = stream
+  }
+}
+
+interface Store {
+  readonly context: Context
+  readonly io: ToolIo
+  readonly metric: string
+  readonly text: string
+  readonly desc: MetricDesc
+}
+
+/** Stores one value into a metric, into all of its instances or those named. */
+export const tool: Tool = {
+  name: 'pmstore',
+  summary: 'Change the values of a metric',
+  options: OPTIONS,
+  async run(io) {
+    const parsed = parseStandard(OPTIONS, io)
+    const status = endEarly(OPTIONS, parsed, io)
+    if (status !== undefined) return status
+    const [metric, text] = parsed.operands
+    if (metric === undefined || text === undefined || parsed.operands.length > 2) {
+      io.stderr.write(usageText(OPTIONS, io.progname))
+      return 1
+    }
+    const context = await openContext(parsed.standard, io)
+    try {
+      const desc = await lookup(context, metric, io)
+      await storeValue({ context, io, metric, text, desc }, parsed)
+      return 0
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      io[error.stream].write(`${error.message}\n`)
+      return 1
+    } finally {
+      await context.close()
+    }
+  },
+}
+
+async function lookup(context: Context, metric: string, io: ToolIo): Promise<MetricDesc> {
+  const [id] = await context.lookupNames([metric], io)
+  if (id === undefined || isError(id))
+    throw new Refusal('stdout', `${metric}: pmLookupName: ${id?.text ?? 'no answer'}`)
+  const [desc] = await context.descs([id], io)
+  if (desc === undefined || isError(desc))
+    throw new Refusal('stdout', `${metric}: pmLookupDesc: ${desc?.text ?? 'no answer'}`)
+  if (desc.type === PM_TYPE_AGGREGATE || desc.type === PM_TYPE_AGGREGATE_STATIC)
+    throw new Refusal('stderr', `${io.progname}: Cannot modify values for PM_TYPE_AGGREGATE metrics`)
+  if (desc.type === PM_TYPE_EVENT || desc.type === PM_TYPE_HIGHRES_EVENT)
+    throw new Refusal('stderr', `${io.progname}: Cannot modify values for event type metrics`)
+  return desc
+}
+
+async function storeValue(store: Store, { given }: ParsedOptions): Promise<void> {
+  const { context, io, metric, text, desc } = store
+  const wants = (letter: string): boolean => given.some(({ name }) => name === letter)
+  const instances = given.filter(({ name }) => name === 'i').flatMap(({ value }) => instanceList(value))
+  if (instances.length > 0) await restrictTo(store, instances)
+  const before = await fetchOne(store, 'pre')
+  if (before.status < 0)
+    throw new Refusal('stdout', `${metric}: Error: ${PcpError.fromStatus(before.status).text}`)
+  if (before.status === 0 && !wants('f')) throw new Refusal('stdout', `${metric}: No value(s) available!`)
+  const insts = before.status === 0 ? Int32Array.of(PM_IN_NULL) : before.inst
+  const value = parseValue(text, desc.type)
+  const values = Array.from(insts, () => value)
+  const requested = makeSet(desc.pmid, desc.type, insts, values)
+  const stored = await settle(context.store([requested], io))
+  if (isError(stored)) throw new Refusal('stdout', `${metric}: new value="${text}" pmStore: ${stored.text}`)
+  const after = wants('F') ? await fetchOne(store, 'post') : requested
+  const names = await instanceNames(store)
+  const shown = (set: ValueSet, i: number): string =>
+    i < set.status ? printValue(set, i, desc.type, 1) : '"(none)"'
+  for (let i = 0; i < insts.length; i++) {
+    const change = `old value=${shown(before, i)} new value=${shown(after, i)}`
+    io.stdout.write(`${metric}${subject(desc, insts[i]!, names)} ${change}\n`)
+  }
+}
+
+function instanceList(text: string): string[] {
+  return text.split(/[\s,]+/).filter((name) => name !== '')
+}
+
+async function restrictTo({ context, io, metric, desc }: Store, names: readonly string[]): Promise<void> {
+  const ids: number[] = []
+  for (const name of names) {
+    const id = await settle(context.instanceId(desc.indom, name, io))
+    if (isError(id)) throw new Refusal('stdout', `pmLookupInDom ${metric}[${name}]: ${id.text}`)
+    ids.push(id)
+  }
+  context.profile = include(exclude(context.profile, desc.indom), desc.indom, ids)
+}
+
+async function fetchOne({ context, io, metric, desc }: Store, when: 'pre' | 'post'): Promise<ValueSet> {
+  const result = await settle(context.fetch([desc.pmid], io))
+  if (isError(result)) throw new Refusal('stdout', `${metric}: ${when} pmFetch: ${result.text}`)
+  return result.sets[0]!
+}
+
+async function instanceNames({ context, io, desc }: Store): Promise<ReadonlyMap<number, string>> {
+  if (desc.indom === PM_INDOM_NULL) return new Map()
+  const found = await settle(context.instances(desc.indom, io))
+  return isError(found) ? new Map() : new Map(found.ids.map((id, i) => [id, found.names[i]!]))
+}
+
+function subject({ indom }: MetricDesc, inst: number, names: ReadonlyMap<number, string>): string {
+  if (indom === PM_INDOM_NULL) return ''
+  const name = names.get(inst)
+  return name === undefined ? ` inst [${inst}]` : ` inst [${inst} or "${name}"]`
+}
+
+/** Least and greatest value of each integer type. */
+const RANGES: ReadonlyMap<number, readonly [bigint, bigint]> = new Map([
+  [PM_TYPE_32, [-(2n ** 31n), 2n ** 31n - 1n]],
+  [PM_TYPE_U32, [0n, 2n ** 32n - 1n]],
+  [PM_TYPE_64, [-(2n ** 63n), 2n ** 63n - 1n]],
+  [PM_TYPE_U64, [0n, 2n ** 64n - 1n]],
+])
+
+const INTEGER = /^\s*([-+]?)(?:0x([0-9a-f]+)|(\d*))$/i
+const REAL = /^\s*[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|inf(?:inity)?|nan)?$/i
+
+/** The value that a text stands for in a type, as C's library reads it; an empty text is zero. */
+function parseValue(text: string, type: number): Value {
+  if (type === PM_TYPE_STRING) return text
+  if (type === PM_TYPE_FLOAT || type === PM_TYPE_DOUBLE) return parseReal(text, type)
+  const range = RANGES.get(type)
+  const match = INTEGER.exec(text)
+  if (range === undefined || match === null) throw incompatible(text, type)
+  const [, sign, hex, decimal] = match
+  const size = hex === undefined ? BigInt(decimal || '0') : BigInt(`0x${hex}`)
+  let value = sign === '-' ? -size : size
+  // The C library lets a negative number stand for its complement.
+  if (type === PM_TYPE_U64 && value < 0n && size <= range[1]) value += 2n ** 64n
+  if (value < range[0] || value > range[1]) throw outOfRange(text, type)
+  return value
+}
+
+function parseReal(text: string, type: number): number {
+  if (!REAL.test(text)) throw incompatible(text, type)
+  const word = text.trim().toLowerCase()
+  if (word.endsWith('nan')) return Number.NaN
+  const value = /inf/.test(word) ? Number(`${word.startsWith('-') ? '-' : ''}Infinity`) : Number(word)
+  const fits = type === PM_TYPE_DOUBLE || Number.isFinite(Math.fround(value))
+  if (!/inf/.test(word) && (!Number.isFinite(value) || !fits)) throw outOfRange(text, type)
+  return value
+}
+
+function incompatible(text: string, type: number): Refusal {
+  return new Refusal(
+    'stderr',
+    `The value "${text}" is incompatible with the data type (PM_TYPE_${typeStr(type)})`,
+  )
+}
+
+function outOfRange(text: string, type: number): Refusal {
+  return new Refusal(
+    'stderr',
+    `The value "${text}" is out of range for the data type (PM_TYPE_${typeStr(type)})`,
+  )
+}

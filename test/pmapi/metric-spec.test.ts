@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import type { PcpError } from '../../src/model/errors.ts'
+import { parseMetricSpec } from '../../src/pmapi/metric-spec.ts'
+
+interface SpecCase {
+  readonly spec: string
+  readonly defaultIsArchive: number
+  readonly defaultSource: string
+  readonly ok: boolean
+  readonly isarch?: number
+  readonly source?: string
+  readonly metric?: string
+  readonly inst?: readonly string[]
+  readonly message?: string
+}
+
+const KINDS = ['host', 'archive', 'local'] as const
+const file = new URL('../vectors/format/metric_spec.json', import.meta.url)
+const { cases } = JSON.parse(readFileSync(file, 'utf8')) as { cases: readonly SpecCase[] }
+
+function outcome(text: string): unknown {
+  try {
+    return parseMetricSpec(text)
+  } catch (error) {
+    return (error as PcpError).message
+  }
+}
+
+test.each(cases)('reads $spec with default $defaultSource as the reference does', (spec) => {
+  const given = spec.source === spec.defaultSource ? undefined : spec.source
+  const kind = given === undefined ? 'host' : KINDS[spec.isarch ?? 0]
+  expect(outcome(spec.spec)).toEqual(
+    spec.ok ? { kind, source: given, metric: spec.metric, instances: spec.inst } : spec.message,
+  )
+})
+
+test('covers every recorded specification', () => {
+  console.log(`metric specifications: ${cases.length} cases`)
+  expect(cases.length).toBe(74)
+})
