@@ -1,0 +1,86 @@
+/** Mutated vectors: a decoder decodes or throws PM_ERR_IPC, whatever the bytes are. */
+import { expect, test } from 'vitest'
+import { PcpError } from '../../src/model/errors.ts'
+import { Framer } from '../../src/wire/framer.ts'
+import { pduType } from '../../src/wire/pdu.ts'
+import { PDUS } from '../../src/wire/pdus.ts'
+import { bytesOf, VECTORS } from '../wire/vectors.ts'
+
+const LIMIT_MS = Number(process.env['FUZZ_MS'] ?? 10_000)
+const decoders = new Map(PDUS.map((row) => [row.code, row.decode]))
+
+/** A small generator with a seed, so that a find can be repeated (mulberry32). */
+function generator(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) % below
+  }
+}
+
+function mutate(bytes: Uint8Array, pick: (below: number) => number): Uint8Array {
+  let copy = bytes.slice()
+  for (let changes = 1 + pick(4); changes > 0; changes--) {
+    const at = 12 + pick(Math.max(1, copy.length - 12))
+    switch (pick(4)) {
+      case 0:
+        copy[at] = pick(256)
+        break
+      case 1:
+        copy = copy.slice(0, at)
+        break
+      case 2: {
+        const longer = new Uint8Array(copy.length + 4 * (1 + pick(3)))
+        longer.set(copy)
+        copy = longer
+        break
+      }
+      default:
+        copy[at & ~3] = pick(2) === 0 ? 0xff : 0
+        copy[(at & ~3) + 3] = pick(256)
+    }
+  }
+  if (copy.length >= 4) new DataView(copy.buffer).setInt32(0, copy.length)
+  return copy
+}
+
+test('mutated PDUs are decoded or refused', () => {
+  const pick = generator(20_240_601)
+  const seeds = VECTORS.map((vector) => bytesOf(vector.hex)).filter((bytes) => decoders.has(pduType(bytes)))
+  const end = performance.now() + LIMIT_MS
+  let runs = 0
+  let refused = 0
+  while (performance.now() < end && runs < 300_000) {
+    const seed = seeds[pick(seeds.length)]!
+    const bytes = mutate(seed, pick)
+    runs++
+    try {
+      decoders.get(pduType(seed))!(bytes)
+    } catch (error) {
+      refused++
+      if (!(error instanceof PcpError) || error.code !== 'PM_ERR_IPC')
+        expect.fail(`run ${runs}: ${error} for ${Buffer.from(bytes).toString('hex')}`)
+    }
+  }
+  console.log(`wire fuzz: ${runs} mutated PDUs, ${refused} refused`)
+  expect(runs).toBeGreaterThan(100)
+})
+
+test('random streams give PDUs or PM_ERR_IPC', () => {
+  const pick = generator(77)
+  for (let run = 0; run < 2000; run++) {
+    const stream = Uint8Array.from({ length: 200 }, (_, i) => (i % 16 < 3 ? 0 : pick(64)))
+    const framer = new Framer((pdu) => expect(pdu.length).toBeGreaterThanOrEqual(12), 65536)
+    try {
+      for (let at = 0; at < stream.length; ) {
+        const next = at + 1 + pick(50)
+        framer.push(stream.subarray(at, next))
+        at = next
+      }
+    } catch (error) {
+      if (!(error instanceof PcpError)) throw error
+    }
+  }
+})
