@@ -39,30 +39,30 @@ const scratch = new DataView(new ArrayBuffer(8))
 export function extract(set: ValueSet, i: number, type: number): Value {
   const word = wordAt(set, i)
   if (set.format === PM_VAL_INSITU) return fromWord(word, type)
-  const length = blockLength(set.bytes, word) - BLOCK_HEADER
+  const size = blockLength(set.bytes, word) - BLOCK_HEADER
   const at = word + BLOCK_HEADER
   switch (type) {
     case PM_TYPE_64:
     case PM_TYPE_U64: {
-      checkBlock(set, word, type, 8)
+      checkBlock(set, word, type, size, 8)
       const number = int64At(set.bytes, at, type)
       return Number.isSafeInteger(number) ? number : bigintAt(set.bytes, at, type)
     }
     case PM_TYPE_FLOAT:
-      checkBlock(set, word, type, 4)
+      checkBlock(set, word, type, size, 4)
       return floatAt(set.bytes, at)
     case PM_TYPE_DOUBLE:
-      checkBlock(set, word, type, 8)
+      checkBlock(set, word, type, size, 8)
       return doubleAt(set.bytes, at)
     case PM_TYPE_STRING:
-      checkBlock(set, word, type, length)
-      return decodeText(set.bytes, at, textEnd(set.bytes, at, at + length))
+      checkBlock(set, word, type, size, size)
+      return decodeText(set.bytes, at, textEnd(set.bytes, at, at + size))
     case PM_TYPE_AGGREGATE:
     case PM_TYPE_AGGREGATE_STATIC:
     case PM_TYPE_EVENT:
     case PM_TYPE_HIGHRES_EVENT:
     case PM_TYPE_UNKNOWN:
-      return set.bytes.subarray(at, at + length)
+      return set.bytes.subarray(at, at + size)
     default:
       throw mismatch(set, type)
   }
@@ -75,16 +75,17 @@ export function extract(set: ValueSet, i: number, type: number): Value {
 export function extractNumber(set: ValueSet, i: number, type: number): number {
   const word = wordAt(set, i)
   if (set.format === PM_VAL_INSITU) return fromWord(word, type)
+  const size = blockLength(set.bytes, word) - BLOCK_HEADER
   switch (type) {
     case PM_TYPE_64:
     case PM_TYPE_U64:
-      checkBlock(set, word, type, 8)
+      checkBlock(set, word, type, size, 8)
       return int64At(set.bytes, word + BLOCK_HEADER, type)
     case PM_TYPE_FLOAT:
-      checkBlock(set, word, type, 4)
+      checkBlock(set, word, type, size, 4)
       return floatAt(set.bytes, word + BLOCK_HEADER)
     case PM_TYPE_DOUBLE:
-      checkBlock(set, word, type, 8)
+      checkBlock(set, word, type, size, 8)
       return doubleAt(set.bytes, word + BLOCK_HEADER)
     default:
       throw mismatch(set, type)
@@ -145,14 +146,14 @@ function fromWord(word: number, type: number): number {
   throw new PcpError('PM_ERR_CONV', `A value in situ cannot be of type ${typeStr(type)}`)
 }
 
-/** A numeric block has the type asked for, or 0 as old agents sent, and exactly the type's size. */
-function checkBlock(set: ValueSet, offset: number, type: number, size: number): void {
-  const length = blockLength(set.bytes, offset)
+/** A block has the type asked for, or 0 as old agents sent, and a number exactly its type's size. */
+function checkBlock(set: ValueSet, offset: number, type: number, size: number, expected: number): void {
   const stored = set.bytes[offset]!
-  if ((stored !== type && stored !== 0) || length !== size + BLOCK_HEADER) {
-    const found = `a block of type ${typeStr(stored)} with ${length - BLOCK_HEADER} bytes`
-    throw new PcpError('PM_ERR_CONV', `Cannot read ${found} as ${typeStr(type)}`)
-  }
+  if ((stored === type || stored === 0) && size === expected) return
+  throw new PcpError(
+    'PM_ERR_CONV',
+    `Cannot read a block of ${size} bytes, type ${typeStr(stored)}, as ${typeStr(type)}`,
+  )
 }
 
 function mismatch(set: ValueSet, type: number): PcpError {
