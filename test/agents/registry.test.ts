@@ -9,10 +9,10 @@ test('each row names the agent that its module defines', async () => {
 })
 
 test('names, domains and shared objects are unique', () => {
-  for (const of of [
+  const columns: readonly (readonly unknown[])[] = [
     AGENTS.map(({ name }) => name),
     AGENTS.map(({ domain }) => domain),
     AGENTS.map(({ dso }) => `${dso.file} ${dso.entry}`),
-  ])
-    expect(new Set(of).size).toBe(AGENTS.length)
+  ]
+  for (const column of columns) expect(new Set(column).size).toBe(AGENTS.length)
 })
