@@ -1,7 +1,7 @@
 /** From configuration lines to agents that can be opened: ours in this process, all others in theirs. pmcd(1) */
 import { basename } from 'node:path'
 import { PMCD_DOMAIN, pmcdAgent } from '../agents/pmcd/index.ts'
-import { AGENTS, type AgentEntry } from '../agents/registry.ts'
+import { AGENTS } from '../agents/registry.ts'
 import { PcpError } from '../model/errors.ts'
 import type { AgentDefinition } from '../pmda/define-agent.ts'
 import { openAgent } from '../pmda/open-agent.ts'

@@ -1,0 +1,155 @@
+/** Reads pmcd.conf, its access file and the name space, at the start and whenever they have changed. pmcd(1) */
+import { readFileSync, statSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
+import { PcpError } from '../model/errors.ts'
+import { loadPmns } from '../pmns/load.ts'
+import type { Pmns } from '../pmns/tree.ts'
+import type { Variables } from '../sys/config.ts'
+import type { Log } from '../sys/log.ts'
+import { pmnsFiles } from '../sys/pmns-files.ts'
+import { type AccessTable, buildAccess, type NameService } from './access.ts'
+import { parseAccessFile, parseConfig } from './config.ts'
+import { agentFromConfig, builtinAgents } from './open-agents.ts'
+import type { Configuration } from './options.ts'
+
+/** Which files to read. */
+export interface ConfigurationFiles {
+  /** Undefined: the built-in agents. */
+  readonly configPath: string | undefined
+  /** Undefined: the names that the agents tell. */
+  readonly pmnsPath: string | undefined
+  readonly isPmnsUnique: boolean
+  readonly variables: Variables
+  readonly log: Log
+}
+
+/** A configuration in files. */
+export class FileConfiguration {
+  readonly #files: ConfigurationFiles
+  #configStamp = ''
+  #pmnsStamp = ''
+  #pmns: Pmns | undefined
+
+  constructor(files: ConfigurationFiles) {
+    this.#files = files
+  }
+
+  /** Reads everything. Rejects with PM_ERR_CONV, PM_ERR_PMNS or an errno; the details are in the log. */
+  async read(): Promise<Configuration> {
+    const { configPath, pmnsPath } = this.#files
+    this.#configStamp = this.#stampOfConfig()
+    const pmns = this.#readPmns(pmnsPath)
+    if (configPath === undefined) return { agents: builtinAgents(), ...(pmns === undefined ? {} : { pmns }) }
+    const { agents, access } = await readConfig(configPath, (text) =>
+      this.#files.log.line(`pmcd config${text}`),
+    )
+    return { agents: agents.map(agentFromConfig), access, ...(pmns === undefined ? {} : { pmns }) }
+  }
+
+  /** Reads again what has changed; undefined when nothing has. */
+  async reload(): Promise<Configuration | undefined> {
+    const { configPath, pmnsPath, log } = this.#files
+    const isSameConfig = this.#stampOfConfig() === this.#configStamp
+    const isSamePmns = pmnsPath === undefined || stampOf(pmnsPath) === this.#pmnsStamp
+    if (configPath !== undefined)
+      log.line(
+        isSameConfig ? `Configuration file '${configPath}' unchanged` : `Reading '${configPath}' again`,
+      )
+    if (pmnsPath !== undefined)
+      log.line(isSamePmns ? `PMNS file "${pmnsPath}" is unchanged` : `Reading PMNS file "${pmnsPath}" again`)
+    return isSameConfig && isSamePmns ? undefined : this.read()
+  }
+
+  #stampOfConfig(): string {
+    const { configPath } = this.#files
+    return configPath === undefined ? '' : stampOf(configPath) + stampOf(`${configPath}.access`)
+  }
+
+  #readPmns(path: string | undefined): Pmns | undefined {
+    if (path === undefined) return undefined
+    const stamp = stampOf(path)
+    if (this.#pmns === undefined || stamp !== this.#pmnsStamp) {
+      const { variables, isPmnsUnique: unique } = this.#files
+      this.#pmns = loadPmns(path, pmnsFiles(variables), { unique })
+      this.#pmnsStamp = stamp
+    }
+    return this.#pmns
+  }
+}
+
+/**
+ * Reads and checks a pmcd.conf with its access file. Every problem goes to `report`, as `[line N]: ...`. Rejects with
+ * an errno when the file cannot be read, and with PM_ERR_CONV when a collector must not start with it.
+ */
+export async function readConfig(
+  path: string,
+  report: (problem: string) => void,
+): Promise<{ agents: ReturnType<typeof parseConfig>['agents']; access: AccessTable }> {
+  const parsed = parseConfig(readText(path), { servicePort })
+  const accessPath = `${path}.access`
+  const extra = stampOf(accessPath) === '' ? undefined : parseAccessFile(readText(accessPath))
+  for (const problem of [...parsed.problems, ...(extra?.problems ?? [])]) report(problem)
+  const statements = [...parsed.access, ...(extra?.access ?? [])]
+  const built = await buildAccess(statements, SYSTEM_NAMES)
+  for (const problem of built.problems) report(problem)
+  if (!parsed.isValid || extra?.isValid === false || !built.isValid)
+    throw new PcpError('PM_ERR_CONV', `${path} has errors: correct them and try again`)
+  return { agents: parsed.agents, access: built.table }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw PcpError.from(error, `Cannot read ${path}`)
+  }
+}
+
+/** Size and time of a file, '' when there is none: different when it was changed. */
+function stampOf(path: string): string {
+  try {
+    const { size, mtimeMs } = statSync(path)
+    return `${size}@${mtimeMs};`
+  } catch {
+    return ''
+  }
+}
+
+/** Port of a TCP service in /etc/services. */
+function servicePort(name: string): number | undefined {
+  for (const line of textOrNothing('/etc/services').split('\n')) {
+    const [service, port = '', ...aliases] = line.replace(/#.*/, '').trim().split(/\s+/)
+    if ((service === name || aliases.includes(name)) && port.endsWith('/tcp'))
+      return Number.parseInt(port, 10)
+  }
+  return undefined
+}
+
+const SYSTEM_NAMES: NameService = {
+  addressesOf: async (host) => {
+    const { lookup } = process.getBuiltinModule('node:dns/promises')
+    try {
+      const found = await lookup(host, { all: true })
+      return found.map(({ address }) => address)
+    } catch {
+      return [] // the caller says that the host is unknown
+    }
+  },
+  ownAddresses: () =>
+    Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address)),
+  idOf: (kind, name) => {
+    for (const line of textOrNothing(kind === 'user' ? '/etc/passwd' : '/etc/group').split('\n')) {
+      const [entry, , id] = line.split(':')
+      if (entry === name) return Number(id)
+    }
+    return undefined
+  },
+}
+
+function textOrNothing(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

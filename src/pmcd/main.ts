@@ -1,0 +1,178 @@
+/** A collector as a process: configuration, log, signals, PID file. pmcd(1) */
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { PcpError } from '../model/errors.ts'
+import { loadConfig, type Variables } from '../sys/config.ts'
+import { type Log, logOnFd, openLog } from '../sys/log.ts'
+import { defaultPmnsPath } from '../sys/pmns-files.ts'
+import { startCollector } from './collector.ts'
+import { FileConfiguration, readConfig } from './configuration.ts'
+import { readHostLabels } from './labels.ts'
+import type { Collector } from './options.ts'
+import { type CollectorSettings, environmentSettings } from './settings.ts'
+
+/** Port of a collector unless something else is said. */
+export const PMCD_PORT = 44321
+
+/** What a collector process is run with. */
+export interface CollectorProcess {
+  readonly env: Variables
+  /** Ends the collector. */
+  readonly signal: AbortSignal
+  /** It serves clients now. */
+  readonly started: (collector: Collector) => void
+  /** It could not start; the same is in the log. */
+  readonly failed: (message: string) => void
+}
+
+/** Runs a collector until it is told to end. Resolves to the exit status. */
+export async function runCollector(settings: CollectorSettings, io: CollectorProcess): Promise<number> {
+  const host = settings.hostname ?? hostname()
+  const log = openCollectorLog(settings.logPath, host)
+  try {
+    const { collector, pidFile } = await start(settings, io, log, host)
+    io.started(collector)
+    const signalName = await untilSignal(io.signal, collector)
+    log.notice('info', `pmcd caught ${signalName} from unknown process`)
+    await collector.close()
+    if (pidFile !== undefined) rmSync(pidFile, { force: true })
+    log.notice('info', 'pmcd Shutdown')
+    return 0
+  } catch (error) {
+    const { message } = PcpError.from(error)
+    log.notice('error', message)
+    log.line('pmcd not started due to errors!')
+    io.failed(message)
+    return 1
+  } finally {
+    log.close()
+  }
+}
+
+/** Checks a configuration without starting anything; messages go to `report`. Resolves to the exit status. */
+export async function verifyConfiguration(
+  settings: CollectorSettings,
+  env: Variables,
+  report: (text: string) => void,
+): Promise<number> {
+  const { variables } = loadConfig(env)
+  const path = settings.configPath ?? variables['PCP_PMCDCONF_PATH']!
+  if (!existsSync(path)) {
+    report(`pmcd verify ${path}: No such file or directory`)
+    return 1
+  }
+  try {
+    await readConfig(path, (problem) => report(`pmcd config${problem}`))
+    return 0
+  } catch (error) {
+    report(`pmcd verify ${PcpError.from(error).message}`)
+    return 1
+  }
+}
+
+async function start(
+  settings: CollectorSettings,
+  io: CollectorProcess,
+  log: Log,
+  host: string,
+): Promise<{ collector: Collector; pidFile: string | undefined }> {
+  const { path: confPath, variables } = loadConfig(io.env)
+  const environment = environmentSettings(io.env)
+  for (const notice of environment.notices) log.line(`Warning: ${notice}`)
+  // Without pcp.conf and pmcd.conf there is no installation to follow: the built-in agents run.
+  const defaultConfig = variables['PCP_PMCDCONF_PATH']!
+  const hasConfig = confPath !== undefined || existsSync(defaultConfig)
+  const configPath = settings.configPath ?? (hasConfig ? defaultConfig : undefined)
+  const pmnsPath =
+    settings.pmnsPath ??
+    (configPath !== undefined || io.env['PMNS_DEFAULT'] ? defaultPmnsPath(variables) : undefined)
+  const files = new FileConfiguration({
+    configPath,
+    pmnsPath,
+    isPmnsUnique: settings.isPmnsUnique ?? false,
+    variables,
+    log,
+  })
+  const configuration = await files.read()
+  const ports = [...settings.ports, ...environment.ports]
+  const socketPath = settings.socketPath ?? join(variables['PCP_RUN_DIR']!, 'pmcd.socket')
+  mkdirSync(dirname(resolve(socketPath)), { recursive: true })
+  const { timeoutSec, pduBytes, contexts, metrics, addresses } = settings
+  const credsTimeoutSec = settings.credsTimeoutSec ?? environment.credsTimeoutSec
+  const collector = await startCollector({
+    ...configuration,
+    ports: ports.length === 0 ? [PMCD_PORT] : ports,
+    addresses,
+    localOnly: environment.localOnly,
+    ...(environment.backlog === undefined ? {} : { backlog: environment.backlog }),
+    socketPath,
+    hostname: host,
+    log,
+    variables,
+    limits: {
+      ...(pduBytes === undefined ? {} : { pduBytes }),
+      ...(contexts === undefined ? {} : { contexts }),
+      ...(metrics === undefined ? {} : { metrics }),
+    },
+    ...(timeoutSec === undefined ? {} : { timeoutSec }),
+    ...(credsTimeoutSec === undefined ? {} : { credsTimeoutSec }),
+    restartsAgents: environment.restartsAgents,
+    reload: () => files.reload(),
+    readLabels: () =>
+      readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname: host, root: '/' }),
+    tracesPdus: settings.tracesPdus,
+  })
+  const pidFile = settings.writesPidFile ? writePidFile(variables, log) : undefined
+  return { collector, pidFile }
+}
+
+function openCollectorLog(path: string, host: string): Log {
+  const options = { progname: 'pmcd', host }
+  if (path === '-') return logOnFd(2, options)
+  try {
+    return openLog(path, options)
+  } catch (error) {
+    const log = logOnFd(2, options)
+    log.notice(
+      'warning',
+      `${PcpError.from(error, `Cannot write log file ${path}`).message}: logging to standard error`,
+    )
+    return log
+  }
+}
+
+function writePidFile(variables: Variables, log: Log): string | undefined {
+  const path = join(variables['PCP_RUN_DIR']!, 'pmcd.pid')
+  try {
+    rmSync(path, { force: true })
+    writeFileSync(path, `${process.pid}\n`, { mode: 0o444 })
+    return path
+  } catch (error) {
+    log.notice('warning', PcpError.from(error, `Cannot write ${path}`).message)
+    return undefined
+  }
+}
+
+/** Resolves to the name of the signal that ends the collector; SIGHUP makes it read its configuration again. */
+async function untilSignal(signal: AbortSignal, collector: Collector): Promise<string> {
+  let name = 'a request to end'
+  const reconfigure = (): void => void collector.reconfigure()
+  const note = (received: NodeJS.Signals): void => {
+    name = received
+  }
+  process.on('SIGHUP', reconfigure)
+  process.on('SIGINT', note)
+  process.on('SIGTERM', note)
+  try {
+    await new Promise<void>((done) => {
+      if (signal.aborted) done()
+      else signal.addEventListener('abort', () => setImmediate(done), { once: true })
+    })
+    return name
+  } finally {
+    process.off('SIGHUP', reconfigure)
+    process.off('SIGINT', note)
+    process.off('SIGTERM', note)
+  }
+}

@@ -1,0 +1,187 @@
+/** pmcd: the collector as a command, in the foreground or as a daemon. pmcd(1) */
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { runCollector, verifyConfiguration } from '../pmcd/main.ts'
+import { type CollectorSettings, parsePorts } from '../pmcd/settings.ts'
+import { parseDebug } from './lib/debug.ts'
+import {
+  endEarly,
+  HELP_ROW,
+  type OptionTable,
+  type ParsedOptions,
+  parseOptions,
+  VERSION_ROW,
+} from './lib/options.ts'
+import type { Tool, ToolIo } from './lib/tool.ts'
+
+const TABLE: OptionTable = {
+  synopsis: '[options]',
+  rows: [
+    { heading: 'Service options' },
+    { short: 'A', long: 'no-advertise', help: 'do not advertise the service (this version never does)' },
+    { short: 'f', long: 'foreground', help: 'stay in the foreground, without PID file' },
+    { short: 'H', long: 'hostname', arg: 'HOST', help: 'name of this host to tell clients' },
+    { short: 'i', long: 'interface', arg: 'ADDR', help: 'listen on this address only; may be repeated' },
+    {
+      short: 'p',
+      long: 'port',
+      arg: 'N',
+      help: 'listen on this TCP port, or comma list of ports; may be repeated',
+    },
+    { short: 's', long: 'socket', arg: 'PATH', help: 'path of the unix socket' },
+    { heading: 'Configuration options' },
+    { short: 'c', long: 'config', arg: 'FILE', help: 'configuration file; FILE.access adds access rules' },
+    { short: 'C', arg: 'N', help: 'most contexts one client may use (default 64)' },
+    { short: 'L', arg: 'BYTES', help: 'largest PDU accepted from a client (default 65536)' },
+    { short: 'M', arg: 'N', help: 'most metrics one fetch may name (default 32768)' },
+    { short: 'n', long: 'namespace', arg: 'FILE', help: 'name space file' },
+    {
+      short: 'N',
+      long: 'uniqnames',
+      arg: 'FILE',
+      help: 'name space file, where no two names may have one PMID',
+    },
+    { short: 'q', arg: 'SEC', help: "time for an agent's first PDU (default 3)" },
+    { short: 't', arg: 'SEC', help: "time for an agent's reply, 0 for no limit (default 5)" },
+    { short: 'v', long: 'verify', help: 'check the configuration and exit' },
+    { heading: 'Access options, which this version refuses' },
+    { short: 'Q', long: 'reqcert', help: 'remote clients must present a certificate' },
+    { short: 'S', long: 'reqauth', help: 'all clients must authenticate' },
+    { short: 'U', long: 'username', arg: 'USER', help: 'run as this user: start pmcd as that user instead' },
+    { heading: 'Diagnostic options' },
+    { short: 'D', long: 'debug', arg: 'NAMES', help: 'debug options; pdu writes every PDU to the log' },
+    { short: 'l', long: 'log', arg: 'FILE', help: 'log file (default pmcd.log), - for standard error' },
+    { short: 'T', arg: 'MASK', help: 'event trace: 2 writes every PDU to the log' },
+    { short: 'x', arg: 'FILE', help: 'write why the start failed to this file as well' },
+    VERSION_ROW,
+    HELP_ROW,
+  ],
+}
+
+const REFUSED: Readonly<Record<string, string>> = {
+  Q: 'certificates are not supported by this version; leave -Q out and limit access in the configuration',
+  S: 'authentication is not supported by this version; leave -S out and limit access in the configuration',
+  U: 'this version does not change its user; start it as that user',
+}
+/** Set for the process that a daemon's parent starts. */
+const DAEMON_VARIABLE = 'PCP_TS_PMCD_DAEMON'
+const TRACE_PDUS = 2
+const TRACE_UNBUFFERED = 256
+
+/** The command. */
+export const tool: Tool = {
+  name: 'pmcd',
+  summary: 'collect performance metrics from agents and serve them',
+  run,
+}
+
+async function run(io: ToolIo): Promise<number> {
+  const parsed = parseOptions(TABLE, io)
+  const isDaemon = io.env[DAEMON_VARIABLE] !== undefined
+  delete process.env[DAEMON_VARIABLE] // agents must not inherit it
+  const settings = settingsOf(parsed, io, isDaemon)
+  const early = endEarly(TABLE, parsed, io)
+  if (early !== undefined) return early
+  const has = (name: string): boolean => parsed.given.some((option) => option.name === name)
+  if (has('v')) return verifyConfiguration(settings, io.env, (text) => io.stderr.write(`${text}\n`))
+  if (!has('f') && !isDaemon) return startDaemon(io)
+  return runCollector(settings, {
+    env: io.env,
+    signal: io.signal,
+    started: () => process.send?.({ isReady: true }),
+    failed: (message) => {
+      const text = `${io.progname}: ${message}\n`
+      const copy = parsed.given.findLast((option) => option.name === 'x')?.value
+      if (copy !== undefined) writeFileSync(copy, text)
+      if (isDaemon) process.send?.({ isReady: false, text })
+      else io.stderr.write(text)
+    },
+  })
+}
+
+/** Checks every option; mistakes are added to `parsed.problems`. */
+function settingsOf(parsed: ParsedOptions, io: ToolIo, isDaemon: boolean): CollectorSettings {
+  const { given, operands, problems } = parsed
+  const all = (name: string): string[] =>
+    given.filter((option) => option.name === name).map(({ value }) => value)
+  const last = (name: string): string | undefined => all(name).at(-1)
+  const path = (name: string): string | undefined => {
+    const value = last(name)
+    return value === undefined ? undefined : resolve(io.cwd, value)
+  }
+  const number = (name: string, least: number): number | undefined => {
+    const text = last(name)
+    if (text === undefined) return undefined
+    if (/^\d+$/.test(text) && Number(text) >= least) return Number(text)
+    problems.push(`-${name} requires a whole number, at least ${least}, not "${text}"`)
+    return undefined
+  }
+  for (const [name, reason] of Object.entries(REFUSED))
+    if (last(name) !== undefined) problems.push(`-${name}: ${reason}`)
+  if (operands.length > 0) problems.push(`too many arguments: "${operands.join(' ')}"`)
+  const ports = all('p').flatMap((list) => {
+    const found = parsePorts(list)
+    if (found === undefined) problems.push(`-p requires a port or a comma list of ports, not "${list}"`)
+    return found ?? []
+  })
+  const debug = all('D').flatMap((list) => {
+    const names = parseDebug(list)
+    if (names === undefined) problems.push(`unrecognized debug options specification (${list})`)
+    return [...(names ?? [])]
+  })
+  const mask = number('T', 0) ?? 0
+  if ((mask & ~(TRACE_PDUS | TRACE_UNBUFFERED)) !== 0)
+    problems.push(`-T ${mask}: this version traces PDUs only, give 2 or 258`)
+  const log = last('l') ?? 'pmcd.log'
+  return defined({
+    configPath: path('c'),
+    pmnsPath: path('N') ?? path('n'),
+    isPmnsUnique: last('N') !== undefined,
+    hostname: last('H'),
+    logPath: log === '-' ? log : resolve(io.cwd, log),
+    ports,
+    addresses: all('i'),
+    socketPath: path('s'),
+    timeoutSec: number('t', 0),
+    credsTimeoutSec: number('q', 1),
+    pduBytes: number('L', 1),
+    contexts: number('C', 1),
+    metrics: number('M', 1),
+    tracesPdus: debug.includes('pdu') || (mask & TRACE_PDUS) !== 0,
+    writesPidFile: isDaemon,
+  })
+}
+
+/** Optional settings that were not given are left out rather than undefined. */
+function defined<T extends object>(
+  settings: T,
+): { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: NonNullable<T[K]>
+} {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as never
+}
+
+/** Starts the same command in a session of its own, and ends when that one serves clients or has failed. */
+async function startDaemon(io: ToolIo): Promise<number> {
+  const { spawn } = process.getBuiltinModule('node:child_process')
+  const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...io.args], {
+    cwd: io.cwd,
+    detached: true,
+    env: { ...io.env, [DAEMON_VARIABLE]: '1' },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  return new Promise((done) => {
+    child.once('message', (message) => {
+      const { isReady, text = '' } = message as { isReady: boolean; text?: string }
+      io.stderr.write(text)
+      child.disconnect()
+      child.unref()
+      done(isReady ? 0 : 1)
+    })
+    child.once('exit', (code) => done(code ?? 1))
+    child.once('error', (error) => {
+      io.stderr.write(`${io.progname}: cannot start the daemon: ${error.message}\n`)
+      done(1)
+    })
+  })
+}
