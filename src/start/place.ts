@@ -1,5 +1,5 @@
 /** Where `npm start` keeps things: directories of one user, and the pcp.conf that tells tools of either side. */
-import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { VERSION } from '../base/version.ts'
 import { PcpError } from '../model/errors.ts'
@@ -67,7 +67,7 @@ function rootsIn(dir: string): { conf: string; data: string; log: string; run: s
   return { conf: join(dir, 'etc'), data: join(dir, 'lib'), log: join(dir, 'log'), run: join(dir, 'run') }
 }
 
-/** Makes the directories and writes pcp.conf. Throws PcpError naming the directory that cannot be written. */
+/** Makes the directories and writes pcp.conf and the agents' configuration. Throws PcpError naming the directory that cannot be written. */
 export function makePlace(place: Place): void {
   const { variables, confPath, socketPath, logPath } = place
   const dirs = [dirname(confPath), dirname(socketPath), dirname(logPath), variables['PCP_TMP_DIR']!]
@@ -87,8 +87,16 @@ export function makePlace(place: Place): void {
       )
     }
   }
+  provide(join(variables['PCP_PMDAS_DIR']!, 'simple', 'simple.conf'), 'sec,min,hour\n')
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`)
   writeFileSync(confPath, `# Written by pcp-ts at every start.\n${lines.join('\n')}\n`)
+}
+
+/** Writes a file that its user may then change. */
+function provide(path: string, text: string): void {
+  if (existsSync(path)) return
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
 }
 
 /** The socket's path when the system can bind it. */

@@ -1,0 +1,106 @@
+/** `npm start` as a person meets it: what it says, what it refuses, and that Ctrl-C ends everything. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { connect } from '../../src/pmapi/index.ts'
+
+const top = process.cwd()
+let dir: string
+let child: ChildProcess | undefined
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'pcp-ts-start-'))
+})
+afterEach(() => {
+  child?.kill('SIGKILL')
+  rmSync(dir, { recursive: true, force: true })
+})
+
+interface Running {
+  readonly process: ChildProcess
+  readonly printed: () => string
+}
+
+function start(...args: string[]): Running {
+  const options = [join(top, 'dist', 'start.cjs'), '--dir', dir, ...args]
+  const process_ = spawn(process.execPath, options, { stdio: ['ignore', 'pipe', 'pipe'] })
+  child = process_
+  let text = ''
+  for (const stream of [process_.stdout, process_.stderr])
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+    })
+  return { process: process_, printed: () => text }
+}
+
+async function untilItSays(running: Running, what: string): Promise<void> {
+  while (!running.printed().includes(what)) {
+    if (running.process.exitCode !== null) throw new Error(`ended: ${running.printed()}`)
+    await once(running.process.stdout!, 'data')
+  }
+}
+
+async function ended(running: Running): Promise<{ status: number; printed: string }> {
+  const [status] = (await once(running.process, 'close')) as [number]
+  return { status, printed: running.printed() }
+}
+
+async function listening(): Promise<{ server: Server; port: number }> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { server, port: (server.address() as { port: number }).port }
+}
+
+test('says where it listens and what to type next, answers, and stops on Ctrl-C', async () => {
+  const running = start('--port', '0')
+  await untilItSays(running, 'Ctrl-C stops everything.')
+  const port = Number(/listening {2}localhost:(\d+)/.exec(running.printed())![1])
+  expect(running.printed()).toContain(`-h localhost:${port} -f kernel.all.load`)
+  {
+    const context = await connect(`localhost:${port}`)
+    expect((await context.lookupNames(['simple.numfetch', 'pmcd.version'])).map(String)).toEqual([
+      '1061158912',
+      '8388615',
+    ])
+    await context.close()
+  }
+  const socket = join(dir, 'run', 'pmcd.socket')
+  expect(existsSync(socket)).toBe(true)
+  running.process.kill('SIGINT')
+  expect((await ended(running)).status).toBe(0)
+  expect(existsSync(socket)).toBe(false)
+  expect(readFileSync(join(dir, 'log', 'pmcd', 'pmcd.log'), 'utf8')).toMatch(/Log finished/)
+})
+
+test('a client by the unix socket of the written pcp.conf', async () => {
+  const running = start('--port', '0', '--agents', 'simple')
+  await untilItSays(running, 'Ctrl-C')
+  const context = await connect(`unix:${join(dir, 'run', 'pmcd.socket')}`)
+  expect(await context.children('')).toEqual([{ name: 'simple', isLeaf: false }])
+  await context.close()
+})
+
+test('a taken port gets one line with the command that uses another', async () => {
+  const { server, port } = await listening()
+  const { status, printed } = await ended(start('--port', String(port)))
+  server.close()
+  expect(status).toBe(1)
+  expect(printed).toBe(`npm start: Port ${port} is taken; use another: npm start -- --port ${port + 100}\n`)
+})
+
+test('a directory that cannot be written gets one line', async () => {
+  writeFileSync(join(dir, 'etc'), '')
+  const { status, printed } = await ended(start('--port', '0'))
+  expect(status).toBe(1)
+  expect(printed).toMatch(/^npm start: Cannot write to .*\/etc: .*--dir DIR\n$/)
+})
+
+test('a wrong option gets one line', async () => {
+  const { status, printed } = await ended(start('--agents', 'nosuch'))
+  expect(status).toBe(1)
+  expect(printed).toMatch(/^npm start: --agents: no agent is called "nosuch"; there are .*\n$/)
+})

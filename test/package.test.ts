@@ -1,0 +1,28 @@
+/** What package.json says must agree with the tables of the sources. */
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { AGENTS } from '../src/agents/registry.ts'
+import { VERSION } from '../src/base/version.ts'
+import { TOOLS } from '../src/tools/registry.ts'
+
+const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string
+  bin: Record<string, string>
+  dependencies?: Record<string, string>
+  devDependencies: Record<string, string>
+}
+
+test('every tool and every agent daemon is a command of the package', () => {
+  const names = [...TOOLS.map(({ name }) => name), ...AGENTS.map(({ name }) => `pmda${name}`)].sort()
+  expect(manifest.bin).toEqual(Object.fromEntries(names.map((name) => [name, `bin/${name}`])))
+})
+
+test('the sources know the version', () => {
+  expect(VERSION).toBe(manifest.version)
+})
+
+test('the package installs without dependencies, and tools are pinned', () => {
+  expect(manifest.dependencies).toBeUndefined()
+  for (const [name, version] of Object.entries(manifest.devDependencies))
+    expect(`${name} ${version}`).toMatch(/ \d+\.\d+\.\d+$/)
+})

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { PcpError } from '../../src/model/errors.ts'
+import { readOptions } from '../../src/start/options.ts'
+
+const known = ['pmcd', 'linux', 'simple']
+const problem = (...args: string[]): string => {
+  try {
+    readOptions(args, known)
+  } catch (error) {
+    expect(error).toBeInstanceOf(PcpError)
+    return (error as PcpError).message
+  }
+  throw new Error(`${args.join(' ')} was accepted`)
+}
+
+test('without options: PCP port, loopback, the three agents', () => {
+  const expected = {
+    port: 44321,
+    webPort: 44323,
+    dir: undefined,
+    agents: ['linux', 'pmcd', 'simple'],
+    listen: undefined,
+  }
+  expect(readOptions([], known)).toEqual(expected)
+})
+
+test('every option is taken', () => {
+  const args = [
+    '--port',
+    '44400',
+    '--web-port=44401',
+    '--dir',
+    '/x',
+    '--agents',
+    'simple,pmcd',
+    '--listen',
+    'all',
+    '--listen',
+    '::1',
+  ]
+  const expected = {
+    port: 44400,
+    webPort: 44401,
+    dir: '/x',
+    agents: ['simple', 'pmcd'],
+    listen: ['all', '::1'],
+  }
+  expect(readOptions(args, known)).toEqual(expected)
+})
+
+test('--agents all is every agent there is', () => {
+  expect(readOptions(['--agents', 'all'], known)).toMatchObject({ agents: known })
+})
+
+test('--help gives the usage text', () => {
+  expect(readOptions(['--help'], known)).toMatch(/^Usage: npm start [\s\S]*--web-port=N/)
+})
+
+test.each([
+  [['--port', 'x'], '--port x: a port is a number from 0 to 65535'],
+  [['--web-port', '65536'], '--web-port 65536: a port is a number from 0 to 65535'],
+  [['--agents', 'linux,nosuch'], '--agents: no agent is called "nosuch"; there are pmcd, linux, simple'],
+  [['--agents', ','], '--agents: name at least one of pmcd, linux, simple'],
+  [['--nosuch'], "unrecognized option '--nosuch'; npm start -- --help lists the options"],
+  [['file'], 'Unexpected "file"; npm start -- --help lists the options'],
+])('%j gets one clear line', (args, expected) => {
+  expect(problem(...args)).toBe(expected)
+})
