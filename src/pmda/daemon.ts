@@ -101,10 +101,11 @@ async function connect(transport: Transport, io: DaemonIo): Promise<PduStream> {
     onConnection: accept,
   })
   try {
-    const open = listeners.endpoints.find(({ error }) => error === undefined)
-    if (open === undefined) throw listeners.endpoints[0]!.error!
+    // One address is refused as the other family's: what counts is the endpoint of ours.
+    const endpoint = listeners.endpoints.find(({ family }) => family === transport.kind)!
+    if (endpoint.error !== undefined) throw endpoint.error
     if (isUnix) chmodSync(transport.path, 0o660)
-    io.onListening?.(open.port)
+    io.onListening?.(endpoint.port)
     const socket = await promise
     return { readable: socket, writable: socket }
   } finally {
@@ -121,6 +122,7 @@ function firstConnection(signal: AbortSignal): {
     settle = resolve
     signal.addEventListener('abort', () => reject(new PcpError('EINTR', 'Ended before pmcd connected')))
   })
+  promise.catch(() => undefined) // whoever awaits it hears it; nobody does when listening fails first
   const accept = (socket: Socket): void => {
     if (settle === undefined) socket.destroy()
     else settle(socket)

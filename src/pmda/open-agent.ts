@@ -101,7 +101,7 @@ class Agent implements AgentSource {
   async instances(id: Indom, query: InstanceQuery, ask: Ask): Promise<Instances> {
     const indom = this.#compiled.indoms.get(id)
     if (indom === undefined) throw new PcpError('PM_ERR_INDOM', `No instance domain ${indomStr(id)}`)
-    return indom.find(query, ask.moment)
+    return this.#guard(() => indom.find(query, ask.moment))
   }
 
   async text(query: TextQuery): Promise<string> {
@@ -112,12 +112,12 @@ class Agent implements AgentSource {
   }
 
   async labels(query: LabelQuery, ask: Ask): Promise<readonly LabelSet[]> {
-    return labelsOf(this.agent, this.#compiled, query, ask)
+    return this.#guard(() => labelsOf(this.agent, this.#compiled, query, ask))
   }
 
   async fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
     const { tables, metrics } = this.#compiled
-    tables.beforeFetch?.(ask)
+    if (tables.beforeFetch !== undefined) this.#guard(() => tables.beforeFetch?.(ask))
     const moment = ask.moment ?? {}
     const sets = new Array<ValueSet>(ids.length)
     for (let i = 0; i < ids.length; i++) {
@@ -134,7 +134,7 @@ class Agent implements AgentSource {
     for (const set of sets) {
       const metric = this.#compiled.metrics.get(set.pmid)
       if (metric === undefined) throw unknownMetric(set.pmid)
-      storeSet(metric, set, ask)
+      this.#guard(() => storeSet(metric, set, ask))
     }
   }
 
@@ -152,6 +152,16 @@ class Agent implements AgentSource {
     this.#isClosed = true
     this.#listeners.clear()
     this.#compiled.tables.close?.()
+  }
+
+  /** Runs callbacks of the agent: what they throw becomes a PcpError, and a defect is told in the log. */
+  #guard<T>(run: () => T): T {
+    try {
+      return run()
+    } catch (thrown) {
+      if (thrown instanceof PcpError) throw thrown
+      throw this.#tools.reports.thrown(this.agent, thrown)
+    }
   }
 
   #announce(event: SourceEvent): void {

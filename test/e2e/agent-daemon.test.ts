@@ -2,16 +2,18 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { agent as simple } from '../../src/agents/simple/index.ts'
 import { indom, pmid } from '../../src/model/ids.ts'
 import { PM_TYPE_32 } from '../../src/model/types.ts'
 import { valuesOf } from '../../src/model/value-set.ts'
 import { makeSet } from '../../src/model/value-writer.ts'
 import { type AgentLink, openAgentLink } from '../../src/net/agent-link.ts'
 import { PduConnection, type PduStream } from '../../src/net/connection.ts'
+import { runAgentDaemon } from '../../src/pmda/daemon.ts'
 import { PCP_ATTR_USERID } from '../../src/wire/attr.ts'
 import { PDU_FLAG_AUTH, PDU_FLAG_CONTAINER } from '../../src/wire/creds.ts'
 import { ASK } from '../lib/agent-catalogue.ts'
@@ -95,12 +97,26 @@ function link(stream: PduStream): Promise<AgentLink> {
   return openAgentLink(new PduConnection(stream, { name: 'agent' }), { name: 'agent', handshakeMs: 20_000 })
 }
 
-/** Waits for a condition that another process brings about. */
-async function until(isTrue: () => boolean): Promise<void> {
-  for (let i = 0; !isTrue(); i++) {
-    if (i === 1000) throw new Error('waited in vain')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
+/** Runs the simple agent in this process, until it listens. */
+async function startHere(
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<{ port: number; ended: Promise<number> }> {
+  let ended: Promise<number> | undefined
+  const port = await new Promise<number>((resolve) => {
+    ended = runAgentDaemon(simple, {
+      args,
+      env: { PCP_CONF: '/dev/null' },
+      cwd: dir,
+      pipe: () => {
+        throw new Error('not on a pipe')
+      },
+      stderr: () => {},
+      onListening: resolve,
+      signal,
+    })
+  })
+  return { port, ended: ended! }
 }
 
 test('answers on a pipe, logs in its directory and ends with 0 when the pipe is closed', async () => {
@@ -136,14 +152,40 @@ test('what an agent prints goes to the log, not between the PDUs; it knows who a
 
 test('waits on a unix socket for one connection', async () => {
   const path = join(dir, 'agent.socket')
-  const agent = start('simple', '-u', path)
-  await until(() => existsSync(path) && (statSync(path).mode & 0o777) === 0o660)
+  const { ended } = await startHere(['-u', path], new AbortController().signal)
+  expect(statSync(path).mode & 0o777).toBe(0o660)
   const socket = connect({ path })
   const source = await link({ readable: socket, writable: socket })
   expect(await source.text({ kind: 'metric', id: pmid(253, 0, 0), level: 'oneline' }, ASK)).toContain('etch')
   expect(existsSync(path)).toBe(false)
   await source.close()
-  expect((await agent.ended).status).toBe(0)
+  expect(await ended).toBe(0)
+})
+
+const hasIpv6 = networkInterfaces()['lo']?.some(({ address }) => address === '::1') === true
+
+test.each([['-i', '127.0.0.1'], ...(hasIpv6 ? [['-6', '::1']] : [])])(
+  'waits on a TCP port of this host with %s, and lets nobody else in',
+  async (option, host) => {
+    const abort = new AbortController()
+    const { port, ended } = await startHere([option!, '0'], abort.signal)
+    const socket = connect(port, host)
+    const source = await link({ readable: socket, writable: socket })
+    expect(await source.descs([pmid(253, 0, 0)], ASK)).toMatchObject([{ type: 1 }])
+    const refused = await new Promise((resolve) => connect(port, host).once('error', resolve))
+    expect(refused).toMatchObject({ code: 'ECONNREFUSED' })
+    abort.abort()
+    expect(await ended).toBe(0)
+    await source.close()
+  },
+)
+
+test('gives up waiting when it is told to end', async () => {
+  const abort = new AbortController()
+  const { ended } = await startHere(['-i', '0'], abort.signal)
+  abort.abort()
+  expect(await ended).toBe(1)
+  expect(readFileSync(join(dir, 'simple.log'), 'utf8')).toContain('Ended before pmcd connected')
 })
 
 test('ends by the signal that ends it, in good order', async () => {

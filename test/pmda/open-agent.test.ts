@@ -517,6 +517,30 @@ test('hears of every fetch, of clients that go, and of its end, once', async () 
   expect(heard).toEqual([['fetch', 3], ['end', 3], 'close'])
 })
 
+test('a defect in a callback is a PcpError for whoever asks, and stands in the log', async () => {
+  const log: string[] = []
+  const fail = (): never => {
+    throw new TypeError('a defect')
+  }
+  const agent = open(
+    {
+      metrics: {
+        'demo.x': { ...base, store: fail, indom: { ...disks, instances: fail } },
+        'demo.y': { ...base, item: 1, store: fail },
+      },
+      beforeFetch: fail,
+    },
+    { log: (_, text) => log.push(text) },
+  )
+  for (const answer of [
+    agent.instances(indom(DOMAIN, 3), undefined, ASK),
+    agent.fetch([id(1)], ASK),
+    agent.store([makeSingular(id(1), PM_TYPE_32, 1)], ASK),
+  ])
+    await expect(answer).rejects.toMatchObject({ name: 'PcpError', code: 'PM_ERR_GENERIC' })
+  expect(log[0]).toContain('demo: TypeError: a defect\n    at ')
+})
+
 test('whatever is asked of it, fetches answer every PMID in order', () => {
   const agent = open({
     metrics: {
