@@ -2,7 +2,16 @@
  * Builds what the package ships: bin/NAME for every tool and bin/pmdaNAME for every agent (one self-contained file each),
  * and the library in dist (ESM, CommonJS, types). `--bin` builds the commands only.
  */
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { install, packageBin, run, top } from './lib/run.mjs'
 
@@ -54,7 +63,6 @@ async function buildCommand(name, contents) {
 async function buildCommands() {
   const { TOOLS } = await loadTable('tools/registry.ts')
   const { AGENTS } = await loadTable('agents/registry.ts')
-  rmSync(join(top, 'bin'), { recursive: true, force: true })
   mkdirSync(join(top, 'bin'), { recursive: true })
   // The package is ESM; its commands are CommonJS.
   writeFileSync(join(top, 'bin', 'package.json'), '{ "type": "commonjs" }\n')
@@ -64,9 +72,12 @@ async function buildCommands() {
   ])
   const daemons = AGENTS.map(({ name }) => [
     `pmda${name}`,
-    `import { runDaemon } from './pmda/run-daemon.ts'\nimport { agent } from '${moduleOf('agents', name)}'\nvoid runDaemon(agent)\n`,
+    `import { runDaemon } from './pmda/run-daemon.ts'\nvoid runDaemon(async () => (await import('${moduleOf('agents', name)}')).agent)\n`,
   ])
-  await Promise.all([...tools, ...daemons].map(([name, contents]) => buildCommand(name, contents)))
+  const commands = [...tools, ...daemons]
+  await Promise.all(commands.map(([name, contents]) => buildCommand(name, contents)))
+  const current = new Set([...commands.map(([name]) => name), 'package.json'])
+  for (const name of readdirSync(join(top, 'bin'))) if (!current.has(name)) rmSync(join(top, 'bin', name))
 }
 
 async function buildLibrary() {

@@ -9,10 +9,12 @@ import type { AgentDefinition } from './define-agent.ts'
 
 /**
  * Runs an agent with this process's arguments, standard input and output, and ends the process with its status. From
- * here on nothing but PDUs reaches standard output: what the agent prints there by mistake goes to its log.
+ * here on nothing but PDUs reaches standard output: what the agent prints there by mistake goes to its log. Given a
+ * function, that holds for what the agent's module prints while it is loaded, too.
  */
-export async function runDaemon(definition: AgentDefinition): Promise<void> {
+export async function runDaemon(agent: AgentDefinition | (() => Promise<AgentDefinition>)): Promise<void> {
   const pipe = takeOverPipe()
+  const definition = typeof agent === 'function' ? await agent() : agent
   const abort = new AbortController()
   let signalled: NodeJS.Signals | undefined
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
