@@ -9,23 +9,17 @@ import { PM_IN_NULL, PM_INDOM_NULL } from '../model/ids.ts'
 import { printValue } from '../model/print.ts'
 import { exclude, include } from '../model/profile.ts'
 import {
-  PM_TYPE_32,
-  PM_TYPE_64,
   PM_TYPE_AGGREGATE,
   PM_TYPE_AGGREGATE_STATIC,
-  PM_TYPE_DOUBLE,
   PM_TYPE_EVENT,
-  PM_TYPE_FLOAT,
   PM_TYPE_HIGHRES_EVENT,
-  PM_TYPE_STRING,
-  PM_TYPE_U32,
-  PM_TYPE_U64,
   typeStr,
 } from '../model/types.ts'
 import { makeSet } from '../model/value-writer.ts'
 import type { Value, ValueSet } from '../model/values.ts'
 import type { Context } from '../pmapi/context.ts'
 import { endEarly, type OptionTable, type ParsedOptions, usageText } from './lib/options.ts'
+import { parseValue } from './lib/parse-value.ts'
 import { settle } from './lib/settle.ts'
 import { openContext } from './lib/source.ts'
 import { parseStandard, STANDARD } from './lib/standard.ts'
@@ -121,7 +115,7 @@ async function storeValue(store: Store, { given }: ParsedOptions): Promise<void>
     throw new Refusal('stdout', `${metric}: Error: ${PcpError.fromStatus(before.status).text}`)
   if (before.status === 0 && !wants('f')) throw new Refusal('stdout', `${metric}: No value(s) available!`)
   const insts = before.status === 0 ? Int32Array.of(PM_IN_NULL) : before.inst
-  const value = parseValue(text, desc.type)
+  const value = valueFrom(text, desc.type)
   const values = Array.from(insts, () => value)
   const requested = makeSet(desc.pmid, desc.type, insts, values)
   const stored = await settle(context.store([requested], io))
@@ -168,53 +162,13 @@ function subject({ indom }: MetricDesc, inst: number, names: ReadonlyMap<number,
   return name === undefined ? ` inst [${inst}]` : ` inst [${inst} or "${name}"]`
 }
 
-/** Least and greatest value of each integer type. */
-const RANGES: ReadonlyMap<number, readonly [bigint, bigint]> = new Map([
-  [PM_TYPE_32, [-(2n ** 31n), 2n ** 31n - 1n]],
-  [PM_TYPE_U32, [0n, 2n ** 32n - 1n]],
-  [PM_TYPE_64, [-(2n ** 63n), 2n ** 63n - 1n]],
-  [PM_TYPE_U64, [0n, 2n ** 64n - 1n]],
-])
-
-const INTEGER = /^\s*([-+]?)(?:0x([0-9a-f]+)|(\d*))$/i
-const REAL = /^\s*[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|inf(?:inity)?|nan)?$/i
-
-/** The value that a text stands for in a type, as C's library reads it; an empty text is zero. */
-function parseValue(text: string, type: number): Value {
-  if (type === PM_TYPE_STRING) return text
-  if (type === PM_TYPE_FLOAT || type === PM_TYPE_DOUBLE) return parseReal(text, type)
-  const range = RANGES.get(type)
-  const match = INTEGER.exec(text)
-  if (range === undefined || match === null) throw incompatible(text, type)
-  const [, sign, hex, decimal] = match
-  const size = hex === undefined ? BigInt(decimal || '0') : BigInt(`0x${hex}`)
-  let value = sign === '-' ? -size : size
-  // The C library lets a negative number stand for its complement.
-  if (type === PM_TYPE_U64 && value < 0n && size <= range[1]) value += 2n ** 64n
-  if (value < range[0] || value > range[1]) throw outOfRange(text, type)
-  return value
-}
-
-function parseReal(text: string, type: number): number {
-  if (!REAL.test(text)) throw incompatible(text, type)
-  const word = text.trim().toLowerCase()
-  if (word.endsWith('nan')) return Number.NaN
-  const value = /inf/.test(word) ? Number(`${word.startsWith('-') ? '-' : ''}Infinity`) : Number(word)
-  const fits = type === PM_TYPE_DOUBLE || Number.isFinite(Math.fround(value))
-  if (!/inf/.test(word) && (!Number.isFinite(value) || !fits)) throw outOfRange(text, type)
-  return value
-}
-
-function incompatible(text: string, type: number): Refusal {
-  return new Refusal(
-    'stderr',
-    `The value "${text}" is incompatible with the data type (PM_TYPE_${typeStr(type)})`,
-  )
-}
-
-function outOfRange(text: string, type: number): Refusal {
-  return new Refusal(
-    'stderr',
-    `The value "${text}" is out of range for the data type (PM_TYPE_${typeStr(type)})`,
-  )
+/** The value to store. */
+function valueFrom(text: string, type: number): Value {
+  try {
+    return parseValue(text, type)
+  } catch (error) {
+    const { code } = PcpError.from(error)
+    const why = code === 'ERANGE' ? 'out of range for' : 'incompatible with'
+    throw new Refusal('stderr', `The value "${text}" is ${why} the data type (PM_TYPE_${typeStr(type)})`)
+  }
 }

@@ -121,6 +121,8 @@ export interface StandardRules {
   readonly many?: boolean
   /** Hosts and archives together. */
   readonly mixed?: boolean
+  /** The command names PCP 6's high resolution call where it explains intervals. */
+  readonly isHighRes?: boolean
 }
 
 /** A command line with the standard options taken out of `given`. */
@@ -292,7 +294,8 @@ class StandardReader {
     } catch (error) {
       // The message is two lines already, and ends with one.
       const why = PcpError.from(error).message.trimEnd()
-      this.problems.push(`-t argument not in pmParseInterval(3) format:\n${why}\n`)
+      const call = this.#rules.isHighRes === true ? 'pmParseHighResInterval' : 'pmParseInterval'
+      this.problems.push(`-t argument not in ${call}(3) format:\n${why}\n`)
     }
   }
 

@@ -1,0 +1,71 @@
+/** The lines above the values, and the headings of their columns. */
+import { byteWidth, rightJustify } from '../../base/printf.ts'
+import { decodeText, encodeText } from '../../base/text.ts'
+import { rateUnits } from '../../model/rate.ts'
+import { PM_SEM_COUNTER, PM_SEM_DISCRETE, PM_SEM_INSTANT } from '../../model/types.ts'
+import { unitsStr, unpackUnits } from '../../model/units.ts'
+import type { Column, Subject } from './subject.ts'
+
+/** How long pmval runs. */
+export interface Schedule {
+  /** Number of samples; undefined: until interrupted. */
+  readonly samples: number | undefined
+  readonly intervalMs: number
+}
+
+/** The lines above the values. */
+export function headerLines(subject: Subject, host: string, { samples, intervalMs }: Schedule): string {
+  const { name, desc, isEvent, isRate } = subject
+  let lines = isEvent ? '' : `metric:    ${name}\n`
+  lines += `host:      ${host}\n`
+  if (!isEvent) {
+    lines += `semantics: ${semantics(desc.sem)}${isRate ? ' (converting to rate)' : ''}\n`
+    lines += `units:     ${unitsStr(desc.units) || 'none'}${isRate ? ` (converting to ${rateText(desc.units)})` : ''}\n`
+  }
+  lines += `samples:   ${samples ?? 'all'}\n`
+  if (samples !== undefined && samples > 1) lines += `interval:  ${(intervalMs / 1000).toFixed(2)} sec\n`
+  return lines
+}
+
+function semantics(sem: number): string {
+  if (sem === PM_SEM_COUNTER) return 'cumulative counter'
+  if (sem === PM_SEM_INSTANT) return 'instantaneous value'
+  return sem === PM_SEM_DISCRETE ? 'discrete instantaneous value' : 'unknown'
+}
+
+function rateText(units: number): string {
+  const text = unitsStr(rateUnits(units).units)
+  if (text !== '') return text
+  return unpackUnits(units).dimTime === 1 ? 'time utilization' : 'none'
+}
+
+/** Rates end with blanks behind their point, so that their names stand this much further left, where they fit. */
+const SHIFT = 3
+
+/** How names stand above their columns: decided once, by the names at the start. */
+export class Headings {
+  readonly #width: number
+  readonly #shift: number
+  /** Names in full, where they do not fit their columns. */
+  readonly fullNames: string
+
+  constructor(columns: readonly Column[], width: number, isShiftable: boolean) {
+    const longest = Math.max(0, ...columns.map(({ name }) => byteWidth(name)))
+    this.#width = width
+    this.#shift = isShiftable && longest <= width - SHIFT ? SHIFT : 0
+    const line = ({ name }: Column, i: number): string => `full label for instance[${i}]: ${name}\n`
+    this.fullNames = longest > width ? columns.map(line).join('') : ''
+  }
+
+  /** A blank line and the names. */
+  lines(columns: readonly Column[]): string {
+    if (columns.length === 0) return '\n'
+    const width = this.#width - this.#shift
+    const names = columns.map(({ name }) => rightJustify(firstBytes(name, width), width))
+    return `\n${names.map((name) => `${name}${' '.repeat(this.#shift)} `).join('')}\n`
+  }
+}
+
+function firstBytes(text: string, bytes: number): string {
+  return byteWidth(text) <= bytes ? text : decodeText(encodeText(text).subarray(0, Math.max(0, bytes)))
+}

@@ -1,0 +1,77 @@
+/** The rows of values. */
+import { rightJustify } from '../../base/printf.ts'
+import { secondsBetween } from '../../base/timestamp.ts'
+import { PcpError } from '../../model/errors.ts'
+import { PM_IN_NULL } from '../../model/ids.ts'
+import { type PrintOptions, printValue } from '../../model/print.ts'
+import { counterGrowth, rateUnits } from '../../model/rate.ts'
+import { PM_TYPE_DOUBLE, PM_TYPE_FLOAT } from '../../model/types.ts'
+import { extract, extractNumber } from '../../model/value-set.ts'
+import type { FetchResult, ValueSet } from '../../model/values.ts'
+import { formatReal } from './format.ts'
+import type { Subject } from './subject.ts'
+
+/** How rows look. */
+export interface RowStyle {
+  readonly width: number
+  readonly precision: number | undefined
+  readonly print: PrintOptions
+  /** A counter that decreased went round once. */
+  readonly counterWrap: boolean
+}
+
+const NOTHING = 'No values available\n'
+
+/** The row of one fetch: its values as they are. */
+export function valueRow(subject: Subject, set: ValueSet, style: RowStyle): string {
+  if (set.status <= 0) return NOTHING
+  const { columns, desc } = subject
+  const { width, precision, print } = style
+  const isReal = desc.type === PM_TYPE_FLOAT || desc.type === PM_TYPE_DOUBLE
+  const cell = (i: number): string =>
+    isReal
+      ? formatReal(extractNumber(set, i, desc.type), width, precision)
+      : printValue(set, i, desc.type, width, print)
+  if (columns === undefined) return `${cell(0)}\n`
+  const cells = columns.map(({ inst }) => {
+    const i = set.inst.indexOf(inst)
+    return `${i < 0 ? rightJustify('?', width) : cell(i)} `
+  })
+  let row = `${cells.join('')}\n`
+  if (!subject.isOpen) return row
+  for (const [i, inst] of set.inst.entries()) {
+    if (columns.some((column) => column.inst === inst)) continue
+    row += `Warning: value=${printValue(set, i, desc.type, 1, print)}, but instance=${inst} is unknown\n`
+  }
+  return row
+}
+
+/** The row of rates from one fetch to the next. */
+export function rateRow(subject: Subject, before: FetchResult, now: FetchResult, style: RowStyle): string {
+  const [earlier, set] = [before.sets[0]!, now.sets[0]!]
+  if (set.status <= 0 || earlier.status <= 0) return NOTHING
+  const { columns, desc } = subject
+  const { width, precision, counterWrap } = style
+  const elapsed = secondsBetween(before.timestamp, now.timestamp)
+  const { factor } = rateUnits(desc.units)
+  const cell = (inst: number): string => {
+    const [i, k] = [set.inst.indexOf(inst), earlier.inst.indexOf(inst)]
+    if (i < 0 || k < 0) return rightJustify('?', width)
+    const growth = counterGrowth(
+      numeric(earlier, k, desc.type),
+      numeric(set, i, desc.type),
+      desc.type,
+      counterWrap,
+    )
+    if (growth === undefined) return rightJustify('!', width)
+    return formatReal((growth / elapsed) * factor, width, precision)
+  }
+  if (columns === undefined) return `${cell(PM_IN_NULL)}\n`
+  return `${columns.map(({ inst }) => `${cell(inst)} `).join('')}\n`
+}
+
+function numeric(set: ValueSet, i: number, type: number): number | bigint {
+  const value = extract(set, i, type)
+  if (typeof value === 'number' || typeof value === 'bigint') return value
+  throw new PcpError('PM_ERR_TYPE', 'A counter whose values are no numbers has no rate')
+}

@@ -1,0 +1,79 @@
+/** The metric that pmval shows: looked up once, and again when its instances change. */
+import type { MetricDesc } from '../../model/desc.ts'
+import { isError, PcpError } from '../../model/errors.ts'
+import { PM_INDOM_NULL } from '../../model/ids.ts'
+import { exclude, include } from '../../model/profile.ts'
+import { PM_SEM_COUNTER, PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT } from '../../model/types.ts'
+import type { Context } from '../../pmapi/context.ts'
+import type { ToolIo } from '../lib/tool.ts'
+
+/** An instance with a column of its own. */
+export interface Column {
+  readonly inst: number
+  readonly name: string
+}
+
+/** A metric and the columns of its values, by instance number; undefined for a metric without instances. */
+export interface Subject {
+  readonly name: string
+  readonly desc: MetricDesc
+  readonly isEvent: boolean
+  /** Counters are shown as rates unless they are asked for raw. */
+  readonly isRate: boolean
+  /** All instances are wanted, so new ones get columns. */
+  readonly isOpen: boolean
+  columns: readonly Column[] | undefined
+}
+
+/** Looks the metric up and restricts the context to the instances wanted. Throws PcpError with pmval's message. */
+export async function findSubject(
+  context: Context,
+  name: string,
+  instances: readonly string[] | undefined,
+  raw: boolean,
+  io: ToolIo,
+): Promise<Subject> {
+  const [id] = await context.lookupNames([name], io)
+  if (id === undefined || isError(id)) throw says(id, `pmLookupName(${name})`)
+  const [desc] = await context.descs([id], io)
+  if (desc === undefined || isError(desc)) throw says(desc, 'pmLookupDesc')
+  const isEvent = desc.type === PM_TYPE_EVENT || desc.type === PM_TYPE_HIGHRES_EVENT
+  const isRate = desc.sem === PM_SEM_COUNTER && !raw && !isEvent
+  const hasInstances = desc.indom !== PM_INDOM_NULL
+  const columns = hasInstances ? await columnsOf(context, desc, instances, io) : undefined
+  if (columns !== undefined && instances !== undefined) {
+    const ids = columns.map(({ inst }) => inst)
+    const none = exclude(context.profile, desc.indom)
+    context.profile = ids.length === 0 ? none : include(none, desc.indom, ids)
+  }
+  return { name, desc, isEvent, isRate, isOpen: instances === undefined, columns }
+}
+
+/** Instances of the metric's domain now, by number. */
+export async function columnsOf(
+  context: Context,
+  { indom }: MetricDesc,
+  wanted: readonly string[] | undefined,
+  io: ToolIo,
+): Promise<readonly Column[]> {
+  const { ids, names } = await context.instances(indom, io)
+  const all = ids.map((inst, i): Column => ({ inst, name: names[i]! }))
+  const columns =
+    wanted?.map((name) => {
+      const found =
+        all.find((column) => column.name === name) ?? all.find((column) => firstWord(column) === name)
+      if (found === undefined) throw new PcpError('PM_ERR_INST', `instance ${name} not available`)
+      return found
+    }) ?? all
+  return [...columns].sort((a, b) => a.inst - b.inst)
+}
+
+function firstWord({ name }: Column): string {
+  const blank = name.indexOf(' ')
+  return blank < 0 ? name : name.slice(0, blank)
+}
+
+function says(error: PcpError | undefined, what: string): PcpError {
+  const { code, text } = error ?? new PcpError('PM_ERR_IPC')
+  return new PcpError(code, `${what}: ${text}`)
+}

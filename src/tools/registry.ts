@@ -1,0 +1,20 @@
+/** The commands: name, what it is for, and how to load it. A new command is one file and one row here. */
+import type { Tool } from './lib/tool.ts'
+
+/** A row of the table of commands. */
+export interface ToolEntry {
+  /** Name of the command and of its file or folder. */
+  readonly name: string
+  readonly load: () => Promise<Tool>
+}
+
+/** Every command, by name. */
+export const TOOLS: readonly ToolEntry[] = [
+  { name: 'pmcd', load: async () => (await import('./pmcd.ts')).tool },
+  { name: 'pmcpp', load: async () => (await import('./pmcpp.ts')).tool },
+  { name: 'pmerr', load: async () => (await import('./pmerr.ts')).tool },
+  { name: 'pminfo', load: async () => (await import('./pminfo/index.ts')).tool },
+  { name: 'pmprobe', load: async () => (await import('./pmprobe.ts')).tool },
+  { name: 'pmstore', load: async () => (await import('./pmstore.ts')).tool },
+  { name: 'pmval', load: async () => (await import('./pmval/index.ts')).tool },
+]
