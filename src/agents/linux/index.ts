@@ -6,11 +6,13 @@ import { cpuMetrics } from './cpu.ts'
 import { cpuInfoMetrics } from './cpu-info.ts'
 import { diskMetrics } from './disk.ts'
 import { fileSystemMetrics } from './filesys.ts'
+import { inOrder } from './in-order.ts'
 import { interruptMetrics, softirqMetrics } from './interrupts.ts'
 import { kernelMetrics, limitMetrics, loadMetrics, uptimeMetrics } from './kernel.ts'
 import { ksmMetrics } from './ksm.ts'
 import { memoryMetrics } from './memory.ts'
 import { memoryZoneMetrics } from './memory-zones.ts'
+import { NAME_ORDER } from './name-order.ts'
 import { addressMetrics } from './net-addr.ts'
 import { interfaceMetrics } from './net-interface.ts'
 import { protocol6Metrics, protocolMetrics } from './net-snmp.ts'
@@ -66,6 +68,6 @@ export const agent: AgentDefinition = defineAgent({
     const ctx = openContext(env)
     const metrics: { [name: string]: MetricSpec } = {}
     for (const subject of SUBJECTS) Object.assign(metrics, subject(ctx))
-    return { metrics, close: ctx.close }
+    return { metrics: inOrder(metrics, NAME_ORDER), close: ctx.close }
   },
 })

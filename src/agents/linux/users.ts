@@ -10,9 +10,12 @@ import type { LinuxContext } from './context.ts'
 /**
  * One record of utmp:
  *
- *     0  type (16 bits)   4  pid   8  line[32]   40  id[4]   44  user[32]   76  host[256]   332 ... 384
+ *     0  type (16 bits)   4  pid   8  line[32]   40  id[4]   44  user[32]   76  host[256]   332 ... 384 or 400
  */
 const RECORD_SIZE = 384
+/** Newer architectures have a wider session number and time stamp in it. */
+const WIDE_RECORD_SIZE = 400
+const WIDE: ReadonlySet<string> = new Set(['arm64', 'riscv64', 'loong64'])
 const USER_AT = 44
 const USER_SIZE = 32
 /** Type of a record for somebody who is logged in. */
@@ -26,13 +29,14 @@ export interface Logins {
   readonly records: number
 }
 
-/** Counts the records of a utmp file; an incomplete one at the end does not count. */
-export function parseUtmp(bytes: Uint8Array): Logins {
+/** Counts the records of a utmp file, as this architecture writes it; an incomplete one at the end does not count. */
+export function parseUtmp(bytes: Uint8Array, arch: string = process.arch): Logins {
+  const size = WIDE.has(arch) ? WIDE_RECORD_SIZE : RECORD_SIZE
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let users = 0
   let roots = 0
-  const records = Math.floor(bytes.length / RECORD_SIZE)
-  for (let at = 0; at < records * RECORD_SIZE; at += RECORD_SIZE) {
+  const records = Math.floor(bytes.length / size)
+  for (let at = 0; at < records * size; at += size) {
     if (view.getInt16(at, true) !== USER_PROCESS) continue
     users++
     if (decodeText(bytes, at + USER_AT, at + USER_AT + USER_SIZE).split('\0', 1)[0] === 'root') roots++

@@ -19,6 +19,12 @@ test('describes every metric as the catalogue of PCP 6.0.3 does', async () => {
   )
 })
 
+test('has its names in the order of the name space of PCP', () => {
+  const ours = [...agent.names()].map(([name]) => name)
+  const theirs = readCatalogue('linux').map(({ name }) => name)
+  expect(ours).toEqual(theirs.filter((name) => ours.includes(name)))
+})
+
 test('explains every metric and instance domain', async () => {
   await assertHelp(agent)
 })

@@ -149,12 +149,18 @@ test('counts logins as PCP does', () => {
     [7, 'bob'],
     [8, 'carol'],
   )
-  expect(parseUtmp(records)).toEqual({ users: 4, roots: 1, records: 8 })
-  expect(parseUtmp(records.subarray(0, 384 * 4 + 100))).toEqual({ users: 1, roots: 1, records: 4 })
+  expect(parseUtmp(records, 'x64')).toEqual({ users: 4, roots: 1, records: 8 })
+  expect(parseUtmp(records.subarray(0, 384 * 4 + 100), 'x64')).toEqual({ users: 1, roots: 1, records: 4 })
+})
+
+test('login records are longer on newer architectures', () => {
+  const records = new Uint8Array(800)
+  records[0] = records[400] = 7
+  expect(parseUtmp(records, 'arm64')).toEqual({ users: 2, roots: 0, records: 2 })
 })
 
 test('a login record is only for root when that is the whole name', () => {
-  expect(parseUtmp(utmp([7, 'rootkit'], [7, 'root'])).roots).toBe(1)
+  expect(parseUtmp(utmp([7, 'rootkit'], [7, 'root']), 'x64').roots).toBe(1)
 })
 
 test('a system without login records has none; a damaged one says so', async () => {
