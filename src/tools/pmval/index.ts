@@ -4,6 +4,7 @@
  * Archives, local contexts, derived metrics and time control are refused for now, and so is an end of the time window
  * that is no interval.
  */
+import { toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import { PM_IN_NULL } from '../../model/ids.ts'
 import { PM_TYPE_STRING, typeStr } from '../../model/types.ts'
@@ -35,10 +36,11 @@ export const tool: Tool = {
   async run(io) {
     const parsed = parseStandard(OPTIONS, io, { isHighRes: true })
     const wanted = wantedFrom(parsed)
-    if (parsed.operands.length === 0) parsed.problems.push('error - no metricname specified')
-    else if (parsed.operands.length > 1) parsed.problems.push('error - too many arguments')
     const status = endEarly(OPTIONS, parsed, io)
     if (status !== undefined) return status
+    if (parsed.operands.length === 0) parsed.problems.push('error - no metricname specified')
+    else if (parsed.operands.length > 1) parsed.problems.push('error - too many arguments')
+    if (parsed.problems.length > 0) return endEarly(OPTIONS, parsed, io) ?? 1
     let spec: MetricSpec
     try {
       spec = parseMetricSpec(parsed.operands[0]!)
@@ -76,23 +78,23 @@ function withSource(
   return { ...standard, source: 'host', hosts: [spec.source] }
 }
 
-const DEFAULT_INTERVAL_MS = 1000
+const DEFAULT_INTERVAL_SEC = 1
 
 /** When to sample, and how often. */
 function scheduleOf({ interval, samples, window }: StandardOptions): Schedule {
-  const intervalMs = interval === undefined ? DEFAULT_INTERVAL_MS : interval.sec * 1000 + interval.nsec / 1e6
+  const intervalSec = interval === undefined ? DEFAULT_INTERVAL_SEC : toSeconds(interval)
+  const intervalMs = intervalSec * 1000
   if (samples !== undefined || window.finish === undefined) return { samples, intervalMs }
   const finish = /^\s*([-+]?)(.*)$/s.exec(window.finish)!
-  let windowMs: number
+  let windowSec: number
   try {
-    const { sec, nsec } = parseInterval(finish[2]!)
-    windowMs = finish[1] === '-' ? -1 : sec * 1000 + nsec / 1e6
+    windowSec = finish[1] === '-' ? -1 : toSeconds(parseInterval(finish[2]!))
   } catch (error) {
     throw new PcpError('PM_ERR_NYI', `-T ${window.finish}: dates are not supported yet, give an interval`, {
       cause: error,
     })
   }
-  return { samples: windowMs < 0 ? 0 : Math.floor(windowMs / intervalMs) + 1, intervalMs }
+  return { samples: windowSec < 0 ? 0 : Math.floor(windowSec / intervalSec) + 1, intervalMs }
 }
 
 async function show(
@@ -118,7 +120,6 @@ async function show(
   const print = printOptions(zone, io)
   const headings = new Headings(subject.columns ?? [], width, subject.isRate && precision === undefined)
   io.stdout.write(headerLines(subject, await context.hostname(io), schedule))
-  if (!subject.isEvent) io.stdout.write(headings.fullNames)
   await io.stdout.flush()
   const style = { width, precision, print, counterWrap: io.env['PCP_COUNTER_WRAP'] !== undefined }
   const events = new EventReport(context, subject, io, print)
@@ -212,7 +213,7 @@ class Rows {
     const { columns, isOpen, desc } = this.#subject
     if (columns === undefined) return
     if (!this.#hasHeading) {
-      this.#io.stdout.write(this.#headings.lines(columns))
+      this.#io.stdout.write(this.#headings.fullNames + this.#headings.lines(columns))
       this.#hasHeading = true
     } else if (isOpen && insts.some((inst) => !columns.some((column) => column.inst === inst))) {
       this.#subject.columns = await columnsOf(this.#context, desc, undefined, this.#io)

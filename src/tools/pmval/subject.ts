@@ -41,10 +41,9 @@ export async function findSubject(
   const isRate = desc.sem === PM_SEM_COUNTER && !raw && !isEvent
   const hasInstances = desc.indom !== PM_INDOM_NULL
   const columns = hasInstances ? await columnsOf(context, desc, instances, io) : undefined
-  if (columns !== undefined && instances !== undefined) {
+  if (columns !== undefined && columns.length > 0 && instances !== undefined) {
     const ids = columns.map(({ inst }) => inst)
-    const none = exclude(context.profile, desc.indom)
-    context.profile = ids.length === 0 ? none : include(none, desc.indom, ids)
+    context.profile = include(exclude(context.profile, desc.indom), desc.indom, ids)
   }
   return { name, desc, isEvent, isRate, isOpen: instances === undefined, columns }
 }
