@@ -7,7 +7,7 @@
  */
 import { PcpError, statusOf } from '../model/errors.ts'
 import type { MetricSource, SourceEvent } from '../model/source.ts'
-import type { AgentOpenEnv, AgentOptions, OpenedAgent } from './options.ts'
+import type { AgentOpenEnv, AgentOptions, ExitStatus, OpenedAgent } from './options.ts'
 
 /** What an agent is doing. */
 export type AgentState = 'connected' | 'notready' | 'failed'
@@ -44,6 +44,11 @@ const FATAL: ReadonlySet<string> = new Set([
   'EPIPE',
   'ECONNRESET',
 ])
+
+/** How a process ended, for the log. */
+export function exitText({ code, signal }: ExitStatus): string {
+  return signal === 0 ? `exit(${code})` : `signal(${signal})`
+}
 
 /** An agent with a lifetime of its own. */
 export class AgentSlot {
@@ -101,6 +106,7 @@ export class AgentSlot {
     const opened = await this.options.open(this.#env)
     this.#opened = opened
     this.#state = this.options.startsNotReady === true ? 'notready' : 'connected'
+    this.#status = STATUS_EXITED
     this.#unsubscribe = opened.source.subscribe((event) => this.#hear(event, opened))
     this.#listener.started(this)
   }
@@ -127,11 +133,17 @@ export class AgentSlot {
     )
   }
 
-  /** Ends the agent: it is not wanted any more. */
-  async close(): Promise<void> {
+  /** Has it been connected, so that being gone is a failure and not a state of the configuration? */
+  get hasRun(): boolean {
+    return this.#status !== STATUS_NEVER_STARTED
+  }
+
+  /** Ends the agent: it is not wanted any more. Resolves to how its process ended when it has one. */
+  async close(): Promise<ExitStatus | undefined> {
     const opened = this.#opened
     this.#detach()
     await opened?.source.close()
+    return opened?.exited
   }
 
   #hear(event: SourceEvent, opened: OpenedAgent): void {
@@ -188,7 +200,7 @@ export class AgentSlot {
     clearTimeout(timer)
     if (ended === undefined) return reason
     if (this.#state === 'failed') this.#status |= (ended.code << 8) | (ended.signal << 16)
-    return `${reason}, ${ended.signal === 0 ? `exit(${ended.code})` : `signal(${ended.signal})`}`
+    return `${reason}, ${exitText(ended)}`
   }
 
   #detach(): void {

@@ -4,7 +4,7 @@ import { PcpError } from '../model/errors.ts'
 import { ANONYMOUS } from '../model/source.ts'
 import { PMCD_ADD_AGENT, PMCD_DROP_AGENT, PMCD_RESTART_AGENT } from '../model/values.ts'
 import { Pmns } from '../pmns/tree.ts'
-import { AgentSlot } from './agent-slot.ts'
+import { AgentSlot, exitText } from './agent-slot.ts'
 import type { AgentOpenEnv, AgentOptions } from './options.ts'
 
 /** Shortest time between two automatic restart rounds, in milliseconds. */
@@ -58,7 +58,7 @@ export class Agents {
       this.#host.env.log.line('Restarting any deceased agents:')
       this.#host.env.log.line(deceased.length === 0 ? '    (no agents required restarting)' : `   ${names}`)
       await this.#startRound(deceased)
-      if (deceased.length > 0) this.#host.changed(PMCD_RESTART_AGENT)
+      if (deceased.some((slot) => slot.state !== 'failed')) this.#host.changed(PMCD_RESTART_AGENT)
     })
   }
 
@@ -73,8 +73,7 @@ export class Agents {
       })
       for (const slot of old) {
         if (slot.state !== 'failed') this.#host.changed(PMCD_DROP_AGENT)
-        logCleanup(this.#host.env, slot, 'unconfigured')
-        await slot.close()
+        await this.#end(slot, 'unconfigured')
       }
       await this.#startRound(this.#slots.filter((slot) => slot.state === 'failed'))
     })
@@ -111,11 +110,15 @@ export class Agents {
     this.#isClosed = true
     clearTimeout(this.#timer)
     await this.#round
-    for (const slot of this.#slots) {
-      if (slot.state !== 'failed' && slot.options.kind !== 'dso')
-        logCleanup(this.#host.env, slot, 'unconfigured')
-    }
-    await Promise.all(this.#slots.map((slot) => slot.close()))
+    await Promise.all(this.#slots.map((slot) => this.#end(slot, 'terminated')))
+  }
+
+  /** Ends an agent, and logs how when it was a process of its own. */
+  async #end(slot: AgentSlot, reason: string): Promise<void> {
+    const isProcess = slot.state !== 'failed' && slot.options.kind !== 'dso'
+    const ended = await slot.close()
+    if (isProcess)
+      logCleanup(this.#host.env, slot, ended === undefined ? reason : `${reason}, ${exitText(ended)}`)
   }
 
   async #inTurn(round: () => Promise<void>): Promise<void> {
@@ -170,14 +173,14 @@ export class Agents {
     this.#timer.unref()
   }
 
-  /** Those that could not be started get another chance. */
+  /** Those that ran once and could not be started again get another chance. */
   async #restartAndLook(): Promise<void> {
     try {
       await this.restart()
     } catch (error) {
       this.#host.env.log.notice('error', `Restarting agents: ${PcpError.from(error).message}`)
     }
-    if (this.#slots.some((slot) => slot.state === 'failed')) this.#scheduleRestart()
+    if (this.#slots.some((slot) => slot.state === 'failed' && slot.hasRun)) this.#scheduleRestart()
   }
 }
 

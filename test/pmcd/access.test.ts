@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest'
+import {
+  type AccessTable,
+  buildAccess,
+  type NameService,
+  type Peer,
+  parseAddress,
+} from '../../src/pmcd/access.ts'
+import { parseAccessFile } from '../../src/pmcd/config.ts'
+import { OP_ALL, OP_FETCH, OP_STORE } from '../../src/pmcd/config-access.ts'
+
+const names: NameService = {
+  addressesOf: async (host) =>
+    ({ friend: ['10.1.2.3', '2001:db8::3'], localhost: ['127.0.0.1'] })[host] ?? [],
+  ownAddresses: () => ['127.0.0.1', '::1', '192.168.7.7'],
+  idOf: (_kind, name) => ({ root: 0, alice: 1000 })[name],
+}
+
+async function build(text: string): Promise<Awaited<ReturnType<typeof buildAccess>>> {
+  const { access, problems } = parseAccessFile(text)
+  expect(problems).toEqual([])
+  return buildAccess(access, names)
+}
+
+async function tableOf(text: string): Promise<AccessTable> {
+  const built = await build(text)
+  expect(built.problems).toEqual([])
+  return built.table
+}
+
+const from = (address: string): Peer => ({ address })
+const UNIX: Peer = { address: undefined }
+
+test('everybody may do everything when there is no rule', async () => {
+  const table = await tableOf('')
+  expect(table.check(from('10.0.0.1')).denied).toBe(0)
+  expect(table.check(UNIX).denied).toBe(0)
+})
+
+test('the shipped rules: only this host may store', async () => {
+  const table = await tableOf('disallow ".*" : store; disallow ":*" : store; allow "local:*" : all;')
+  expect(table.check(from('10.0.0.1')).denied).toBe(OP_STORE)
+  expect(table.check(from('2001:db8::1')).denied).toBe(OP_STORE)
+  expect(table.check(from('127.0.0.1')).denied).toBe(0)
+  expect(table.check(from('192.168.7.7')).denied).toBe(0)
+  expect(table.check(UNIX).denied).toBe(0)
+})
+
+test('the most specific rule decides each operation, whatever the order', async () => {
+  const rules = ['disallow 10.1.* : store', 'allow 10.1.2.3 : store', 'disallow * : all', 'allow 10.* : all']
+  for (const order of [rules, [...rules].reverse()]) {
+    const table = await tableOf(`${order.join(';')};`)
+    expect(table.check(from('11.0.0.1')).denied).toBe(OP_ALL)
+    expect(table.check(UNIX).denied).toBe(OP_ALL)
+    expect(table.check(from('10.2.0.1')).denied).toBe(0)
+    expect(table.check(from('10.1.0.1')).denied).toBe(OP_STORE)
+    expect(table.check(from('10.1.2.3')).denied).toBe(0)
+  }
+})
+
+test('names stand for all their addresses, IPv6 prefixes for whole groups', async () => {
+  const table = await tableOf('disallow friend : fetch; disallow "fe80:*" : store;')
+  expect(table.check(from('10.1.2.3')).denied).toBe(OP_FETCH)
+  expect(table.check(from('2001:db8::3')).denied).toBe(OP_FETCH)
+  expect(table.check(from('fe80::1%eth0')).denied).toBe(OP_STORE)
+  expect(table.check(from('fe81::1')).denied).toBe(0)
+})
+
+test('limits count connections once, and release them', async () => {
+  const table = await tableOf('allow * : maximum 2 connections; allow 10.* : unlimited connections;')
+  const admission = table.check(from('127.0.0.1'))
+  expect([table.admit(admission), table.admit(admission), table.admit(admission)]).toEqual([
+    true,
+    true,
+    false,
+  ])
+  table.release(admission)
+  expect(table.admit(admission)).toBe(true)
+  const free = table.check(from('10.0.0.1'))
+  for (let i = 0; i < 10; i++) expect(table.admit(free)).toBe(true)
+})
+
+test('with user rules, whoever matches none may do nothing', async () => {
+  const table = await tableOf('allow user root : all; disallow user alice : store;')
+  expect(table.needsCredentials).toBe(true)
+  expect(table.check({ address: undefined, credentials: { uid: 0 } }).denied).toBe(0)
+  expect(table.check({ address: undefined, credentials: { uid: 1000 } }).denied).toBe(OP_STORE)
+  expect(table.check({ address: undefined, credentials: { uid: 1 } }).denied).toBe(OP_ALL)
+  expect(table.check(from('10.0.0.1')).denied).toBe(OP_ALL)
+})
+
+test('a rule for every user works after one for some', async () => {
+  const table = await tableOf('disallow user alice : all; allow user * : all;')
+  expect(table.check({ address: undefined, credentials: { uid: 1000 } }).denied).toBe(OP_ALL)
+  expect(table.check({ address: undefined, credentials: { uid: 1 } }).denied).toBe(0)
+})
+
+test.each([
+  ['1.2.3.4.*', 'Too many dots in host pattern "1.2.3.4.*"'],
+  ['1.*.3', 'Wildcard in host pattern "1.*.3" is not at the end'],
+  ['"x::y:*"', 'Bad IPv6 address wildcard, x::y:*'],
+  ['300.*', 'Bad IP address wildcard, 300.*'],
+  ['stranger', 'host "stranger" is unknown and left out'],
+])('leaves out %s and says so', async (name, message) => {
+  const built = await build(`allow ${name} : all; allow 10.* : all;`)
+  expect(built.problems).toEqual([`[line 1]: Warning: ${message}`])
+  expect(built.isValid).toBe(true)
+  expect((await build(`allow ${name} : all;`)).isValid).toBe(false)
+})
+
+test('rules that contradict each other are refused', async () => {
+  const built = await build('allow 10.* : fetch;\ndisallow 10.* : all;')
+  expect(built.problems).toEqual([
+    '[line 2]: Error: Permission clash for 10.* with earlier statement for 10.*',
+  ])
+  expect(built.isValid).toBe(false)
+  expect((await build('allow 10.* : fetch; disallow 10.* : store;')).isValid).toBe(true)
+})
+
+test.each([
+  ['1.2.3.4', [1, 2, 3, 4]],
+  ['::ffff:1.2.3.4', [1, 2, 3, 4]],
+  ['::1', [...Array(15).fill(0), 1]],
+  ['fe80::12:3%lo', [0xfe, 0x80, ...Array(11).fill(0), 0x12, 0, 3]],
+  ['1.2.3', undefined],
+  ['256.1.1.1', undefined],
+  ['1:2:3', undefined],
+  ['host', undefined],
+])('reads the address %s', (text, bytes) => {
+  expect(parseAddress(text)).toEqual(bytes)
+})

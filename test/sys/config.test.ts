@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { loadConfig, parsePcpConf } from '../../src/sys/config.ts'
+
+/** A file system of these files. */
+const files =
+  (texts: Record<string, string>) =>
+  (path: string): string | undefined =>
+    texts[path]
+
+test('reads NAME=value lines, removes outer quotes, ignores the rest', () => {
+  const text = '# c=d\nA=1\nB="two words"\nC=\'x\'\nD="odd\'\n not a line\nexport E=1\n=x\nF=a=b\nG=\n'
+  expect(parsePcpConf(text)).toEqual({ A: '1', B: 'two words', C: 'x', D: '"odd\'', F: 'a=b', G: '' })
+})
+
+test('PCP_CONF wins over PCP_DIR, which wins over /etc', () => {
+  const readText = files({ '/c': 'X=conf', '/p/etc/pcp.conf': 'X=dir', '/etc/pcp.conf': 'X=etc' })
+  const x = (env: Record<string, string>): unknown => loadConfig(env, { readText }).variables['X']
+  expect(x({ PCP_CONF: '/c', PCP_DIR: '/p' })).toBe('conf')
+  expect(x({ PCP_DIR: '/p' })).toBe('dir')
+  expect(x({})).toBe('etc')
+})
+
+test('the environment wins over the file', () => {
+  const readText = files({ '/usr/local/etc/pcp.conf': 'X=file\nY=file' })
+  const { path, variables } = loadConfig({ X: 'env' }, { readText })
+  expect(path).toBe('/usr/local/etc/pcp.conf')
+  expect(variables).toMatchObject({ X: 'env', Y: 'file' })
+})
+
+test('names a file that is missing', () => {
+  expect(() => loadConfig({ PCP_CONF: '/nowhere' }, { readText: files({}) })).toThrow('/nowhere')
+})
+
+test('without pcp.conf everybody has directories of their own, root those of the system', () => {
+  const env = { HOME: '/home/a', XDG_RUNTIME_DIR: '/run/user/7' }
+  const user = loadConfig(env, { readText: files({}), uid: 7 })
+  expect(user.path).toBeUndefined()
+  expect(user.variables).toMatchObject({
+    PCP_RUN_DIR: '/run/user/7/pcp',
+    PCP_LOG_DIR: '/home/a/.local/state/pcp',
+    PCP_PMCDCONF_PATH: '/home/a/.config/pcp/pmcd/pmcd.conf',
+  })
+  expect(loadConfig(env, { readText: files({}), uid: 0 }).variables).toMatchObject({
+    PCP_RUN_DIR: '/run/pcp',
+    PCP_PMCDCONF_PATH: '/etc/pcp/pmcd/pmcd.conf',
+  })
+})

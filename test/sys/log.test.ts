@@ -1,0 +1,48 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ctime, openLog } from '../../src/sys/log.ts'
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'log-'))
+})
+afterEach(() => rmSync(dir, { recursive: true }))
+
+const options = {
+  progname: 'pmcd',
+  host: 'vm',
+  pid: 42,
+  clock: () => new Date(2026, 10, 5, 9, 22, 51).getTime(),
+}
+
+test('a log has a header, notices with time and level, and a footer', () => {
+  const path = join(dir, 'pmcd.log')
+  const log = openLog(path, options)
+  log.notice('warning', 'text')
+  log.line('as it is')
+  log.close()
+  log.close()
+  log.line('too late')
+  expect(readFileSync(path, 'utf8')).toBe(
+    'Log for pmcd on vm started Thu Nov  5 09:22:51 2026\n\n' +
+      '[Thu Nov  5 09:22:51] pmcd(42) Warning: text\nas it is\n\nLog finished Thu Nov  5 09:22:51 2026\n',
+  )
+})
+
+test('the log before is kept beside the new one', () => {
+  const path = join(dir, 'pmcd.log')
+  for (const text of ['first', 'second']) {
+    const log = openLog(path, options)
+    log.line(text)
+    log.close()
+  }
+  expect(readFileSync(`${path}.prev`, 'utf8')).toContain('first')
+  expect(readFileSync(path, 'utf8')).toContain('second')
+})
+
+test('days have two columns, as in C', () => {
+  expect(ctime(new Date(2026, 0, 1, 0, 0, 0).getTime())).toBe('Thu Jan  1 00:00:00 2026')
+  expect(ctime(new Date(2026, 11, 31, 23, 59, 59).getTime())).toBe('Thu Dec 31 23:59:59 2026')
+})
