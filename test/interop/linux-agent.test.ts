@@ -17,6 +17,8 @@ const DEVIATIONS: { readonly [reason: string]: RegExp } = {
   'PCP shows 0 for a processor that does not count throttling': /^hinv\.cpu\.thermal_throttle\./,
   'PCP makes -1 up when mdadm cannot be run': /^disk\.md\.status$/,
   'PCP gives an interface of unknown speed a made-up one': /^network\.interface\.(speed|baudrate)$/,
+  'PCP says 0 for an interface whose speed it failed to read before, in the same fetch':
+    /^network\.interface\.(type|virtual)$/,
   'PCP does not find the line of the zones': /^mem\.zoneinfo\.nr_free_pages$/,
   'changes from one moment to the next': /^(hinv\.cpu\.clock|hinv\.cpu\.frequency_scaling\.count)$/,
 }
