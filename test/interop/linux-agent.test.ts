@@ -19,6 +19,7 @@ const DEVIATIONS: { readonly [reason: string]: RegExp } = {
   'PCP gives an interface of unknown speed a made-up one': /^network\.interface\.(speed|baudrate)$/,
   'PCP says 0 for an interface whose speed it failed to read before, in the same fetch':
     /^network\.interface\.(type|virtual)$/,
+  'PCP shows 0 for an NFS server that does not run': /^rpc\.server\.ra_/,
   'PCP does not find the line of the zones': /^mem\.zoneinfo\.nr_free_pages$/,
   'changes from one moment to the next': /^(hinv\.cpu\.clock|hinv\.cpu\.frequency_scaling\.count)$/,
 }
