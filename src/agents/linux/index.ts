@@ -18,6 +18,7 @@ import { interfaceMetrics } from './net-interface.ts'
 import { protocol6Metrics, protocolMetrics } from './net-snmp.ts'
 import { connectionMetrics, sockStatMetrics } from './net-sockets.ts'
 import { softNetMetrics } from './net-softnet.ts'
+import { nfsMetrics } from './nfs.ts'
 import { numaMetrics } from './numa.ts'
 import { pressureMetrics } from './pressure.ts'
 import { swapdevMetrics } from './swapdev.ts'
@@ -55,6 +56,7 @@ const SUBJECTS: readonly Subject[] = [
   connectionMetrics,
   sockStatMetrics,
   softNetMetrics,
+  nfsMetrics,
   numaMetrics,
   vfsMetrics,
   vmstatMetrics,

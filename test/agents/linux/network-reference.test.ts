@@ -1,16 +1,15 @@
-/** Network, vfs, vmstat, memory zones and NUMA beside PCP 6.0.3, both over one fixture tree. */
+/** Network, vfs, vmstat, memory zones, NUMA and NFS beside PCP 6.0.3, both over the same fixture trees. */
 import { readFileSync } from 'node:fs'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { allAnswers, openFixture } from '../../lib/linux-agent.ts'
 
 type Recorded = string | null | Readonly<Record<string, string>>
 
-const { values } = JSON.parse(
-  readFileSync(new URL('../../vectors/linux/busy-network.json', import.meta.url), 'utf8'),
-) as { values: Readonly<Record<string, Recorded>> }
-
-const agent = openFixture('busy-network', { LINUX_PAGESIZE: '4096' })
-afterAll(() => agent.close())
+/** Where we differ on purpose, and why. Only shrinks. */
+const DEVIATIONS: { readonly [reason: string]: RegExp } = {
+  'PCP shows 0 for what no kernel counts': /^rpc\.server\.fh_(cached|valid|fixup|concurrent)$/,
+  'PCP shows the packets by TCP again': /^rpc\.server\.nettcpconn$/,
+}
 
 /** Values as pminfo prints them. `withNumbers` keeps the number before an instance's name. */
 function printed(answer: unknown, withNumbers: boolean): unknown {
@@ -23,15 +22,30 @@ function printed(answer: unknown, withNumbers: boolean): unknown {
   )
 }
 
-test('says of every recorded metric what the reference says', async () => {
+test.each(['busy-network', 'nfs'])('says of the fixture tree %s what the reference says', async (fixture) => {
+  const path = new URL(`../../vectors/linux/${fixture}.json`, import.meta.url)
+  const { values } = JSON.parse(readFileSync(path, 'utf8')) as {
+    values: Readonly<Record<string, Recorded>>
+  }
+  const agent = openFixture(fixture, { LINUX_PAGESIZE: '4096' })
   const names = Object.keys(values)
   const found = await allAnswers(agent, names)
+  await agent.close()
   let count = 0
+  let deviations = 0
   for (const name of names) {
     const recorded = values[name]!
-    const withNumbers = !/_(addr|scope)$/.test(name)
-    expect.soft(printed(found[name], withNumbers), name).toEqual(recorded)
+    // the numbers of addresses follow the order of a directory
+    const answer = printed(found[name], !/_(addr|scope)$/.test(name))
+    if (Object.values(DEVIATIONS).some((pattern) => pattern.test(name))) {
+      expect.soft(answer, `${name} is no deviation any more`).not.toEqual(recorded)
+      deviations++
+      continue
+    }
+    expect.soft(answer, name).toEqual(recorded)
     count += typeof recorded === 'object' && recorded !== null ? Object.keys(recorded).length : 1
   }
-  console.log(`busy-network: ${names.length} metrics, ${count} values as PCP has them`)
+  console.log(
+    `${fixture}: ${names.length} metrics, ${count} values as PCP has them, ${deviations} deviations`,
+  )
 })
