@@ -67,16 +67,20 @@ export async function serveAgent(
   connection: PduConnection,
   options: ServeAgentOptions = {},
 ): Promise<void> {
-  connection.send(encodeCreds(options.flags ?? 0, process.pid))
-  versionOf(decodeCreds(await firstPdu(connection, options.handshakeMs ?? FOREVER_MS)))
+  // Listens to the source from now on: what it announces during the greeting counts.
   const server = new AgentServer(source, connection, options)
-  const end = await new Promise<PcpError>((resolve) => {
-    connection.onClose(resolve)
-    connection.onPdu((pdu) => server.receive(pdu))
-    connection.resume()
-  })
-  server.close()
-  if (end.code !== 'PM_ERR_EOF') throw end
+  try {
+    connection.send(encodeCreds(options.flags ?? 0, process.pid))
+    versionOf(decodeCreds(await firstPdu(connection, options.handshakeMs ?? FOREVER_MS)))
+    const end = await new Promise<PcpError>((resolve) => {
+      connection.onClose(resolve)
+      connection.onPdu((pdu) => server.receive(pdu))
+      connection.resume()
+    })
+    if (end.code !== 'PM_ERR_EOF') throw end
+  } finally {
+    server.close()
+  }
 }
 
 class AgentServer {

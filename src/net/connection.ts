@@ -31,6 +31,8 @@ export interface PduConnectionOptions {
 const MAX_QUEUED = 64 * 2 ** 20
 /** With backpressure, reading stops while more than this waits to be sent. */
 const PAUSE_ABOVE = 256 * 1024
+/** More than this does not wait for the end of the tick. */
+const FLUSH_ABOVE = 64 * 1024
 /** How long a close waits for the peer to take what is still to be sent. */
 const CLOSE_MS = 2000
 
@@ -108,6 +110,9 @@ export class PduConnection {
     this.#outBytes += pdu.length
     if (this.queued > (this.#options.maxQueued ?? MAX_QUEUED)) {
       this.destroy(new PcpError('ENOBUFS', `${this.name} does not take its ${this.queued} bytes`))
+    } else if (this.#outBytes > FLUSH_ABOVE) {
+      // Many replies to the requests of one chunk: only what is written can block, and so stop the rest of the chunk.
+      this.flush()
     } else if (!this.#isFlushDue && !this.#isReceiving) {
       this.#isFlushDue = true
       process.nextTick(flush, this)

@@ -31,6 +31,7 @@ export const SERVER_PORT = 44321
 export const PROXY_PORT = 44322
 
 const CONNECT_MS = 5000
+const PROXY_GREETING = 'pmproxy-server 1\n'
 const CONTAINER_NAME = /^[A-Za-z0-9._-]+$/
 
 /** One place to try. */
@@ -227,11 +228,10 @@ function askProxy(socket: Socket, target: Target, limitMs: number): Promise<void
     const closed = (): void => end(new PcpError('PM_ERR_EOF', `${where} closed the connection`))
     const read = (chunk: Uint8Array): void => {
       text += decodeText(chunk)
-      if (!text.includes('\n') && text.length < 100) return
-      if (text === 'pmproxy-server 1\n') {
+      if (text === PROXY_GREETING) {
         socket.write(`${target.host} ${target.port}\n`)
         end()
-      } else {
+      } else if (!PROXY_GREETING.startsWith(text)) {
         end(new PcpError('PM_ERR_IPC', `${where} is no pmproxy: it says ${JSON.stringify(text)}`))
       }
     }

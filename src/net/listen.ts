@@ -1,5 +1,5 @@
 /** Listening for PDU connections on TCP ports and a unix socket. docs/formats/wire.md §4.1 */
-import { chmodSync, existsSync, unlinkSync } from 'node:fs'
+import { chmodSync, statSync, unlinkSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import { PcpError } from '../model/errors.ts'
 
@@ -154,8 +154,10 @@ async function removeStale(path: string): Promise<void> {
     })
     probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? ''))
   })
-  if (code !== 'ECONNREFUSED') throw new PcpError('EADDRINUSE', `${path} is in use`)
-  if (existsSync(path)) unlinkSync(path)
+  // Connecting to an ordinary file is refused as well: that one is not ours to remove.
+  const isSocket = statSync(path, { throwIfNoEntry: false })?.isSocket() ?? true
+  if (code !== 'ECONNREFUSED' || !isSocket) throw new PcpError('EADDRINUSE', `${path} is in use`)
+  unlinkSync(path)
 }
 
 function endpointOf(target: Target, server: Server): Endpoint {

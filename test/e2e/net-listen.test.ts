@@ -1,0 +1,183 @@
+/** Listening and dialing on loopback. */
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { dial } from '../../src/net/dial.ts'
+import { parseHostSpec } from '../../src/net/host-spec.ts'
+import { type Listeners, listen } from '../../src/net/listen.ts'
+import { attrText, decodeAttr } from '../../src/wire/attr.ts'
+import { decodeCreds } from '../../src/wire/creds.ts'
+import { PDU_ATTR, PDU_CREDS, pduType } from '../../src/wire/pdu.ts'
+import { fakePmcd } from '../lib/net-peers.ts'
+
+let dir = ''
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'pcp-listen-'))
+})
+afterAll(() => rmSync(dir, { recursive: true }))
+
+const open: Listeners[] = []
+async function listenOn(ports: readonly number[], more: object = {}): Promise<Listeners> {
+  const listeners = await listen({ ports, retryMs: 1, onConnection: (socket) => socket.destroy(), ...more })
+  open.push(listeners)
+  return listeners
+}
+afterAll(() => Promise.all(open.map((listeners) => listeners.close())))
+
+test('one port of the kernel serves IPv4 and IPv6, and everybody may use the unix socket', async () => {
+  const socketPath = join(dir, 'both')
+  const { endpoints } = await listenOn([0], { localOnly: true, socketPath })
+  expect(endpoints.map(({ family }) => family)).toEqual(['unix', 'inet', 'ipv6'])
+  expect(endpoints.map(({ address }) => address)).toEqual([socketPath, 'INADDR_LOOPBACK', 'INADDR_LOOPBACK'])
+  expect(endpoints[1]!.port).toBeGreaterThan(0)
+  if (endpoints[2]!.error === undefined) expect(endpoints[2]!.port).toBe(endpoints[1]!.port)
+  expect(endpoints[1]!.fd).toBeGreaterThanOrEqual(0)
+  expect(statSync(socketPath).mode & 0o777).toBe(0o666)
+})
+
+test('a port in use is reported, not thrown', async () => {
+  const { endpoints } = await listenOn([0], { addresses: ['127.0.0.1'] })
+  const again = await listenOn([endpoints[0]!.port], { addresses: ['127.0.0.1'] })
+  expect(again.endpoints.map(({ error }) => error?.code)).toEqual(['EADDRINUSE', 'EAFNOSUPPORT'])
+  expect(again.endpoints[0]!.error!.message).toMatch(/Cannot listen on port \d+ .*another pmcd/)
+  expect(again.endpoints[0]!.fd).toBe(-1)
+})
+
+test('a socket file nobody answers on is replaced; one somebody answers on is left', async () => {
+  const socketPath = join(dir, 'stale')
+  const first = createServer()
+  await new Promise<void>((resolve) => first.listen(socketPath, resolve))
+  const taken = await listenOn([], { socketPath })
+  expect(taken.endpoints[0]!.error?.code).toBe('EADDRINUSE')
+  const alive = connect(socketPath)
+  await new Promise((resolve) => alive.once('connect', resolve))
+  alive.destroy()
+  // A crash leaves the file behind: hide it from the orderly close.
+  const keep = `${socketPath}.keep`
+  const { renameSync } = process.getBuiltinModule('node:fs')
+  renameSync(socketPath, keep)
+  await new Promise((resolve) => first.close(resolve))
+  renameSync(keep, socketPath)
+  expect((await listenOn([], { socketPath })).endpoints[0]!.error).toBeUndefined()
+  const file = join(dir, 'file')
+  writeFileSync(file, 'no socket')
+  expect((await listenOn([], { socketPath: file })).endpoints[0]!.error).toBeDefined()
+})
+
+test('ports are tried in order until one completes the handshake', async () => {
+  const mute = createServer((socket) => socket.destroy())
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
+  const mutePort = (mute.address() as { port: number }).port
+  const pmcd = await fakePmcd(0xe00, () => [])
+  const dialed = await dial(parseHostSpec(`127.0.0.1:${mutePort},${pmcd.port}`))
+  expect(dialed.address).toBe(`127.0.0.1:${pmcd.port}`)
+  expect(dialed.features).toBe(0xe00)
+  dialed.connection.destroy()
+  mute.close()
+  await pmcd.close()
+})
+
+test('PMCD_PORT gives the ports, and the last error is thrown', async () => {
+  const closed = createServer()
+  await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
+  const port = (closed.address() as { port: number }).port
+  await new Promise((resolve) => closed.close(resolve))
+  await expect(dial(parseHostSpec('127.0.0.1'), { env: { PMCD_PORT: `${port}` } })).rejects.toMatchObject({
+    code: 'ECONNREFUSED',
+    message: `127.0.0.1:${port}: Connection refused`,
+  })
+  await expect(dial(parseHostSpec(`unix:/${dir}/none`))).rejects.toMatchObject({ code: 'ENOENT' })
+  await expect(dial(parseHostSpec(''))).rejects.toMatchObject({ code: 'PM_ERR_NOTHOST' })
+  await expect(dial(parseHostSpec('h:99999'))).rejects.toMatchObject({ code: 'EINVAL' })
+})
+
+test('a refused connection gives the reason', async () => {
+  const pmcd = await fakePmcd(0, () => [], -12387)
+  await expect(dial(parseHostSpec(`127.0.0.1:${pmcd.port}`))).rejects.toMatchObject({
+    code: 'PM_ERR_PERMISSION',
+  })
+  await pmcd.close()
+})
+
+test('a collector that says nothing times out', async () => {
+  const mute = createServer(() => undefined)
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
+  const { port } = mute.address() as { port: number }
+  const env = { PMCD_REQUEST_TIMEOUT: '0.02' }
+  await expect(dial(parseHostSpec(`127.0.0.1:${port}`), { env })).rejects.toMatchObject({
+    code: 'PM_ERR_TIMEOUT',
+  })
+  const signal = AbortSignal.timeout(10)
+  await expect(dial(parseHostSpec(`127.0.0.1:${port}`), { signal })).rejects.toMatchObject({
+    code: 'ECANCELED',
+  })
+  mute.close()
+})
+
+test('a container is announced and named; a collector without containers is refused', async () => {
+  const got = new Promise<readonly Uint8Array[]>((resolve) => {
+    void fakePmcd(0x40, (_, connection) => {
+      connection.destroy()
+      resolve(pmcd.got)
+      return []
+    }).then(async (made) => {
+      pmcd = made
+      const dialed = await dial(parseHostSpec(`127.0.0.1:${pmcd.port}?container=box`))
+      dialed.connection.flush()
+    })
+  })
+  let pmcd: Awaited<ReturnType<typeof fakePmcd>>
+  const [creds, attr] = await got
+  expect(pduType(creds!)).toBe(PDU_CREDS)
+  expect(decodeCreds(creds!)).toEqual([{ type: 1, version: 2, flags: 0x40 }])
+  expect(pduType(attr!)).toBe(PDU_ATTR)
+  expect(attrText(decodeAttr(attr!))).toBe('box')
+  await pmcd!.close()
+  const plain = await fakePmcd(0, () => [])
+  const env = { PCP_CONTAINER: 'box' }
+  await expect(dial(parseHostSpec(`127.0.0.1:${plain.port}`), { env })).rejects.toMatchObject({
+    code: 'ENOTSUP',
+  })
+  await expect(dial(parseHostSpec(`h?container=a b`))).rejects.toMatchObject({ code: 'EINVAL' })
+  await plain.close()
+})
+
+test('encryption, authentication and compression are refused before anything is sent', async () => {
+  for (const spec of ['pcps://h', 'h?secure', 'h?secure=enforce', 'h?user=me', 'h?authorise', 'h?compress'])
+    await expect(dial(parseHostSpec(spec)), spec).rejects.toMatchObject({ code: 'ENOTSUP' })
+})
+
+test('a proxy forwards after one line each way', async () => {
+  const pmcd = await fakePmcd(0xe00, () => [])
+  const lines: string[] = []
+  const proxy = createServer((socket) => {
+    let text = ''
+    const read = (chunk: Buffer): void => {
+      text += chunk.toString()
+      if (!text.endsWith('\n')) return
+      lines.push(text)
+      text = ''
+      if (lines.length === 1) socket.write('pmproxy-server 1\n')
+      if (lines.length < 2) return
+      socket.removeListener('data', read)
+      const [host, port] = lines[1]!.trim().split(' ')
+      const onward = connect(Number(port), host)
+      socket.pipe(onward).pipe(socket)
+      onward.on('error', () => socket.destroy())
+      socket.on('error', () => onward.destroy())
+    }
+    socket.on('data', read)
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const { port } = proxy.address() as { port: number }
+  const dialed = await dial(parseHostSpec(`127.0.0.1:${pmcd.port}@127.0.0.1:${port}`))
+  expect(lines).toEqual(['pmproxy-client 1\n', `127.0.0.1 ${pmcd.port}\n`])
+  expect(dialed.features).toBe(0xe00)
+  dialed.connection.destroy()
+  const notProxy = `127.0.0.1:1@127.0.0.1:${pmcd.port}`
+  await expect(dial(parseHostSpec(notProxy))).rejects.toMatchObject({ code: 'PM_ERR_IPC' })
+  proxy.close()
+  await pmcd.close()
+})
