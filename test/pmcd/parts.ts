@@ -1,0 +1,160 @@
+/** Parts for tests of the collector: agents in memory, and a client whose socket is an array. */
+import type { Outcome } from '../../src/model/errors.ts'
+import type { MetricSource, SourceEvent } from '../../src/model/source.ts'
+import type { ValueSet } from '../../src/model/values.ts'
+import { AgentSlot } from '../../src/pmcd/agent-slot.ts'
+import { Client, type ClientConnection, type ClientHost } from '../../src/pmcd/client.ts'
+import { FetchBatch } from '../../src/pmcd/fetch-batch.ts'
+import type { AgentOpenEnv, AgentOptions } from '../../src/pmcd/options.ts'
+import { Router } from '../../src/pmcd/router.ts'
+import { defineAgent } from '../../src/pmda/define-agent.ts'
+import { openAgent } from '../../src/pmda/open-agent.ts'
+import { Pmns } from '../../src/pmns/tree.ts'
+import { encodeCreds } from '../../src/wire/creds.ts'
+
+/** An agent of this domain with metrics `NAME.one` (1), `NAME.two` (2, stored values are kept) and an instance domain. */
+export function memoryAgent(name: string, domain: number): MetricSource {
+  let two = 2
+  const indom = { serial: 1, instances: { red: 0, green: 1 }, help: 'colours' }
+  const common = { type: 'u32', sem: 'instant', units: 'none' } as const
+  return openAgent(
+    defineAgent({
+      name,
+      domain,
+      metrics: {
+        [`${name}.one`]: { ...common, item: 1, help: 'always one', value: () => 1 },
+        [`${name}.two`]: {
+          ...common,
+          item: 2,
+          help: 'two until stored',
+          value: () => two,
+          store: (value) => {
+            two = Number(value)
+          },
+        },
+        [`${name}.colour`]: { ...common, item: 3, indom, help: 'by colour', value: (inst) => inst },
+      },
+    }),
+    { domain },
+  )
+}
+
+/** A source that is `base` with some of its answers replaced. */
+export function withAnswers(base: MetricSource, answers: Partial<MetricSource>): MetricSource {
+  const listeners = new Set<(event: SourceEvent) => void>()
+  const own: Partial<MetricSource> = {
+    subscribe: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    ...answers,
+  }
+  return new Proxy(base, {
+    get: (target, key) => {
+      const value = (own as Record<PropertyKey, unknown>)[key] ?? Reflect.get(target, key)
+      return typeof value === 'function' && !(key in own) ? value.bind(target) : value
+    },
+  })
+}
+
+/** A connected slot for a source. */
+export async function slotOf(
+  name: string,
+  domain: number,
+  source: MetricSource,
+  kind: AgentOptions['kind'] = 'dso',
+): Promise<{ slot: AgentSlot; heard: string[] }> {
+  const heard: string[] = []
+  const slot = new AgentSlot(
+    { name, domain, kind, parameters: '', open: async () => ({ source }) },
+    {} as AgentOpenEnv,
+    {
+      started: () => heard.push('started'),
+      changed: (_slot, changes) => heard.push(`changed ${changes}`),
+      lost: () => heard.push('lost'),
+      ready: () => heard.push('ready'),
+    },
+  )
+  await slot.start()
+  return { slot, heard }
+}
+
+/** A name space of some names. */
+export function pmnsOf(names: Readonly<Record<string, number>>): Pmns {
+  const pmns = new Pmns()
+  for (const [name, id] of Object.entries(names)) pmns.add(name, id)
+  return pmns
+}
+
+/** A router over connected agents, by name and domain. */
+export async function routerOf(
+  agents: readonly (readonly [name: string, domain: number, source: MetricSource])[],
+  pmns: Pmns = new Pmns(),
+): Promise<{ router: Router; slots: AgentSlot[] }> {
+  const slots: AgentSlot[] = []
+  for (const [name, domain, source] of agents) slots.push((await slotOf(name, domain, source)).slot)
+  const contextLabels = () => ({ inst: -1, status: 0, json: '', labels: [] })
+  const router = new Router({ slots, pmns }, { contextLabels, changed: () => {} })
+  return { router, slots }
+}
+
+/** A client whose socket is `sent`. */
+export interface TestClient {
+  readonly client: Client
+  /** PDUs the client was sent, challenge first. */
+  readonly sent: Uint8Array[]
+  readonly events: string[]
+  /** Resolves once this many PDUs were sent, the challenge included. */
+  readonly arrived: (count: number) => Promise<void>
+}
+
+/** Connects a client to a source; with `greets`, the handshake is done. */
+export function connectClient(
+  source: MetricSource,
+  settings: { host?: Partial<ClientHost>; denied?: number; greets?: boolean; slot?: number } = {},
+): TestClient {
+  const sent: Uint8Array[] = []
+  const events: string[] = []
+  let check = (): void => {}
+  const connection: ClientConnection = {
+    send: (pdu) => {
+      sent.push(pdu)
+      check()
+    },
+    close: async () => {
+      events.push('close')
+    },
+    pause: () => events.push('pause'),
+    resume: () => events.push('resume'),
+  }
+  const host: ClientHost = {
+    source,
+    batch: new FetchBatch(source),
+    limits: { pduBytes: 65536, contexts: 64, metrics: 32768 },
+    features: 0x0e40,
+    introduced: () => events.push('introduced'),
+    violation: () => events.push('violation'),
+    ...settings.host,
+  }
+  const identity = { slot: settings.slot ?? 0, seq: 7, address: '::1', startMs: 0 }
+  const client = new Client(identity, connection, host, settings.denied ?? 0)
+  if (settings.greets ?? true) client.receive(encodeCreds(0))
+  const arrived = (count: number): Promise<void> =>
+    new Promise((resolve) => {
+      check = () => {
+        if (sent.length >= count) resolve()
+      }
+      check()
+    })
+  return { client, sent, events, arrived }
+}
+
+/** Statuses and first words of value sets: what most tests look at. */
+export function summary(sets: readonly ValueSet[]): number[] {
+  return sets.map((set) => (set.status < 0 ? set.status : (set.word[0] ?? 0)))
+}
+
+/** The code of an error, or the item. */
+export function codeOrItem<T>(outcome: Outcome<T>): unknown {
+  return outcome instanceof Error ? outcome.code : outcome
+}
