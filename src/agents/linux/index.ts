@@ -8,6 +8,7 @@ import { diskMetrics } from './disk.ts'
 import { fileSystemMetrics } from './filesys.ts'
 import { inOrder } from './in-order.ts'
 import { interruptMetrics, softirqMetrics } from './interrupts.ts'
+import { ipcMetrics } from './ipc.ts'
 import { kernelMetrics, limitMetrics, loadMetrics, uptimeMetrics } from './kernel.ts'
 import { ksmMetrics } from './ksm.ts'
 import { memoryMetrics } from './memory.ts'
@@ -47,6 +48,7 @@ const SUBJECTS: readonly Subject[] = [
   cpuInfoMetrics,
   unameMetrics,
   fileSystemMetrics,
+  ipcMetrics,
   ksmMetrics,
   memoryZoneMetrics,
   addressMetrics,

@@ -1,4 +1,4 @@
-/** Network, vfs, vmstat, memory zones, NUMA and NFS beside PCP 6.0.3, both over the same fixture trees. */
+/** Network, vfs, vmstat, memory zones, NUMA, NFS and IPC beside PCP 6.0.3, both over the same fixture trees. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { allAnswers, openFixture } from '../../lib/linux-agent.ts'
@@ -22,30 +22,33 @@ function printed(answer: unknown, withNumbers: boolean): unknown {
   )
 }
 
-test.each(['busy-network', 'nfs'])('says of the fixture tree %s what the reference says', async (fixture) => {
-  const path = new URL(`../../vectors/linux/${fixture}.json`, import.meta.url)
-  const { values } = JSON.parse(readFileSync(path, 'utf8')) as {
-    values: Readonly<Record<string, Recorded>>
-  }
-  const agent = openFixture(fixture, { LINUX_PAGESIZE: '4096' })
-  const names = Object.keys(values)
-  const found = await allAnswers(agent, names)
-  await agent.close()
-  let count = 0
-  let deviations = 0
-  for (const name of names) {
-    const recorded = values[name]!
-    // the numbers of addresses follow the order of a directory
-    const answer = printed(found[name], !/_(addr|scope)$/.test(name))
-    if (Object.values(DEVIATIONS).some((pattern) => pattern.test(name))) {
-      expect.soft(answer, `${name} is no deviation any more`).not.toEqual(recorded)
-      deviations++
-      continue
+test.each(['busy-network', 'nfs', 'ipc'])(
+  'says of the fixture tree %s what the reference says',
+  async (fixture) => {
+    const path = new URL(`../../vectors/linux/${fixture}.json`, import.meta.url)
+    const { values } = JSON.parse(readFileSync(path, 'utf8')) as {
+      values: Readonly<Record<string, Recorded>>
     }
-    expect.soft(answer, name).toEqual(recorded)
-    count += typeof recorded === 'object' && recorded !== null ? Object.keys(recorded).length : 1
-  }
-  console.log(
-    `${fixture}: ${names.length} metrics, ${count} values as PCP has them, ${deviations} deviations`,
-  )
-})
+    const agent = openFixture(fixture, { LINUX_PAGESIZE: '4096' })
+    const names = Object.keys(values)
+    const found = await allAnswers(agent, names)
+    await agent.close()
+    let count = 0
+    let deviations = 0
+    for (const name of names) {
+      const recorded = values[name]!
+      // the numbers of addresses follow the order of a directory
+      const answer = printed(found[name], !/_(addr|scope)$/.test(name))
+      if (Object.values(DEVIATIONS).some((pattern) => pattern.test(name))) {
+        expect.soft(answer, `${name} is no deviation any more`).not.toEqual(recorded)
+        deviations++
+        continue
+      }
+      expect.soft(answer, name).toEqual(recorded)
+      count += typeof recorded === 'object' && recorded !== null ? Object.keys(recorded).length : 1
+    }
+    console.log(
+      `${fixture}: ${names.length} metrics, ${count} values as PCP has them, ${deviations} deviations`,
+    )
+  },
+)
