@@ -52,10 +52,12 @@ export async function main(tool: Tool): Promise<void> {
   process.exit(status)
 }
 
-/** The message of an error; with debugging on, where it came from as well. */
+/** The message of an error; with debugging on, or when it is a mistake of ours, where it came from as well. */
 function describe(error: unknown, io: ToolIo): string {
   if (!(error instanceof Error)) return String(error)
-  const debugging = io.env['PCP_DEBUG'] !== undefined || io.args.some((arg) => arg.startsWith('-D'))
-  const isBug = !(error instanceof PcpError) && (error as { code?: unknown }).code === undefined
-  return (debugging || isBug) && error.stack !== undefined ? error.stack : error.message
+  const debugging = io.env['PCP_DEBUG'] !== undefined || io.args.some((arg) => /^-(-debug|D)/.test(arg))
+  const isMistake = !(error instanceof PcpError) && (error as { code?: unknown }).code === undefined
+  if (!debugging && !isMistake) return error.message
+  const places = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
+  return [error.message, ...places].join('\n')
 }

@@ -14,6 +14,7 @@ const NAMES: ReadonlySet<string> = new Set(
  * as then none holds. A comma at the end does not matter.
  */
 export function parseDebug(list: string): ReadonlySet<string> | undefined {
+  if (list === '') return new Set()
   const names = list.replace(/,$/, '').toLowerCase().split(',')
   if (!names.every((name) => name === 'all' || NAMES.has(name))) return undefined
   return names.includes('all') ? NAMES : new Set(names)

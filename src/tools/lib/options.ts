@@ -125,10 +125,14 @@ interface LongMatch {
 function findLong(options: readonly Option[], name: string): LongMatch {
   const matches = options.filter(({ long }) => long?.startsWith(name))
   const exact = matches.find(({ long }) => long === name)
-  if (exact !== undefined || matches.length < 2) return { option: exact ?? matches[0] }
-  // The first match, then the others from the end of the table.
-  const [first, ...rest] = matches.map(({ long }) => long!)
-  return { candidates: [first!, ...rest.reverse()] }
+  const [first] = matches
+  if (exact !== undefined || first === undefined) return { option: exact }
+  // Options that the reference cannot tell apart, by letter and argument, do not compete: the first one is taken.
+  const others = matches.filter(
+    ({ short, arg }) => short !== first.short || (arg === undefined) !== (first.arg === undefined),
+  )
+  if (others.length === 0) return { option: first }
+  return { candidates: [first.long!, ...others.reverse().map(({ long }) => long!)] }
 }
 
 /** What of a command line decides whether the command runs at all. */

@@ -44,13 +44,22 @@ export function parseValue(text: string, type: number): Value {
   return value
 }
 
+/** Greatest and least size of a real of each type: denormal numbers are refused. */
+const REAL_SIZES: ReadonlyMap<number, readonly [number, number]> = new Map([
+  [PM_TYPE_FLOAT, [2 ** 128 - 2 ** 104, 2 ** -126]],
+  [PM_TYPE_DOUBLE, [Number.MAX_VALUE, 2 ** -1022]],
+])
+
 function parseReal(text: string, type: number): number {
   if (!REAL.test(text)) throw new PcpError('PM_ERR_CONV', `"${text}" is no ${typeStr(type)}`)
   const word = text.trim().toLowerCase()
   if (word.endsWith('nan')) return Number.NaN
-  const value = /inf/.test(word) ? Number(`${word.startsWith('-') ? '-' : ''}Infinity`) : Number(word)
-  const fits = type === PM_TYPE_DOUBLE || Number.isFinite(Math.fround(value))
-  if (!/inf/.test(word) && (!Number.isFinite(value) || !fits))
+  if (word.includes('inf')) return word.startsWith('-') ? -Infinity : Infinity
+  const value = Number(word)
+  const size = Math.abs(value)
+  const [greatest, least] = REAL_SIZES.get(type)!
+  const isZero = !/[1-9]/.test(word.replace(/e.*/, ''))
+  if (size > greatest || (size < least && !isZero))
     throw new PcpError('ERANGE', `"${text}" does not fit ${typeStr(type)}`)
   return value
 }

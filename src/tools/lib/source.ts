@@ -23,7 +23,8 @@ export async function openContext(standard: StandardOptions, io: ToolIo): Promis
   const env = container === undefined ? variables : { ...variables, PCP_CONTAINER: container }
   try {
     const spec = parseHost(host, env, io)
-    return await connect(spec, { env, signal: io.signal, ...(names === undefined ? {} : { names }) })
+    const open = io.connect ?? connect
+    return await open(spec, { env, signal: io.signal, ...(names === undefined ? {} : { names }) })
   } catch (error) {
     const { code, text } = PcpError.from(error)
     throw new PcpError(code, `Cannot connect to PMCD on host "${host}": ${text}`, { cause: error })

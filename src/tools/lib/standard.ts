@@ -218,7 +218,7 @@ class StandardReader {
         return
       case 'guiport':
         if (this.#guimode) this.problems.push('at most one of -g and -p allowed')
-        else this.#guiport = Number.parseInt(value, 10)
+        else this.#guiport = Math.max(0, Number.parseInt(value, 10) || 0)
         return
       case 'hostzone':
         if (this.#zone !== undefined) this.problems.push('at most one of -Z and -z allowed')

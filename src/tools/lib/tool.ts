@@ -1,4 +1,5 @@
 /** What a command is: a row of the registry, and everything it may touch. */
+import type { connect } from '../../pmapi/connect.ts'
 import type { OptionTable } from './options.ts'
 
 /** Where a command writes; text is collected and written in large blocks. */
@@ -25,6 +26,8 @@ export interface ToolIo {
   readonly now: () => number
   /** Aborted when the user interrupts. */
   readonly signal: AbortSignal
+  /** Opens contexts in place of pmapi's `connect`. */
+  readonly connect?: typeof connect
 }
 
 /** A command. Its usage text, man page, shell completion and bin entry follow from this and from the registry. */

@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+import { openAgent } from '../../src/pmda/open-agent.ts'
+import { tool } from '../../src/tools/pminfo/index.ts'
+import { demoAgent } from '../lib/demo-agent.ts'
+import { runTool } from './run-tool.ts'
+
+const pminfo = (...args: string[]): ReturnType<typeof runTool> => runTool(tool, args, openAgent(demoAgent))
+
+test('lists all names in name space order, those of event records last', async () => {
+  const { status, stdout } = await pminfo()
+  expect(status).toBe(0)
+  const names = stdout.split('\n')
+  expect(names[0]).toBe('demo.one')
+  expect(names.slice(-3)).toEqual(['event.flags', 'event.missed', ''])
+})
+
+test('shows descriptors, PMIDs and help', async () => {
+  expect((await pminfo('-dmtT', 'demo.one')).stdout).toBe(`
+demo.one PMID: 250.0.0 [Always one]
+    Data Type: 32-bit int  InDom: PM_INDOM_NULL 0xffffffff
+    Semantics: instant  Units: none
+Help:
+It never changes.
+`)
+  expect((await pminfo('-M', 'demo.bin')).stdout).toBe('demo.bin PMID: 250.0.8 = 1048576008 = 0x3e800008\n')
+  expect((await pminfo('-1', 'demo.big')).stdout).toBe(
+    'demo.big\ndemo.big\t64-bit unsigned int\tPM_INDOM_NULL 0xffffffff\tinstant\tbyte\n',
+  )
+})
+
+test('shows values, and what is in their place', async () => {
+  expect(
+    (await pminfo('-f', 'demo.big', 'demo.real', 'demo.text', 'demo.bin', 'demo.none', 'demo.broken')).stdout,
+  ).toBe(`
+demo.big
+    value 18446744073709551615
+
+demo.real
+    value 0.1
+
+demo.text
+    value "hello"
+
+demo.bin
+    inst [2 or "second bin"] value 20
+    inst [1 or "first"] value 10
+
+demo.none
+No value(s) available!
+
+demo.broken
+Error: Try again. Information not currently available
+`)
+})
+
+test('shows what is in event records, in the zone asked for', async () => {
+  expect((await pminfo('-x', '-Z', 'EAST-3', 'demo.events')).stdout).toBe(`
+demo.events
+    value [2 event records timestamps 04:01:01.250...04:01:02.000]
+    --- event record [0] timestamp 04:01:01.250 flags 0x1 (point) ---
+    demo.param.text (250.0.10)
+        value "begin"
+    demo.param.number (250.0.11)
+        value -5
+    demo.param.bytes (250.0.12)
+        value [01ff]
+    --- event record [1] timestamp 04:01:02.000 flags 0x80000000 (missed) ---
+        ==> 3 missed event records
+`)
+})
+
+test('shows labels of metrics, instances and domains', async () => {
+  expect((await pminfo('-l', 'demo.bin')).stdout).toBe(`
+demo.bin
+    labels {"kind":"bin","role":"demo"}
+    inst [2 or "second bin"] labels {"bin":2,"kind":"bin","role":"demo"}
+    inst [1 or "first"] labels {"bin":1,"kind":"bin","role":"demo"}
+`)
+  expect((await pminfo('-ltTI', '250.1')).stdout).toBe(`
+InDom: 250.1 = 1048576001 = 0x3e800001
+    [Two bins]
+    labels {"kind":"bin","role":"demo"}
+Help:
+Their names show blanks.
+`)
+})
+
+test('in verify mode shows only what is wrong', async () => {
+  const { stdout } = await pminfo('-v', 'demo')
+  const params = ['text', 'number', 'bytes']
+    .map((name) => `demo.param.${name}: No value(s) available\n`)
+    .join('')
+  expect(stdout).toBe(
+    `demo.none: No value(s) available\ndemo.broken: Try again. Information not currently available\n${params}`,
+  )
+  expect((await pminfo('-e', 'demo')).stdout).toBe(
+    'demo.broken: Try again. Information not currently available\n',
+  )
+})
+
+test('takes PMIDs for names, and goes on after operands it cannot resolve', async () => {
+  const { status, stdout, stderr } = await pminfo('nosuch', '250.0.3', '9x')
+  expect({ status, stdout, stderr }).toEqual({
+    status: 1,
+    stdout: 'demo.text\n',
+    stderr: 'Error: nosuch: Unknown metric name\nError: 9x: Unknown metric name\n',
+  })
+})
+
+test.each([
+  ['-s', 'demo'],
+  ['-c', 'file', 'demo'],
+  ['-r', 'a=b', 'demo'],
+  ['-a', 'archive', 'demo'],
+  ['-L', 'demo'],
+])('%s is refused in one line', async (...args) => {
+  const { status, stdout, stderr } = await pminfo(...args)
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+  expect(stderr).toMatch(/^pminfo: .* not supported yet\n$/)
+})
+
+test('explains mistakes with the usage text', async () => {
+  const { status, stderr } = await pminfo('-b', 'x')
+  expect(status).toBe(1)
+  expect(stderr).toMatch(
+    /^pminfo: -b requires numeric argument\nUsage: pminfo \[options\] \[metricname \| pmid \| indom\]\.\.\.\n\nGeneral options:\n {2}-a FILE, --archive=FILE\n {24}[a-z]/,
+  )
+})

@@ -1,0 +1,62 @@
+/** Runs commands in this process, over any source. */
+import type { MetricSource } from '../../src/model/source.ts'
+import { Context } from '../../src/pmapi/context.ts'
+import type { Output, Tool, ToolIo } from '../../src/tools/lib/tool.ts'
+
+/** What a command printed. */
+export interface Printed {
+  stdout: string
+  stderr: string
+}
+
+/** A command's surroundings in a test. */
+export interface TestIo extends ToolIo {
+  readonly printed: Printed
+}
+
+/** Arguments, environment, and where output goes. Contexts are made over `source`. */
+export function testIo(
+  progname: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  source?: MetricSource,
+): TestIo {
+  const printed: Printed = { stdout: '', stderr: '' }
+  const output = (stream: keyof Printed): Output => ({
+    write: (text) => {
+      printed[stream] += text
+    },
+    flush: async () => {},
+    isTerminal: false,
+  })
+  return {
+    progname,
+    args,
+    env: { TZ: 'UTC', ...env },
+    cwd: '/',
+    stdin: (async function* () {})(),
+    stdout: output('stdout'),
+    stderr: output('stderr'),
+    now: () => 0,
+    signal: new AbortController().signal,
+    printed,
+    ...(source === undefined ? {} : { connect: async () => Context.over(source, { hostname: 'testhost' }) }),
+  }
+}
+
+/** Runs a command over a source. Errors that end it are printed as `main` prints them. */
+export async function runTool(
+  tool: Tool,
+  args: readonly string[],
+  source?: MetricSource,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly status: number; readonly stdout: string; readonly stderr: string }> {
+  const io = testIo(tool.name, args, env, source)
+  let status = 1
+  try {
+    status = await tool.run(io)
+  } catch (error) {
+    io.stderr.write(`${tool.name}: ${(error as Error).message}\n`)
+  }
+  return { status, ...io.printed }
+}
