@@ -1,13 +1,15 @@
-/** Our connection to a collector, with the reference's pmcd at the other end. */
+/** Our connections to collectors and agents, with the reference's pmcd and agents at the other end. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { indom, pmid } from '../../src/model/ids.ts'
-import { LABEL_CONTEXT, LABEL_INSTANCES } from '../../src/model/labels.ts'
+import { LABEL_CONTEXT, LABEL_DOMAIN, LABEL_INSTANCES } from '../../src/model/labels.ts'
 import { ALL_INSTANCES, type Profile } from '../../src/model/profile.ts'
 import { ANONYMOUS } from '../../src/model/source.ts'
+import { openAgentLink } from '../../src/net/agent-link.ts'
+import { PduConnection } from '../../src/net/connection.ts'
 import { HostSource } from '../../src/net/host-source.ts'
 
 const PMCD = '/usr/lib/pcp/bin/pmcd'
@@ -117,6 +119,41 @@ describe.skipIf(!isThere)('HostSource and the reference pmcd', () => {
     await other.close()
     expect(await lost).toBe('lost')
     await expect(other.fetch([COLOR], ask)).rejects.toMatchObject({ code: 'PM_ERR_EOF' })
+  })
+})
+
+describe.skipIf(!isThere)('AgentLink and the reference agents', () => {
+  test('pmdasample answers every question over its pipes', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'pcp-agent-'))
+    const agent = spawn(`${AGENTS}/sample/pmdasample`, ['-d', '29'], {
+      cwd: dir,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    const stream = { readable: agent.stdout, writable: agent.stdin }
+    const link = await openAgentLink(new PduConnection(stream, { name: 'sample' }), { name: 'sample' })
+    const [desc, unknown] = await link.descs([pmid(29, 0, 5), pmid(29, 0, 999)], ask)
+    expect(desc).toMatchObject({ pmid: pmid(29, 0, 5), indom: indom(29, 1) })
+    expect(unknown).toMatchObject({ code: 'PM_ERR_PMID' })
+    const colours = await link.instances(indom(29, 1), undefined, ask)
+    expect(colours.names).toEqual(['red', 'green', 'blue'])
+    expect((await link.instances(indom(29, 1), { id: colours.ids[1]! }, ask)).names).toEqual(['green'])
+    expect((await link.instances(indom(29, 1), { name: 'blue' }, ask)).ids).toEqual([colours.ids[2]])
+    const { sets } = await link.fetch([pmid(29, 0, 5), pmid(29, 0, 999), pmid(29, 0, 5)], ask)
+    expect(sets.map((set) => set.status)).toEqual([3, expect.any(Number), 3])
+    expect(
+      (await link.children('sample.secret', ask)).map((child) => [child.name, child.isLeaf]),
+    ).toContainEqual(['bar', true])
+    const [bar] = await link.lookupNames(['sample.secret.bar'], ask)
+    expect(await link.lookupId(bar as number, ask)).toEqual(['sample.secret.bar'])
+    expect(await link.traverse('sample.secret', ask)).toContain('sample.secret.bar')
+    expect(await link.text({ kind: 'metric', id: pmid(29, 0, 5), level: 'oneline' }, ask)).not.toBe('')
+    expect((await link.labels({ level: LABEL_DOMAIN, id: 29 }, ask)).length).toBe(1)
+    await expect(link.store([{ ...sets[1]!, status: 0 }], ask)).rejects.toMatchObject({ code: 'PM_ERR_PMID' })
+    link.endClient(0)
+    const ended = new Promise<number | null>((resolve) => agent.once('exit', resolve))
+    await link.close()
+    expect(await ended).toBe(0)
+    rmSync(dir, { recursive: true, force: true })
   })
 })
 
