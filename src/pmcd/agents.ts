@@ -48,6 +48,7 @@ export class Agents {
   async start(options: readonly AgentOptions[]): Promise<void> {
     this.#slots = options.map((each) => this.#newSlot(each))
     await this.#startSlots(this.#slots)
+    await this.#host.rerouted()
   }
 
   /** Starts those that are gone. */
@@ -57,8 +58,7 @@ export class Agents {
       const names = deceased.map((slot) => ` "${slot.options.name}"`).join('')
       this.#host.env.log.line('Restarting any deceased agents:')
       this.#host.env.log.line(deceased.length === 0 ? '    (no agents required restarting)' : `   ${names}`)
-      await this.#startRound(deceased)
-      if (deceased.some((slot) => slot.state !== 'failed')) this.#host.changed(PMCD_RESTART_AGENT)
+      await this.#startRound(deceased, PMCD_RESTART_AGENT)
     })
   }
 
@@ -75,7 +75,10 @@ export class Agents {
         if (slot.state !== 'failed') this.#host.changed(PMCD_DROP_AGENT)
         await this.#end(slot, 'unconfigured')
       }
-      await this.#startRound(this.#slots.filter((slot) => slot.state === 'failed'))
+      await this.#startRound(
+        this.#slots.filter((slot) => slot.state === 'failed'),
+        0,
+      )
     })
   }
 
@@ -127,25 +130,32 @@ export class Agents {
     await turn
   }
 
-  async #startRound(deceased: readonly AgentSlot[]): Promise<void> {
+  /** Clients hear of all of a round at once, when its agents can be asked. */
+  async #startRound(deceased: readonly AgentSlot[], changes: number): Promise<void> {
     this.#host.advanced()
-    await this.#startSlots(deceased)
+    const count = await this.#startSlots(deceased)
     await this.#host.rerouted()
+    if (count > 0) this.#host.changed(PMCD_ADD_AGENT | changes)
   }
 
-  /** Starts agents at the same time; those that fail are logged, in configuration order. */
-  async #startSlots(slots: readonly AgentSlot[]): Promise<void> {
+  /**
+   * Starts agents at the same time; those that fail are logged, in configuration order. Resolves to the number of
+   * those that did start.
+   */
+  async #startSlots(slots: readonly AgentSlot[]): Promise<number> {
     const outcomes = await Promise.allSettled(slots.map((slot) => slot.start()))
+    let count = 0
     outcomes.forEach((outcome, i) => {
       const { name } = slots[i]!.options
       if (outcome.status === 'fulfilled') {
         this.#host.advanced()
-        this.#host.changed(PMCD_ADD_AGENT)
+        count++
       } else {
         const { message } = PcpError.from(outcome.reason)
         this.#host.env.log.notice('error', `Agent "${name}" did not start: ${message}`)
       }
     })
+    return count
   }
 
   #newSlot(options: AgentOptions): AgentSlot {

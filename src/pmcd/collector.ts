@@ -72,6 +72,8 @@ class RunningCollector implements Collector {
   #nextSeq = 0
   #seqnum = 1
   #sighups = 0
+  /** Signals that come while the configuration is being read wait for this. */
+  #reconfiguring: Promise<void> = Promise.resolve()
   #closing: Promise<void> | undefined
 
   constructor(options: CollectorOptions) {
@@ -139,7 +141,6 @@ class RunningCollector implements Collector {
     if (agents.length === 0)
       throw new PcpError('PM_ERR_GENERIC', 'No PMDAs found in the configuration: add at least one agent')
     await this.#agents.start(agents)
-    await this.#reroute()
     await this.#listen()
     log.line(agentTable(this.#agents.slots))
     log.line(accessTables(this.#access))
@@ -147,9 +148,16 @@ class RunningCollector implements Collector {
     log.line(portTable(this.endpoints))
   }
 
-  async reconfigure(): Promise<void> {
-    const { log, reload } = this.#options
+  reconfigure(): Promise<void> {
     this.#sighups++
+    this.#reconfiguring = this.#reconfiguring.then(() =>
+      this.#closing === undefined ? this.#reconfigureNow() : undefined,
+    )
+    return this.#reconfiguring
+  }
+
+  async #reconfigureNow(): Promise<void> {
+    const { log, reload } = this.#options
     log.line(`\npmcd RESTARTED at ${ctime(this.#clock())}`)
     this.#dumpConnections()
     this.#readLabels()
@@ -176,6 +184,7 @@ class RunningCollector implements Collector {
 
   async #shutdown(): Promise<void> {
     await this.#listeners?.close()
+    await this.#reconfiguring
     const clients = this.#connected()
     for (const { client } of clients) client.close()
     await this.#agents.close()

@@ -1,0 +1,410 @@
+/** The collector on real sockets, with agents in processes of their own, and the command that runs it. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { statusOf } from '../../src/model/errors.ts'
+import { pmid } from '../../src/model/ids.ts'
+import { ANONYMOUS, type Ask } from '../../src/model/source.ts'
+import { PM_TYPE_STRING, PM_TYPE_U32 } from '../../src/model/types.ts'
+import { valuesOf } from '../../src/model/value-set.ts'
+import { makeSet } from '../../src/model/value-writer.ts'
+import type { FetchResult } from '../../src/model/values.ts'
+import { HostSource } from '../../src/net/host-source.ts'
+import { buildAccess } from '../../src/pmcd/access.ts'
+import { startCollector } from '../../src/pmcd/collector.ts'
+import { parseAccessFile } from '../../src/pmcd/config.ts'
+import { agentFromConfig, builtinAgents } from '../../src/pmcd/open-agents.ts'
+import type { AgentOptions, Collector, CollectorOptions } from '../../src/pmcd/options.ts'
+import { type Log, logOnFd } from '../../src/sys/log.ts'
+
+const ASK: Ask = { requester: ANONYMOUS }
+const NUMFETCH = pmid(253, 0, 0)
+const REGISTER = pmid(2, 0, 8)
+
+let programs: string
+let dir: string
+let collector: Collector | undefined
+const open: HostSource[] = []
+
+beforeAll(async () => {
+  programs = mkdtempSync(join(tmpdir(), 'pmcd-programs-'))
+  const bundle = (name: string, contents: string): Promise<unknown> =>
+    build({
+      stdin: { contents, resolveDir: process.cwd(), loader: 'ts', sourcefile: `${name}.ts` },
+      outfile: join(programs, `${name}.cjs`),
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+    })
+  await Promise.all([
+    bundle(
+      'simple',
+      `import { agent } from './src/agents/simple/index.ts'
+       import { runDaemon } from './src/pmda/run-daemon.ts'
+       void runDaemon(agent)`,
+    ),
+    bundle(
+      'pmcd',
+      `import { main } from './src/tools/main.ts'
+       import { tool } from './src/tools/pmcd.ts'
+       void main(tool)`,
+    ),
+  ])
+})
+afterAll(() => rmSync(programs, { recursive: true }))
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'pmcd-e2e-'))
+})
+afterEach(async () => {
+  for (const source of open.splice(0)) await source.close()
+  await collector?.close()
+  collector = undefined
+  rmSync(dir, { recursive: true, force: true })
+})
+
+/** The command line of the simple agent behind a pipe. */
+const simpleArgv = (): string[] => [process.execPath, join(programs, 'simple.cjs'), '-d', '253']
+
+function pipeAgent(name = 'simple', argv = simpleArgv()): AgentOptions {
+  return agentFromConfig({ kind: 'pipe', name, domain: 253, line: 1, argv, startsNotReady: false })
+}
+
+/** Lines the collector logs. */
+function memoryLog(): Log & { readonly lines: string[] } {
+  const lines: string[] = []
+  return {
+    ...logOnFd(2, { progname: 'pmcd', host: 'vm' }),
+    lines,
+    notice: (level, text) => lines.push(`${level}: ${text}`),
+    line: (text) => lines.push(text),
+  }
+}
+
+interface Started {
+  readonly port: number
+  readonly lines: readonly string[]
+  close(): Promise<void>
+}
+
+async function start(options: Partial<CollectorOptions> = {}): Promise<Started> {
+  const log = memoryLog()
+  const running = await startCollector({
+    agents: [...builtinAgents(['pmcd']), pipeAgent()],
+    ports: [0],
+    socketPath: join(dir, 'pmcd.socket'),
+    hostname: 'vm',
+    log,
+    ...options,
+  })
+  collector = running
+  return { port: running.port, lines: log.lines, close: () => running.close() }
+}
+
+async function client(spec: string): Promise<HostSource> {
+  const source = await HostSource.connect(spec)
+  open.push(source)
+  return source
+}
+
+function statuses(result: FetchResult): number[] {
+  return result.sets.map((set) => set.status)
+}
+
+/** Fetches until `isDone`; resolves to the changes told on the way. */
+async function fetchUntil(
+  source: HostSource,
+  ids: readonly number[],
+  isDone: (r: FetchResult) => boolean,
+): Promise<number> {
+  let changes = 0
+  for (;;) {
+    const result = await source.fetch(ids, ASK)
+    changes |= result.changes
+    if (isDone(result)) return changes
+  }
+}
+
+/** Process id of the simple agent, as the table of agents in the log says. */
+function agentPid(lines: readonly string[]): number {
+  const row = lines
+    .join('\n')
+    .match(/^simple +253 +(\d+)/gm)!
+    .at(-1)!
+  return Number(row.split(/ +/)[2])
+}
+
+test('serves IPv4, IPv6 and a unix socket, and takes the socket away when it ends', async () => {
+  const running = await start()
+  const { port } = running
+  const socket = join(dir, 'pmcd.socket')
+  for (const spec of [`127.0.0.1:${port}`, `[::1]:${port}`, `unix://${socket}`]) {
+    const source = await client(spec)
+    expect(source.features).toBe(0x0e40)
+    expect(statuses(await source.fetch([NUMFETCH, pmid(2, 0, 7), pmid(77, 0, 0)], ASK))).toEqual([
+      1,
+      1,
+      statusOf('PM_ERR_NOAGENT'),
+    ])
+  }
+  const lost = new Promise((resolve) => open[0]!.subscribe((event) => resolve(event.type)))
+  await running.close()
+  expect(await lost).toBe('lost')
+  expect(existsSync(socket)).toBe(false)
+})
+
+test('names come from the agents where there is no name space file', async () => {
+  const { port, lines } = await start({ agents: [...builtinAgents(['pmcd', 'simple'])] })
+  const source = await client(`127.0.0.1:${port}`)
+  const names = await source.traverse('', ASK)
+  expect(names).toContain('simple.numfetch')
+  expect(await source.lookupNames(['simple.numfetch'], ASK)).toEqual([NUMFETCH])
+  expect(lines.join('\n')).toMatch(/^pmcd +2 +2 dso built in$/m)
+})
+
+test('an agent that is killed is started again, and clients are told', async () => {
+  const { port, lines } = await start()
+  const source = await client(`127.0.0.1:${port}`)
+  await source.fetch([NUMFETCH], ASK)
+  process.kill(agentPid(lines), 'SIGKILL')
+  const both = [NUMFETCH, pmid(2, 0, 7)]
+  let worst = 1
+  const before = await fetchUntil(source, both, (result) => {
+    worst = Math.min(worst, result.sets[0]!.status)
+    expect(result.sets[1]!.status).toBe(1)
+    return worst < 0
+  })
+  const after = await fetchUntil(
+    source,
+    both,
+    (result) => result.sets[0]!.status === 1 && result.changes !== 0,
+  )
+  expect([statusOf('PM_ERR_IPC'), statusOf('PM_ERR_NOAGENT')]).toContain(worst)
+  expect(before | after).toBe(7)
+  expect(lines).toContain('Restarting any deceased agents:')
+  expect(
+    lines.some((line) =>
+      /^Cleanup "simple" agent \(dom 253\): (terminated|protocol failure), signal\(9\)$/.test(line),
+    ),
+  ).toBe(true)
+})
+
+test('an agent that hangs costs its own metrics PM_ERR_TIMEOUT, once', async () => {
+  const { port, lines } = await start({ timeoutSec: 1, restartsAgents: false })
+  const source = await client(`127.0.0.1:${port}`)
+  await source.fetch([NUMFETCH], ASK)
+  process.kill(agentPid(lines), 'SIGSTOP')
+  const result = await source.fetch([pmid(2, 0, 7), NUMFETCH], ASK)
+  expect(statuses(result)).toEqual([1, statusOf('PM_ERR_TIMEOUT')])
+  expect(result.changes).toBe(4)
+  expect(statuses(await source.fetch([NUMFETCH], ASK))).toEqual([statusOf('PM_ERR_NOAGENT')])
+  const status = await source.fetch([pmid(2, 4, 1)], ASK)
+  expect(valuesOf(status.sets[0]!, PM_TYPE_U32)).toEqual([
+    { inst: 2, value: 0 },
+    { inst: 253, value: 8 },
+  ])
+})
+
+test('an agent that cannot be started is logged, and the others serve', async () => {
+  const agents = [...builtinAgents(['pmcd']), pipeAgent('ghost', ['/no/such/agent'])]
+  const { port, lines } = await start({ agents })
+  const source = await client(`127.0.0.1:${port}`)
+  expect(statuses(await source.fetch([NUMFETCH, pmid(2, 0, 7)], ASK))).toEqual([
+    statusOf('PM_ERR_NOAGENT'),
+    1,
+  ])
+  expect(lines.join('\n')).toMatch(/error: Agent "ghost" did not start: Cannot start \/no\/such\/agent/)
+})
+
+test('a collector without agents, or without an endpoint, does not start', async () => {
+  await expect(start({ agents: [] })).rejects.toThrow('No PMDAs found')
+  await expect(start({ ports: [], socketPath: join(dir, 'no/such/dir/socket') })).rejects.toMatchObject({
+    code: 'EADDRNOTAVAIL',
+  })
+})
+
+test('a client describes itself, and only itself', async () => {
+  const { port } = await start()
+  const mine = await client(`127.0.0.1:${port}`)
+  const other = await client(`127.0.0.1:${port}`)
+  const whoami = pmid(2, 6, 0)
+  await mine.store([makeSet(whoami, PM_TYPE_STRING, [0], ['me'])], ASK)
+  await expect(other.store([makeSet(whoami, PM_TYPE_STRING, [0], ['not me'])], ASK)).rejects.toMatchObject({
+    code: 'PM_ERR_PERMISSION',
+  })
+  const { sets } = await other.fetch([whoami], ASK)
+  expect(valuesOf(sets[0]!, PM_TYPE_STRING)).toEqual([
+    { inst: 0, value: 'me' },
+    { inst: 1, value: '' },
+  ])
+})
+
+test('controls are changed by user 0 over the unix socket, by nobody over TCP', async () => {
+  const { port } = await start({ peerCredentials: () => ({ uid: 0, gid: 0, pid: 1 }) })
+  const set = makeSet(REGISTER, PM_TYPE_U32, [4], [44])
+  const tcp = await client(`127.0.0.1:${port}`)
+  await expect(tcp.store([set], ASK)).rejects.toMatchObject({ code: 'PM_ERR_PERMISSION' })
+  const unix = await client(`unix://${join(dir, 'pmcd.socket')}`)
+  await unix.store([set], ASK)
+  await unix.store([makeSet(pmid(2, 4, 2), PM_TYPE_U32, [253], [1])], ASK)
+  const { sets } = await tcp.fetch([REGISTER, NUMFETCH], ASK)
+  expect(valuesOf(sets[0]!, PM_TYPE_U32)[4]).toEqual({ inst: 4, value: 44 })
+  expect(sets[1]!.status).toBe(statusOf('PM_ERR_PMDAFENCED'))
+})
+
+/** Everything a fresh connection is sent until it is closed, as hex; `request` is sent first. */
+function bytesUntilClosed(port: number, request = ''): Promise<string> {
+  return new Promise((resolve) => {
+    let text = ''
+    const socket = connect(port, '127.0.0.1', () => socket.write(Buffer.from(request, 'hex')))
+    socket.on('data', (chunk) => {
+      text += chunk.toString('hex')
+    })
+    socket.on('error', () => undefined)
+    socket.on('close', () => resolve(text))
+  })
+}
+
+test('hosts that may do nothing are refused in the old numbering, one too many as well', async () => {
+  const names = {
+    addressesOf: async () => [],
+    ownAddresses: () => ['127.0.0.1', '::1'],
+    idOf: () => undefined,
+  }
+  const access = async (text: string) => (await buildAccess(parseAccessFile(text).access, names)).table
+  const denied = await start({ access: await access('disallow * : all;') })
+  expect(await bytesUntilClosed(denied.port)).toBe('000000140000700000000000fffffbee00000000')
+  expect(denied.lines).toContain('warning: access violation from host 127.0.0.1')
+  await denied.close()
+  const limited = await start({ access: await access('allow * : maximum 1 connections;') })
+  const first = await client(`127.0.0.1:${limited.port}`)
+  expect(await bytesUntilClosed(limited.port)).toBe('000000140000700000000000fffffbed00000000')
+  await first.close()
+  await (await client(`127.0.0.1:${limited.port}`)).close()
+})
+
+test('a PDU over the limit, or no PDU at all, ends its client and no other', async () => {
+  const { port } = await start({ limits: { pduBytes: 1000 } })
+  const other = await client(`127.0.0.1:${port}`)
+  const challenge = '0000001400007000000000000000000002010e40'
+  const creds = '000000140000700c000000000000000101020000'
+  expect(await bytesUntilClosed(port, `${creds}000003e90000700300000000`)).toBe(challenge)
+  expect(await bytesUntilClosed(port, '474554202f20485454502f312e310d0a')).toBe(challenge)
+  expect(statuses(await other.fetch([NUMFETCH], ASK))).toEqual([1])
+})
+
+/** The command, running. */
+interface Running {
+  readonly child: ChildProcess
+  readonly ended: Promise<{ code: number | null; text: string }>
+}
+
+function runPmcd(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+  const clean = Object.entries(process.env).filter(([name]) => !/^(PCP|PMCD|PMNS)_/.test(name))
+  const conf = join(dir, 'pcp.conf')
+  writeFileSync(
+    conf,
+    `PCP_RUN_DIR=${dir}\nPCP_SYSCONF_DIR=${dir}\nPCP_PMCDCONF_PATH=${dir}/pmcd.conf\nPCP_VAR_DIR=${dir}\n`,
+  )
+  const child = spawn(process.execPath, [join(programs, 'pmcd.cjs'), ...args], {
+    env: { ...Object.fromEntries(clean), PCP_CONF: conf, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: dir,
+  })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+    })
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, text }))
+  return { child, ended }
+}
+
+const PMNS = 'root { simple pmcd }\nsimple { numfetch 253:0:0 }\npmcd { version 2:0:7 }\n'
+const OWN_LINE = 'pmcd 2 dso pmcd_init /lib/pmda_pmcd.so\n'
+
+function writeConfiguration(agents: string): void {
+  writeFileSync(join(dir, 'pmcd.conf'), agents)
+  writeFileSync(join(dir, 'root'), PMNS)
+}
+
+/** Text of the log file once it matches. */
+async function logUntil(pattern: RegExp): Promise<string> {
+  for (;;) {
+    const text = existsSync(join(dir, 'pmcd.log')) ? readFileSync(join(dir, 'pmcd.log'), 'utf8') : ''
+    if (pattern.test(text)) return text
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+test('the command reads its configuration again on SIGHUP, and ends well on SIGTERM', async () => {
+  writeConfiguration(OWN_LINE)
+  const socket = join(dir, 's')
+  const { child, ended } = runPmcd(['-f', '-p', '0', '-s', socket, '-n', 'root'], { PMCD_MAXPENDING: '9' })
+  const first = await logUntil(/request port/)
+  expect(first).toContain('Warning: PMCD_MAXPENDING=9 from the environment is in force')
+  expect(first).not.toMatch(/^simple/m)
+  const source = await client(`unix://${socket}`)
+  expect(await source.traverse('', ASK)).toEqual(['simple.numfetch', 'pmcd.version'])
+  writeConfiguration(`${OWN_LINE}simple 253 pipe binary ${simpleArgv().join(' ')}\n`)
+  child.kill('SIGHUP')
+  const added = await fetchUntil(source, [NUMFETCH], (result) => result.sets[0]!.status === 1)
+  expect(added).toBe(1)
+  writeConfiguration(OWN_LINE)
+  child.kill('SIGHUP')
+  const removed = await fetchUntil(
+    source,
+    [NUMFETCH],
+    (result) => result.sets[0]!.status < 0 && result.changes !== 0,
+  )
+  expect(removed).toBe(4)
+  writeConfiguration('simple 253 pipe text\n')
+  child.kill('SIGHUP')
+  const log = await logUntil(/left unchanged/)
+  expect(log).toContain("pmcd config[line 1]: Error: pipe PDU type expected (`binary')")
+  expect(log).toMatch(/Cleanup "simple" agent \(dom 253\): unconfigured, exit\(0\)/)
+  expect(statuses(await source.fetch([pmid(2, 0, 7)], ASK))).toEqual([1])
+  child.kill('SIGTERM')
+  expect((await ended).code).toBe(0)
+  expect(readFileSync(join(dir, 'pmcd.log'), 'utf8')).toMatch(
+    /caught SIGTERM.*\n.*pmcd Shutdown\n\nLog finished/,
+  )
+  expect(existsSync(socket)).toBe(false)
+})
+
+test('the command as a daemon leaves a PID file while it runs', async () => {
+  writeConfiguration(OWN_LINE)
+  const socket = join(dir, 's')
+  const { ended } = runPmcd(['-p', '0', '-s', socket, '-n', 'root', '-l', 'pmcd.log'])
+  expect(await ended).toEqual({ code: 0, text: '' })
+  const pid = Number(readFileSync(join(dir, 'pmcd.pid'), 'utf8'))
+  const source = await client(`unix://${socket}`)
+  expect(statuses(await source.fetch([pmid(2, 0, 7)], ASK))).toEqual([1])
+  process.kill(pid, 'SIGTERM')
+  await logUntil(/Log finished/)
+  expect(existsSync(join(dir, 'pmcd.pid'))).toBe(false)
+})
+
+test('the command says why it does not start', async () => {
+  writeConfiguration('[access]\nallow * : nothing;\n')
+  const verify = await runPmcd(['-v']).ended
+  expect(verify.code).toBe(1)
+  expect(verify.text).toContain('pmcd config[line 2]: Error: bad access specifier')
+  expect((await runPmcd(['-v', '-c', 'nowhere']).ended).text).toBe(
+    `pmcd verify ${join(dir, 'nowhere')}: No such file or directory\n`,
+  )
+  const failed = await runPmcd(['-f', '-x', 'why', '-n', 'root']).ended
+  expect(failed.code).toBe(1)
+  expect(failed.text).toContain('pmcd.conf has errors')
+  expect(readFileSync(join(dir, 'why'), 'utf8')).toBe(failed.text)
+  const daemon = await runPmcd(['-n', 'root']).ended
+  expect(daemon).toEqual({ code: 1, text: failed.text })
+  const unknown = await runPmcd(['-S', '-t', 'x']).ended
+  expect(unknown.code).toBe(1)
+  expect(unknown.text).toMatch(/-S: authentication is not supported[\s\S]*-t requires a whole number/)
+})
