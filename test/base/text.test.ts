@@ -36,3 +36,35 @@ test('any text survives encoding and decoding', () => {
 test('decodes a part of the bytes', () => {
   expect(decodeText(Uint8Array.from([0x61, 0x62, 0x63, 0x64]), 1, 3)).toBe('bc')
 })
+
+test('knows the same bytes for UTF-8 as the runtime does', () => {
+  const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  const isValid = (bytes: Uint8Array): boolean => {
+    try {
+      strict.decode(bytes)
+      return true
+    } catch {
+      return false
+    }
+  }
+  for (let lead = 0x80; lead < 0x100; lead++) {
+    for (let second = 0x7f; second <= 0xc0; second++) {
+      for (const rest of [[], [0x80], [0x80, 0xbf], [0x80, 0xc0], [0x7f]]) {
+        const bytes = Uint8Array.of(lead, second, ...rest)
+        // A sequence of three or four bytes at the start shows as one character that is no escape.
+        for (let size = 1; size <= bytes.length; size++) {
+          const start = bytes.subarray(0, size)
+          const hasEscapes = /[\udc80-\udcff]/.test(
+            decodeText(start).replace(/[\ud800-\udbff][\udc00-\udfff]/g, ''),
+          )
+          expect(hasEscapes, `${start}`).toBe(!isValid(start))
+        }
+      }
+    }
+  }
+})
+
+test('a megabyte of broken text is decoded and encoded at once', () => {
+  const bytes = new Uint8Array(1 << 20).fill(0xe0)
+  expect(encodeText(decodeText(bytes)).length).toBe(bytes.length)
+}, 2000)
