@@ -21,6 +21,14 @@ const SECONDS: Readonly<Record<number, number>> = {
   [PM_TIME_HOUR]: 3600,
 }
 
+/** How many values each integer type has. */
+const RANGES: Readonly<Record<number, bigint>> = {
+  [PM_TYPE_32]: 2n ** 32n,
+  [PM_TYPE_U32]: 2n ** 32n,
+  [PM_TYPE_64]: 2n ** 64n,
+  [PM_TYPE_U64]: 2n ** 64n,
+}
+
 /** How a counter's change a second becomes a rate in `units`. */
 export interface RateUnits {
   /** The units word of the rate. */
@@ -52,13 +60,12 @@ export function counterGrowth(
   type: number,
   wraps = false,
 ): number | undefined {
-  const growth =
-    typeof before === 'number' && typeof now === 'number'
+  if (now >= before) {
+    return typeof before === 'number' && typeof now === 'number'
       ? now - before
       : Number(BigInt(now) - BigInt(before))
-  if (growth >= 0) return growth
-  if (!wraps) return undefined
-  if (type === PM_TYPE_32 || type === PM_TYPE_U32) return growth + 2 ** 32
-  if (type === PM_TYPE_64 || type === PM_TYPE_U64) return growth + 2 ** 64
-  return undefined
+  }
+  const range = wraps ? RANGES[type] : undefined
+  // Exactly: doubles near 2^64 are 2048 apart, so a difference of two of them says nothing about a small growth.
+  return range === undefined ? undefined : Number(range + BigInt(now) - BigInt(before))
 }
