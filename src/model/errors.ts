@@ -88,7 +88,8 @@ export class PcpError extends Error {
     if (error instanceof PcpError) return error
     const message = error instanceof Error ? error.message : String(error)
     const code = (error as { code?: unknown } | undefined)?.code
-    const known = typeof code === 'string' && code in ERRNOS ? (code as ErrorCode) : 'PM_ERR_GENERIC'
+    const known =
+      typeof code === 'string' && Object.hasOwn(ERRNOS, code) ? (code as ErrorCode) : 'PM_ERR_GENERIC'
     return new PcpError(known, on === undefined ? message : `${on}: ${message}`, { cause: error })
   }
 }

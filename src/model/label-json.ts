@@ -76,8 +76,10 @@ function flatten(
 ): void {
   for (const { name: key, value } of members) {
     const name = prefix + key
-    if (typeof value !== 'string' && value.length > 0) flatten(value, `${name}.`, flags, labels, invalid)
-    else if (name.length > MAX_NAME || !NAME.test(name)) invalid.push(name)
+    // Too long a name is not looked into: what is nested in it would repeat it thousands of times.
+    if (name.length > MAX_NAME) invalid.push(name)
+    else if (typeof value !== 'string' && value.length > 0) flatten(value, `${name}.`, flags, labels, invalid)
+    else if (!NAME.test(name)) invalid.push(name)
     else
       labels.push({ name, value: compact(value), flags: name.includes('.') ? flags | LABEL_COMPOUND : flags })
   }

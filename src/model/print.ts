@@ -90,7 +90,8 @@ export function atomStr(value: Value | undefined, type: number, stored: number =
   if (words === undefined) return `Error: unexpected type: ${unexpected(type)}`
   if (value === undefined) return '<null>'
   if (typeof value === 'object') {
-    return type === PM_TYPE_EVENT || type === PM_TYPE_HIGHRES_EVENT
+    const isEvent = type === PM_TYPE_EVENT || type === PM_TYPE_HIGHRES_EVENT
+    return isEvent && value.length >= 4
       ? countRecords(new DataView(value.buffer, value.byteOffset, value.length).getInt32(0))
       : aggregateStr(value, stored)
   }

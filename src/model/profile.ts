@@ -22,13 +22,14 @@ export const ALL_INSTANCES: Profile = { includeByDefault: true, entries: new Map
 
 /** Does the profile want this instance of this domain? Metrics without instance domain are never filtered. */
 export function wants(profile: Profile, indom: Indom, inst: number): boolean {
+  if (indom === PM_INDOM_NULL) return true
   const entry = profile.entries.get(indom)
   if (entry === undefined) return profile.includeByDefault
   return entry.instances.has(inst) !== entry.includeAll
 }
 
 /** The profile that wants nothing until something is included. */
-export const NO_INSTANCES: Profile = { includeByDefault: false, entries: new Map() }
+const NO_INSTANCES: Profile = { includeByDefault: false, entries: new Map() }
 
 /**
  * Wants these instances too: the ones listed, or without a list all of the domain, or with PM_INDOM_NULL everything. The

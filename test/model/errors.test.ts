@@ -46,3 +46,8 @@ test('an error says on what it failed and keeps its status', () => {
   expect(PcpError.from(error)).toBe(error)
   expect(new PcpError('PM_ERR_PMID').text).toBe('Unknown or illegal metric identifier')
 })
+
+test('a code that happens to be the name of an object property is no errno', () => {
+  const error = PcpError.from(Object.assign(new Error('odd'), { code: 'constructor' }))
+  expect([error.code, error.status]).toEqual(['PM_ERR_GENERIC', -12345])
+})

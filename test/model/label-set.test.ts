@@ -111,3 +111,12 @@ test('reads back any JSON it is given and throws nothing but PcpError', () => {
     }),
   )
 })
+
+test('names nested too deep are reported once, not for all that is below them', () => {
+  const many = Array.from({ length: 1000 }, (_, i) => `"k${i}":1`).join(',')
+  const long = 'x'.repeat(300)
+  expect(parseLabels(`{"${long}":{${many}},"a":1}`, LABEL_ITEM)).toMatchObject({
+    labels: [{ name: 'a' }],
+    invalid: [long],
+  })
+})

@@ -259,3 +259,7 @@ test('refuses a block outside the bytes', () => {
     expect.objectContaining({ code: 'PM_ERR_VALUE' }),
   )
 })
+
+test('an event atom too short to say how many records it has is shown as bytes', () => {
+  expect(atomStr(Uint8Array.of(1, 2), PM_TYPE_EVENT)).toBe('[type=EVENT len=2] 0102')
+})

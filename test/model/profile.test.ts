@@ -1,6 +1,6 @@
 /** Vectors: format/profile.json. */
 import { expect, test } from 'vitest'
-import { indom, PM_INDOM_NULL } from '../../src/model/ids.ts'
+import { indom, PM_IN_NULL, PM_INDOM_NULL } from '../../src/model/ids.ts'
 import { ALL_INSTANCES, exclude, include, type Profile, wants } from '../../src/model/profile.ts'
 import { readVectors } from '../vectors.ts'
 
@@ -75,4 +75,10 @@ test('a change makes a new profile and leaves the old one alone', () => {
   const after = include(before, A, [2])
   expect(wanted(before, 'A', [1, 2])).toEqual([1])
   expect(wanted(after, 'A', [1, 2])).toEqual([1, 2])
+})
+
+test('metrics without instance domain are never filtered', () => {
+  const nothing = exclude(ALL_INSTANCES, PM_INDOM_NULL)
+  expect(wants(nothing, 7, 0)).toBe(false)
+  expect(wants(nothing, PM_INDOM_NULL, PM_IN_NULL)).toBe(true)
 })
