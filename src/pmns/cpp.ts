@@ -91,6 +91,10 @@ export class Preprocessor {
   /** Takes the next piece of the main input, cut anywhere. */
   write(chunk: string): void {
     this.#start()
+    if (!chunk.includes('\n')) {
+      this.#rest += chunk // searched again only when it ends: a long line costs no more than many short ones
+      return
+    }
     try {
       this.#rest = this.#lines(this.#rest === '' ? chunk : this.#rest + chunk)
     } finally {

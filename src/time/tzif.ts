@@ -1,5 +1,5 @@
 /** Zone files as installed below /usr/share/zoneinfo. RFC 8536, tzfile(5) */
-
+import { decodeText } from '../base/text.ts'
 import type { ClockSetting, LocalOffset } from './offset.ts'
 import { posixOffsets } from './posix-zone.ts'
 
@@ -54,7 +54,7 @@ function footerRule(bytes: Uint8Array, at: number): ((sec: number) => LocalOffse
   if (bytes[at] !== 10) return undefined
   const end = bytes.indexOf(10, at + 1)
   if (end === -1) return undefined
-  return posixOffsets(String.fromCharCode(...bytes.subarray(at + 1, end)))
+  return posixOffsets(decodeText(bytes, at + 1, end))
 }
 
 function readBlock(
