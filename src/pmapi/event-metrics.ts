@@ -1,8 +1,9 @@
 /** The two metrics every context has besides those of its source: they name the fields of event records. pmUnpackEventRecords(3) */
 import type { MetricDesc } from '../model/desc.ts'
 import { type Outcome, PcpError } from '../model/errors.ts'
-import { PM_INDOM_NULL, type Pmid, pmid } from '../model/ids.ts'
-import type { Ask, Child, MetricSource, TextQuery } from '../model/source.ts'
+import { DOMAIN_RESERVED, domainOf, PM_INDOM_NULL, type Pmid, pmid } from '../model/ids.ts'
+import { LABEL_CLUSTER, LABEL_DOMAIN, LABEL_ITEM } from '../model/labels.ts'
+import type { Ask, Child, LabelQuery, MetricSource, TextQuery } from '../model/source.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_U32 } from '../model/types.ts'
 import { emptySet, type FetchResult, type ValueSet } from '../model/values.ts'
 
@@ -18,7 +19,7 @@ const EVENT_METRICS: ReadonlyMap<string, EventMetric> = new Map([
   [
     'event.flags',
     {
-      pmid: pmid(511, 0, 1),
+      pmid: pmid(DOMAIN_RESERVED, 0, 1),
       oneline: 'Flags of an event record',
       help: 'Stands for the flags of an event record when the record is unpacked into values: point,\nstart, end, id, parent and missed. It has no value of its own.',
     },
@@ -26,7 +27,7 @@ const EVENT_METRICS: ReadonlyMap<string, EventMetric> = new Map([
   [
     'event.missed',
     {
-      pmid: pmid(511, 0, 2),
+      pmid: pmid(DOMAIN_RESERVED, 0, 2),
       oneline: 'Number of event records that were lost',
       help: 'Stands for the number of event records that could not be kept until they were asked for,\nwhere a record says that others are missing. It has no value of its own.',
     },
@@ -52,7 +53,7 @@ export function withEventMetrics(source: MetricSource): MetricSource {
     descs: (ids, ask) => descs(source, ids, ask),
     instances: (indom, query, ask) => source.instances(indom, query, ask),
     text: async (query, ask) => ownText(query) ?? source.text(query, ask),
-    labels: (query, ask) => source.labels(query, ask),
+    labels: async (query, ask) => (isOwnLabel(query) ? [] : source.labels(query, ask)),
     fetch: (ids, ask) => fetch(source, ids, ask),
     store: (sets, ask) => source.store(sets, ask),
     endClient: (client) => source.endClient?.(client),
@@ -64,6 +65,12 @@ export function withEventMetrics(source: MetricSource): MetricSource {
 function ownText(query: TextQuery): string | undefined {
   const name = query.kind === 'metric' ? byPmid.get(query.id) : undefined
   return name === undefined ? undefined : EVENT_METRICS.get(name)![query.level]
+}
+
+/** Is this about the domain of the event metrics, which no agent has? */
+function isOwnLabel({ level, id }: LabelQuery): boolean {
+  if (level === LABEL_DOMAIN) return id === DOMAIN_RESERVED
+  return (level === LABEL_CLUSTER || level === LABEL_ITEM) && domainOf(id) === DOMAIN_RESERVED
 }
 
 async function children(source: MetricSource, name: string, ask: Ask): Promise<readonly Child[]> {

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest'
+import type { MetricSource } from '../../src/model/source.ts'
+import type { Clock } from '../../src/pmapi/clock.ts'
+import { Context } from '../../src/pmapi/context.ts'
+import type { Row } from '../../src/pmapi/sample.ts'
+import { openAgent } from '../../src/pmda/open-agent.ts'
+import { demoAgent } from '../lib/demo-agent.ts'
+import { overriding } from '../lib/overriding.ts'
+
+/** A clock that goes on only while somebody sleeps; it remembers when each sleep ended. */
+class FakeClock implements Clock {
+  time = 0
+  readonly wakings: number[] = []
+
+  now(): number {
+    return this.time
+  }
+
+  async sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted()
+    this.time += ms
+    this.wakings.push(this.time)
+  }
+}
+
+/** The demo agent with timestamps of the fake clock; each fetch takes `fetchMs`. */
+function sourceOn(clock: FakeClock, fetchMs = 0): MetricSource {
+  const agent = openAgent(demoAgent)
+  return overriding(agent, {
+    fetch: async (ids, ask) => {
+      const result = await agent.fetch(ids, ask)
+      clock.time += fetchMs
+      return {
+        ...result,
+        timestamp: { sec: Math.floor(clock.time / 1000), nsec: (clock.time % 1000) * 1e6 },
+      }
+    },
+  })
+}
+
+async function collect(rows: AsyncIterable<Row>): Promise<Row[]> {
+  const all: Row[] = []
+  for await (const row of rows) all.push(row)
+  return all
+}
+
+test('values() names values and instances, and a node stands for what is below it', async () => {
+  const context = Context.over(openAgent(demoAgent))
+  const row = await context.values(['demo.text', 'demo.bin', 'demo.param', 'demo.broken', 'demo.big'])
+  expect(row.value('demo.text')).toBe('hello')
+  expect(row.value('demo.bin', 'first')).toBe(10)
+  expect([...row.get('demo.bin').instances]).toEqual([
+    ['second bin', 20],
+    ['first', 10],
+  ])
+  expect(row.value('demo.param.text')).toBeUndefined()
+  expect(row.get('demo.broken').error).toMatchObject({ code: 'PM_ERR_AGAIN' })
+  expect(row.value('demo.big')).toBe(2n ** 64n - 1n)
+  expect(row.get('demo.big').units).toBe('byte')
+  expect([...row].map(({ name }) => name).slice(0, 3)).toEqual(['demo.text', 'demo.bin', 'demo.param.text'])
+  expect(() => row.get('demo.one')).toThrow('"demo.one" was not asked for')
+})
+
+test('values() keeps the instances asked for, by full name or first word', async () => {
+  const context = Context.over(openAgent(demoAgent))
+  const row = await context.values(['demo.bin'], { instances: ['second'] })
+  expect([...row.get('demo.bin').instances.keys()]).toEqual(['second bin'])
+})
+
+test('an unknown name is an error at once', async () => {
+  const context = Context.over(openAgent(demoAgent))
+  await expect(context.values(['demo.one', 'nosuch'])).rejects.toMatchObject({
+    code: 'PM_ERR_NAME',
+    message: 'Unknown metric name: "nosuch"',
+  })
+})
+
+test('samples counters as change a second; the first row needs two readings', async () => {
+  const clock = new FakeClock()
+  const context = Context.over(sourceOn(clock), { clock })
+  const rows = await collect(
+    context.sample(['demo.count', 'demo.busy', 'demo.one'], { every: '2 sec', rates: true, count: 2 }),
+  )
+  expect(rows.map((row) => row.value('demo.count'))).toEqual([5, 5])
+  expect(rows[0]!.get('demo.count').units).toBe('count / sec')
+  // A second of time in two seconds.
+  expect(rows[0]!.value('demo.busy')).toBe(0.5)
+  expect(rows[0]!.get('demo.busy').units).toBe('')
+  expect(rows[0]!.value('demo.one')).toBe(1)
+  expect(rows.map((row) => row.time.sec)).toEqual([2, 4])
+})
+
+test('without rates gives counters as they are, from the first reading on', async () => {
+  const clock = new FakeClock()
+  const context = Context.over(sourceOn(clock), { clock })
+  const rows = await collect(context.sample(['demo.count'], { every: 0.5, count: 3 }))
+  expect(rows.map((row) => row.value('demo.count'))).toEqual([100, 110, 120])
+  expect(clock.wakings).toEqual([500, 1000])
+})
+
+test('a slow reading skips moments and does not shift them', async () => {
+  const clock = new FakeClock()
+  const context = Context.over(sourceOn(clock, 1300), { clock })
+  await collect(context.sample(['demo.one'], { every: '1s', count: 4 }))
+  expect(clock.wakings).toEqual([2000, 4000, 6000])
+})
+
+test('ends by its signal', async () => {
+  const clock = new FakeClock()
+  const context = Context.over(sourceOn(clock), { clock })
+  const controller = new AbortController()
+  const rows: Row[] = []
+  const sampling = (async () => {
+    for await (const row of context.sample(['demo.one'], { signal: controller.signal })) {
+      rows.push(row)
+      if (rows.length === 3) controller.abort(new Error('enough'))
+    }
+  })()
+  await expect(sampling).rejects.toThrow('enough')
+  expect(rows).toHaveLength(3)
+})
+
+test.each(['0', 'soon', -1])('an interval of %s is refused', async (every) => {
+  const context = Context.over(openAgent(demoAgent))
+  await expect(context.sample(['demo.one'], { every }).next()).rejects.toMatchObject({ code: 'PM_ERR_ARG' })
+})
