@@ -56,7 +56,9 @@ async function connectAgent(
   const connection = new PduConnection(stream, { name: `agent "${name}"`, counters: env.counters })
   const link = await openAgentLink(connection, {
     name: `agent "${name}"`,
-    timeoutMs: env.timeoutMs(),
+    get timeoutMs() {
+      return env.timeoutMs()
+    },
     handshakeMs: env.credsTimeoutMs(),
     startsNotReady,
   }).catch((error: unknown) => {
