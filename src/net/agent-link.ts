@@ -104,7 +104,10 @@ export class AgentLink implements MetricSource {
     this.#connection = connection
     this.#requests = new RequestQueue(connection, {
       depth: 1,
-      timeoutMs: options.timeoutMs ?? REQUEST_MS,
+      // Asked for each request: the options may have a getter whose value changes.
+      get timeoutMs() {
+        return options.timeoutMs ?? REQUEST_MS
+      },
       toleratesOddStatus: true,
       onRefusal: (status) => {
         if (status === NOTREADY) this.#becomeNotReady()
