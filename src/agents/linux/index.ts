@@ -1,6 +1,7 @@
 /** The linux agent (domain 60): what the kernel says about the machine in /proc and /sys. */
 import type { MetricSpec } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent } from '../../pmda/index.ts'
+import { classStatisticsMetrics } from './class-statistics.ts'
 import { type LinuxContext, openContext } from './context.ts'
 import { cpuMetrics } from './cpu.ts'
 import { cpuInfoMetrics } from './cpu-info.ts'
@@ -22,7 +23,9 @@ import { softNetMetrics } from './net-softnet.ts'
 import { nfsMetrics } from './nfs.ts'
 import { numaMetrics } from './numa.ts'
 import { pressureMetrics } from './pressure.ts'
+import { restrictedMetrics } from './restricted.ts'
 import { swapdevMetrics } from './swapdev.ts'
+import { sysfsMetrics } from './sysfs.ts'
 import { unameMetrics } from './uname.ts'
 import { userMetrics } from './users.ts'
 import { vfsMetrics } from './vfs.ts'
@@ -48,6 +51,9 @@ const SUBJECTS: readonly Subject[] = [
   cpuInfoMetrics,
   unameMetrics,
   fileSystemMetrics,
+  classStatisticsMetrics,
+  restrictedMetrics,
+  sysfsMetrics,
   ipcMetrics,
   ksmMetrics,
   memoryZoneMetrics,

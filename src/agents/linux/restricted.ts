@@ -1,0 +1,195 @@
+/** mem.slabinfo and tty.serial: what the kernel shows to root alone. /proc/slabinfo, /proc/tty/driver/serial */
+import { PcpError } from '../../model/errors.ts'
+import type { Ask } from '../../model/source.ts'
+import type { IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
+import { Reading } from '../../pmda/reading.ts'
+import type { LinuxContext } from './context.ts'
+import { InstanceIds } from './instance-ids.ts'
+
+/** Numbers of each instance by its name, in file order. */
+type Table = ReadonlyMap<string, readonly number[]>
+
+/** Positions of the numbers in a row that `parseSlabs` gives. */
+const ACTIVE_OBJECTS = 0
+const OBJECTS = 1
+const OBJECT_SIZE = 2
+const OBJECTS_PER_SLAB = 3
+const PAGES_PER_SLAB = 4
+const ACTIVE_SLABS = 5
+const SLABS = 6
+
+/**
+ * Parses version 2 of /proc/slabinfo: `NAME active objects size objects-per-slab pages-per-slab : tunables 3 numbers :
+ * slabdata active-slabs slabs ...`. Blanks in names, which old kernels have, become underscores.
+ */
+export function parseSlabs(text: string): Table {
+  const slabs = new Map<string, readonly number[]>()
+  for (const line of text.split('\n')) {
+    const match = /^(\S.*?)\s+((?:\d+\s+){5}):.*: slabdata\s+(\d+)\s+(\d+)/.exec(line)
+    if (match === null) continue
+    const [, name, numbers, active, total] = match
+    slabs.set(name!.replace(/\s/g, '_'), [...numbers!.trim().split(/\s+/), active, total].map(Number))
+  }
+  return slabs
+}
+
+/** Words before the numbers of /proc/tty/driver/serial; errors that never happened are left out there. */
+const SERIAL_WORDS = ['tx', 'rx', 'fe', 'pe', 'brk', 'oe', 'irq'] as const
+
+/** Parses lines such as `0: uart:16550A port:000003F8 irq:4 tx:218 rx:0 brk:1 RTS|CTS`, ports without device left out. */
+export function parseSerial(text: string): Table {
+  const ports = new Map<string, readonly number[]>()
+  for (const line of text.split('\n')) {
+    const port = /^(\d+): uart:(?!unknown)/.exec(line)?.[1]
+    if (port === undefined) continue
+    const numbers = new Map(
+      [...line.matchAll(/ (\w+):(\d+)/g)].map(([, word, number]) => [word!, Number(number)]),
+    )
+    if (numbers.has('tx'))
+      ports.set(
+        port,
+        SERIAL_WORDS.map((word) => numbers.get(word) ?? 0),
+      )
+  }
+  return ports
+}
+
+type SlabRow = readonly [name: string, type: 'u32' | 'u64', units: string, help: string, text: string]
+
+const SLAB_ROWS: readonly SlabRow[] = [
+  ['objects.active', 'u64', 'none', 'Things of one kind that the kernel has in use', 'Column active_objs.'],
+  [
+    'objects.total',
+    'u64',
+    'none',
+    'Things of one kind that there is room for, in use or not',
+    'Column num_objs.',
+  ],
+  ['objects.size', 'u32', 'byte', 'Room that one thing of the kind takes', 'Column objsize.'],
+  ['slabs.active', 'u32', 'none', 'Groups of pages with at least one thing in use', 'Column active_slabs.'],
+  ['slabs.total', 'u32', 'none', 'Groups of pages that the cache has', 'Column num_slabs.'],
+  ['slabs.pages_per_slab', 'u32', 'none', 'How many pages make up one group', 'Column pagesperslab.'],
+  [
+    'slabs.objects_per_slab',
+    'u32',
+    'none',
+    'How many things fit into one group of pages',
+    'Column objperslab.',
+  ],
+  [
+    'slabs.total_size',
+    'u64',
+    'byte',
+    'Memory for the things in use, with their share of what is lost in each group',
+    'Worked out: pagesperslab times active_objs times the size of a page, divided by objperslab.',
+  ],
+]
+
+const SLAB_COLUMNS = [
+  ACTIVE_OBJECTS,
+  OBJECTS,
+  OBJECT_SIZE,
+  ACTIVE_SLABS,
+  SLABS,
+  PAGES_PER_SLAB,
+  OBJECTS_PER_SLAB,
+] as const
+
+const SERIAL_ROWS: readonly (readonly [name: string, help: string])[] = [
+  ['tx', 'Characters sent through the port'],
+  ['rx', 'Characters received through the port'],
+  ['frame', 'Characters received without a proper stop bit'],
+  ['parity', 'Characters received whose check bit is wrong'],
+  ['brk', 'Breaks received: the line held low for longer than a character'],
+  ['overrun', 'Characters lost because the port was not read in time'],
+  ['irq', 'Interrupt line that the port uses'],
+]
+
+/** The metrics of /proc/slabinfo (cluster 20) and /proc/tty/driver/serial (cluster 74). */
+export function restrictedMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+  const metrics: { [name: string]: MetricSpec } = {}
+  const slabs = namedTable(ctx, '/proc/slabinfo', parseSlabs, {
+    serial: 12,
+    help: 'Caches in which the kernel keeps things of one kind, such as inodes',
+    text: 'Rows of /proc/slabinfo.',
+    labels: { device_type: 'memory', indom_name: 'per slab' },
+  })
+  for (const [item, [name, type, units, help, text]] of SLAB_ROWS.entries()) {
+    metrics[`mem.slabinfo.${name}`] = {
+      cluster: 20,
+      item,
+      type,
+      sem: 'instant',
+      units,
+      indom: slabs.indom,
+      help,
+      text: `${text} From /proc/slabinfo, shown to clients that are root on this host.`,
+      reading: slabs.reading,
+      value: (inst, ask) => refusal(ctx, ask) ?? slabValue(slabs.row(inst), SLAB_COLUMNS[item], ctx.pagesize),
+    }
+  }
+  const serial = namedTable(ctx, '/proc/tty/driver/serial', parseSerial, {
+    serial: 35,
+    help: 'Serial ports that have a device, by number',
+    text: 'Rows of /proc/tty/driver/serial whose uart is known.',
+  })
+  for (const [item, [name, help]] of SERIAL_ROWS.entries()) {
+    metrics[`tty.serial.${name}`] = {
+      cluster: 74,
+      item,
+      type: 'u32',
+      sem: name === 'irq' ? 'discrete' : 'counter',
+      units: 'none',
+      indom: serial.indom,
+      help,
+      text: `Number after ${SERIAL_WORDS[item]}: in /proc/tty/driver/serial, shown to clients that are root on this host.`,
+      reading: serial.reading,
+      value: (inst, ask) => refusal(ctx, ask) ?? serial.row(inst)?.[item],
+    }
+  }
+  return metrics
+}
+
+function slabValue(row: readonly number[] | undefined, column: number | undefined, pagesize: number): Sample {
+  if (row === undefined) return undefined
+  if (column !== undefined) return row[column]
+  const perSlab = row[OBJECTS_PER_SLAB]!
+  if (perSlab === 0) return 0
+  return Math.floor((row[PAGES_PER_SLAB]! * row[ACTIVE_OBJECTS]! * pagesize) / perSlab)
+}
+
+/** The error for those who are not root; LINUX_ACCESS in the environment lets everybody in, for tests. */
+function refusal(ctx: LinuxContext, ask: Ask): PcpError | undefined {
+  if (ask.requester.credentials?.uid === 0 || ctx.env.env['LINUX_ACCESS'] !== undefined) return undefined
+  return new PcpError(
+    'PM_ERR_PERMISSION',
+    'Only root may see this: connect through the collector’s unix socket',
+  )
+}
+
+/** A table whose rows number themselves as they appear. */
+function namedTable(
+  ctx: LinuxContext,
+  path: string,
+  parse: (text: string) => Table,
+  about: Omit<IndomSpec, 'instances' | 'reading'>,
+): {
+  readonly indom: IndomSpec
+  readonly reading: Reading<Table>
+  readonly row: (inst: number) => readonly number[] | undefined
+} {
+  const instances = new InstanceIds()
+  const reading = new Reading(() => parse(ctx.file(path).text()))
+  return {
+    reading,
+    indom: {
+      ...about,
+      reading,
+      instances: () => {
+        const names = [...reading.value.keys()]
+        return { ids: names.map((name) => instances.idOf(name)), names }
+      },
+    },
+    row: (inst) => reading.value.get(instances.nameOf(inst) ?? ''),
+  }
+}

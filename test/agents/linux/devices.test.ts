@@ -1,0 +1,63 @@
+/** Tape drives, Fibre Channel adapters, kernel caches and serial ports of the linux agent. */
+import { expect, test } from 'vitest'
+import { parseStatistic } from '../../../src/agents/linux/class-statistics.ts'
+import { parseSerial, parseSlabs } from '../../../src/agents/linux/restricted.ts'
+import { parseUnusable } from '../../../src/agents/linux/sysfs.ts'
+import { isError } from '../../../src/model/errors.ts'
+import { PM_ERRORS } from '../../../src/model/pm-errors.ts'
+import { ANONYMOUS } from '../../../src/model/source.ts'
+import { answer, openFixture } from '../../lib/linux-agent.ts'
+
+test('says what an adapter received in bytes, and nothing for what it does not count', async () => {
+  const agent = openFixture('devices')
+  expect(await answer(agent, 'fchost.in.bytes')).toMatchObject({ '1 host3': 507 * 4 })
+  expect(await answer(agent, 'fchost.out.frames')).toMatchObject({ '1 host3': 506 })
+  expect(await answer(agent, 'fchost.nos_count')).toEqual({ '1 host3': 502 })
+  await agent.close()
+})
+
+test.each([
+  ['0x1f', 31],
+  ['18446744073709551614', 18446744073709551614n],
+  ['0xffffffffffffffff', undefined],
+  ['-1', undefined],
+  ['', undefined],
+  [undefined, undefined],
+])('reads %j as %s', (text, value) => {
+  expect(parseStatistic(text)).toBe(value)
+})
+
+test('shows kernel caches and serial ports to root alone', async () => {
+  const agent = openFixture('devices')
+  const names = ['mem.slabinfo.objects.size', 'tty.serial.tx']
+  const ids = (await agent.lookupNames(names, { requester: ANONYMOUS })).map((id) => {
+    if (isError(id)) throw id
+    return id
+  })
+  const statusFor = async (uid: number | undefined): Promise<number[]> => {
+    const requester = uid === undefined ? ANONYMOUS : { ...ANONYMOUS, credentials: { uid } }
+    return (await agent.fetch(ids, { requester, moment: {} })).sets.map(({ status }) => status)
+  }
+  const refused = PM_ERRORS.PM_ERR_PERMISSION.status
+  expect(await statusFor(undefined)).toEqual([refused, refused])
+  expect(await statusFor(1000)).toEqual([refused, refused])
+  expect(await statusFor(0)).toEqual([4, 3])
+  await agent.close()
+})
+
+test('joins the words of a cache’s name, and skips lines of other forms', () => {
+  const text =
+    'slabinfo - version: 2.1\n# name <active_objs>\nip fib trie 3 170 48 85 1 : tunables 0 0 0 : slabdata 1 2 0\nodd 1 2\n'
+  expect([...parseSlabs(text)]).toEqual([['ip_fib_trie', [3, 170, 48, 85, 1, 1, 2]]])
+})
+
+test('leaves out serial ports without a device', () => {
+  const text = 'serinfo:1.0\n0: uart:16550A irq:4 tx:7 rx:8 oe:2 RTS|CTS\n1: uart:unknown irq:3\n'
+  expect([...parseSerial(text)]).toEqual([['0', [7, 8, 0, 0, 0, 2, 4]]])
+})
+
+test('adds up the sizes of the last zone of a node', () => {
+  expect([...parseUnusable('Node 0, zone DMA 0.5\nNode 0, zone  Normal 0.250 0.500 \nx')]).toEqual([
+    [0, 0.75],
+  ])
+})
