@@ -1,0 +1,57 @@
+/** The commands as processes: what only a process can show. */
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { VERSION } from '../../src/base/version.ts'
+
+const command = (name: string): string => fileURLToPath(new URL(`../../bin/${name}`, import.meta.url))
+
+interface Ended {
+  readonly status: number | null
+  readonly signal: string | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a command; `onOutput` sees each piece of its output. */
+function run(name: string, args: readonly string[], onOutput?: (close: () => void) => void): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [command(name), ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const text = { stdout: '', stderr: '' }
+    child.stdout.on('data', (chunk: Buffer) => {
+      text.stdout += chunk
+      onOutput?.(() => child.stdout.destroy())
+    })
+    child.stderr.on('data', (chunk: Buffer) => {
+      text.stderr += chunk
+    })
+    child.once('close', (status, signal) => resolve({ status, signal, ...text }))
+  })
+}
+
+test.each(['pmerr', 'pminfo', 'pmstore', 'pmval'])(
+  '%s -V prints the version to standard error',
+  async (name) => {
+    expect(await run(name, ['-V'])).toEqual({
+      status: 0,
+      signal: null,
+      stdout: '',
+      stderr: `${name} version ${VERSION}\n`,
+    })
+  },
+)
+
+test('a reader that goes away ends a command quietly', async () => {
+  // More output than a pipe holds: the rest finds nobody there.
+  const codes = Array.from({ length: 5000 }, () => '-12357')
+  const { status, stderr } = await run('pmerr', codes, (close) => close())
+  expect({ status, stderr }).toEqual({ status: 141, stderr: '' })
+})
+
+test('no collector is one line and status 1', async () => {
+  expect(await run('pminfo', ['-h', 'localhost:1'])).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: 'pminfo: Cannot connect to PMCD on host "localhost:1": Connection refused\n',
+  })
+})
