@@ -89,6 +89,7 @@ class RunningCollector implements Collector {
         timeoutMs: () => this.#controls.timeoutSec * 1000,
         credsTimeoutMs: () => this.#controls.credsTimeoutSec * 1000,
         log: options.log,
+        ...(options.agentDir === undefined ? {} : { agentDir: options.agentDir }),
         variables: options.variables ?? process.env,
         statistics: this.#statistics(),
         counters: this.#counters,

@@ -83,7 +83,10 @@ async function startProcess(argv: readonly string[], isPiped: boolean, env: Agen
   const { spawn } = process.getBuiltinModule('node:child_process')
   const [command, ...args] = argv
   const io = isPiped ? 'pipe' : 'ignore'
-  const child = spawn(command!, args, { stdio: [io, io, env.log.fd] })
+  const child = spawn(command!, args, {
+    stdio: [io, io, env.log.fd],
+    ...(env.agentDir === undefined ? {} : { cwd: env.agentDir }),
+  })
   const exited = new Promise<ExitStatus>((resolve) => {
     child.once('exit', (code, signal) =>
       resolve({ code: code ?? 0, signal: signal === null ? 0 : constants.signals[signal] }),

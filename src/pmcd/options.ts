@@ -30,6 +30,8 @@ export interface AgentOpenEnv {
   /** Milliseconds to wait for the first PDU of an agent in its own process. */
   readonly credsTimeoutMs: () => number
   readonly log: Log
+  /** Directory that agents' processes start in, where they write their logs; default: this process's. */
+  readonly agentDir?: string
   /** Environment and pcp.conf variables. */
   readonly variables: Variables
   /** For the collector's own agent. */
@@ -93,6 +95,8 @@ export interface CollectorOptions extends CollectorEndpoints, Configuration {
   /** Name of the host the metrics are about. */
   readonly hostname: string
   readonly log: Log
+  /** Directory that agents' processes start in, where they write their logs; default: this process's. */
+  readonly agentDir?: string
   /** Default: this process's environment. */
   readonly variables?: Variables
   readonly limits?: Partial<Limits>

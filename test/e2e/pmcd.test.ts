@@ -100,6 +100,7 @@ async function start(options: Partial<CollectorOptions> = {}): Promise<Started> 
     socketPath: join(dir, 'pmcd.socket'),
     hostname: 'vm',
     log,
+    agentDir: dir,
     ...options,
   })
   collector = running

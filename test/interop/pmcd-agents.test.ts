@@ -56,6 +56,7 @@ describe.runIf(hasReference)("our collector with the reference's agents", () => 
       socketPath: join(dir, 'pmcd.socket'),
       hostname,
       log,
+      agentDir: dir,
       variables,
       readLabels: () => readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname, root: '/' }),
     })
