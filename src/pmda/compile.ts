@@ -1,25 +1,9 @@
 /** The tables of an agent as they are used: by PMID and by indom, with everything worked out once. */
 import type { MetricDesc } from '../model/desc.ts'
 import { type Indom, indom, PM_INDOM_NULL, type Pmid, pmid } from '../model/ids.ts'
-import {
-  PM_SEM_COUNTER,
-  PM_SEM_DISCRETE,
-  PM_SEM_INSTANT,
-  PM_TYPE_32,
-  PM_TYPE_64,
-  PM_TYPE_AGGREGATE,
-  PM_TYPE_DOUBLE,
-  PM_TYPE_EVENT,
-  PM_TYPE_FLOAT,
-  PM_TYPE_HIGHRES_EVENT,
-  PM_TYPE_NOSUPPORT,
-  PM_TYPE_STRING,
-  PM_TYPE_U32,
-  PM_TYPE_U64,
-} from '../model/types.ts'
-import type { AgentTables, IndomSpec, MetricSpec, SemName, TypeName } from './define.ts'
-import { unitsWord } from './define-agent.ts'
+import type { AgentTables, IndomSpec, MetricSpec } from './define.ts'
 import { AgentIndom } from './indom.ts'
+import { SEMANTICS, TYPES, unitsWord } from './words.ts'
 
 /** A metric as it is fetched. */
 export interface AgentMetric {
@@ -39,26 +23,6 @@ export interface CompiledAgent {
   readonly indoms: ReadonlyMap<Indom, AgentIndom>
   /** Does any instance domain label its instances? */
   readonly hasInstanceLabels: boolean
-}
-
-const TYPES: { readonly [name in TypeName]: number } = {
-  '32': PM_TYPE_32,
-  u32: PM_TYPE_U32,
-  '64': PM_TYPE_64,
-  u64: PM_TYPE_U64,
-  float: PM_TYPE_FLOAT,
-  double: PM_TYPE_DOUBLE,
-  string: PM_TYPE_STRING,
-  aggregate: PM_TYPE_AGGREGATE,
-  event: PM_TYPE_EVENT,
-  'highres-event': PM_TYPE_HIGHRES_EVENT,
-  nosupport: PM_TYPE_NOSUPPORT,
-}
-
-const SEMANTICS: { readonly [name in SemName]: number } = {
-  counter: PM_SEM_COUNTER,
-  instant: PM_SEM_INSTANT,
-  discrete: PM_SEM_DISCRETE,
 }
 
 /** Works out identifiers, descriptors and look-up tables of tables that `checkTables` accepted. */

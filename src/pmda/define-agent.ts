@@ -1,7 +1,7 @@
 /** From a table to an agent that can be opened, with everything checked that can be checked once. docs/agents.md */
 import { PcpError } from '../model/errors.ts'
-import { unitsFromText } from '../model/parse-units.ts'
 import type { AgentEnv, AgentSpec, AgentTables, IndomSpec, MetricSpec } from './define.ts'
+import { SEMANTICS, TYPES, unitsWord } from './words.ts'
 
 /** A checked agent: what collectors and daemons open. */
 export interface AgentDefinition {
@@ -57,6 +57,9 @@ function checkMetric(where: string, metric: MetricSpec): void {
   if (!Number.isInteger(item) || item < 0 || item > 1023)
     throw wrong(`${where}: item ${item} must be a whole number from 0 to 1023`)
   if (metric.help.trim() === '') throw wrong(`${where}: help is empty: say in one line what the value tells`)
+  // Agents in plain JavaScript have no compiler that knows these words.
+  if (!Object.hasOwn(TYPES, metric.type)) throw wrong(`${where}: ${oneOf('type', metric.type, TYPES)}`)
+  if (!Object.hasOwn(SEMANTICS, metric.sem)) throw wrong(`${where}: ${oneOf('sem', metric.sem, SEMANTICS)}`)
   unitsWord(where, metric.units)
 }
 
@@ -86,22 +89,8 @@ function checkStatic(where: string, instances: { readonly [name: string]: number
   }
 }
 
-const unitsByText = new Map<string, number>()
-
-/** The units word of a text. Agents have a thousand metrics and a dozen units: each text is parsed once. */
-export function unitsWord(where: string, text: string): number {
-  let word = unitsByText.get(text)
-  if (word === undefined) {
-    try {
-      word = unitsFromText(text)
-    } catch (error) {
-      throw new PcpError('PM_ERR_GENERIC', `${where}: ${(error as Error).message}`, {
-        cause: error,
-      })
-    }
-    unitsByText.set(text, word)
-  }
-  return word
+function oneOf(key: string, word: string, words: { readonly [word: string]: number }): string {
+  return `${key} "${word}" must be one of ${Object.keys(words).join(', ')}`
 }
 
 function wrong(message: string): PcpError {

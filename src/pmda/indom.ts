@@ -78,11 +78,6 @@ export class AgentIndom {
     return { indom: this.id, ids: [listing.ids[at]!], names: [listing.names[at]!] }
   }
 
-  /** Does the instance exist now? */
-  has(inst: number): boolean {
-    return this.list(undefined).ids.includes(inst)
-  }
-
   #noInstance(what: string): PcpError {
     return new PcpError('PM_ERR_INST', `No ${what} in instance domain ${indomStr(this.id)}`)
   }

@@ -139,7 +139,11 @@ class Agent implements AgentSource {
   }
 
   endClient(client: number): void {
-    this.#compiled.tables.endClient?.(client)
+    try {
+      this.#compiled.tables.endClient?.(client)
+    } catch (thrown) {
+      this.#tools.reports.thrown(this.agent, thrown) // nobody has asked: only the log can hear of it
+    }
   }
 
   subscribe(listener: (event: SourceEvent) => void): () => void {
@@ -151,7 +155,7 @@ class Agent implements AgentSource {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#listeners.clear()
-    this.#compiled.tables.close?.()
+    this.#guard(() => this.#compiled.tables.close?.())
   }
 
   /** Runs callbacks of the agent: what they throw becomes a PcpError, and a defect is told in the log. */

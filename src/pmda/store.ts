@@ -15,10 +15,12 @@ export function storeSet(metric: AgentMetric, set: ValueSet, ask: Ask): void {
   const { store } = spec
   if (store === undefined)
     throw new PcpError('PM_ERR_PERMISSION', `${name}: no permission to store: it can only be read`)
+  // Listed once for the whole set: a listing may read many files.
+  const known = indom === undefined ? undefined : new Set(indom.list(ask.moment).ids)
   for (let i = 0; i < set.status; i++) {
     const value = valueAt(name, set, i, desc.type)
     const inst = set.inst[i]!
-    if (indom !== undefined && !indom.has(inst))
+    if (known !== undefined && !known.has(inst))
       throw new PcpError('PM_ERR_INST', `${name}: no instance ${inst} to store to`)
     store(value, inst, ask)
   }

@@ -32,6 +32,16 @@ const MISTAKES: readonly [string, () => unknown, string][] = [
     () => define({ 'demo.x': good, 'demo.y': good }),
     'demo.y: cluster 0 item 0 belongs to demo.x',
   ],
+  [
+    'a type as PCP spells it',
+    () => define({ 'demo.x': { ...good, type: 'U32' as 'u32' } }),
+    'demo.x: type "U32" must be one of 32, 64, u32,',
+  ],
+  [
+    'semantics that do not exist',
+    () => define({ 'demo.x': { ...good, sem: 'gauge' as 'instant' } }),
+    'demo.x: sem "gauge" must be one of counter, instant, discrete',
+  ],
   ['no help', () => define({ 'demo.x': { ...good, help: ' ' } }), 'demo.x: help is empty'],
   ['units that do not exist', () => define({ 'demo.x': { ...good, units: 'furlong' } }), 'demo.x: '],
   ['units with a factor', () => define({ 'demo.x': { ...good, units: '2 byte' } }), 'demo.x: '],

@@ -472,6 +472,19 @@ describe('stores', () => {
     expect(await refusal(makeSingular(id(2), PM_TYPE_32, 1))).toBe('PM_ERR_PERMISSION')
     expect(await refusal(makeSingular(id(3), PM_TYPE_32, 1))).toBe('PM_ERR_PMID')
   })
+
+  test('list the instances once, however many values are stored', async () => {
+    let listings = 0
+    const instances = (): { ids: number[]; names: string[] } => {
+      listings++
+      return { ids: [0, 1, 2], names: ['a', 'b', 'c'] }
+    }
+    const listing = open({
+      metrics: { 'demo.x': { ...base, indom: { ...disks, instances }, store: () => undefined } },
+    })
+    await listing.store([makeSet(id(0), PM_TYPE_32, [0, 1, 2], [7, 8, 9])], ASK)
+    expect(listings).toBe(1)
+  })
 })
 
 describe('announcements', () => {
@@ -529,13 +542,18 @@ test('a defect in a callback is a PcpError for whoever asks, and stands in the l
         'demo.y': { ...base, item: 1, store: fail },
       },
       beforeFetch: fail,
+      endClient: fail,
+      close: fail,
     },
     { log: (_, text) => log.push(text) },
   )
+  agent.endClient?.(1)
+  expect(log).toHaveLength(1)
   for (const answer of [
     agent.instances(indom(DOMAIN, 3), undefined, ASK),
     agent.fetch([id(1)], ASK),
     agent.store([makeSingular(id(1), PM_TYPE_32, 1)], ASK),
+    agent.close(),
   ])
     await expect(answer).rejects.toMatchObject({ name: 'PcpError', code: 'PM_ERR_GENERIC' })
   expect(log[0]).toContain('demo: TypeError: a defect\n    at ')
