@@ -1,7 +1,7 @@
 /**
  * pmcpp: the preprocessor of name spaces and configuration files. pmcpp(1), docs/formats/pmns.md §4
  *
- * Unlike the reference it processes a last line without newline, accepts a second #else that becomes true, keeps
+ * Unlike the reference it has -V, processes a last line without newline, accepts a second #else that becomes true, keeps
  * skipping after an unknown `#...` line in a false block, and gives the real line of an #ifdef that is never closed.
  */
 import { closeSync, openSync, readSync } from 'node:fs'
@@ -18,6 +18,7 @@ import {
   type ParsedOptions,
   parseOptions,
   usageText,
+  VERSION_ROW,
 } from './lib/options.ts'
 import { FdOutput } from './lib/output.ts'
 import type { Output, Tool, ToolIo } from './lib/tool.ts'
@@ -31,6 +32,7 @@ const OPTIONS: OptionTable = {
     { short: 'P', help: 'write no line markers' },
     { short: 'r', long: 'restrict', help: 'expand macros only where written #name or #{name}' },
     { short: 's', long: 'shell', help: 'use % in place of # and leave comments alone' },
+    VERSION_ROW,
   ],
 }
 
