@@ -26,3 +26,25 @@ export function withLocalNames(source: MetricSource, names: Pmns): MetricSource 
     close: () => source.close(),
   }
 }
+
+/** A source of names alone: every question about anything else fails with PM_ERR_NOCONTEXT. */
+export function namesOnly(names: Pmns): MetricSource {
+  const nobody = async (): Promise<never> => {
+    throw new PcpError('PM_ERR_NOCONTEXT')
+  }
+  const nowhere: MetricSource = {
+    children: nobody,
+    traverse: nobody,
+    lookupNames: nobody,
+    lookupId: nobody,
+    descs: nobody,
+    instances: nobody,
+    text: nobody,
+    labels: nobody,
+    fetch: nobody,
+    store: nobody,
+    subscribe: () => () => {},
+    close: async () => {},
+  }
+  return withLocalNames(nowhere, names)
+}

@@ -1,10 +1,34 @@
-import { expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
 import { openAgent } from '../../src/pmda/open-agent.ts'
 import { tool } from '../../src/tools/pminfo/index.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
 import { runTool } from './run-tool.ts'
 
 const pminfo = (...args: string[]): ReturnType<typeof runTool> => runTool(tool, args, openAgent(demoAgent))
+
+const dir = mkdtempSync(join(tmpdir(), 'pminfo-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+
+test('takes names from a file, and needs no source to list them', async () => {
+  const file = join(dir, 'names')
+  writeFileSync(file, 'root {\n\ta\t250:0:0\n\tb\t250:0:3\n\tc\t250:0:3\n}\n')
+  expect(await runTool(tool, ['-m', '-n', file, '250.0.3', 'a'])).toMatchObject({
+    status: 0,
+    stdout: 'c PMID: 250.0.3\na PMID: 250.0.0\n',
+  })
+  expect((await pminfo('-f', '-n', file, 'a', 'b')).stdout).toBe('\na\n    value 1\n\nb\n    value "hello"\n')
+  const { status, stdout, stderr } = await pminfo('-N', file)
+  expect({ status, stdout, stderr }).toEqual({
+    status: 1,
+    stdout: '',
+    stderr:
+      'Error Parsing ASCII PMNS: Duplicate metric id (250.0.3) in name space for metrics "c" and "b"\n\n' +
+      `pminfo: Cannot load namespace from "${file}": Problems parsing PMNS definitions\n`,
+  })
+})
 
 test('lists all names in name space order, those of event records last', async () => {
   const { status, stdout } = await pminfo()

@@ -1,6 +1,8 @@
 /** Runs commands in this process, over any source. */
 import type { MetricSource } from '../../src/model/source.ts'
+import type { connect } from '../../src/pmapi/connect.ts'
 import { Context } from '../../src/pmapi/context.ts'
+import { withLocalNames } from '../../src/pmapi/local-names.ts'
 import type { Output, Tool, ToolIo } from '../../src/tools/lib/tool.ts'
 
 /** What a command printed. */
@@ -40,8 +42,14 @@ export function testIo(
     now: () => 0,
     signal: new AbortController().signal,
     printed,
-    ...(source === undefined ? {} : { connect: async () => Context.over(source, { hostname: 'testhost' }) }),
+    ...(source === undefined ? {} : { connect: contextsOver(source) }),
   }
+}
+
+/** What `connect` does, without connecting. */
+function contextsOver(source: MetricSource): typeof connect {
+  return async (_, { names } = {}) =>
+    Context.over(names === undefined ? source : withLocalNames(source, names), { hostname: 'testhost' })
 }
 
 /** Runs a command over a source. Errors that end it are printed as `main` prints them. */

@@ -2,7 +2,8 @@
 import { PcpError } from '../../model/errors.ts'
 import { type HostSpec, parseHostSpec } from '../../net/host-spec.ts'
 import { connect } from '../../pmapi/connect.ts'
-import type { Context } from '../../pmapi/context.ts'
+import { Context } from '../../pmapi/context.ts'
+import { namesOnly } from '../../pmapi/local-names.ts'
 import { loadPmns } from '../../pmns/load.ts'
 import type { Pmns } from '../../pmns/tree.ts'
 import { loadConfig, type Variables } from '../../sys/config.ts'
@@ -31,6 +32,12 @@ export async function openContext(standard: StandardOptions, io: ToolIo): Promis
   }
 }
 
+/** A context of the names in the file of -n or -N alone; undefined when a source is named, or no such file. */
+export function openNames({ namespace, source }: StandardOptions, io: ToolIo): Context | undefined {
+  if (namespace === undefined || source !== undefined) return undefined
+  return Context.over(namesOnly(loadNames(namespace, io)))
+}
+
 /** Says so where a host specification is wrong: its message shows the place. */
 function parseHost(host: string, env: Variables, io: ToolIo): HostSpec {
   try {
@@ -49,7 +56,8 @@ export function loadNames(namespace: NonNullable<StandardOptions['namespace']>, 
     return loadPmns(file, pmnsFiles(variables, { cwd: io.cwd }), { unique })
   } catch (error) {
     const { code, text, message } = PcpError.from(error)
-    io.stderr.write(`${message.trimEnd()}\n`)
+    // PCP's messages about duplicates bring a newline of their own.
+    io.stderr.write(`${message.trimEnd()}\n${message.includes(': Duplicate ') ? '\n' : ''}`)
     throw new PcpError(code, `Cannot load namespace from "${file}": ${text}`, { cause: error })
   }
 }

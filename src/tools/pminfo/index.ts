@@ -7,11 +7,11 @@ import { PcpError } from '../../model/errors.ts'
 import { type Indom, indom, type Pmid, pmid } from '../../model/ids.ts'
 import { endEarly } from '../lib/options.ts'
 import { printOptions } from '../lib/print.ts'
-import { openContext } from '../lib/source.ts'
+import { openContext, openNames } from '../lib/source.ts'
 import { parseStandard } from '../lib/standard.ts'
 import type { Tool } from '../lib/tool.ts'
 import { reportingZone } from '../lib/zone.ts'
-import { OPTIONS, wantedFrom } from './options.ts'
+import { needsSource, OPTIONS, wantedFrom } from './options.ts'
 import { type Report, reportIndom, reportMetrics } from './report.ts'
 
 /** Shows what is known about metrics. Status 1 when an operand could not be resolved. */
@@ -26,7 +26,8 @@ export const tool: Tool = {
     if (status !== undefined) return status
     const own = parsed.given.find(({ name }) => name === 's' || name === 'c' || name === 'r')
     if (own !== undefined) throw new PcpError('PM_ERR_NYI', `-${own.name} is not supported yet`)
-    const context = await openContext(parsed.standard, io)
+    const names = needsSource(wanted) ? undefined : openNames(parsed.standard, io)
+    const context = names ?? (await openContext(parsed.standard, io))
     try {
       const { zone } = await reportingZone(parsed.standard, context, io)
       const print = printOptions(zone, io)

@@ -135,3 +135,13 @@ function setWanted(wanted: Wanted, name: string, value: string, problems: string
       wanted.verify = true
   }
 }
+
+/** Does the report need descriptors? */
+export function needsDescs({ desc, descOneline, values, labels, verify }: Wanted): boolean {
+  return desc || descOneline || values || labels || verify
+}
+
+/** Does the report need a source besides a name space? */
+export function needsSource(wanted: Wanted): boolean {
+  return needsDescs(wanted) || wanted.oneline || wanted.help
+}

@@ -10,7 +10,7 @@ import { settle } from '../lib/settle.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { decimalAndHex, descLine, descLines, indomWords } from './desc.ts'
 import { indomLabelLine, type LabelLines, metricLabelLines } from './labels.ts'
-import type { Wanted } from './options.ts'
+import { needsDescs, needsSource, type Wanted } from './options.ts'
 import { fetchValues, valueLines } from './values.ts'
 
 /** What every part of a report needs. */
@@ -31,20 +31,10 @@ interface Metric {
   readonly set: ValueSet | undefined
 }
 
-/** Does the report need descriptors? */
-function needsDescs({ desc, descOneline, values, labels, verify }: Wanted): boolean {
-  return desc || descOneline || values || labels || verify
-}
-
-/** Does the report need more than names? */
-function needsLookup(wanted: Wanted): boolean {
-  return needsDescs(wanted) || wanted.pmid || wanted.oneline || wanted.help
-}
-
 /** Reports on some metrics, with one question for all of them where that is possible. */
 export async function reportMetrics(report: Report, names: readonly string[]): Promise<void> {
   const { context, wanted, io } = report
-  if (!needsLookup(wanted)) {
+  if (!needsSource(wanted) && !wanted.pmid) {
     for (const name of names) io.stdout.write(`${name}\n`)
     return
   }
