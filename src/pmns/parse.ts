@@ -127,7 +127,9 @@ function readLine(reader: GroupReader, raw: string, file: string, line: number):
 
 /** Leading blanks off, blanks squeezed to one and removed around colons: `a  1 : 2 : 3` is `a 1:2:3`. */
 function squeeze(line: string): string {
-  const squeezed = line.replace(BLANKS, ' ').replace(/ ?: ?/g, ':')
+  let squeezed = line.replace(BLANKS, ' ')
+  // Asked first, because nearly no line has them: a tenth of the time of a large file.
+  if (squeezed.includes(' :') || squeezed.includes(': ')) squeezed = squeezed.replace(/ ?: ?/g, ':')
   return squeezed.startsWith(' ') ? squeezed.slice(1) : squeezed
 }
 
@@ -254,12 +256,10 @@ function link(
   }
   if (diagnostics.length > 0) return undefined
   const pmns = new Pmns()
-  const names = new Map<Pmid, string>()
   for (const { name, id } of leaves) {
-    const old = names.get(id)
-    if (isUnique && old !== undefined && !isDynamicRoot(id))
+    const [old] = isUnique && !isDynamicRoot(id) ? pmns.namesOf(id) : []
+    if (old !== undefined)
       return wrong(`Duplicate metric id (${pmidStr(id)}) in name space for metrics "${name}" and "${old}"`)
-    names.set(id, name)
     pmns.add(name, id)
   }
   return pmns
