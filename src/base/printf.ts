@@ -37,11 +37,6 @@ export function rightJustify(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - byteWidth(text))) + text
 }
 
-/** Pads on the right to `width` bytes of UTF-8, as `%-*s` does. */
-export function leftJustify(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(0, width - byteWidth(text)))
-}
-
 /** Bytes that text takes in UTF-8; a byte escaped as in `base/text.ts` counts one. */
 export function byteWidth(text: string): number {
   let bytes = text.length

@@ -20,26 +20,40 @@ export interface Units {
   readonly extraScale: number
 }
 
+/** Bytes. */
 export const PM_SPACE_BYTE = 0
+/** 1024 bytes. */
 export const PM_SPACE_KBYTE = 1
+/** 1024 Kbytes. */
 export const PM_SPACE_MBYTE = 2
+/** 1024 Mbytes. */
 export const PM_SPACE_GBYTE = 3
+/** 1024 Gbytes. */
 export const PM_SPACE_TBYTE = 4
+/** 1024 Tbytes. */
 export const PM_SPACE_PBYTE = 5
+/** 1024 Pbytes; larger scales print but do not convert. */
 export const PM_SPACE_EBYTE = 6
+/** Nanoseconds. */
 export const PM_TIME_NSEC = 0
+/** Microseconds. */
 export const PM_TIME_USEC = 1
+/** Milliseconds. */
 export const PM_TIME_MSEC = 2
+/** Seconds. */
 export const PM_TIME_SEC = 3
+/** Minutes. */
 export const PM_TIME_MIN = 4
+/** Hours. */
 export const PM_TIME_HOUR = 5
+/** Degrees, in the scales of `EXTRA_UNITS`. */
 export const PM_EXTRA_TEMPERATURE = 1
+/** Volts. */
 export const PM_EXTRA_VOLTAGE = 2
+/** Amperes. */
 export const PM_EXTRA_CURRENT = 3
+/** Watts. */
 export const PM_EXTRA_POWER = 4
-
-/** The word of a metric that measures nothing in particular. */
-export const NO_UNITS = 0
 
 /** Extra units: entry `unit - 1` has the unit's name and the names of its scales from 1 on. */
 export const EXTRA_UNITS: readonly { readonly name: string; readonly scales: readonly string[] }[] = [

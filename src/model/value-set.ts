@@ -117,7 +117,7 @@ export function blockType(set: ValueSet, i: number): number {
 }
 
 /** The 64-bit integer at an offset, exactly. PM_TYPE_U64 reads it unsigned. Bounds are the caller's. */
-export function bigintAt(bytes: Uint8Array, at: number, type: number): bigint {
+function bigintAt(bytes: Uint8Array, at: number, type: number): bigint {
   const high = uint32At(bytes, at)
   return (BigInt(type === PM_TYPE_U64 ? high : high | 0) << 32n) | BigInt(uint32At(bytes, at + 4))
 }

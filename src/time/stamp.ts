@@ -18,11 +18,6 @@ export function clockStamp({ sec, nsec }: Timestamp, zone: Zone): string {
   return `${clock(sec, zone)}.${String(Math.floor(nsec / 1e6)).padStart(3, '0')}`
 }
 
-/** `10:30:00.123456`: time of day with microseconds, cut and not rounded. */
-export function clockStampMicros({ sec, nsec }: Timestamp, zone: Zone): string {
-  return `${clock(sec, zone)}.${String(Math.floor(nsec / 1e3)).padStart(6, '0')}`
-}
-
 /** `10:30:00.123456789`: time of day with nanoseconds. @see pmtimespecPrint(3) */
 export function clockStampNanos({ sec, nsec }: Timestamp, zone: Zone): string {
   return `${clock(sec, zone)}.${String(nsec).padStart(9, '0')}`
