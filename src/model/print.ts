@@ -202,9 +202,12 @@ function printRaw(data: DataView, width: number): string {
   return parts.map((part) => rightJustify(part, width)).join(' ')
 }
 
+/** The two hexadecimal digits of each byte: aggregates have up to 16 million. */
+const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
 function hexOf(bytes: Uint8Array): string {
   let hex = ''
-  for (const byte of bytes) hex += (byte < 16 ? '0' : '') + byte.toString(16)
+  for (let i = 0; i < bytes.length; i++) hex += HEX[bytes[i]!]!
   return hex
 }
 

@@ -39,8 +39,9 @@ const TEMPERATURES: readonly (readonly (Affine | undefined)[])[] = [
 
 /**
  * A value of numeric `type` in units `from`, expressed in units `to` (both units words); integers are rounded half up.
- * PM_ERR_CONV when the dimensions differ, the type is not a number or a factor has no 64-bit form, PM_ERR_UNIT for scales
- * without a meaning, PM_ERR_TRUNC and PM_ERR_SIGN when the result does not fit the type. @see pmConvScale(3)
+ * PM_ERR_CONV when the dimensions differ, the type is not a number, the value is none of its type or a factor has no
+ * 64-bit form, PM_ERR_UNIT for scales without a meaning, PM_ERR_TRUNC and PM_ERR_SIGN when the result does not fit the
+ * type. @see pmConvScale(3)
  */
 export function convScale(type: number, value: number | bigint, from: number, to: number): number | bigint {
   const source = withDimension(unpackUnits(from))
@@ -102,6 +103,8 @@ function applyRatio(type: number, value: number | bigint, mult: bigint, div: big
     case PM_TYPE_U32:
     case PM_TYPE_64:
     case PM_TYPE_U64:
+      if (typeof value === 'number' && !Number.isInteger(value))
+        throw new PcpError('PM_ERR_CONV', `${value} is not a value of type ${typeStr(type)}`)
       return fitInteger((BigInt(value) * mult + div / 2n) / div, type)
     case PM_TYPE_FLOAT:
       return Math.fround(Number(value) * Math.fround(Math.fround(Number(mult)) / Math.fround(Number(div))))

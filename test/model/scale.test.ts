@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { convScale } from '../../src/model/scale.ts'
-import { PM_TYPE_DOUBLE } from '../../src/model/types.ts'
+import { PM_TYPE_32, PM_TYPE_DOUBLE } from '../../src/model/types.ts'
 import { packUnits } from '../../src/model/units.ts'
 import { readVectors, typeCode } from '../vectors.ts'
 
@@ -89,4 +89,9 @@ test('there and back gives the value back', () => {
       }
     }),
   )
+})
+
+test('a fraction or nothing is no integer to convert', () => {
+  for (const value of [1.5, Number.NaN, Infinity])
+    expect(() => convScale(PM_TYPE_32, value, 0, 0)).toThrow(expect.objectContaining({ code: 'PM_ERR_CONV' }))
 })
