@@ -30,7 +30,7 @@ interface Row {
 }
 
 const ROWS: readonly Row[] = [
-  { short: 'd', long: 'domain', arg: 'NUM', help: 'number of the metrics domain (default: the agent’s own)' },
+  { short: 'd', long: 'domain', arg: 'NUM', help: "number of the metrics domain (default: the agent's own)" },
   { short: 'D', long: 'debug', arg: 'SPEC', help: '' },
   { short: 'h', long: 'helpfile', arg: 'FILE', help: '' },
   { short: 'l', long: 'log', arg: 'FILE', help: 'log file (default: NAME.log in the current directory)' },
