@@ -89,6 +89,7 @@ async function buildLibrary() {
     entryPoints: Object.entries(ENTRIES).map(([out, file]) => ({ in: join('src', file), out })),
     outdir: join(dist, 'esm'),
     format: 'esm',
+    keepNames: true, // users see class names in errors and in the console
     splitting: true,
     chunkNames: 'chunk-[hash]',
   })
@@ -104,6 +105,7 @@ async function buildLibrary() {
     },
     outfile: join(dist, 'cjs', 'all.js'),
     format: 'cjs',
+    keepNames: true,
   })
   for (const name of names)
     writeFileSync(join(dist, 'cjs', `${name}.js`), `module.exports = require('./all.js').${name}\n`)
