@@ -9,9 +9,20 @@ export interface Timestamp {
 /** The moment zero, used where PCP sends 'no time'. */
 export const EPOCH: Timestamp = { sec: 0, nsec: 0 }
 
-/** The wall clock now, to the millisecond that JavaScript's clock offers. */
+/** Milliseconds to add to the monotonic clock to get the wall clock. */
+let offset = Number.NEGATIVE_INFINITY
+
+/**
+ * The wall clock now, to the microsecond. Date counts whole milliseconds, so the monotonic clock supplies what is
+ * below them; it is pulled back whenever the two disagree, because the wall clock may be set.
+ */
 export function now(): Timestamp {
-  return fromMillis(Date.now())
+  const wall = Date.now()
+  const ticks = performance.now()
+  const fine = ticks + offset
+  if (fine < wall) offset = wall - ticks
+  else if (fine >= wall + 1) offset = wall + 0.999 - ticks
+  return fromMillis(ticks + offset)
 }
 
 /** Milliseconds since the epoch as a timestamp; fractions of a millisecond are kept to the nanosecond. */
