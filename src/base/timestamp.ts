@@ -21,7 +21,7 @@ export function now(): Timestamp {
   const ticks = performance.now()
   const fine = ticks + offset
   if (fine < wall) offset = wall - ticks
-  else if (fine >= wall + 1) offset = wall + 0.999 - ticks
+  else if (fine >= wall + 1) offset = wall + 0.999_999 - ticks
   return fromMillis(ticks + offset)
 }
 
