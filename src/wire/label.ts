@@ -84,6 +84,7 @@ export function decodeLabels(pdu: Uint8Array): LabelPdu {
   const count = r.count(SET_BYTES)
   const sets: LabelSet[] = []
   let end = 0
+  let jsonBytes = 0
   for (let i = 0; i < count; i++) {
     const inst = r.i32()
     const labelCount = r.i32()
@@ -92,12 +93,20 @@ export function decodeLabels(pdu: Uint8Array): LabelPdu {
     const jsonEnd = jsonAt + jsonLength
     if (jsonAt < 0 || jsonLength < 0 || jsonEnd > pdu.length) r.fail(`JSON at ${jsonAt} does not fit`)
     end = Math.max(end, jsonEnd)
+    jsonBytes += jsonLength
+    if (jsonBytes > pdu.length) r.fail('JSON texts overlap')
     const status = Math.min(labelCount, 0)
     if (labelCount > MAX_LABELS || labelCount * LABEL_BYTES > r.remaining)
       r.fail(`${labelCount} labels do not fit`)
     const json = r.bytes.subarray(jsonAt, jsonEnd)
     const labels: Label[] = []
-    for (let l = 0; l < labelCount; l++) labels.push(readLabel(r, json))
+    let labelBytes = 0
+    for (let l = 0; l < labelCount; l++) {
+      const label = readLabel(r, json)
+      labelBytes += label.name.length + label.value.length
+      if (labelBytes > json.length) r.fail('labels overlap in their JSON')
+      labels.push(label)
+    }
     sets.push({ inst, status, json: decodeText(json), labels })
   }
   if (Math.max(end, r.offset) !== pdu.length) r.fail(`${pdu.length - end} bytes behind the last JSON text`)
