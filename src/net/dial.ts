@@ -7,6 +7,7 @@ import { encodeCreds, PDU_FLAG_CONTAINER, PDU_FLAG_CREDS_REQD, PDU_VERSION } fro
 import { decodeChallenge } from '../wire/error.ts'
 import { PduConnection, socketStream } from './connection.ts'
 import { type Env, type HostSpec, hostAttr } from './host-spec.ts'
+import { wait } from './wait.ts'
 
 /** How to connect. */
 export interface DialOptions {
@@ -26,9 +27,9 @@ export interface Dialed {
 }
 
 /** Port of a collector. */
-export const SERVER_PORT = 44321
+const SERVER_PORT = 44321
 /** Port of a pmproxy that forwards to collectors. */
-export const PROXY_PORT = 44322
+const PROXY_PORT = 44322
 
 const CONNECT_MS = 5000
 const PROXY_GREETING = 'pmproxy-server 1\n'
@@ -136,7 +137,7 @@ async function dialOne(
 ): Promise<Dialed> {
   const limitMs = timeoutMs(env['PMCD_CONNECT_TIMEOUT'], CONNECT_MS)
   const socket = await connect(target, limitMs, signal)
-  if (target.proxy !== undefined) await askProxy(socket, target, limitMs)
+  if (target.proxy !== undefined) await askProxy(socket, target, limitMs, signal)
   const connection = new PduConnection(socketStream(socket), { name: `pmcd at ${target.address}` })
   try {
     const first = await firstPdu(connection, timeoutMs(env['PMCD_REQUEST_TIMEOUT'], 2 * CONNECT_MS), signal)
@@ -164,39 +165,30 @@ function checkChallenge(pdu: Uint8Array, target: Target, container: string | und
   return features
 }
 
-function connect(target: Target, limitMs: number, signal: AbortSignal | undefined): Promise<Socket> {
+function connect(target: Target, ms: number, signal: AbortSignal | undefined): Promise<Socket> {
   const net = process.getBuiltinModule('node:net')
   const { proxy } = target
   const where = proxy === undefined ? target.address : `pmproxy at ${proxy.host}:${proxy.port}`
   const port = proxy?.port ?? target.port
   if (port !== undefined && port > 65535)
     return Promise.reject(new PcpError('EINVAL', `There is no port ${port}: ${where}`))
-  return new Promise((resolve, reject) => {
+  const late = (): PcpError => new PcpError('ETIMEDOUT', `${where} did not answer within ${ms} ms`)
+  return wait({ ms, late, signal, what: `Connecting to ${where}` }, (end) => {
     const socket =
       target.path === undefined
         ? net.connect({ host: proxy?.host ?? target.host!, port: port! })
         : net.connect({ path: target.path })
-    const end = (error?: PcpError): void => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', aborted)
-      socket.removeListener('error', failed)
-      if (error === undefined) {
-        resolve(socket)
-      } else {
-        socket.destroy()
-        reject(error)
-      }
+    let isConnected = false
+    const connected = (): void => {
+      isConnected = true
+      end(socket)
     }
     const failed = (error: NodeJS.ErrnoException): void => end(connectError(error, where))
-    const aborted = (): void => end(new PcpError('ECANCELED', `Connecting to ${where} was given up`))
-    const timer = setTimeout(
-      () => end(new PcpError('ETIMEDOUT', `${where} did not answer within ${limitMs} ms`)),
-      limitMs,
-    )
-    socket.once('connect', () => end())
-    socket.once('error', failed)
-    if (signal?.aborted === true) aborted()
-    else signal?.addEventListener('abort', aborted)
+    socket.once('connect', connected).once('error', failed)
+    return () => {
+      socket.removeListener('connect', connected).removeListener('error', failed)
+      if (!isConnected) socket.destroy()
+    }
   })
 }
 
@@ -208,68 +200,47 @@ function connectError(error: NodeJS.ErrnoException, where: string): PcpError {
   return new PcpError(known.code, `${where}: ${known.text}`, { cause: error })
 }
 
-/** The text lines in front of the PDUs of a forwarded connection. */
-function askProxy(socket: Socket, target: Target, limitMs: number): Promise<void> {
+/** The text lines in front of the PDUs of a forwarded connection. Destroys the socket when it rejects. */
+async function askProxy(
+  socket: Socket,
+  target: Target,
+  ms: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const where = `pmproxy at ${target.proxy!.host}:${target.proxy!.port}`
-  return new Promise((resolve, reject) => {
-    let text = ''
-    const end = (error?: PcpError): void => {
-      clearTimeout(timer)
-      socket.removeListener('data', read).removeListener('close', closed).removeListener('error', failed)
-      socket.pause()
-      if (error === undefined) {
-        resolve()
-      } else {
-        socket.destroy()
-        reject(error)
+  const late = (): PcpError => new PcpError('PM_ERR_TIMEOUT', `${where} did not answer within ${ms} ms`)
+  try {
+    await wait<true>({ ms, late, signal, what: `Connecting to ${where}` }, (end) => {
+      let text = ''
+      const failed = (error: NodeJS.ErrnoException): void => end(connectError(error, where))
+      const closed = (): void => end(new PcpError('PM_ERR_EOF', `${where} closed the connection`))
+      const read = (chunk: Uint8Array): void => {
+        text += decodeText(chunk)
+        if (text === PROXY_GREETING) end(true)
+        else if (!PROXY_GREETING.startsWith(text))
+          end(new PcpError('PM_ERR_IPC', `${where} is no pmproxy: it says ${JSON.stringify(text)}`))
       }
-    }
-    const failed = (error: NodeJS.ErrnoException): void => end(connectError(error, where))
-    const closed = (): void => end(new PcpError('PM_ERR_EOF', `${where} closed the connection`))
-    const read = (chunk: Uint8Array): void => {
-      text += decodeText(chunk)
-      if (text === PROXY_GREETING) {
-        socket.write(`${target.host} ${target.port}\n`)
-        end()
-      } else if (!PROXY_GREETING.startsWith(text)) {
-        end(new PcpError('PM_ERR_IPC', `${where} is no pmproxy: it says ${JSON.stringify(text)}`))
+      socket.on('error', failed).on('close', closed).on('data', read)
+      socket.write('pmproxy-client 1\n')
+      return () => {
+        socket.removeListener('data', read).removeListener('close', closed).removeListener('error', failed)
+        socket.pause()
       }
-    }
-    const timer = setTimeout(
-      () => end(new PcpError('PM_ERR_TIMEOUT', `${where} did not answer within ${limitMs} ms`)),
-      limitMs,
-    )
-    socket.on('error', failed).on('close', closed).on('data', read)
-    socket.write('pmproxy-client 1\n')
-  })
+    })
+    socket.write(`${target.host} ${target.port}\n`)
+  } catch (error) {
+    socket.destroy()
+    throw error
+  }
 }
 
-/** The PDU with which a peer opens the conversation. */
-export function firstPdu(
-  connection: PduConnection,
-  limitMs: number,
-  signal?: AbortSignal,
-): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const end = (outcome: Uint8Array | PcpError): void => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', aborted)
-      if (outcome instanceof PcpError) {
-        reject(outcome)
-      } else {
-        // Whatever follows belongs to whoever listens next.
-        connection.pause()
-        resolve(outcome)
-      }
-    }
-    const aborted = (): void => end(new PcpError('ECANCELED', `Waiting for ${connection.name} was given up`))
-    const timer = setTimeout(
-      () => end(new PcpError('PM_ERR_TIMEOUT', `${connection.name} said nothing within ${limitMs} ms`)),
-      limitMs,
-    )
-    if (signal?.aborted === true) aborted()
-    signal?.addEventListener('abort', aborted)
-    connection.onClose((error) => end(error))
+/** The PDU with which a peer opens the conversation. Whatever follows is kept for whoever listens next. */
+export function firstPdu(connection: PduConnection, ms: number, signal?: AbortSignal): Promise<Uint8Array> {
+  const { name } = connection
+  const late = (): PcpError => new PcpError('PM_ERR_TIMEOUT', `${name} said nothing within ${ms} ms`)
+  return wait<Uint8Array>({ ms, late, signal, what: `Waiting for ${name}` }, (end) => {
+    connection.onClose(end)
     connection.onPdu(end)
+    return () => connection.pause()
   })
 }

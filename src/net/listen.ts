@@ -125,12 +125,18 @@ function bind(target: Target, options: ListenOptions): Promise<Server> {
     const server = createServer({ noDelay: true, keepAlive: true })
     server.once('error', reject)
     const listening = (): void => {
+      try {
+        if (target.family === 'unix') chmodSync(target.bind, 0o666)
+      } catch (error) {
+        server.close()
+        reject(error)
+        return
+      }
       server.removeListener('error', reject)
       const endpoint = endpointOf(target, server)
       server.on('connection', (socket) => options.onConnection(socket, endpoint))
       // A failing accept (too many open files) costs that one connection, not the server.
       server.on('error', () => undefined)
-      if (target.family === 'unix') chmodSync(target.bind, 0o666)
       resolve(server)
     }
     const backlog = options.backlog ?? 5

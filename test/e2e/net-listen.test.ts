@@ -181,3 +181,27 @@ test('a proxy forwards after one line each way', async () => {
   proxy.close()
   await pmcd.close()
 })
+
+test('a proxy that keeps silent is given up when the signal says so, and its connection closed', async () => {
+  const proxy = createServer()
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const { port } = proxy.address() as { port: number }
+  const controller = new AbortController()
+  const closed = new Promise<void>((resolve) => {
+    proxy.on('connection', (socket) => {
+      socket.on('data', () => controller.abort()).on('close', () => resolve())
+    })
+  })
+  await expect(
+    dial(parseHostSpec(`127.0.0.1:1@127.0.0.1:${port}`), { signal: controller.signal }),
+  ).rejects.toMatchObject({ code: 'ECANCELED' })
+  await closed
+  proxy.close()
+})
+
+test('a unix socket that cannot be opened to everybody is reported, not thrown', async () => {
+  // An abstract socket has no file whose mode could be set.
+  const { endpoints } = await listenOn([], { socketPath: `\0pcp-test-${process.pid}` })
+  expect(endpoints[0]!.error?.message).toMatch(/Cannot listen/)
+  expect(endpoints[0]!.fd).toBe(-1)
+})
