@@ -58,6 +58,8 @@ export class PduConnection {
   #isReceiving = false
   #isPaused = false
   #isBlocked = false
+  /** Has a PDU come since the timer was looked at? Then what is incomplete now is another one. */
+  #hasReceived = false
   #incompleteTimer: NodeJS.Timeout | undefined
 
   /** PDUs are kept back until `onPdu` is called. */
@@ -68,7 +70,7 @@ export class PduConnection {
     this.#framer = new Framer((pdu) => this.#receive(pdu), options.limit)
     this.#framer.pause()
     const { readable, writable } = stream
-    readable.on('data', (chunk: Uint8Array) => this.#onData(chunk))
+    readable.on('data', (chunk: Uint8Array) => this.#feed(chunk))
     readable.on('end', () => this.#onEnd())
     readable.on('error', (error) => this.#onError(error))
     readable.on('close', () => this.#onEnd())
@@ -167,22 +169,20 @@ export class PduConnection {
   }
 
   #receive(pdu: Uint8Array): void {
+    this.#hasReceived = true
     countPdu(this.counters.received, pduType(pdu))
     if (this.#options.counters !== undefined) countPdu(this.#options.counters.received, pduType(pdu))
     this.#onPdu!(pdu)
   }
 
-  #onData(chunk: Uint8Array): void {
+  /** Runs the framer, on what it keeps when there is nothing new; what its PDUs make us send leaves in one write. */
+  #feed(chunk?: Uint8Array): void {
     if (this.#closedBy !== undefined) return
-    this.#feed(() => this.#framer.push(chunk))
-  }
-
-  /** Runs the framer; what its PDUs make us send leaves in one write. */
-  #feed(step: () => void): void {
     const isOuter = !this.#isReceiving
     this.#isReceiving = true
     try {
-      step()
+      if (chunk === undefined) this.#framer.resume()
+      else this.#framer.push(chunk)
     } catch (error) {
       // Only framing errors are the peer's fault; anything else is a bug of a listener and must be seen.
       if (!(error instanceof PcpError)) throw error
@@ -194,26 +194,35 @@ export class PduConnection {
     if (this.#options.incompleteMs !== undefined) this.#watchIncomplete(this.#options.incompleteMs)
   }
 
+  /** The time for the rest of a PDU runs from when its beginning came, and only while we read. */
   #watchIncomplete(ms: number): void {
-    if (!this.#framer.hasPartial || this.#closedBy !== undefined) {
-      clearTimeout(this.#incompleteTimer)
-      this.#incompleteTimer = undefined
-    } else {
+    if (this.#hasReceived || !this.#framer.hasPartial) this.#stopWatching()
+    this.#hasReceived = false
+    if (this.#framer.hasPartial && this.#isReading && this.#closedBy === undefined)
       this.#incompleteTimer ??= setTimeout(() => {
         this.destroy(new PcpError('PM_ERR_TIMEOUT', `${this.name} did not complete a PDU within ${ms} ms`))
       }, ms)
-    }
+  }
+
+  #stopWatching(): void {
+    clearTimeout(this.#incompleteTimer)
+    this.#incompleteTimer = undefined
+  }
+
+  get #isReading(): boolean {
+    return !this.#isPaused && !this.#isBlocked && this.#onPdu !== undefined
   }
 
   /** Brings framer and stream into the state that pause, backpressure and listeners ask for. */
   #advance(): void {
     if (this.#closedBy !== undefined) return
-    if (this.#isPaused || this.#isBlocked || this.#onPdu === undefined) {
+    if (this.#isReading) {
+      this.#feed()
+      if (this.#isReading) this.#stream.readable.resume()
+    } else {
       this.#framer.pause()
       this.#stream.readable.pause()
-    } else {
-      this.#feed(() => this.#framer.resume())
-      if (!this.#isPaused && !this.#isBlocked) this.#stream.readable.resume()
+      this.#stopWatching()
     }
   }
 
@@ -260,7 +269,7 @@ export class PduConnection {
     this.#closedBy = error
     this.#out = []
     this.#outBytes = 0
-    clearTimeout(this.#incompleteTimer)
+    this.#stopWatching()
     this.#framer.pause()
     for (const listener of this.#closeListeners.splice(0)) listener(error)
   }

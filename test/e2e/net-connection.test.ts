@@ -1,6 +1,6 @@
 /** PduConnection over loopback sockets and pipes. */
 import { PassThrough } from 'node:stream'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { PduConnection } from '../../src/net/connection.ts'
 import { pduCount, pduTotal } from '../../src/net/counters.ts'
 import { decodeAttr, encodeAttr } from '../../src/wire/attr.ts'
@@ -85,6 +85,56 @@ test('a PDU completed in time lets the connection live', async () => {
   expect(decodeError((await got)[0]!).status).toBe(5)
   expect(near.closedBy).toBeUndefined()
   await near.close()
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** A connection whose peer may take `incompleteMs` = 100 to complete a PDU, on a clock that the test moves. */
+function onFakeClock() {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const from = new PassThrough()
+  const connection = new PduConnection(
+    { readable: from, writable: new PassThrough() },
+    { name: 'peer', incompleteMs: 100 },
+  )
+  let got = 0
+  connection.onPdu(() => got++)
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  return { connection, from, turn, got: () => got }
+}
+
+test('a stream whose every chunk ends within a PDU lives as long as each is completed in time', async () => {
+  const { connection, from, turn, got } = onFakeClock()
+  const pdu = encodeError(0)
+  from.write(pdu.subarray(0, 5))
+  for (let i = 0; i < 5; i++) {
+    await turn()
+    vi.advanceTimersByTime(60)
+    from.write(Buffer.concat([pdu.subarray(5), pdu.subarray(0, 5)]))
+  }
+  await turn()
+  expect(connection.closedBy).toBeUndefined()
+  expect(got()).toBe(5)
+  vi.advanceTimersByTime(100)
+  expect(connection.closedBy?.code).toBe('PM_ERR_TIMEOUT')
+})
+
+test('while we do not read nobody has to complete a PDU', async () => {
+  const { connection, from, turn, got } = onFakeClock()
+  const pdu = encodeError(0)
+  from.write(pdu.subarray(0, 5))
+  await turn()
+  connection.pause()
+  vi.advanceTimersByTime(1000)
+  expect(connection.closedBy).toBeUndefined()
+  connection.resume()
+  vi.advanceTimersByTime(60)
+  from.write(pdu.subarray(5))
+  await turn()
+  expect(got()).toBe(1)
+  connection.destroy()
 })
 
 test('a pause holds back PDUs of the same chunk', async () => {
