@@ -2,7 +2,7 @@
 import type { MetricDesc } from '../model/desc.ts'
 import { type Outcome, PcpError, statusOf } from '../model/errors.ts'
 import { type Indom, type Pmid, pmidStr } from '../model/ids.ts'
-import { LABEL_INSTANCES, type LabelSet } from '../model/labels.ts'
+import type { LabelSet } from '../model/labels.ts'
 import type {
   Ask,
   Child,
@@ -109,9 +109,6 @@ export class AgentLink implements MetricSource {
         return options.timeoutMs ?? REQUEST_MS
       },
       toleratesOddStatus: true,
-      onRefusal: (status) => {
-        if (status === NOTREADY) this.#becomeNotReady()
-      },
       onUnsolicited: (pdu) => this.#onUnsolicited(pdu),
     })
     connection.onClose((error) => this.#listeners.emit({ type: 'lost', error }))
@@ -171,8 +168,7 @@ export class AgentLink implements MetricSource {
   }
 
   labels(query: LabelQuery, ask: Ask): Promise<readonly LabelSet[]> {
-    const needsProfile = query.level === LABEL_INSTANCES
-    return this.#ask(labelsQuestion(query, ask.requester.client), ask, needsProfile)
+    return this.#ask(labelsQuestion(query, ask.requester.client), ask)
   }
 
   fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
@@ -182,10 +178,10 @@ export class AgentLink implements MetricSource {
         pdu: encodeFetch(context, ids, client),
         replyType: PDU_RESULT,
         on: this.name,
+        needsProfile: true,
         read: (reply) => this.#readResult(reply, ids.length),
       },
       ask,
-      true,
     )
   }
 
@@ -204,15 +200,17 @@ export class AgentLink implements MetricSource {
   /** Tells the agent who a client is (PCP_ATTR_*), when it asked for that. */
   attribute(client: number, key: number, value: string): void {
     if ((this.flags & (PDU_FLAG_AUTH | PDU_FLAG_CONTAINER)) === 0) return
-    this.#requests.tell(() => this.#connection.send(encodeAgentAttr(key, value, client)))
+    const send = (): void => this.#connection.send(encodeAgentAttr(key, value, client))
+    this.#requests.tell({ client, isEnd: false, send })
   }
 
   /** The slot may be used by another client afterwards, so its profile is forgotten as well. */
   endClient(client: number): void {
-    this.#requests.tell(() => {
+    const send = (): void => {
       this.#connection.send(encodeError(NOTCONN, client))
       if (this.#client === client) this.#profile = undefined
-    })
+    }
+    this.#requests.tell({ client, isEnd: true, send })
   }
 
   subscribe(listener: (event: SourceEvent) => void): () => void {
@@ -223,15 +221,13 @@ export class AgentLink implements MetricSource {
     return this.#connection.close()
   }
 
-  async #ask<T>(question: Question<T>, ask: Ask, needsProfile = false): Promise<T> {
+  async #ask<T>(question: Question<T>, ask: Ask): Promise<T> {
     if (this.lostBy !== undefined) throw new PcpError('PM_ERR_NOAGENT', this.lostBy.message)
-    const { pdu, replyType, read, on } = question
-    const start = (): void => {
-      if (needsProfile) this.#sendProfile(ask.requester)
-      this.#connection.send(pdu)
+    const prepare = (): void => {
+      if (question.needsProfile === true) this.#sendProfile(ask.requester)
     }
     try {
-      return (await this.#requests.ask({ start, replyType, read, on }, ask.signal)) as T
+      return await this.#requests.ask({ ...question, prepare, onRefusal: this.#onRefusal }, ask.signal)
     } catch (error) {
       throw this.#explain(error)
     }
@@ -280,6 +276,13 @@ export class AgentLink implements MetricSource {
     this.#client = client
     this.#context = context
     this.#profile = profile
+  }
+
+  readonly #onRefusal = (status: number): void => {
+    if (status === NOTREADY) this.#becomeNotReady()
+    // News, not an answer: the true one is still to come and would be taken for that of the next request.
+    else if (status === READY)
+      throw new PcpError('PM_ERR_IPC', `${this.name} says it is ready when asked something`)
   }
 
   #becomeNotReady(): void {

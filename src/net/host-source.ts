@@ -1,8 +1,8 @@
 /** HostSource: a collector at the other end of a connection, as a MetricSource. docs/formats/wire.md §10, §11 */
 import type { MetricDesc } from '../model/desc.ts'
-import { type Outcome, PcpError } from '../model/errors.ts'
+import { type Outcome, PcpError, statusOf } from '../model/errors.ts'
 import { type Indom, PM_ID_NULL, type Pmid, pmidStr } from '../model/ids.ts'
-import { LABEL_INSTANCES, type LabelSet } from '../model/labels.ts'
+import type { LabelSet } from '../model/labels.ts'
 import type { Profile } from '../model/profile.ts'
 import type {
   Ask,
@@ -46,17 +46,20 @@ import {
   instancesQuestion,
   labelsQuestion,
   nameQuestion,
-  type Question,
   textQuestion,
   traverseQuestion,
 } from './questions.ts'
-import { RequestQueue } from './requests.ts'
+import { type Request, RequestQueue } from './requests.ts'
 
 const REQUEST_MS = 10_000
 /** Names are asked for in messages below this size, as PCP's library does. */
 const NAMES_BYTES = 63 * 1024
 /** Descriptors are asked for in messages of so many. */
 const MAX_DESC_IDS = 8192
+/** What collectors refuse a PROFILE with; no FETCH fails so while its profile is fine. */
+const PROFILE_REFUSALS: ReadonlySet<number> = new Set(
+  (['PM_ERR_PERMISSION', 'PM_ERR_IPC', 'EAGAIN'] as const).map(statusOf),
+)
 
 /**
  * A connection to a collector. Requests are pipelined; replies come in order. One connection may serve several contexts
@@ -218,7 +221,6 @@ export class HostSource implements MetricSource {
   labels(query: LabelQuery, ask: Ask): Promise<readonly LabelSet[]> {
     if ((this.features & PDU_FLAG_LABELS) === 0)
       return Promise.reject(new PcpError('PM_ERR_NOLABELS', `pmcd at ${this.address} knows no labels`))
-    if (query.level === LABEL_INSTANCES) this.#sendProfile(ask.requester)
     return this.#ask(labelsQuestion(query, ask.requester.context), ask)
   }
 
@@ -226,20 +228,22 @@ export class HostSource implements MetricSource {
     if (ids.length === 0) return Promise.reject(new PcpError('PM_ERR_TOOSMALL', 'A fetch of no metrics'))
     const { context } = ask.requester
     const isHighRes = (this.features & PDU_FLAG_HIGHRES) !== 0
-    this.#sendProfile(ask.requester)
     return this.#ask(
       {
         pdu: isHighRes ? encodeHighResFetch(context, ids, context) : encodeFetch(context, ids, context),
         replyType: isHighRes ? PDU_HIGHRES_RESULT : PDU_RESULT,
         on: `${ids.length} metrics`,
+        needsProfile: true,
         read: (reply) => {
           const { timestamp, sets } = decodeResult(reply)
           ofLength(sets, ids.length)
-          return { timestamp, changes: this.#takeChanges(context), sets }
+          // A result that nobody hears of must not take the changes with it.
+          const changes = ask.signal?.aborted === true ? 0 : this.#takeChanges(context)
+          return { timestamp, changes, sets }
         },
+        onState: (bits) => this.#addChanges(bits),
       },
       ask,
-      (bits) => this.#addChanges(bits),
     )
   }
 
@@ -263,15 +267,31 @@ export class HostSource implements MetricSource {
     return this.#connection.close()
   }
 
-  #ask<T>(question: Question<T>, ask: Ask, onState?: (bits: number) => void): Promise<T> {
-    const { pdu, replyType, read, on } = question
+  #ask<T>(request: Request<T>, ask: Ask): Promise<T> {
+    const { pdu, on, needsProfile } = request
     if (pdu.length > MAX_CLIENT_PDU) {
       const text = `${on}: a request of ${pdu.length} bytes; collectors accept ${MAX_CLIENT_PDU}, ask in parts`
       return Promise.reject(new PcpError('PM_ERR_TOOBIG', text))
     }
-    const start = (): void => this.#connection.send(pdu)
-    const request = { start, replyType, read, on, ...(onState === undefined ? {} : { onState }) }
-    return this.#requests.ask(request, ask.signal) as Promise<T>
+    return this.#requests.ask(needsProfile === true ? this.#withProfile(request, ask) : request, ask.signal)
+  }
+
+  /**
+   * A collector answers a PROFILE only to refuse it, so that refusal comes in place of the next reply, and every later
+   * reply one too late: the connection must end.
+   */
+  #withProfile<T>(request: Request<T>, ask: Ask): Request<T> {
+    let hasSent = false
+    return {
+      ...request,
+      prepare: () => {
+        hasSent = this.#sendProfile(ask.requester)
+      },
+      onRefusal: (status) => {
+        if (hasSent && PROFILE_REFUSALS.has(status))
+          throw PcpError.fromStatus(status, `Profile of context ${ask.requester.context}`)
+      },
+    }
   }
 
   /** An error about one item as data; errors about the conversation are thrown. */
@@ -280,11 +300,12 @@ export class HostSource implements MetricSource {
     throw error
   }
 
-  #sendProfile(requester: Requester): void {
-    const { context, profile } = requester
-    if (this.#profiles.get(context) === profile) return
+  /** Returns whether the collector had to be told. */
+  #sendProfile({ context, profile }: Requester): boolean {
+    if (this.#profiles.get(context) === profile) return false
     this.#connection.send(encodeProfile(context, profile, context))
     this.#profiles.set(context, profile)
+    return true
   }
 
   /** A collector tells a connection once; every context on it wants to know. */

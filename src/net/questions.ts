@@ -1,7 +1,7 @@
 /** What collectors and agents are asked alike: from the arguments of a MetricSource to request and reply. */
 import { PcpError } from '../model/errors.ts'
 import { type Indom, indomStr, type Pmid, pmidStr } from '../model/ids.ts'
-import type { LabelSet } from '../model/labels.ts'
+import { LABEL_INSTANCES, type LabelSet } from '../model/labels.ts'
 import type { Child, InstanceQuery, Instances, LabelQuery, TextQuery } from '../model/source.ts'
 import { decodeInstances, encodeInstanceReq } from '../wire/instance.ts'
 import { decodeLabels, encodeLabelReq } from '../wire/label.ts'
@@ -31,8 +31,10 @@ export interface Question<T> {
   readonly replyType: number
   /** Returns a PcpError for an error that stands in a reply. */
   readonly read: (reply: Uint8Array) => T | PcpError
-  /** What is asked about. */
+  /** What is asked about, for the message of an error. */
   readonly on: string
+  /** Whoever is asked must know the requester's profile. */
+  readonly needsProfile?: boolean
 }
 
 /** Children of a name. */
@@ -114,6 +116,7 @@ export function labelsQuestion(query: LabelQuery, from: number): Question<readon
     pdu: encodeLabelReq(query.id, query.level, from),
     replyType: PDU_LABEL,
     on: `Labels of level ${query.level}`,
+    needsProfile: query.level === LABEL_INSTANCES,
     read: (reply) => {
       const labels = decodeLabels(reply)
       if (labels.level !== query.level)

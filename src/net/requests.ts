@@ -3,6 +3,8 @@ import { PcpError } from '../model/errors.ts'
 import { decodeError } from '../wire/error.ts'
 import { PDU_ERROR, pduName, pduType } from '../wire/pdu.ts'
 import type { PduConnection } from './connection.ts'
+import type { Question } from './questions.ts'
+import { MAX_DELAY_MS } from './wait.ts'
 
 /** How requests are made. */
 export interface RequestQueueOptions {
@@ -12,24 +14,27 @@ export interface RequestQueueOptions {
   readonly timeoutMs: number
   /** What an ERROR without an error as answer means: the agent's odd answer (PM_ERR_GENERIC), or a broken conversation. */
   readonly toleratesOddStatus: boolean
-  /** A request was refused with this negative status; called before the next one is sent. */
-  readonly onRefusal?: (status: number) => void
   /** A PDU arrived that no request waits for; throws PcpError to end the connection. */
   readonly onUnsolicited: (pdu: Uint8Array) => void
 }
 
-/** One request. */
-export interface Request<T> {
-  /** Sends it; called when its turn comes. */
-  readonly start: () => void
-  /** Type of the reply; PDU_ERROR for a request that is answered by its status. */
-  readonly replyType: number
-  /** Takes the reply apart; a throw ends the connection. */
-  readonly read: (reply: Uint8Array) => T
-  /** What is asked about, for the message of an error. */
-  readonly on?: string
+/** A question and what goes with asking it. */
+export interface Request<T> extends Question<T> {
+  /** Called when its turn comes, before it is sent. */
+  readonly prepare?: () => void
   /** Hears an ERROR with state bits, which precedes the reply. */
   readonly onState?: (bits: number) => void
+  /** Hears the negative status it is refused with, before the next one is sent; throws PcpError to end the connection. */
+  readonly onRefusal?: (status: number) => void
+}
+
+/** Something that is sent in its turn and not answered. */
+export interface Notice {
+  /** The client it is about. */
+  readonly client: number
+  /** The last one: whoever has not heard the earlier ones about this client need not hear them. */
+  readonly isEnd: boolean
+  readonly send: () => void
 }
 
 interface Pending {
@@ -38,10 +43,11 @@ interface Pending {
   readonly reject: (error: PcpError) => void
   /** When it was sent. */
   since: number
+  /** Stops listening to the signal that may abort it. */
+  unwatch?: () => void
 }
 
-/** A notice is sent in its turn and not answered. */
-type Item = Pending | (() => void)
+type Item = Pending | Notice
 
 /**
  * Pairs replies with requests, strictly in order. A reply that is late, of the wrong type or malformed ends the
@@ -50,7 +56,7 @@ type Item = Pending | (() => void)
 export class RequestQueue {
   readonly #connection: PduConnection
   readonly #options: RequestQueueOptions
-  readonly #waiting: Item[] = []
+  #waiting: Item[] = []
   readonly #sent: Pending[] = []
   #timer: NodeJS.Timeout | undefined
   #lastReply = 0
@@ -77,27 +83,31 @@ export class RequestQueue {
   ask<T>(request: Request<T>, signal?: AbortSignal): Promise<T> {
     const refusal = this.#connection.closedBy ?? this.#heldBy
     if (refusal !== undefined) return Promise.reject(refusal)
+    if (signal?.aborted === true) return Promise.reject(this.#givenUp(signal))
     return new Promise<T>((resolve, reject) => {
       const pending: Pending = { request, resolve: resolve as (value: unknown) => void, reject, since: 0 }
-      if (signal !== undefined && !this.#watchAbort(pending, signal, resolve, reject)) return
+      if (signal !== undefined) this.#watch(pending, signal)
       this.#waiting.push(pending)
       this.#startNext()
     })
   }
 
   /** Sends something that is not answered, in its turn; a held queue keeps it. */
-  tell(start: () => void): void {
+  tell(notice: Notice): void {
     if (this.#connection.closedBy !== undefined) return
-    this.#waiting.push(start)
+    // Else a queue that is held for long would keep something of every client that ever came and went.
+    if (this.#heldBy !== undefined && notice.isEnd)
+      this.#waiting = this.#waiting.filter((item) => 'request' in item || item.client !== notice.client)
+    this.#waiting.push(notice)
     this.#startNext()
   }
 
   /** Refuses requests with `error`, those waiting as well; notices are kept for `release`. */
   hold(error: PcpError): void {
     this.#heldBy = error
-    const notices = this.#waiting.filter((item) => typeof item === 'function')
-    for (const item of this.#waiting.splice(0)) if (typeof item !== 'function') item.reject(error)
-    this.#waiting.push(...notices)
+    const waiting = this.#waiting
+    this.#waiting = waiting.filter((item) => !('request' in item))
+    for (const item of waiting) if ('request' in item) finish(item, error)
   }
 
   /** Takes requests again. */
@@ -106,75 +116,63 @@ export class RequestQueue {
     this.#startNext()
   }
 
-  /** Returns false when there is nothing to do any more. */
-  #watchAbort<T>(
-    pending: Pending,
-    signal: AbortSignal,
-    resolve: (value: T) => void,
-    reject: (error: unknown) => void,
-  ): boolean {
+  #watch(pending: Pending, signal: AbortSignal): void {
     const abort = (): void => {
       const place = this.#waiting.indexOf(pending)
       if (place >= 0) this.#waiting.splice(place, 1)
-      reject(
-        new PcpError('ECANCELED', `${this.#connection.name}: the request was given up`, {
-          cause: signal.reason,
-        }),
-      )
-    }
-    if (signal.aborted) {
-      abort()
-      return false
+      pending.reject(this.#givenUp(signal))
     }
     signal.addEventListener('abort', abort, { once: true })
-    const done = (): void => signal.removeEventListener('abort', abort)
-    Object.assign(pending, {
-      resolve: (value: T) => {
-        done()
-        resolve(value)
-      },
-      reject: (error: PcpError) => {
-        done()
-        reject(error)
-      },
-    })
-    return true
+    pending.unwatch = () => signal.removeEventListener('abort', abort)
+  }
+
+  #givenUp(signal: AbortSignal): PcpError {
+    const text = `${this.#connection.name}: the request was given up`
+    return new PcpError('ECANCELED', text, { cause: signal.reason })
   }
 
   #startNext(): void {
     const { depth, timeoutMs } = this.#options
     while (this.#waiting.length > 0 && this.#sent.length < depth && this.#heldBy === undefined) {
       const item = this.#waiting.shift()!
-      if (typeof item === 'function') {
-        item()
+      if (!('request' in item)) {
+        item.send()
         continue
       }
       item.since = performance.now()
       this.#sent.push(item)
-      item.request.start()
+      item.request.prepare?.()
+      this.#connection.send(item.request.pdu)
       if (timeoutMs > 0 && this.#timer === undefined) this.#arm(timeoutMs)
     }
   }
 
   /** One timer serves all requests: it looks at the oldest. It does not keep the process alive, the socket does. */
   #arm(ms: number): void {
-    this.#timer = setTimeout(() => this.#checkTime(), Math.max(1, ms))
+    this.#timer = setTimeout(() => this.#checkTime(false), Math.min(Math.max(1, ms), MAX_DELAY_MS))
     this.#timer.unref()
   }
 
-  #checkTime(): void {
-    this.#timer = undefined
+  #checkTime(hasRead: boolean): void {
     const oldest = this.#sent[0]
-    if (oldest === undefined) return
     const { timeoutMs } = this.#options
+    if (oldest === undefined || timeoutMs === 0) {
+      this.#timer = undefined
+      return
+    }
     const waited = performance.now() - Math.max(oldest.since, this.#lastReply)
     if (waited + 1 < timeoutMs) {
       this.#arm(timeoutMs - waited)
-      return
+    } else if (!hasRead) {
+      // Timers come before input: after this process stood still the reply may be there, unread.
+      setImmediate(() => this.#checkTime(true))
+    } else {
+      const { name } = this.#connection
+      const what = pduName(oldest.request.replyType)
+      this.#connection.destroy(
+        new PcpError('PM_ERR_TIMEOUT', `${name} sent no ${what} within ${timeoutMs} ms`),
+      )
     }
-    const { name } = this.#connection
-    const what = pduName(oldest.request.replyType)
-    this.#connection.destroy(new PcpError('PM_ERR_TIMEOUT', `${name} sent no ${what} within ${timeoutMs} ms`))
   }
 
   #receive(pdu: Uint8Array): void {
@@ -199,7 +197,7 @@ export class RequestQueue {
     if (status > 0 && request.onState !== undefined && !this.#options.toleratesOddStatus) {
       request.onState(status)
     } else if (status < 0) {
-      this.#options.onRefusal?.(status)
+      request.onRefusal?.(status)
       this.#settle(pending, PcpError.fromStatus(status, request.on))
     } else if (request.replyType === PDU_ERROR) {
       this.#settle(pending, request.read(pdu))
@@ -219,14 +217,19 @@ export class RequestQueue {
   #settle(pending: Pending, outcome: unknown): void {
     this.#sent.shift()
     this.#lastReply = performance.now()
-    if (outcome instanceof PcpError) pending.reject(outcome)
-    else pending.resolve(outcome)
+    finish(pending, outcome)
     this.#startNext()
   }
 
   #end(error: PcpError): void {
     clearTimeout(this.#timer)
-    for (const pending of this.#sent.splice(0)) pending.reject(error)
-    for (const item of this.#waiting.splice(0)) if (typeof item !== 'function') item.reject(error)
+    for (const item of [...this.#sent.splice(0), ...this.#waiting.splice(0)])
+      if ('request' in item) finish(item, error)
   }
+}
+
+function finish(pending: Pending, outcome: unknown): void {
+  pending.unwatch?.()
+  if (outcome instanceof PcpError) pending.reject(outcome)
+  else pending.resolve(outcome)
 }

@@ -204,6 +204,64 @@ test('time starts anew with every reply: a long queue is not a timeout', async (
   expect(await Promise.all([1, 2, 3, 4].map(() => host.text(text, ask)))).toEqual(['x', 'x', 'x', 'x'])
 })
 
+test('a reply that is there already is taken, however late we look', async () => {
+  const [host] = await connect(
+    0,
+    (_, connection) => {
+      connection.send(encodeTextReply(0, 'here'))
+      connection.flush()
+      // This process stands still, like a stopped job: its clock runs on, nothing is read.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 80)
+      return []
+    },
+    { PMCD_REQUEST_TIMEOUT: '0.04' },
+  )
+  expect(await host.text(text, ask)).toBe('here')
+})
+
+test('time limits beyond the reach of a timer are no limits', async () => {
+  const [host] = await connect(0, () => [encodeTextReply(0, 'x')], {
+    PMCD_CONNECT_TIMEOUT: '1e9',
+    PMCD_REQUEST_TIMEOUT: 'Infinity',
+  })
+  expect(await host.text(text, ask)).toBe('x')
+})
+
+test('a refused profile ends the connection: replies behind it are not taken for others', async () => {
+  const [host] = await connect(0, (pdu) => {
+    const type = wire.pduType(pdu)
+    if (type === wire.PDU_PROFILE) return [encodeError(-11)]
+    return [type === wire.PDU_FETCH ? encodeError(-12381) : encodeTextReply(0, 'x')]
+  })
+  const results = await Promise.allSettled([host.fetch([1], ask), host.text(text, ask)])
+  for (const result of results) expect(result).toMatchObject({ reason: { code: 'EAGAIN' } })
+  expect(host.lostBy?.code).toBe('EAGAIN')
+})
+
+test('a refused fetch is no refused profile', async () => {
+  const [host] = await connect(0, (pdu) => {
+    const type = wire.pduType(pdu)
+    if (type === wire.PDU_PROFILE) return []
+    return [type === wire.PDU_FETCH ? encodeError(-12444) : encodeTextReply(0, 'x')]
+  })
+  const results = await Promise.allSettled([host.fetch([1], ask), host.text(text, ask)])
+  expect(results).toMatchObject([{ reason: { code: 'PM_ERR_TOOBIG' } }, { value: 'x' }])
+})
+
+test('changes that came with an aborted fetch are told with the next one', async () => {
+  const controller = new AbortController()
+  const [host] = await connect(PDU_FLAG_HIGHRES, (pdu, connection) => {
+    const replies = answerFetch(pdu, connection)
+    if (replies.length === 0 || controller.signal.aborted) return replies
+    controller.abort()
+    return [encodeError(16), ...replies]
+  })
+  await expect(host.fetch([1], { ...ask, signal: controller.signal })).rejects.toMatchObject({
+    code: 'ECANCELED',
+  })
+  expect((await host.fetch([1], ask)).changes).toBe(16)
+})
+
 test('an aborted request is rejected at once, its late reply discarded', async () => {
   let release = (): void => undefined
   const [host] = await connect(0, (pdu, connection) => {
