@@ -42,6 +42,7 @@ import {
 } from '../wire/text.ts'
 import type { PduConnection } from './connection.ts'
 import { firstPdu } from './dial.ts'
+import { MAX_DELAY_MS } from './wait.ts'
 
 /** How an agent is served. */
 export interface ServeAgentOptions {
@@ -55,12 +56,12 @@ export interface ServeAgentOptions {
 
 const NOTCONN = statusOf('PM_ERR_NOTCONN')
 const NOTREADY = statusOf('PM_ERR_PMDANOTREADY')
-/** setTimeout's longest delay. */
-const FOREVER_MS = 2 ** 31 - 1
+/** Requests that may wait for their turn; collectors send one at a time. */
+const MAX_WAITING = 64
 
 /**
  * Greets the collector, then answers its requests from `source` until the connection ends. Resolves when it ended in
- * order; rejects with PM_ERR_IPC and the like otherwise. The source stays open.
+ * order; rejects with PM_ERR_IPC and the like otherwise. The connection is closed then, the source stays open.
  */
 export async function serveAgent(
   source: MetricSource,
@@ -71,13 +72,16 @@ export async function serveAgent(
   const server = new AgentServer(source, connection, options)
   try {
     connection.send(encodeCreds(options.flags ?? 0, process.pid))
-    versionOf(decodeCreds(await firstPdu(connection, options.handshakeMs ?? FOREVER_MS)))
+    versionOf(decodeCreds(await firstPdu(connection, options.handshakeMs ?? MAX_DELAY_MS)))
     const end = await new Promise<PcpError>((resolve) => {
       connection.onClose(resolve)
       connection.onPdu((pdu) => server.receive(pdu))
       connection.resume()
     })
     if (end.code !== 'PM_ERR_EOF') throw end
+  } catch (error) {
+    connection.destroy()
+    throw error
   } finally {
     server.close()
   }
@@ -106,6 +110,8 @@ class AgentServer {
 
   close(): void {
     this.#unsubscribe()
+    // Nobody hears the answers any more; a request that is being answered stays first.
+    this.#queue.splice(1)
     for (const client of this.#clients.keys()) this.#source.endClient?.(client)
     this.#clients.clear()
   }
@@ -113,6 +119,7 @@ class AgentServer {
   /** Takes a PDU; requests are answered one after the other, in order. */
   receive(pdu: Uint8Array): void {
     this.#queue.push(pdu)
+    if (this.#queue.length === MAX_WAITING) this.#connection.pause()
     if (this.#queue.length === 1) void this.#work()
   }
 
@@ -120,6 +127,7 @@ class AgentServer {
     for (let pdu = this.#queue[0]; pdu !== undefined; pdu = this.#queue[0]) {
       await this.#handle(pdu)
       this.#queue.shift()
+      if (this.#queue.length === MAX_WAITING - 1) this.#connection.resume()
     }
   }
 

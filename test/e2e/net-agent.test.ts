@@ -8,14 +8,15 @@ import { emptySet } from '../../src/model/values.ts'
 import { type AgentLink, openAgentLink } from '../../src/net/agent-link.ts'
 import { type ServeAgentOptions, serveAgent } from '../../src/net/agent-server.ts'
 import type { PduConnection } from '../../src/net/connection.ts'
+import { pduTotal } from '../../src/net/counters.ts'
 import { SourceListeners } from '../../src/net/listeners.ts'
 import { decodeCreds, encodeCreds, PDU_FLAG_AUTH, PDU_FLAG_CONTAINER } from '../../src/wire/creds.ts'
 import { encodeError } from '../../src/wire/error.ts'
-import { decodeFetch } from '../../src/wire/fetch.ts'
+import { decodeFetch, encodeFetch } from '../../src/wire/fetch.ts'
 import * as wire from '../../src/wire/pdu.ts'
 import { decodeProfile } from '../../src/wire/profile.ts'
 import { encodeResult } from '../../src/wire/result.ts'
-import { encodeTextReply } from '../../src/wire/text.ts'
+import { encodeTextReply, encodeTextReq } from '../../src/wire/text.ts'
 import { connectionPair, ended } from '../lib/net-peers.ts'
 
 function askBy(client: number, context = 0, more: Partial<Requester> = {}): Ask {
@@ -240,6 +241,12 @@ test('failures of an agent: what clients are told, and whether it is kept', asyn
     ['silence', () => none, 'PM_ERR_TIMEOUT', false],
     ['garbage', () => [new Uint8Array(16).fill(0xff)], 'PM_ERR_IPC', false],
     [
+      "'ready' while ready, then the answer",
+      (pdu) => (isProfile(pdu) ? none : [encodeError(-13393), encodeResult(ZERO, [emptySet(1)])]),
+      'PM_ERR_IPC',
+      false,
+    ],
+    [
       'end',
       (_, agent) => {
         void agent.close()
@@ -343,6 +350,30 @@ test('an agent may start not ready; a stray success is ignored, other news ends 
   expect(await lost).toMatchObject({ type: 'lost', error: { code: 'PM_ERR_IPC' } })
 })
 
+test('what an agent is told about a client that left while it was not ready is that it left', async () => {
+  const [near, far] = await connectionPair()
+  const got: string[] = []
+  far.onPdu((pdu) => {
+    if (wire.pduType(pdu) === wire.PDU_CREDS) return
+    got.push(`${wire.pduName(wire.pduType(pdu))} ${wire.pduFrom(pdu)}`)
+    if (wire.pduType(pdu) === wire.PDU_TEXT_REQ) far.send(encodeTextReply(0, 'x'))
+  })
+  far.send(encodeCreds(PDU_FLAG_AUTH))
+  const link = await openAgentLink(near, { name: 'fake', startsNotReady: true })
+  for (let i = 0; i < 100; i++) {
+    link.attribute(4, 11, '0')
+    link.endClient(4)
+    if (i === 50) link.attribute(5, 11, '1000')
+  }
+  link.attribute(4, 11, '2000')
+  const isReady = new Promise<SourceEvent>((resolve) => link.subscribe(resolve))
+  far.send(encodeError(-13393))
+  await isReady
+  expect(await link.text(text, ask)).toBe('x')
+  expect(got).toEqual(['ATTR 5', 'ERROR 4', 'ATTR 4', 'TEXT_REQ 1'])
+  await link.close()
+})
+
 test('the greeting: its answer, its time limit, and what is none', async () => {
   const [near, far] = await connectionPair()
   const answer = new Promise<Uint8Array>((resolve) => far.onPdu(resolve))
@@ -373,4 +404,50 @@ test('serveAgent ends with the connection and says when the end was a failure', 
   near.send(new Uint8Array(16).fill(0xff))
   await expect(served).rejects.toMatchObject({ code: 'PM_ERR_IPC' })
   expect((await ended(near)).code).toMatch(/PM_ERR_EOF|ECONNRESET/)
+})
+
+test('serveAgent leaves no connection open when the greeting is none', async () => {
+  const greetings = [encodeError(0), encodeCreds(0).fill(9, 16, 17)]
+  for (const greeting of greetings) {
+    const [near, far] = await connectionPair()
+    near.onPdu(() => undefined)
+    near.send(greeting)
+    await expect(serveAgent(smallSource().source, far)).rejects.toMatchObject({ code: 'PM_ERR_IPC' })
+    expect(far.closedBy).toBeDefined()
+    await ended(near)
+  }
+  const [near, far] = await connectionPair()
+  await expect(serveAgent(smallSource().source, far, { handshakeMs: 10 })).rejects.toMatchObject({
+    code: 'PM_ERR_TIMEOUT',
+  })
+  near.onPdu(() => undefined)
+  await ended(near)
+})
+
+test('an agent stops reading while many requests wait, and forgets them when the collector is gone', async () => {
+  const [near, far] = await connectionPair()
+  const { source, asked, ended: endedClients } = smallSource()
+  let release = (): void => undefined
+  const started = new Promise<void>((resolve) => {
+    source.text = () => {
+      resolve()
+      return new Promise((answer) => {
+        release = () => answer('late')
+      })
+    }
+  })
+  const served = serveAgent(source, far)
+  near.onPdu(() => undefined)
+  near.send(encodeCreds(0))
+  near.send(encodeTextReq(1, 5, 7))
+  const request = encodeFetch(0, [77], 8)
+  for (let i = 0; i < 10_000; i++) near.send(request)
+  await started
+  expect(pduTotal(far.counters.received)).toBeLessThan(1000)
+  far.destroy()
+  await served
+  release()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(asked).toEqual([])
+  expect(endedClients).toEqual([])
 })
