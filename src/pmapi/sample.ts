@@ -129,9 +129,10 @@ function intervalMs(every: number | string): number {
   return ms
 }
 
+/** PCP reads `ms` as minutes, the plural of `m`. Nobody who writes it in a program means that. */
 function milliseconds(text: string): number {
   try {
-    const { sec, nsec } = parseInterval(text)
+    const { sec, nsec } = parseInterval(text.replace(/(?<=[\d.]\s*[mun])s\b/gi, 'sec'))
     return sec * 1000 + nsec / 1e6
   } catch (error) {
     throw new PcpError('PM_ERR_ARG', `Not an interval: "${text}"`, { cause: error })

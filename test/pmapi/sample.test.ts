@@ -120,6 +120,19 @@ test('ends by its signal', async () => {
   expect(rows).toHaveLength(3)
 })
 
+test.each([
+  ['250ms', 250],
+  ['0.5 s', 500],
+  ['1s 500 ms', 1500],
+  ['2min', 120_000],
+  [0.1, 100],
+])('%s from one row to the next', async (every, ms) => {
+  const clock = new FakeClock()
+  const context = Context.over(sourceOn(clock), { clock })
+  await collect(context.sample(['demo.one'], { every, count: 2 }))
+  expect(clock.wakings).toEqual([ms])
+})
+
 test.each(['0', 'soon', -1])('an interval of %s is refused', async (every) => {
   const context = Context.over(openAgent(demoAgent))
   await expect(context.sample(['demo.one'], { every }).next()).rejects.toMatchObject({ code: 'PM_ERR_ARG' })
