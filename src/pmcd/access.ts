@@ -48,8 +48,10 @@ export interface AccessRule {
 export interface Admission {
   /** OP_* bits the peer may not do. */
   readonly denied: number
-  /** The rules whose limits count this connection. */
+  /** The rules that count this connection: all that match. */
   readonly counted: readonly AccessRule[]
+  /** Of these, the ones whose limits hold for it: the most specific of each kind. */
+  readonly limiting: readonly AccessRule[]
 }
 
 /** The access rules in force, and the connections they count. */
@@ -70,56 +72,42 @@ export class AccessTable {
       .map((rule) => ({ rule, current: this.#current.get(rule) ?? 0 }))
   }
 
-  /** Do users or groups decide, so that clients must say who they are? */
+  /** Do users or groups decide? Then nobody gets in whose user and group are not known. */
   get needsCredentials(): boolean {
     return this.#rules.some((rule) => rule.subject !== 'host')
   }
 
   /** What a peer is denied, without counting it. */
   check(peer: Peer): Admission {
-    const host = this.#decide(
-      this.#rules.filter((rule) => rule.subject === 'host' && this.#matches(rule, peer)),
-    )
-    let { denied } = host
-    const counted = [...host.counted]
+    const parts = [decide(this.#rules.filter((rule) => rule.subject === 'host' && this.#matches(rule, peer)))]
     for (const subject of ['user', 'group'] as const) {
-      const all = this.#rules.filter((rule) => rule.subject === subject)
-      if (all.length === 0) continue
+      const rules = this.#rules.filter((rule) => rule.subject === subject)
+      if (rules.length === 0) continue
       const id = subject === 'user' ? peer.credentials?.uid : peer.credentials?.gid
-      const matching = all
-        .filter((rule) => rule.id === undefined || rule.id === id)
-        .sort((a, b) => Number(a.id !== undefined) - Number(b.id !== undefined))
-      if (matching.length === 0) denied = OP_ALL
-      const decision = this.#decide(matching)
-      denied |= decision.denied
-      counted.push(...decision.counted)
+      // Not even a rule for everybody lets an unknown peer in: it could be somebody whom another rule denies.
+      const matching = id === undefined ? [] : rules.filter((rule) => rule.id === undefined || rule.id === id)
+      parts.push(matching.length === 0 ? { denied: OP_ALL, counted: [], limiting: [] } : decide(matching))
     }
-    return { denied, counted }
+    return {
+      denied: parts.reduce((bits, { denied }) => bits | denied, 0),
+      counted: parts.flatMap(({ counted }) => counted),
+      limiting: parts.flatMap(({ limiting }) => limiting),
+    }
   }
 
   /** Counts a connection. False, and nothing counted, when it is one too many. */
-  admit(admission: Admission): boolean {
-    const isFull = admission.counted.some(
+  admit({ counted, limiting }: Admission): boolean {
+    const isFull = limiting.some(
       (rule) => (this.#current.get(rule) ?? 0) >= (rule.maxConnections ?? Number.POSITIVE_INFINITY),
     )
     if (isFull) return false
-    for (const rule of admission.counted) this.#current.set(rule, (this.#current.get(rule) ?? 0) + 1)
+    for (const rule of counted) this.#current.set(rule, (this.#current.get(rule) ?? 0) + 1)
     return true
   }
 
   /** Takes back what `admit` counted. */
   release(admission: Admission): void {
     for (const rule of admission.counted) this.#current.set(rule, (this.#current.get(rule) ?? 1) - 1)
-  }
-
-  #decide(matching: readonly AccessRule[]): Admission {
-    let denied = 0
-    let limiting: AccessRule | undefined
-    for (const rule of matching) {
-      denied = (denied & ~rule.specified) | rule.denied
-      if (rule.maxConnections !== undefined) limiting = rule
-    }
-    return { denied, counted: limiting === undefined ? [] : [limiting] }
   }
 
   #matches(rule: AccessRule, peer: Peer): boolean {
@@ -131,6 +119,12 @@ export class AccessTable {
     const candidates = isOwn ? [bytes, ...this.#own] : [bytes]
     return candidates.some((address) => address.length === rule.width && startsWith(address, rule.prefix!))
   }
+}
+
+/** What rules of one kind that match a peer, most general first, decide together. */
+function decide(matching: readonly AccessRule[]): Admission {
+  const denied = matching.reduce((bits, rule) => (bits & ~rule.specified) | rule.denied, 0)
+  return { denied, counted: matching, limiting: matching.slice(-1) }
 }
 
 /** What `buildAccess` made of the statements. */

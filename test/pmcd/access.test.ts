@@ -80,6 +80,26 @@ test('limits count connections once, and release them', async () => {
   for (let i = 0; i < 10; i++) expect(table.admit(free)).toBe(true)
 })
 
+test('the most specific rule supplies the limit, and without one there is none', async () => {
+  // As the reference 6.0.3 does: `allow .* : maximum 3 connections; allow localhost : all;` lets any number in.
+  const table = await tableOf('allow .* : maximum 1 connections; allow 10.* : all;')
+  const inner = table.check(from('10.0.0.1'))
+  for (let i = 0; i < 5; i++) expect(table.admit(inner)).toBe(true)
+  // They were counted for the general rule as well, whose limit holds for the others.
+  const outer = table.check(from('11.0.0.1'))
+  expect(table.admit(outer)).toBe(false)
+  for (let i = 0; i < 5; i++) table.release(inner)
+  expect(table.admit(outer)).toBe(true)
+})
+
+test('where users or groups decide, nobody who is unknown gets in, not even by a rule for all', async () => {
+  for (const subject of ['user', 'group']) {
+    const table = await tableOf(`disallow ${subject} alice : store; allow ${subject} * : all;`)
+    expect(table.check(UNIX).denied).toBe(OP_ALL)
+    expect(table.check(from('10.0.0.1')).denied).toBe(OP_ALL)
+  }
+})
+
 test('with user rules, whoever matches none may do nothing', async () => {
   const table = await tableOf('allow user root : all; disallow user alice : store;')
   expect(table.needsCredentials).toBe(true)
