@@ -28,7 +28,7 @@ export interface SlotListener {
 const STATUS_EXITED = 2
 const STATUS_NEVER_STARTED = 4
 const STATUS_PROTOCOL = 8
-/** How long the log line about a lost agent waits for its exit status. */
+/** How long the log line about an agent that is gone waits for its exit status. */
 const EXIT_WAIT_MS = 10
 
 const AGAIN: number = statusOf('PM_ERR_AGAIN')
@@ -59,6 +59,8 @@ export class AgentSlot {
   #status = STATUS_NEVER_STARTED
   #opened: OpenedAgent | undefined
   #unsubscribe: (() => void) | undefined
+  /** The end of an agent that was lost, which nobody asked to end. */
+  #ending: Promise<void> = Promise.resolve()
   /** Questions that have no answer yet: losing the agent then is its mistake. */
   #outstanding = 0
   /** Fencing lasts until it is lifted or the agent goes. */
@@ -103,6 +105,7 @@ export class AgentSlot {
 
   /** Opens the agent. Rejects with why it cannot be opened; it may be tried again. */
   async start(): Promise<void> {
+    await this.#ending
     const opened = await this.options.open(this.#env)
     this.#opened = opened
     this.#state = this.options.startsNotReady === true ? 'notready' : 'connected'
@@ -138,12 +141,13 @@ export class AgentSlot {
     return this.#status !== STATUS_NEVER_STARTED
   }
 
-  /** Ends the agent: it is not wanted any more. Resolves to how its process ended when it has one. */
+  /** Ends the agent: it is not wanted any more. Resolves to how its process ended when it has one that did end. */
   async close(): Promise<ExitStatus | undefined> {
     const opened = this.#opened
     this.#detach()
+    await this.#ending
     await opened?.source.close()
-    return opened?.exited
+    return opened?.exited === undefined ? undefined : soon(opened.exited)
   }
 
   #hear(event: SourceEvent, opened: OpenedAgent): void {
@@ -182,7 +186,7 @@ export class AgentSlot {
     if (opened !== this.#opened) return
     this.#detach()
     this.#status = how
-    opened.source.close().catch(() => {}) // it is gone already: nothing is left to be told
+    this.#ending = opened.source.close().catch(() => {}) // it is gone already: nothing is left to be told
     const reason = how === STATUS_EXITED ? 'terminated' : 'protocol failure'
     this.#listener.lost(
       this,
@@ -192,12 +196,7 @@ export class AgentSlot {
 
   /** The reason together with the exit status, when the process ends soon enough. */
   async #explain(exited: NonNullable<OpenedAgent['exited']>, reason: string): Promise<string> {
-    let timer: NodeJS.Timeout | undefined
-    const patience = new Promise<undefined>((resolve) => {
-      timer = setTimeout(resolve, EXIT_WAIT_MS, undefined)
-    })
-    const ended = await Promise.race([exited, patience])
-    clearTimeout(timer)
+    const ended = await soon(exited)
     if (ended === undefined) return reason
     if (this.#state === 'failed') this.#status |= (ended.code << 8) | (ended.signal << 16)
     return `${reason}, ${exitText(ended)}`
@@ -211,4 +210,15 @@ export class AgentSlot {
     this.#status = STATUS_EXITED
     this.isFenced = false
   }
+}
+
+/** How a process ended, unless that takes longer than a log line may wait. */
+async function soon(exited: Promise<ExitStatus>): Promise<ExitStatus | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const patience = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, EXIT_WAIT_MS, undefined)
+  })
+  const ended = await Promise.race([exited, patience])
+  clearTimeout(timer)
+  return ended
 }

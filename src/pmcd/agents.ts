@@ -2,7 +2,7 @@
 
 import { PcpError } from '../model/errors.ts'
 import { ANONYMOUS } from '../model/source.ts'
-import { PMCD_ADD_AGENT, PMCD_DROP_AGENT, PMCD_RESTART_AGENT } from '../model/values.ts'
+import { PMCD_ADD_AGENT, PMCD_DROP_AGENT, PMCD_NAMES_CHANGE, PMCD_RESTART_AGENT } from '../model/values.ts'
 import { Pmns } from '../pmns/tree.ts'
 import { AgentSlot, exitText } from './agent-slot.ts'
 import type { AgentOpenEnv, AgentOptions } from './options.ts'
@@ -45,10 +45,12 @@ export class Agents {
   }
 
   /** Starts the first agents. */
-  async start(options: readonly AgentOptions[]): Promise<void> {
-    this.#slots = options.map((each) => this.#newSlot(each))
-    await this.#startSlots(this.#slots)
-    await this.#host.rerouted()
+  start(options: readonly AgentOptions[]): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#slots = options.map((each) => this.#newSlot(each))
+      await this.#startSlots(this.#slots)
+      await this.#host.rerouted()
+    })
   }
 
   /** Starts those that are gone. */
@@ -112,7 +114,13 @@ export class Agents {
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
+    // A round may be waiting for an agent that never answers; one that it has only just started ends after it.
+    await this.#endAll()
     await this.#round
+    await this.#endAll()
+  }
+
+  async #endAll(): Promise<void> {
     await Promise.all(this.#slots.map((slot) => this.#end(slot, 'terminated')))
   }
 
@@ -161,8 +169,11 @@ export class Agents {
   #newSlot(options: AgentOptions): AgentSlot {
     return new AgentSlot(options, this.#host.env, {
       started: (slot) => this.#host.started(slot),
-      changed: (_slot, changes) => this.#host.changed(changes),
-      ready: () => void this.#host.rerouted(),
+      changed: (_slot, changes) => {
+        this.#host.changed(changes)
+        if ((changes & PMCD_NAMES_CHANGE) !== 0) this.#lookAgain()
+      },
+      ready: () => this.#lookAgain(),
       lost: (slot, reason) => {
         this.#host.changed(PMCD_DROP_AGENT)
         reason.then((text) => logCleanup(this.#host.env, slot, text))
@@ -171,10 +182,18 @@ export class Agents {
     })
   }
 
+  /** Names may be others now. */
+  #lookAgain(): void {
+    // Rerouting logs what goes wrong with an agent and does not reject.
+    void this.#inTurn(() => this.#host.rerouted())
+  }
+
   /** The first failure is mended at once, later ones at most once a minute. */
   #scheduleRestart(): void {
     if (!this.#host.restartsAgents || this.#isClosed || this.#timer !== undefined) return
-    const wait = Math.max(0, this.#lastRound + RESTART_INTERVAL_MS - this.#host.clock())
+    const since = this.#host.clock() - this.#lastRound
+    // A clock that was set back must not put the restart off.
+    const wait = since < 0 ? RESTART_INTERVAL_MS : Math.max(0, RESTART_INTERVAL_MS - since)
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       this.#lastRound = this.#host.clock()

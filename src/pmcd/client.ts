@@ -3,6 +3,7 @@
  *
  *     challenge ──► CREDS ──► [container] ──► requests
  */
+import { setMaxListeners } from 'node:events'
 import { PcpError, statusOf } from '../model/errors.ts'
 import { ALL_INSTANCES, type Profile } from '../model/profile.ts'
 import type { Credentials, MetricSource, Requester } from '../model/source.ts'
@@ -98,6 +99,8 @@ export class Client {
   readonly #host: ClientHost
   readonly #contexts = new Map<number, Requester>()
   readonly #replies: Reply[] = []
+  /** Aborted when the client goes: its questions that agents have not been asked yet are dropped. */
+  readonly #gone = new AbortController()
   #state: 'creds' | 'container' | 'open' | 'closed' = 'creds'
   #changes = 0
   #container = ''
@@ -115,6 +118,7 @@ export class Client {
     this.#host = host
     this.denied = denied
     this.#anybody = this.#requester(0, ALL_INSTANCES)
+    setMaxListeners(0, this.#gone.signal) // each question that waits for an agent listens
     connection.send(encodeChallenge(host.features))
   }
 
@@ -166,13 +170,14 @@ export class Client {
   /** Stops; replies still to come are dropped. */
   close(): void {
     if (this.#state === 'closed') return
-    this.#state = 'closed'
+    this.ended()
     void this.#connection.close()
   }
 
   /** The connection has ended by itself. */
   ended(): void {
     this.#state = 'closed'
+    this.#gone.abort()
   }
 
   /** Takes a PDU from the client. It may borrow the socket's buffer: what is kept is copied by the decoders. */
@@ -255,7 +260,7 @@ export class Client {
     const encode = type === PDU_FETCH ? encodeResult : encodeHighResResult
     this.#host.batch.add(
       ids,
-      requester,
+      { requester, signal: this.#gone.signal },
       (result) => this.#resolve(reply, this.#fetchReply(encode, result)),
       (error) => this.#fail(reply, error),
     )
@@ -277,7 +282,8 @@ export class Client {
     // A fetch before it must not see what a store after it changes.
     if (type === PDU_RESULT) this.#host.batch.flush()
     const reply = this.#expect()
-    request(this.#host.source, pdu, { requester: this.#anybody, moment: {} }).then(
+    const ask = { requester: this.#anybody, signal: this.#gone.signal, moment: {} }
+    request(this.#host.source, pdu, ask).then(
       (answer) => this.#resolve(reply, [answer]),
       (error: unknown) => this.#fail(reply, error),
     )

@@ -1,38 +1,31 @@
 /** A running collector: listeners, clients, agents and what the collector says about itself. docs/architecture.md */
-import type { Socket } from 'node:net'
 import type { AgentInfo, ClientInfo, CollectorStatistics, Controls } from '../agents/pmcd/statistics.ts'
 import { VERSION } from '../base/version.ts'
-import { PcpError, statusOf } from '../model/errors.ts'
+import { PcpError } from '../model/errors.ts'
 import type { MetricSource } from '../model/source.ts'
 import { PMCD_LABEL_CHANGE } from '../model/values.ts'
-import { PduConnection, socketStream } from '../net/connection.ts'
 import { newPduCounters, type PduCounters } from '../net/counters.ts'
 import { type Endpoint, type Listeners, listen } from '../net/listen.ts'
 import { Pmns } from '../pmns/tree.ts'
 import { ctime } from '../sys/log.ts'
-import { PDU_FLAG_CONTAINER, PDU_FLAG_DESCS, PDU_FLAG_HIGHRES, PDU_FLAG_LABELS } from '../wire/creds.ts'
-import { encodeChallenge } from '../wire/error.ts'
-import { MAX_CLIENT_PDU, pduName, pduType } from '../wire/pdu.ts'
-import { AccessTable, type Admission } from './access.ts'
+import { MAX_CLIENT_PDU } from '../wire/pdu.ts'
+import { AccessTable } from './access.ts'
 import type { AgentSlot } from './agent-slot.ts'
 import { Agents } from './agents.ts'
-import { Client, type ClientHost } from './client.ts'
-import { OP_ALL } from './config-access.ts'
-import { FetchBatch } from './fetch-batch.ts'
+import type { Client } from './client.ts'
+import { Clients } from './clients.ts'
 import { contextLabels, fileLabelsJson, type HostLabels } from './labels.ts'
-import { accessTables, agentTable, clientTable, plainAddress, portTable } from './log-tables.ts'
+import { accessTables, agentTable, clientTable, portTable } from './log-tables.ts'
 import type { Collector, CollectorOptions, Limits } from './options.ts'
 import { Router } from './router.ts'
 
-const FEATURES: number = PDU_FLAG_CONTAINER | PDU_FLAG_LABELS | PDU_FLAG_HIGHRES | PDU_FLAG_DESCS
 const DEFAULT_LIMITS: Limits = { pduBytes: MAX_CLIENT_PDU, contexts: 64, metrics: 32768 }
 const NO_LABELS: HostLabels = { files: new Map(), intrinsic: new Map(), problems: [] }
-const PERMISSION: number = statusOf('PM_ERR_PERMISSION')
-const CONNLIMIT: number = statusOf('PM_ERR_CONNLIMIT')
+const HANDSHAKE_MS = 10_000
 
 /**
- * Starts agents, then listens. Agents that fail are logged and tried again later. Rejects, with everything released,
- * when no endpoint could be opened or no agent is configured.
+ * Listens, then starts agents; clients that come before these are ready wait for them. Agents that fail are logged and
+ * tried again later. Rejects, with everything released, when no endpoint could be opened or no agent is configured.
  */
 export async function startCollector(options: CollectorOptions): Promise<Collector> {
   const collector = new RunningCollector(options)
@@ -45,13 +38,6 @@ export async function startCollector(options: CollectorOptions): Promise<Collect
   return collector
 }
 
-/** A client and what belongs to its connection. */
-interface Connected {
-  readonly client: Client
-  readonly connection: PduConnection
-  admission: Admission
-}
-
 class RunningCollector implements Collector {
   readonly #options: CollectorOptions
   readonly #limits: Limits
@@ -60,16 +46,10 @@ class RunningCollector implements Collector {
   readonly #controls: Controls
   readonly #agents: Agents
   readonly #router: Router
-  readonly #clientHost: ClientHost
-  /** By slot; freed slots are used again. */
-  readonly #clients: (Connected | undefined)[] = []
-  /** Hosts whose refusal has been logged since the last configuration. */
-  readonly #violators = new Set<string>()
+  readonly #clients: Clients
   #listeners: Listeners | undefined
   #labels: HostLabels
-  #access: AccessTable
   #pmns: Pmns | undefined
-  #nextSeq = 0
   #seqnum = 1
   #sighups = 0
   /** Signals that come while the configuration is being read wait for this. */
@@ -81,7 +61,6 @@ class RunningCollector implements Collector {
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
     this.#clock = options.clock ?? Date.now
     this.#labels = options.readLabels?.() ?? NO_LABELS
-    this.#access = options.access ?? new AccessTable()
     this.#pmns = options.pmns
     this.#controls = { timeoutSec: options.timeoutSec ?? 5, credsTimeoutSec: options.credsTimeoutSec ?? 3 }
     this.#agents = new Agents({
@@ -98,7 +77,7 @@ class RunningCollector implements Collector {
       clock: this.#clock,
       changed: (changes) => this.#changed(changes),
       started: (slot) => {
-        for (const { client } of this.#connected()) introduce(client, slot)
+        for (const client of this.#clients.all()) introduce(client, slot)
       },
       rerouted: () => this.#reroute(),
       advanced: () => {
@@ -112,16 +91,23 @@ class RunningCollector implements Collector {
         changed: (changes) => this.#changed(changes),
       },
     )
-    this.#clientHost = {
-      source: this.#router,
-      batch: new FetchBatch(this.#router),
-      limits: this.#limits,
-      features: FEATURES,
-      introduced: (client) => {
-        for (const slot of this.#agents.slots) introduce(client, slot)
+    this.#clients = new Clients(
+      {
+        source: this.#router,
+        limits: this.#limits,
+        log: options.log,
+        counters: this.#counters,
+        clock: this.#clock,
+        incompleteMs: () => this.#controls.timeoutSec * 1000,
+        handshakeMs: options.handshakeMs ?? HANDSHAKE_MS,
+        tracesPdus: options.tracesPdus ?? false,
+        peerCredentials: options.peerCredentials,
+        introduced: (client) => {
+          for (const slot of this.#agents.slots) introduce(client, slot)
+        },
       },
-      violation: (client) => this.#violation(client.identity.address),
-    }
+      options.access ?? new AccessTable(),
+    )
   }
 
   get endpoints(): readonly Endpoint[] {
@@ -141,10 +127,11 @@ class RunningCollector implements Collector {
     for (const problem of this.#labels.problems) log.notice('warning', problem)
     if (agents.length === 0)
       throw new PcpError('PM_ERR_GENERIC', 'No PMDAs found in the configuration: add at least one agent')
-    await this.#agents.start(agents)
     await this.#listen()
+    await this.#agents.start(agents)
+    this.#clients.serve()
     log.line(agentTable(this.#agents.slots))
-    log.line(accessTables(this.#access))
+    log.line(accessTables(this.#clients.access))
     log.line(`\npmcd: PID = ${process.pid}, PDU version = 2`)
     log.line(portTable(this.endpoints))
   }
@@ -169,13 +156,13 @@ class RunningCollector implements Collector {
       } else {
         this.#pmns = next.pmns
         await this.#agents.replace(next.agents)
-        this.#setAccess(next.access ?? new AccessTable())
+        this.#clients.setAccess(next.access ?? new AccessTable())
       }
     } catch (error) {
       log.notice('error', `Configuration left unchanged: ${PcpError.from(error).message}`)
     }
     log.line(agentTable(this.#agents.slots))
-    log.line(accessTables(this.#access))
+    log.line(accessTables(this.#clients.access))
   }
 
   close(): Promise<void> {
@@ -185,12 +172,11 @@ class RunningCollector implements Collector {
 
   async #shutdown(): Promise<void> {
     await this.#listeners?.close()
-    await this.#reconfiguring
-    const clients = this.#connected()
-    for (const { client } of clients) client.close()
+    const clients = this.#clients.close()
     await this.#agents.close()
+    await this.#reconfiguring
     await this.#router.close()
-    await Promise.all(clients.map(({ connection }) => connection.close()))
+    await clients
   }
 
   async #listen(): Promise<void> {
@@ -201,7 +187,7 @@ class RunningCollector implements Collector {
       ...(localOnly === undefined ? {} : { localOnly }),
       ...(socketPath === undefined ? {} : { socketPath }),
       ...(backlog === undefined ? {} : { backlog }),
-      onConnection: (socket, endpoint) => this.#accept(socket, endpoint),
+      onConnection: (socket, endpoint) => this.#clients.accept(socket, endpoint),
     })
     const failures = this.endpoints.filter((endpoint) => endpoint.error !== undefined)
     for (const { error } of failures) log.notice('error', error!.message)
@@ -209,121 +195,14 @@ class RunningCollector implements Collector {
       throw new PcpError('EADDRNOTAVAIL', 'No port or socket could be opened: see the errors above')
   }
 
-  #accept(socket: Socket, endpoint: Endpoint): void {
-    const isUnix = endpoint.family === 'unix'
-    const address = isUnix ? endpoint.address : plainAddress(socket.remoteAddress ?? '')
-    const credentials = isUnix ? this.#options.peerCredentials?.(socket) : undefined
-    const incompleteMs = this.#controls.timeoutSec * 1000
-    const connection = new PduConnection(socketStream(socket), {
-      name: `client ${address}`,
-      limit: this.#limits.pduBytes,
-      ...(incompleteMs === 0 ? {} : { incompleteMs }),
-      backpressure: true,
-      counters: this.#counters,
-    })
-    const peer = {
-      address: isUnix ? undefined : address,
-      ...(credentials === undefined ? {} : { credentials }),
-    }
-    const admission = this.#access.check(peer)
-    const isDenied = admission.denied === OP_ALL
-    if (this.#closing !== undefined || isDenied || !this.#access.admit(admission)) {
-      if (isDenied) this.#violation(address)
-      connection.send(encodeChallenge(0, isDenied ? PERMISSION : CONNLIMIT))
-      void connection.close()
-      return
-    }
-    const slot = this.#freeSlot()
-    const identity = {
-      slot,
-      seq: this.#nextSeq++,
-      address,
-      startMs: this.#clock(),
-      ...(credentials === undefined ? {} : { credentials }),
-    }
-    const client = new Client(identity, this.#sink(connection), this.#clientHost, admission.denied)
-    this.#clients[slot] = { client, connection, admission }
-    connection.onPdu(this.#options.tracesPdus ? this.#traced(client) : (pdu) => client.receive(pdu))
-    connection.onClose(() => this.#gone(slot))
-  }
-
-  /** What a client sends through: the connection itself, unless PDUs are traced. */
-  #sink(connection: PduConnection): ConstructorParameters<typeof Client>[1] {
-    if (this.#options.tracesPdus !== true) return connection
-    return {
-      send: (pdu) => {
-        this.#options.log.line(
-          `pmcd: xmit ${pduName(pduType(pdu))} ${pdu.length} bytes to ${connection.name}`,
-        )
-        connection.send(pdu)
-      },
-      close: () => connection.close(),
-      pause: () => connection.pause(),
-      resume: () => connection.resume(),
-    }
-  }
-
-  #traced(client: Client): (pdu: Uint8Array) => void {
-    return (pdu) => {
-      const { address, seq } = client.identity
-      this.#options.log.line(
-        `pmcd: recv ${pduName(pduType(pdu))} ${pdu.length} bytes from client ${seq} at ${address}`,
-      )
-      client.receive(pdu)
-    }
-  }
-
-  #gone(slot: number): void {
-    const connected = this.#clients[slot]
-    if (connected === undefined) return
-    this.#clients[slot] = undefined
-    connected.client.ended()
-    this.#access.release(connected.admission)
-    this.#router.endClient(slot)
-  }
-
-  #freeSlot(): number {
-    const free = this.#clients.indexOf(undefined)
-    return free < 0 ? this.#clients.length : free
-  }
-
-  #connected(): Connected[] {
-    return this.#clients.filter((connected) => connected !== undefined)
-  }
-
   #changed(changes: number): void {
-    for (const { client } of this.#connected()) client.addChanges(changes)
+    this.#clients.addChanges(changes)
     this.#router.announce({ type: 'changed', changes })
   }
 
   async #reroute(): Promise<void> {
     const pmns = this.#pmns ?? (await this.#agents.names())
     this.#router.setTables({ slots: this.#agents.slots, pmns })
-  }
-
-  /** Every client is judged anew; one that may do nothing any more is told and dropped. */
-  #setAccess(access: AccessTable): void {
-    this.#access = access
-    this.#violators.clear()
-    for (const connected of this.#connected()) {
-      const { address, credentials } = connected.client.identity
-      const isUnix = this.endpoints.some(
-        (endpoint) => endpoint.family === 'unix' && endpoint.address === address,
-      )
-      const peer = {
-        address: isUnix ? undefined : address,
-        ...(credentials === undefined ? {} : { credentials }),
-      }
-      connected.admission = access.check(peer)
-      connected.client.denied = connected.admission.denied
-      if (connected.admission.denied === OP_ALL) {
-        connected.admission = { denied: OP_ALL, counted: [] }
-        connected.client.refuse(PERMISSION)
-      } else if (!access.admit(connected.admission)) {
-        connected.admission = { denied: 0, counted: [] }
-        connected.client.refuse(CONNLIMIT)
-      }
-    }
   }
 
   #readLabels(): void {
@@ -334,22 +213,8 @@ class RunningCollector implements Collector {
     this.#labels = next
   }
 
-  #violation(address: string): void {
-    if (this.#violators.has(address)) return
-    this.#violators.add(address)
-    this.#options.log.notice('warning', `access violation from host ${address}`)
-  }
-
   #dumpConnections(): void {
-    const clients = this.#connected().map(({ client }) => client)
-    this.#options.log.line(clientTable(clients, ctime(this.#clock())))
-  }
-
-  #ownClient(slot: number, seq: number): Client {
-    const client = this.#clients[slot]?.client
-    if (client?.identity.seq !== seq)
-      throw new PcpError('PM_ERR_PERMISSION', 'A client may only change what is said about itself')
-    return client
+    this.#options.log.line(clientTable(this.#clients.all(), ctime(this.#clock())))
   }
 
   #statistics(): CollectorStatistics {
@@ -360,7 +225,7 @@ class RunningCollector implements Collector {
       hostname,
       pdusIn: this.#counters.received,
       pdusOut: this.#counters.sent,
-      clients: () => this.#connected().map(({ client }) => clientInfo(client)),
+      clients: () => this.#clients.all().map(clientInfo),
       agents: () => this.#agents.slots.map(agentInfo),
       features: () => {
         const open = this.endpoints.filter((endpoint) => endpoint.error === undefined)
@@ -368,7 +233,7 @@ class RunningCollector implements Collector {
           secure: false,
           ipv6: open.some((endpoint) => endpoint.family === 'ipv6'),
           authentication: false,
-          credsRequired: this.#access.needsCredentials,
+          credsRequired: this.#clients.access.needsCredentials,
           unixSockets: open.some((endpoint) => endpoint.family === 'unix'),
           serviceDiscovery: false,
           containers: true,
@@ -391,9 +256,9 @@ class RunningCollector implements Collector {
       dumpConnections: () => this.#dumpConnections(),
       fence: (domain, on) => this.#fence(domain, on),
       setWhoami: (slot, seq, text) => {
-        this.#ownClient(slot, seq).whoami = text
+        this.#clients.own(slot, seq).whoami = text
       },
-      setContainer: (slot, seq, name) => this.#ownClient(slot, seq).setContainer(name),
+      setContainer: (slot, seq, name) => this.#clients.own(slot, seq).setContainer(name),
     }
   }
 

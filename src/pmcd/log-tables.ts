@@ -1,5 +1,4 @@
 /** The tables a collector writes to its log: agents, access rules, ports, clients. pmcd(1) */
-import { isIPv4 } from 'node:net'
 import type { Endpoint } from '../net/listen.ts'
 import type { AccessRule, AccessTable } from './access.ts'
 import type { AgentSlot } from './agent-slot.ts'
@@ -83,10 +82,4 @@ export function clientTable(clients: Iterable<Client>, when: string): string {
     )
   }
   return lines.join('\n')
-}
-
-/** An IPv4 address that came in over an IPv6 socket is shown, and matched, as what it is. */
-export function plainAddress(address: string): string {
-  const mapped = address.startsWith('::ffff:') ? address.slice(7) : address
-  return isIPv4(mapped) ? mapped : address
 }

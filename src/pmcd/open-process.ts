@@ -1,5 +1,6 @@
 /** Agents in processes of their own: behind a pair of pipes, or behind a socket. docs/formats/wire.md §7.1 */
 import type { ChildProcess } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { constants } from 'node:os'
 import { PcpError } from '../model/errors.ts'
@@ -29,7 +30,12 @@ export async function openSocketAgent(config: SocketConfig, env: AgentOpenEnv): 
   const running = config.argv.length === 0 ? undefined : await startProcess(config.argv, false, env)
   try {
     const socket = await connectSocket(config, running === undefined ? 0 : LISTEN_MS)
-    return await connectAgent(config.name, socketStream(socket), env, { startsNotReady: false, running })
+    return await connectAgent(config.name, socketStream(socket), env, {
+      startsNotReady: false,
+      running,
+      // An agent that was killed leaves its socket, which would keep the next one from listening.
+      ...(config.family === 'unix' && running !== undefined ? { leftover: config.path } : {}),
+    })
   } catch (error) {
     running?.child.kill('SIGKILL')
     throw error
@@ -45,13 +51,15 @@ interface Running {
 interface LinkSettings {
   readonly startsNotReady: boolean
   readonly running: Running | undefined
+  /** A file to remove when the agent has ended. */
+  readonly leftover?: string
 }
 
 async function connectAgent(
   name: string,
   stream: PduStream,
   env: AgentOpenEnv,
-  { startsNotReady, running }: LinkSettings,
+  { startsNotReady, running, leftover }: LinkSettings,
 ): Promise<OpenedAgent> {
   const connection = new PduConnection(stream, { name: `agent "${name}"`, counters: env.counters })
   const link = await openAgentLink(connection, {
@@ -70,6 +78,7 @@ async function connectAgent(
   link.close = async () => {
     await closeLink()
     if (running !== undefined) await endProcess(running)
+    if (leftover !== undefined) rmSync(leftover, { force: true })
   }
   return {
     source: link,
@@ -94,15 +103,22 @@ async function startProcess(argv: readonly string[], isPiped: boolean, env: Agen
   })
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve)
-    child.once('error', (error) => reject(PcpError.from(error, `Cannot start ${command}`)))
+    // Later errors are signals that could not be sent, to an agent that runs as somebody else: its end is waited for.
+    child.on('error', (error) => reject(PcpError.from(error, `Cannot start ${command}`)))
   })
   return { child, exited }
 }
 
+/** Waits for the end, then makes it happen. Gives up on a process that cannot even be killed: it must not keep us. */
 async function endProcess({ child, exited }: Running): Promise<void> {
-  const timer = setTimeout(() => child.kill('SIGKILL'), EXIT_MS)
-  await exited
-  clearTimeout(timer)
+  const kill = setTimeout(() => child.kill('SIGKILL'), EXIT_MS)
+  let giveUp: NodeJS.Timeout | undefined
+  const patience = new Promise<void>((resolve) => {
+    giveUp = setTimeout(resolve, 2 * EXIT_MS)
+  })
+  await Promise.race([exited, patience])
+  clearTimeout(kill)
+  clearTimeout(giveUp)
 }
 
 /** Tries until it works or `patienceMs` have passed; rejects with the last error. */

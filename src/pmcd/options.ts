@@ -104,6 +104,8 @@ export interface CollectorOptions extends CollectorEndpoints, Configuration {
   readonly timeoutSec?: number
   /** Seconds an agent may take for its first PDU; default 3. */
   readonly credsTimeoutSec?: number
+  /** Milliseconds a client may take to introduce itself before it is dropped; default 10 000. */
+  readonly handshakeMs?: number
   /** Start agents again that are gone; default true. */
   readonly restartsAgents?: boolean
   /** Reads the configuration again; undefined when nothing changed. Rejects when it has errors: the old one stays. */

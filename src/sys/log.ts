@@ -74,14 +74,9 @@ function logTo(fd: number, options: LogOptions, isFile: boolean): Log {
   }
 }
 
-const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-
 /** `Fri Nov 20 09:22:49 2026` in the process's own zone, without newline. @see pmCtime(3) */
 export function ctime(ms: number): string {
   const date = new Date(ms)
-  const two = (n: number): string => String(n).padStart(2, '0')
-  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
-  const day = String(date.getDate()).padStart(2)
-  return `${DAYS[date.getDay()]} ${MONTHS[date.getMonth()]} ${day} ${time} ${date.getFullYear()}`
+  const text = date.toString() // Fri Nov 20 2026 09:22:49 GMT+0100 (...): fixed columns by the language's standard
+  return `${text.slice(0, 8)}${String(date.getDate()).padStart(2)} ${text.slice(16, 24)} ${text.slice(11, 15)}`
 }

@@ -269,7 +269,7 @@ test('descriptors in bulk mark those that fail, a single one that fails is an er
 
 test('instances: all, by id, by name', async () => {
   const colours = indom(10, 1)
-  const both = encodeInstanceReq(colours, { name: 'red' })
+  const both = encodeInstanceReq(colours, { name: 'red' }).slice()
   new DataView(both.buffer).setInt32(24, 0)
   const sent = await replies(
     await connected(),
@@ -327,4 +327,31 @@ test('what a failing source says is what the client gets', async () => {
     encodeTextReq(ONE, 6),
   )
   expect(statusIn(reply)).toBe(statusOf('PM_ERR_TEXT'))
+})
+
+test('what a client that goes had asked is not asked of agents any more', async () => {
+  const asked: string[] = []
+  const told: AbortSignal[] = []
+  const base = memoryAgent('a', 10)
+  const source = withAnswers(base, {
+    fetch: (ids, ask) => {
+      asked.push('fetch')
+      return base.fetch(ids, ask)
+    },
+    text: (_query, ask) => {
+      told.push(ask.signal!)
+      return new Promise(() => {})
+    },
+    endClient: () => asked.push('endClient'),
+  })
+  const { router } = await routerOf([['a', 10, source]])
+  const { client } = connectClient(router)
+  client.receive(encodeTextReq(ONE, 5))
+  client.receive(encodeProfile(0, ALL_INSTANCES))
+  client.receive(encodeFetch(0, [ONE]))
+  client.ended()
+  router.endClient(0)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(asked).toEqual(['endClient'])
+  expect(told.map((signal) => signal.aborted)).toEqual([true])
 })

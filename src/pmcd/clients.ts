@@ -1,0 +1,241 @@
+/** All clients of a collector: let in or refused, numbered, judged anew by new access rules, gone. pmcd(1) */
+import type { Socket } from 'node:net'
+import { PcpError, statusOf } from '../model/errors.ts'
+import type { Credentials, MetricSource } from '../model/source.ts'
+import { PduConnection, socketStream } from '../net/connection.ts'
+import type { PduCounters } from '../net/counters.ts'
+import type { Endpoint } from '../net/listen.ts'
+import type { Log } from '../sys/log.ts'
+import { PDU_FLAG_CONTAINER, PDU_FLAG_DESCS, PDU_FLAG_HIGHRES, PDU_FLAG_LABELS } from '../wire/creds.ts'
+import { encodeChallenge } from '../wire/error.ts'
+import { pduName, pduType } from '../wire/pdu.ts'
+import type { AccessTable, Admission, Peer } from './access.ts'
+import { Client, type ClientConnection, type ClientHost } from './client.ts'
+import { OP_ALL } from './config-access.ts'
+import { FetchBatch } from './fetch-batch.ts'
+import type { Limits } from './options.ts'
+
+const FEATURES: number = PDU_FLAG_CONTAINER | PDU_FLAG_LABELS | PDU_FLAG_HIGHRES | PDU_FLAG_DESCS
+const PERMISSION: number = statusOf('PM_ERR_PERMISSION')
+const CONNLIMIT: number = statusOf('PM_ERR_CONNLIMIT')
+
+/** What clients need of their collector. */
+export interface ClientsHost {
+  readonly source: MetricSource
+  readonly limits: Limits
+  readonly log: Log
+  readonly counters: PduCounters
+  readonly clock: () => number
+  /** Milliseconds for the rest of a PDU that has begun; 0 is no limit. Asked for each connection. */
+  readonly incompleteMs: () => number
+  /** Milliseconds until a client must have introduced itself. */
+  readonly handshakeMs: number
+  readonly tracesPdus: boolean
+  /** Who is at the other end of a unix socket; absent where that cannot be known. */
+  readonly peerCredentials: ((socket: Socket) => Credentials | undefined) | undefined
+  /** Agents must hear who this is. */
+  readonly introduced: (client: Client) => void
+}
+
+/** A client and what belongs to its connection. */
+interface Connected {
+  readonly client: Client
+  readonly connection: PduConnection
+  readonly peer: Peer
+  admission: Admission
+}
+
+/** The connected clients. */
+export class Clients {
+  readonly #host: ClientsHost
+  readonly #clientHost: ClientHost
+  /** By slot; freed slots are used again. */
+  readonly #slots: (Connected | undefined)[] = []
+  /** Hosts whose refusal has been logged under the present access rules. */
+  readonly #violators = new Set<string>()
+  /** Clients that came before there was anything to serve; undefined from then on. */
+  #early: Connected[] | undefined = []
+  #access: AccessTable
+  #nextSeq = 0
+  #isClosed = false
+
+  constructor(host: ClientsHost, access: AccessTable) {
+    this.#host = host
+    this.#access = access
+    this.#clientHost = {
+      source: host.source,
+      batch: new FetchBatch(host.source),
+      limits: host.limits,
+      features: FEATURES,
+      introduced: host.introduced,
+      violation: (client) => this.#violation(client.identity.address),
+    }
+    this.#warnOfUnknowns()
+  }
+
+  /** The access rules in force. */
+  get access(): AccessTable {
+    return this.#access
+  }
+
+  /** Those connected now, by slot. */
+  all(): Client[] {
+    return this.#connected().map(({ client }) => client)
+  }
+
+  /** The client in a slot. PM_ERR_PERMISSION when it is not connection number `seq`. */
+  own(slot: number, seq: number): Client {
+    const client = this.#slots[slot]?.client
+    if (client?.identity.seq !== seq)
+      throw new PcpError('PM_ERR_PERMISSION', 'A client may only change what is said about itself')
+    return client
+  }
+
+  /** Takes a new connection; a client that may do nothing, or is one too many, is told and dropped. */
+  accept(socket: Socket, endpoint: Endpoint): void {
+    const { address, peer } = this.#peerOf(socket, endpoint)
+    const incompleteMs = this.#host.incompleteMs()
+    const connection = new PduConnection(socketStream(socket), {
+      name: `client ${address}`,
+      limit: this.#host.limits.pduBytes,
+      ...(incompleteMs === 0 ? {} : { incompleteMs }),
+      backpressure: true,
+      counters: this.#host.counters,
+    })
+    const admission = this.#access.check(peer)
+    const isDenied = admission.denied === OP_ALL
+    if (isDenied) this.#violation(address)
+    if (this.#isClosed || isDenied || !this.#access.admit(admission)) {
+      connection.send(encodeChallenge(0, isDenied ? PERMISSION : CONNLIMIT))
+      void connection.close()
+      return
+    }
+    const free = this.#slots.indexOf(undefined)
+    const slot = free < 0 ? this.#slots.length : free
+    const identity = {
+      slot,
+      seq: this.#nextSeq++,
+      address,
+      startMs: this.#host.clock(),
+      ...(peer.credentials === undefined ? {} : { credentials: peer.credentials }),
+    }
+    const client = new Client(identity, this.#sink(connection), this.#clientHost, admission.denied)
+    const connected = { client, connection, peer, admission }
+    this.#slots[slot] = connected
+    connection.onClose(() => this.#gone(connected))
+    if (this.#early === undefined) this.#hear(connected)
+    else this.#early.push(connected)
+  }
+
+  /** From now on requests are answered, those that came before as well. */
+  serve(): void {
+    const early = this.#early
+    this.#early = undefined
+    for (const connected of early ?? []) this.#hear(connected)
+  }
+
+  /** PMCD_* bits to tell each client with its next fetch. */
+  addChanges(changes: number): void {
+    for (const { client } of this.#connected()) client.addChanges(changes)
+  }
+
+  /** Judges every client anew; one that may do nothing any more, or is one too many, is told and dropped. */
+  setAccess(access: AccessTable): void {
+    this.#access = access
+    this.#violators.clear()
+    this.#warnOfUnknowns()
+    for (const connected of this.#connected()) {
+      const admission = access.check(connected.peer)
+      const isDenied = admission.denied === OP_ALL
+      const isIn = !isDenied && access.admit(admission)
+      connected.admission = isIn ? admission : { ...admission, counted: [] }
+      connected.client.denied = admission.denied
+      if (!isIn) connected.client.refuse(isDenied ? PERMISSION : CONNLIMIT)
+    }
+  }
+
+  /** Drops all clients, and those that still come; resolves when their connections are closed. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all(
+      this.#connected().map(({ client, connection }) => {
+        client.close()
+        return connection.close()
+      }),
+    )
+  }
+
+  #connected(): Connected[] {
+    return this.#slots.filter((connected) => connected !== undefined)
+  }
+
+  #peerOf(socket: Socket, endpoint: Endpoint): { address: string; peer: Peer } {
+    if (endpoint.family !== 'unix') {
+      const address = socket.remoteAddress ?? ''
+      return { address, peer: { address } }
+    }
+    const credentials = this.#host.peerCredentials?.(socket)
+    const peer = { address: undefined, ...(credentials === undefined ? {} : { credentials }) }
+    return { address: endpoint.address, peer }
+  }
+
+  /** Takes its PDUs, and drops it when it does not introduce itself in time. */
+  #hear({ client, connection }: Connected): void {
+    connection.onPdu(this.#host.tracesPdus ? this.#traced(client) : (pdu) => client.receive(pdu))
+    const timer = setTimeout(() => {
+      if (!client.isOpen) connection.destroy()
+    }, this.#host.handshakeMs)
+    timer.unref()
+    connection.onClose(() => clearTimeout(timer))
+  }
+
+  #gone({ client, admission }: Connected): void {
+    this.#slots[client.identity.slot] = undefined
+    client.ended()
+    this.#access.release(admission)
+    this.#host.source.endClient?.(client.identity.slot)
+  }
+
+  #violation(address: string): void {
+    if (this.#violators.has(address)) return
+    this.#violators.add(address)
+    this.#host.log.notice('warning', `access violation from host ${address}`)
+  }
+
+  /** Rules that nobody can satisfy are no reason to let everybody in, but one to say so. */
+  #warnOfUnknowns(): void {
+    if (!this.#access.needsCredentials) return
+    const who =
+      this.#host.peerCredentials === undefined
+        ? 'users of clients cannot be known here, so every client is refused'
+        : 'users of clients are known on the unix socket only, so every other client is refused'
+    this.#host.log.notice(
+      'warning',
+      `Access rules name users or groups: ${who}; to let clients in, remove these rules and allow hosts ("local:*" is this host)`,
+    )
+  }
+
+  /** What a client sends through: the connection itself, unless PDUs are traced. */
+  #sink(connection: PduConnection): ClientConnection {
+    if (!this.#host.tracesPdus) return connection
+    return {
+      send: (pdu) => {
+        this.#host.log.line(`pmcd: xmit ${pduName(pduType(pdu))} ${pdu.length} bytes to ${connection.name}`)
+        connection.send(pdu)
+      },
+      close: () => connection.close(),
+      pause: () => connection.pause(),
+      resume: () => connection.resume(),
+    }
+  }
+
+  #traced(client: Client): (pdu: Uint8Array) => void {
+    return (pdu) => {
+      const { address, seq } = client.identity
+      this.#host.log.line(
+        `pmcd: recv ${pduName(pduType(pdu))} ${pdu.length} bytes from client ${seq} at ${address}`,
+      )
+      client.receive(pdu)
+    }
+  }
+}

@@ -1,0 +1,284 @@
+/** Clients and moments that a collector has to survive, on real sockets. */
+import { once } from 'node:events'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { pmid } from '../../src/model/ids.ts'
+import { ALL_INSTANCES } from '../../src/model/profile.ts'
+import { ANONYMOUS, type Ask } from '../../src/model/source.ts'
+import { HostSource } from '../../src/net/host-source.ts'
+import { buildAccess } from '../../src/pmcd/access.ts'
+import { startCollector } from '../../src/pmcd/collector.ts'
+import { parseAccessFile } from '../../src/pmcd/config.ts'
+import { agentFromConfig, builtinAgents } from '../../src/pmcd/open-agents.ts'
+import type { AgentOpenEnv, Collector, CollectorOptions } from '../../src/pmcd/options.ts'
+import { Pmns } from '../../src/pmns/tree.ts'
+import { type Log, logOnFd } from '../../src/sys/log.ts'
+import { encodeCreds } from '../../src/wire/creds.ts'
+import { encodeFetch } from '../../src/wire/fetch.ts'
+import { encodePmnsTraverse } from '../../src/wire/pmns.ts'
+import { encodeProfile } from '../../src/wire/profile.ts'
+
+const ASK: Ask = { requester: ANONYMOUS }
+const VERSION = pmid(2, 0, 7)
+
+let dir: string
+let collector: Collector | undefined
+const sockets: Socket[] = []
+const sources: HostSource[] = []
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'pmcd-clients-'))
+})
+afterEach(async () => {
+  for (const source of sources.splice(0)) await source.close()
+  for (const socket of sockets.splice(0)) socket.destroy()
+  await collector?.close()
+  collector = undefined
+  rmSync(dir, { recursive: true })
+})
+
+function memoryLog(): Log & { readonly lines: string[] } {
+  const lines: string[] = []
+  return {
+    ...logOnFd(2, { progname: 'pmcd', host: 'vm' }),
+    lines,
+    notice: (level, text) => lines.push(`${level}: ${text}`),
+    line: (text) => lines.push(text),
+  }
+}
+
+async function start(
+  options: Partial<CollectorOptions> = {},
+): Promise<{ port: number; lines: readonly string[] }> {
+  const log = memoryLog()
+  collector = await startCollector({
+    agents: builtinAgents(['pmcd', 'simple']),
+    ports: [0],
+    localOnly: true,
+    hostname: 'vm',
+    log,
+    ...options,
+  })
+  return { port: collector.port, lines: log.lines }
+}
+
+/** A raw connection, open. */
+async function raw(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  sockets.push(socket)
+  socket.on('error', () => undefined) // whether it ends by FIN or by RST is the same to these tests
+  await once(socket, 'connect')
+  return socket
+}
+
+async function client(spec: string | number): Promise<HostSource> {
+  const source = await HostSource.connect(typeof spec === 'number' ? `127.0.0.1:${spec}` : spec)
+  sources.push(source)
+  return source
+}
+
+/** A port that nobody listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+test('a client that does not introduce itself is dropped, one that does stays', async () => {
+  const { port } = await start({ handshakeMs: 100 })
+  const polite = await client(port)
+  const silent = await raw(port)
+  silent.resume()
+  await once(silent, 'close')
+  expect((await polite.fetch([VERSION], ASK)).sets[0]!.status).toBe(1)
+})
+
+test('a client that asks and never reads is not answered without bound, and costs the others nothing', async () => {
+  const { port } = await start({ agents: builtinAgents(['pmcd']) })
+  const deaf = await raw(port)
+  deaf.write(encodeCreds(0))
+  const question = encodePmnsTraverse('')
+  const many = Buffer.concat(Array.from({ length: 1000 }, () => question))
+  let isStuck = false
+  for (let i = 0; i < 2000 && !isStuck; i++) isStuck = !deaf.write(many) && deaf.writableLength > 2 ** 22
+  expect(isStuck).toBe(true)
+  const other = await client(port)
+  for (let i = 0; i < 20; i++) expect((await other.fetch([VERSION], ASK)).sets[0]!.status).toBe(1)
+  expect(deaf.writableLength).toBeGreaterThan(0) // nobody takes its questions while it does not take the answers
+})
+
+test('a client that is there before the agents waits for them', async () => {
+  const port = await freePort()
+  const [own] = builtinAgents(['pmcd'])
+  let release = (): void => {}
+  const gate = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const slow = { ...own!, open: (env: AgentOpenEnv) => gate.then(() => own!.open(env)) }
+  const starting = start({ ports: [port], agents: [slow] })
+  let early: Socket | undefined
+  while (early === undefined) early = await raw(port).catch(() => undefined)
+  early.write(encodeCreds(0))
+  early.write(encodeProfile(0, ALL_INSTANCES))
+  early.write(encodeFetch(0, [VERSION]))
+  release()
+  await starting
+  let bytes = Buffer.alloc(0)
+  while (bytes.length < 60) bytes = Buffer.concat([bytes, (await once(early, 'data'))[0] as Buffer])
+  expect(bytes.readInt32BE(24)).toBe(0x7001) // a RESULT behind the challenge of 20 bytes
+  expect(bytes.readInt32BE(20 + 28)).toBe(1)
+})
+
+test('nothing is started where nobody could connect', async () => {
+  let opened = 0
+  const [own] = builtinAgents(['pmcd'])
+  const counted = {
+    ...own!,
+    open: (env: AgentOpenEnv) => {
+      opened++
+      return own!.open(env)
+    },
+  }
+  const nowhere = { ports: [], socketPath: join(dir, 'no/such/dir/socket') }
+  await expect(start({ agents: [counted], ...nowhere })).rejects.toMatchObject({ code: 'EADDRNOTAVAIL' })
+  expect(opened).toBe(0)
+})
+
+test('rules for users refuse everybody while users cannot be known, and the log says what to do', async () => {
+  const names = { addressesOf: async () => [], ownAddresses: () => [], idOf: () => 0 }
+  const { access } = parseAccessFile('allow user root : all; allow user * : all;')
+  const { port, lines } = await start({ access: (await buildAccess(access, names)).table })
+  await expect(client(port)).rejects.toMatchObject({ code: 'PM_ERR_PERMISSION' })
+  expect(lines).toContain(
+    'warning: Access rules name users or groups: users of clients cannot be known here, so every client is refused; to let clients in, remove these rules and allow hosts ("local:*" is this host)',
+  )
+})
+
+/** An agent that is a process: it answers the greeting and writes down which descriptors it was given. */
+const AGENT = `
+const fs = require('node:fs')
+const fds = fs.readdirSync('/proc/self/fd').map((fd) => {
+  try { return fd + ' ' + fs.readlinkSync('/proc/self/fd/' + fd) } catch { return '' }
+})
+fs.writeFileSync(process.argv[2], fds.join('\\n'))
+const creds = Buffer.from('000000140000700c000000000000000101020000', 'hex')
+if (process.argv[3] === undefined) {
+  process.stdout.write(creds)
+  process.stdin.resume()
+} else {
+  require('node:net').createServer((socket) => { socket.write(creds); socket.resume() }).listen(process.argv[3])
+}
+`
+
+test.skipIf(process.platform !== 'linux')(
+  'agents inherit no sockets and files of the collector',
+  async () => {
+    const program = join(dir, 'agent.cjs')
+    const report = join(dir, 'fds')
+    writeFileSync(program, AGENT)
+    const argv = [process.execPath, program, report]
+    const agent = agentFromConfig({
+      kind: 'pipe',
+      name: 'spy',
+      domain: 400,
+      line: 1,
+      argv,
+      startsNotReady: false,
+    })
+    const { port } = await start()
+    await client(port)
+    const mine = readdirSync('/proc/self/fd').flatMap((fd) => {
+      try {
+        return [readlinkSync(`/proc/self/fd/${fd}`)]
+      } catch {
+        return [] // the one this reading itself had open
+      }
+    })
+    await collector!.close()
+    await start({ agents: [agent], pmns: new Pmns() })
+    const rows = readFileSync(report, 'utf8').split('\n')
+    const beyond = rows
+      .filter((row) => Number(row.split(' ')[0]) > 2)
+      .map((row) => row.slice(row.indexOf(' ') + 1))
+    expect(mine.length).toBeGreaterThan(3)
+    expect(beyond.filter((target) => mine.includes(target) && target.startsWith('socket:'))).toEqual([])
+    expect(beyond.filter((target) => target.startsWith(dir))).toEqual([])
+  },
+)
+
+test('an agent that is killed leaves no socket in the way of the next one', async () => {
+  const program = join(dir, 'agent.cjs')
+  writeFileSync(program, AGENT)
+  const path = join(dir, 'agent.socket')
+  const argv = [process.execPath, program, join(dir, 'fds'), path]
+  const config = {
+    kind: 'socket',
+    name: 'spy',
+    domain: 400,
+    line: 1,
+    family: 'unix',
+    path,
+    port: 0,
+    argv,
+  } as const
+  await start({ agents: [agentFromConfig(config)], pmns: new Pmns() })
+  expect(existsSync(path)).toBe(true)
+  await collector!.close()
+  expect(existsSync(path)).toBe(false)
+})
+
+test('a lost agent that does not end by itself is ended before the collector has', async () => {
+  const program = join(dir, 'agent.cjs')
+  writeFileSync(
+    program,
+    `${AGENT}\nfs.writeFileSync(process.argv[2], String(process.pid)); setInterval(() => {}, 1000)`,
+  )
+  const argv = [process.execPath, program, join(dir, 'pid')]
+  const line = { kind: 'pipe', name: 'mute', domain: 400, line: 1, argv, startsNotReady: false } as const
+  const agents = [agentFromConfig(line)]
+  const { port } = await start({ agents, timeoutSec: 1, restartsAgents: false, pmns: new Pmns() })
+  const source = await client(port)
+  await source.fetch([pmid(400, 0, 0)], ASK) // times out
+  await collector!.close()
+  const pid = Number(readFileSync(join(dir, 'pid'), 'utf8'))
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+})
+
+test('shutdown does not wait for a busy agent', async () => {
+  const program = join(dir, 'agent.cjs')
+  writeFileSync(program, AGENT)
+  const argv = [process.execPath, program, join(dir, 'fds')]
+  const agent = agentFromConfig({
+    kind: 'pipe',
+    name: 'mute',
+    domain: 400,
+    line: 1,
+    argv,
+    startsNotReady: false,
+  })
+  const { port } = await start({
+    agents: [agent, ...builtinAgents(['pmcd'])],
+    timeoutSec: 0,
+    pmns: new Pmns(),
+  })
+  const source = await client(port)
+  const asked = source.fetch([pmid(400, 0, 0)], ASK).catch((error: unknown) => error)
+  const other = await client(port)
+  expect((await other.fetch([VERSION], ASK)).sets[0]!.status).toBe(1)
+  await collector!.close()
+  expect(await asked).toMatchObject({ code: 'PM_ERR_EOF' })
+})

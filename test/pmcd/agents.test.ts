@@ -1,0 +1,158 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { PMCD_NAMES_CHANGE } from '../../src/model/values.ts'
+import { Agents, type AgentsHost } from '../../src/pmcd/agents.ts'
+import type { AgentOpenEnv, AgentOptions, OpenedAgent } from '../../src/pmcd/options.ts'
+import { logOnFd } from '../../src/sys/log.ts'
+import { memoryAgent, withAnswers } from './parts.ts'
+
+let agents: Agents
+afterEach(async () => {
+  vi.useRealTimers()
+  await agents.close()
+})
+
+/** A gate that tests open. */
+function gate(): { readonly passed: Promise<void>; open(): void } {
+  let open = (): void => {}
+  const passed = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { passed, open }
+}
+
+/** A source whose events the test sends. */
+function eventful(name: string, domain: number) {
+  const listeners = new Set<Parameters<OpenedAgent['source']['subscribe']>[0]>()
+  const source = withAnswers(memoryAgent(name, domain), {
+    subscribe: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  })
+  const emit: Parameters<OpenedAgent['source']['subscribe']>[0] = (event) => {
+    for (const listener of listeners) listener(event)
+  }
+  return { source, emit }
+}
+
+const option = (name: string, domain: number, open: AgentOptions['open']): AgentOptions => ({
+  name,
+  domain,
+  kind: 'pipe',
+  parameters: '',
+  open,
+})
+
+function newAgents(host: Partial<AgentsHost> = {}): { lines: string[]; changes: number[] } {
+  const lines: string[] = []
+  const changes: number[] = []
+  const log = {
+    ...logOnFd(2, { progname: 'pmcd', host: 'vm' }),
+    notice: (level: string, text: string) => lines.push(`${level}: ${text}`),
+    line: (text: string) => lines.push(text),
+  }
+  agents = new Agents({
+    env: { log } as unknown as AgentOpenEnv,
+    restartsAgents: true,
+    clock: Date.now,
+    changed: (bits) => changes.push(bits),
+    started: () => {},
+    rerouted: async () => {},
+    advanced: () => {},
+    ...host,
+  })
+  return { lines, changes }
+}
+
+const lost = { type: 'lost', error: new Error('gone') } as const
+
+test('an agent that is still starting is not started a second time because another was lost', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const slow = gate()
+  const restarted = gate()
+  const opened = { a: 0, b: 0 }
+  const a = eventful('a', 10)
+  newAgents()
+  const started = agents.start([
+    option('a', 10, async () => {
+      if (++opened.a === 2) restarted.open()
+      return { source: a.source }
+    }),
+    option('b', 11, async () => {
+      opened.b++
+      await slow.passed
+      return { source: memoryAgent('b', 11) }
+    }),
+  ])
+  await vi.advanceTimersByTimeAsync(0)
+  a.emit(lost)
+  await vi.advanceTimersByTimeAsync(0) // the first restart is due at once
+  slow.open()
+  await started
+  await restarted.passed
+  expect(opened).toEqual({ a: 2, b: 1 })
+})
+
+test('names that an agent says have changed are looked at again', async () => {
+  const looked = gate()
+  let looks = 0
+  const a = eventful('a', 10)
+  const { changes } = newAgents({
+    rerouted: async () => {
+      if (++looks === 2) looked.open()
+    },
+  })
+  await agents.start([option('a', 10, async () => ({ source: a.source }))])
+  a.emit({ type: 'changed', changes: PMCD_NAMES_CHANGE })
+  await looked.passed
+  expect(changes).toEqual([PMCD_NAMES_CHANGE])
+})
+
+test('a round that waits for an agent which never answers does not keep the collector from ending', async () => {
+  let fail = (): void => {}
+  let isWaiting = false
+  const source = withAnswers(memoryAgent('a', 10), { close: async () => fail() })
+  newAgents({
+    rerouted: () =>
+      new Promise((resolve) => {
+        if (isWaiting) fail = resolve
+        else resolve()
+        isWaiting = true
+      }),
+  })
+  await agents.start([option('a', 10, async () => ({ source }))])
+  void agents.restart()
+  await new Promise((resolve) => setImmediate(resolve))
+  await agents.close()
+})
+
+test('an agent whose process cannot be ended is given up', async () => {
+  const { lines } = newAgents()
+  const source = memoryAgent('a', 10)
+  const never = new Promise<never>(() => {})
+  await agents.start([option('a', 10, async () => ({ source, pid: 1, exited: never }))])
+  await agents.close()
+  expect(lines).toContain('Cleanup "a" agent (dom 10): terminated')
+})
+
+test('a clock that was set back does not put a restart off by more than a minute', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  let now = 10_000_000
+  const a = eventful('a', 10)
+  let opened = 0
+  newAgents({ clock: () => now })
+  const open = async (): Promise<OpenedAgent> => {
+    opened++
+    return { source: a.source }
+  }
+  await agents.start([option('a', 10, open)])
+  a.emit(lost)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(opened).toBe(2)
+  now -= 3_600_000
+  a.emit(lost)
+  await vi.advanceTimersByTimeAsync(59_000)
+  expect(opened).toBe(2)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(opened).toBe(3)
+})
