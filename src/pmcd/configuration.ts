@@ -26,7 +26,7 @@ export interface ConfigurationFiles {
 /** A configuration in files. */
 export class FileConfiguration {
   readonly #files: ConfigurationFiles
-  #configStamp = ''
+  #configStamp: string | undefined
   #pmnsStamp = ''
   #pmns: Pmns | undefined
 
@@ -37,13 +37,20 @@ export class FileConfiguration {
   /** Reads everything. Rejects with PM_ERR_CONV, PM_ERR_PMNS or an errno; the details are in the log. */
   async read(): Promise<Configuration> {
     const { configPath, pmnsPath } = this.#files
-    this.#configStamp = this.#stampOfConfig()
+    // What had errors is not what runs: unchanged, it has them again the next time.
+    this.#configStamp = undefined
+    const stamp = this.#stampOfConfig()
     const pmns = this.#readPmns(pmnsPath)
-    if (configPath === undefined) return { agents: builtinAgents(), ...(pmns === undefined ? {} : { pmns }) }
+    const names = pmns === undefined ? {} : { pmns }
+    if (configPath === undefined) {
+      this.#configStamp = stamp
+      return { agents: builtinAgents(), ...names }
+    }
     const { agents, access } = await readConfig(configPath, (text) =>
       this.#files.log.line(`pmcd config${text}`),
     )
-    return { agents: agents.map(agentFromConfig), access, ...(pmns === undefined ? {} : { pmns }) }
+    this.#configStamp = stamp
+    return { agents: agents.map(agentFromConfig), access, ...names }
   }
 
   /** Reads again what has changed; undefined when nothing has. */

@@ -28,13 +28,17 @@ export interface CollectorProcess {
 
 /** Runs a collector until it is told to end. Resolves to the exit status. */
 export async function runCollector(settings: CollectorSettings, io: CollectorProcess): Promise<number> {
+  process.umask(0o022)
+  const signals = watchSignals(io.signal)
   const host = settings.hostname ?? hostname()
   const log = openCollectorLog(settings.logPath, host)
+  const defect = (error: Error): void => log.notice('error', `A defect ends pmcd: ${error.stack ?? error}`)
+  process.on('uncaughtExceptionMonitor', defect) // a daemon has no standard error to show it on
   try {
     const { collector, pidFile } = await start(settings, io, log, host)
     io.started(collector)
-    const signalName = await untilSignal(io.signal, collector)
-    log.notice('info', `pmcd caught ${signalName} from unknown process`)
+    signals.onHangup(() => void collector.reconfigure())
+    log.notice('info', `pmcd caught ${await signals.ended} from unknown process`)
     await collector.close()
     if (pidFile !== undefined) rmSync(pidFile, { force: true })
     log.notice('info', 'pmcd Shutdown')
@@ -46,6 +50,8 @@ export async function runCollector(settings: CollectorSettings, io: CollectorPro
     io.failed(message)
     return 1
   } finally {
+    process.off('uncaughtExceptionMonitor', defect)
+    signals.close()
     log.close()
   }
 }
@@ -154,25 +160,43 @@ function writePidFile(variables: Variables, log: Log): string | undefined {
   }
 }
 
-/** Resolves to the name of the signal that ends the collector; SIGHUP makes it read its configuration again. */
-async function untilSignal(signal: AbortSignal, collector: Collector): Promise<string> {
+/** Signals from before the start until after the end: one that comes early waits, and none cuts the end short. */
+interface Signals {
+  /** Resolves to the name of the one that ends the collector. */
+  readonly ended: Promise<string>
+  /** Calls back for each SIGHUP; once for those that came before. */
+  onHangup(listener: () => void): void
+  close(): void
+}
+
+function watchSignals(signal: AbortSignal): Signals {
   let name = 'a request to end'
-  const reconfigure = (): void => void collector.reconfigure()
+  let isHangupDue = false
+  let hangup = (): void => {
+    isHangupDue = true
+  }
+  const onHangup = (): void => hangup()
   const note = (received: NodeJS.Signals): void => {
     name = received
   }
-  process.on('SIGHUP', reconfigure)
+  process.on('SIGHUP', onHangup)
   process.on('SIGINT', note)
   process.on('SIGTERM', note)
-  try {
-    await new Promise<void>((done) => {
-      if (signal.aborted) done()
-      else signal.addEventListener('abort', () => setImmediate(done), { once: true })
-    })
-    return name
-  } finally {
-    process.off('SIGHUP', reconfigure)
-    process.off('SIGINT', note)
-    process.off('SIGTERM', note)
+  const ended = new Promise<string>((done) => {
+    const end = (): unknown => setImmediate(() => done(name))
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
+  })
+  return {
+    ended,
+    onHangup(listener) {
+      hangup = listener
+      if (isHangupDue) listener()
+    },
+    close() {
+      process.off('SIGHUP', onHangup)
+      process.off('SIGINT', note)
+      process.off('SIGTERM', note)
+    },
   }
 }

@@ -4,7 +4,8 @@ import { start } from './run.ts'
 
 async function main(): Promise<void> {
   const stop = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())
+    // Not just once: npm passes on the Ctrl-C that the terminal has sent us already, which must not cut the end short.
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve())
   })
   const started = await start({
     // npm start's script loads this file: the options are what follows that script's name.

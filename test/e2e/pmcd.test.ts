@@ -378,6 +378,21 @@ test('the command reads its configuration again on SIGHUP, and ends well on SIGT
   expect(existsSync(socket)).toBe(false)
 })
 
+test('a SIGHUP while it starts is answered afterwards, and a second SIGTERM does not cut its end short', async () => {
+  writeConfiguration(`${OWN_LINE}slow 99 pipe binary ${process.execPath} -e setTimeout(()=>0,9000)\n`)
+  const socket = join(dir, 's')
+  const { child, ended } = runPmcd(['-f', '-p', '0', '-s', socket, '-n', 'root', '-q', '1'])
+  await logUntil(/Log for pmcd/)
+  child.kill('SIGHUP')
+  const log = await logUntil(/RESTARTED[\s\S]*Restarting any deceased agents:\n {4}"slow"\n/)
+  expect(log.indexOf('request port')).toBeLessThan(log.indexOf('RESTARTED'))
+  child.kill('SIGTERM')
+  child.kill('SIGTERM')
+  expect((await ended).code).toBe(0)
+  expect(existsSync(socket)).toBe(false)
+  expect(await logUntil(/Log finished/)).toContain('caught SIGTERM')
+})
+
 test('the command as a daemon leaves a PID file while it runs', async () => {
   writeConfiguration(OWN_LINE)
   const socket = join(dir, 's')

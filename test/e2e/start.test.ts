@@ -70,6 +70,8 @@ test('says where it listens and what to type next, answers, and stops on Ctrl-C'
   }
   const socket = join(dir, 'run', 'pmcd.socket')
   expect(existsSync(socket)).toBe(true)
+  // The terminal's, and the one that npm passes on.
+  running.process.kill('SIGINT')
   running.process.kill('SIGINT')
   expect((await ended(running)).status).toBe(0)
   expect(existsSync(socket)).toBe(false)
