@@ -1,6 +1,6 @@
 /** Cuts a byte stream into PDUs; knows only length, type and limit. docs/formats/wire.md §1.1, §1.2 */
 import { PcpError } from '../model/errors.ts'
-import { PDU_HEADER, pduLength, pduName, pduType } from './pdu.ts'
+import { PDU_HEADER, pduLength, pduName, wordAt } from './pdu.ts'
 
 /** Largest PDU where nothing else limits it. */
 const MAX_PDU = 2 ** 31 - 1 - 1024
@@ -71,8 +71,7 @@ export class Framer {
   #cut(chunk: Uint8Array, at: number): number {
     const left = chunk.length - at
     if (left >= PDU_HEADER) {
-      const head = new Uint8Array(chunk.buffer, chunk.byteOffset + at, PDU_HEADER)
-      const length = this.#checkHeader(head)
+      const length = this.#checkHeader(chunk, at)
       if (length <= left) {
         this.#onPdu(new Uint8Array(chunk.buffer, chunk.byteOffset + at, length))
         return at + length
@@ -92,7 +91,7 @@ export class Framer {
       const end = Math.min(chunk.length, at + PDU_HEADER - this.#have)
       this.#append(chunk, at, end, PDU_HEADER)
       if (this.#have < PDU_HEADER) return end
-      this.#checkHeader(this.#partial)
+      this.#checkHeader(this.#partial, 0)
       at = end
     }
     const length = pduLength(this.#partial)
@@ -119,9 +118,9 @@ export class Framer {
     this.#have = have
   }
 
-  #checkHeader(head: Uint8Array): number {
-    const length = pduLength(head)
-    const type = pduType(head)
+  #checkHeader(bytes: Uint8Array, at: number): number {
+    const length = wordAt(bytes, at)
+    const type = wordAt(bytes, at + 4)
     if (length < PDU_HEADER) throw new PcpError('PM_ERR_IPC', `PDU header gives a length of ${length} bytes`)
     if (type < 0) throw new PcpError('PM_ERR_IPC', `PDU header gives the type ${type}`)
     if (length > this.#limit)

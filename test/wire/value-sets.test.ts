@@ -91,7 +91,7 @@ test('refuses a value block outside the PDU', () => {
 test('refuses blocks that leave a gap, share bytes or are shorter than their header', () => {
   const base = encodeResult({ sec: 0, nsec: 0 }, [
     blockSet(5, [Uint8Array.of(1, 2, 3, 4), Uint8Array.of(5)], 1),
-  ])
+  ]).slice()
   const words = [24 + 12 + 4, 24 + 12 + 12]
   const shared = base.slice()
   new DataView(shared.buffer).setInt32(words[1]!, new DataView(base.buffer).getInt32(words[0]!))
@@ -106,7 +106,7 @@ test('refuses blocks that leave a gap, share bytes or are shorter than their hea
 })
 
 test('refuses an unknown value format', () => {
-  const pdu = encodeResult({ sec: 0, nsec: 0 }, [blockSet(5, [Uint8Array.of(1)], 1)])
+  const pdu = encodeResult({ sec: 0, nsec: 0 }, [blockSet(5, [Uint8Array.of(1)], 1)]).slice()
   new DataView(pdu.buffer).setInt32(32, 3)
   expect(() => decodeResult(pdu)).toThrowError(/value format 3/)
 })
