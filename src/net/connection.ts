@@ -125,12 +125,14 @@ export class PduConnection {
   flush(): void {
     this.#isFlushDue = false
     const out = this.#out
+    const bytes = this.#outBytes
     if (out.length === 0 || this.#closedBy !== undefined) return
     this.#out = []
     this.#outBytes = 0
     const { writable } = this.#stream
-    if (out.length === 1) {
-      writable.write(out[0]!)
+    if (bytes <= FLUSH_ABOVE) {
+      // Copying is cheaper than a buffer of its own for each small PDU on its way through stream and system call.
+      writable.write(out.length === 1 ? out[0]! : Buffer.concat(out, bytes))
     } else {
       writable.cork()
       for (const pdu of out) writable.write(pdu)
