@@ -1,6 +1,6 @@
 /**
- * Builds what the package ships: bin/NAME for every tool and bin/pmdaNAME for every agent (one self-contained file each),
- * and the library in dist (ESM, CommonJS, types). `--bin` builds the commands only.
+ * Builds what the package ships: bin/NAME for every tool and bin/pmdaNAME for every agent (one self-contained file each,
+ * but for parts that a tool imports on demand), and the library in dist (ESM, CommonJS, types). `--bin` builds the commands only.
  */
 import {
   chmodSync,
@@ -12,7 +12,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { install, packageBin, run, top } from './lib/run.mjs'
 
 install()
@@ -46,6 +46,22 @@ function moduleOf(folder, name) {
   return existsSync(join(top, 'src', file)) ? `./${file}` : `./${folder}/${name}/index.ts`
 }
 
+/** Parts that tools import on demand, by file: what `--version` can do without would cost it most of its time to parse. */
+const parts = new Map()
+const onDemand = {
+  name: 'on-demand',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\.?\// }, ({ kind, importer, path }) => {
+      if (kind !== 'dynamic-import' || relative(join(top, 'src'), importer).split(sep)[0] !== 'tools')
+        return undefined
+      const source = join(dirname(importer), path)
+      const file = `${relative(join(top, 'src'), source).replaceAll(sep, '-').replace(/\.ts$/, '')}.cjs`
+      parts.set(file, source)
+      return { path: `./parts/${file}`, external: true }
+    })
+  },
+}
+
 /** One executable: a whole program in one CommonJS file, which starts faster than an ES module. */
 async function buildCommand(name, contents) {
   const outfile = join(top, 'bin', name)
@@ -56,6 +72,8 @@ async function buildCommand(name, contents) {
     format: 'cjs',
     minify: true,
     banner: { js: '#!/usr/bin/env node' },
+    plugins: [onDemand],
+    supported: { 'dynamic-import': false }, // require() does without the loader of ES modules
   })
   chmodSync(outfile, 0o755)
 }
@@ -76,7 +94,15 @@ async function buildCommands() {
   ])
   const commands = [...tools, ...daemons]
   await Promise.all(commands.map(([name, contents]) => buildCommand(name, contents)))
-  const current = new Set([...commands.map(([name]) => name), 'package.json'])
+  for (const [file, source] of parts)
+    await build({
+      ...common,
+      entryPoints: [source],
+      outfile: join(top, 'bin', 'parts', file),
+      format: 'cjs',
+      minify: true,
+    })
+  const current = new Set([...commands.map(([name]) => name), 'package.json', 'parts'])
   for (const name of readdirSync(join(top, 'bin'))) if (!current.has(name)) rmSync(join(top, 'bin', name))
 }
 

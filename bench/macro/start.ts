@@ -32,9 +32,9 @@ function compare(commands: readonly (readonly [string, readonly string[]])[]): n
   return times.map(median)
 }
 
-const tools = readdirSync(join(top, 'bin')).filter(
-  (name) => !name.endsWith('.json') && !name.startsWith('pmda'),
-)
+const tools = readdirSync(join(top, 'bin'), { withFileTypes: true })
+  .filter((entry) => entry.isFile() && !entry.name.endsWith('.json') && !entry.name.startsWith('pmda'))
+  .map(({ name }) => name)
 const rows: string[][] = [['--version of', 'ms', 'bare node ms', 'ratio']]
 let over = 0
 for (const name of tools) {

@@ -62,13 +62,12 @@ export async function verifyConfiguration(
   env: Variables,
   report: (text: string) => void,
 ): Promise<number> {
-  const { variables } = loadConfig(env)
-  const path = settings.configPath ?? variables['PCP_PMCDCONF_PATH']!
-  if (!existsSync(path)) {
-    report(`pmcd verify ${path}: No such file or directory`)
-    return 1
-  }
   try {
+    const path = settings.configPath ?? loadConfig(env).variables['PCP_PMCDCONF_PATH']!
+    if (!existsSync(path)) {
+      report(`pmcd verify ${path}: No such file or directory`)
+      return 1
+    }
     await readConfig(path, (problem) => report(`pmcd config${problem}`))
     return 0
   } catch (error) {

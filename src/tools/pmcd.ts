@@ -1,7 +1,6 @@
 /** pmcd: the collector as a command, in the foreground or as a daemon. pmcd(1) */
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { runCollector, verifyConfiguration } from '../pmcd/main.ts'
 import { type CollectorSettings, parsePorts } from '../pmcd/settings.ts'
 import { parseDebug } from './lib/debug.ts'
 import {
@@ -83,8 +82,10 @@ async function run(io: ToolIo): Promise<number> {
   const early = endEarly(TABLE, parsed, io)
   if (early !== undefined) return early
   const has = (name: string): boolean => parsed.given.some((option) => option.name === name)
+  if (!has('f') && !has('v') && !isDaemon) return startDaemon(io)
+  // The collector with its agents is heavy: help and version do without it, and so does the parent of a daemon.
+  const { runCollector, verifyConfiguration } = await import('../pmcd/main.ts')
   if (has('v')) return verifyConfiguration(settings, io.env, (text) => io.stderr.write(`${text}\n`))
-  if (!has('f') && !isDaemon) return startDaemon(io)
   return runCollector(settings, {
     env: io.env,
     signal: io.signal,
