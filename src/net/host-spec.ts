@@ -85,7 +85,7 @@ export function hostAttr(spec: HostSpec, name: string): string | undefined {
 }
 
 /** Path of the collector's unix socket. */
-export function defaultSocketPath(env: Env): string {
+function defaultSocketPath(env: Env): string {
   return env['PMCD_SOCKET'] ?? `${env['PCP_RUN_DIR'] ?? '/run/pcp'}/pmcd.socket`
 }
 

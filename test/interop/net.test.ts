@@ -68,6 +68,13 @@ describe.skipIf(!isThere)('HostSource and the reference pmcd', () => {
     })
   })
 
+  test('lists in which nothing is known', async () => {
+    const [first, second] = await source.descs([pmid(253, 0, 99), pmid(400, 0, 0)], ask)
+    expect([first, second]).toMatchObject([{ code: 'PM_ERR_PMID' }, { code: 'PM_ERR_PMID' }])
+    const names = await source.lookupNames(['no.such', 'nor.this'], ask)
+    expect(names).toMatchObject([{ code: 'PM_ERR_NAME' }, { code: 'PM_ERR_NAME' }])
+  })
+
   test('twenty thousand names in several messages', async () => {
     const names = Array.from({ length: 20_000 }, (_, i) => (i % 2 === 0 ? 'simple.color' : 'simple.numfetch'))
     const ids = await source.lookupNames(names, ask)
@@ -110,6 +117,14 @@ describe.skipIf(!isThere)('HostSource and the reference pmcd', () => {
     await source.store(numfetch.sets, ask)
     const unknown = numfetch.sets.map((set) => ({ ...set, pmid: pmid(253, 0, 99) }))
     await expect(source.store(unknown, ask)).rejects.toMatchObject({ code: 'PM_ERR_PMID' })
+  })
+
+  test('a profile that is refused ends the connection with its reason', async () => {
+    const other = await HostSource.connect(source.spec)
+    const fetched = other.fetch([COLOR], { requester: { ...ANONYMOUS, context: -1 } })
+    const results = await Promise.allSettled([fetched, other.lookupId(COLOR, ask)])
+    for (const result of results) expect(result).toMatchObject({ reason: { code: 'PM_ERR_IPC' } })
+    expect(other.lostBy?.message).toMatch(/Profile of context -1/)
   })
 
   test('a lost collector rejects what is asked and is announced', async () => {
