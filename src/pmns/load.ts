@@ -18,6 +18,8 @@ export interface LoadOptions {
   readonly preprocess?: boolean
   /** Refuse two names for one PMID; default false. */
   readonly unique?: boolean
+  /** The file may hold a subtree instead of a whole name space; default false. */
+  readonly subtree?: boolean
   readonly defines?: Readonly<Record<string, string>>
 }
 
@@ -37,7 +39,11 @@ export function loadPmns(path: string, files: PmnsFiles, options: LoadOptions = 
       throw cppFailure(error)
     }
   }
-  const { pmns, diagnostics } = parsePmns(text, { file: path, unique: options.unique ?? false })
+  const { pmns, diagnostics } = parsePmns(text, {
+    file: path,
+    unique: options.unique ?? false,
+    subtree: options.subtree ?? false,
+  })
   if (pmns !== undefined) return pmns
   throw new PcpError('PM_ERR_PMNS', diagnostics.map(diagnosticText).join('').replace(/\n+$/, ''))
 }

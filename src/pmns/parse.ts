@@ -21,6 +21,8 @@ export interface ParseOptions {
   readonly file?: string
   /** Refuse two names for one PMID; dynamic roots are exempt. */
   readonly unique?: boolean
+  /** A text without group `root` is the subtree that its first group names: the non-leaves above it are made. */
+  readonly subtree?: boolean
 }
 
 /** A name space, or why there is none. */
@@ -70,7 +72,8 @@ const MARKER = /^#[ \t]*(\d+)(?:[ \t]+"([^"]*)")?/
 export function parsePmns(text: string, options: ParseOptions = {}): ParsedPmns {
   const diagnostics: PmnsDiagnostic[] = []
   const file = options.file ?? ''
-  const groups = readGroups(text, file, diagnostics)
+  const read = readGroups(text, file, diagnostics)
+  const groups = options.subtree === true ? hang(read) : read
   const pmns = diagnostics.length === 0 ? link(groups, file, options.unique ?? false, diagnostics) : undefined
   return pmns === undefined || diagnostics.length > 0 ? { diagnostics } : { pmns, diagnostics }
 }
@@ -229,6 +232,18 @@ function parseId(word: string): Pmid | string {
   if (cluster > CLUSTER_MAX) return 'Illegal cluster field in PMID'
   if (item > ITEM_MAX) return 'Illegal item field in PMID'
   return pmid(domain, cluster, item)
+}
+
+/** Adds the groups that lead from the root to the first group, when there is no root. */
+function hang(groups: readonly Group[]): readonly Group[] {
+  const first = groups[0]
+  if (first === undefined || groups.some(({ path }) => path === 'root')) return groups
+  const parts = first.path.split('.')
+  const above = parts.map((name, i) => ({
+    path: i === 0 ? 'root' : parts.slice(0, i).join('.'),
+    entries: [{ name, id: undefined }],
+  }))
+  return [...above, ...groups]
 }
 
 /** Joins the groups into one tree, from the root down. */

@@ -61,6 +61,28 @@ export class Pmns {
   }
 
   /**
+   * Removes a leaf, or every leaf below a non-leaf; false when there is no such name. A non-leaf left empty can no
+   * longer be seen, but keeps its place for names added later. @see pmnsdel(1)
+   */
+  remove(name: string): boolean {
+    const node = this.#exact(name)
+    if (node === undefined) return false
+    const gone = node.leaves
+    for (let up = node.parent; up !== undefined; up = up.parent) up.leaves -= gone
+    this.#forget(node)
+    return true
+  }
+
+  /**
+   * Id of exactly this name: PM_ID_NULL for a non-leaf, undefined for what cannot be seen. Unlike `lookup`, a dynamic
+   * root answers for itself alone.
+   */
+  idOf(name: string): Pmid | undefined {
+    const node = this.#exact(name)
+    return node === undefined ? undefined : (node.id ?? PM_ID_NULL)
+  }
+
+  /**
    * Id of a leaf, or of the dynamic root at or above the name. PM_ERR_NAME, PM_ERR_NONLEAF are data: look-ups of many
    * names fail one by one. @see pmLookupName(3)
    */
@@ -178,7 +200,33 @@ export class Pmns {
     }
   }
 
-  /** The node of exactly this name, when it can be seen. */
+  /** The node of exactly this name other than the root, when it can be seen. */
+  #exact(name: string): Node | undefined {
+    let node = this.#root
+    for (let start = 0; start <= name.length; ) {
+      const dot = name.indexOf('.', start)
+      const end = dot === -1 ? name.length : dot
+      const child = node.children?.get(name.slice(start, end))
+      if (child === undefined || child.leaves === 0) return undefined
+      node = child
+      start = end + 1
+    }
+    return node
+  }
+
+  /** Takes the ids off all leaves at and below a node. */
+  #forget(node: Node): void {
+    node.leaves = 0
+    for (const child of node.children?.values() ?? []) this.#forget(child)
+    const { id } = node
+    if (id === undefined) return
+    node.id = undefined
+    const same = this.#byId.get(id)!
+    if (same.length === 1) this.#byId.delete(id)
+    else same.splice(same.indexOf(node), 1)
+  }
+
+  /** The node of a name, or nothing where only a dynamic root above it answers; `''` is the root. */
   #visible(name: string): Node | undefined {
     const node = this.#find(name)
     if (node === undefined || node === this.#root) return node

@@ -10,10 +10,15 @@ export interface ToolEntry {
 
 /** Every command, by name. */
 export const TOOLS: readonly ToolEntry[] = [
+  { name: 'Make.stdpmid', load: async () => (await import('./Make.stdpmid.ts')).tool },
+  { name: 'Rebuild', load: async () => (await import('./Rebuild.ts')).tool },
   { name: 'pmcd', load: async () => (await import('./pmcd.ts')).tool },
   { name: 'pmcpp', load: async () => (await import('./pmcpp.ts')).tool },
   { name: 'pmerr', load: async () => (await import('./pmerr.ts')).tool },
   { name: 'pminfo', load: async () => (await import('./pminfo/index.ts')).tool },
+  { name: 'pmnsadd', load: async () => (await import('./pmnsadd.ts')).tool },
+  { name: 'pmnsdel', load: async () => (await import('./pmnsdel.ts')).tool },
+  { name: 'pmnsmerge', load: async () => (await import('./pmnsmerge.ts')).tool },
   { name: 'pmprobe', load: async () => (await import('./pmprobe.ts')).tool },
   { name: 'pmstore', load: async () => (await import('./pmstore.ts')).tool },
   { name: 'pmval', load: async () => (await import('./pmval/index.ts')).tool },

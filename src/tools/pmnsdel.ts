@@ -1,0 +1,57 @@
+/** pmnsdel: remove names from a name space file. pmnsdel(1), docs/formats/pmns.md §7 */
+import { resolve } from 'node:path'
+import { PcpError } from '../model/errors.ts'
+import { defaultPmnsPath } from '../sys/pmns-files.ts'
+import { replaceFile } from '../sys/replace-file.ts'
+import { endEarly, HELP_ROW, type OptionTable, parseOptions, usageText, VERSION_ROW } from './lib/options.ts'
+import { loadOrReport, variablesOf, whileEditing } from './lib/pmns-edit.ts'
+import type { Tool, ToolIo } from './lib/tool.ts'
+
+const OPTIONS: OptionTable = {
+  synopsis: '[options] metricpath [...]',
+  rows: [
+    { heading: 'Options' },
+    { short: 'd', long: 'dupok' },
+    { short: 'n', long: 'namespace', arg: 'FILE', help: 'change the name space in FILE' },
+    VERSION_ROW,
+    HELP_ROW,
+  ],
+}
+
+/** Removes leaves and whole subtrees, and non-leaves left empty. Nothing is changed when one of the names is unknown. */
+export const tool: Tool = {
+  name: 'pmnsdel',
+  summary: 'Remove names from a name space file',
+  options: OPTIONS,
+  async run(io) {
+    const parsed = parseOptions(OPTIONS, io)
+    const { given, operands } = parsed
+    const status = endEarly(OPTIONS, parsed, io)
+    if (status !== undefined) return status
+    if (operands.length === 0) {
+      io.stderr.write(usageText(OPTIONS, io.progname))
+      return 1
+    }
+    const path = given.findLast(({ name }) => name === 'n')?.value ?? defaultPmnsPath(variablesOf(io))
+    return await whileEditing(path, io, () => remove(path, operands, io))
+  },
+}
+
+function remove(path: string, names: readonly string[], io: ToolIo): number {
+  const pmns = loadOrReport(path, io)
+  if (pmns === undefined) return 1
+  for (const name of names) {
+    if (!pmns.remove(name)) {
+      io.stderr.write(`${io.progname}: Error: metricpath "${name}" not defined in the PMNS\n`)
+      return 1
+    }
+  }
+  try {
+    replaceFile(resolve(io.cwd, path), pmns.toString(), { keepMode: true })
+    return 0
+  } catch (error) {
+    const { text } = PcpError.from(error)
+    io.stderr.write(`${io.progname}: Error: cannot open PMNS file "${path}.new" for writing: ${text}\n`)
+    return 1
+  }
+}
