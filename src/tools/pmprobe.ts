@@ -4,8 +4,8 @@
  * Archives, local contexts and derived metrics are refused for now. Unlike 6.0.3, -d shows the version, as its usage text says.
  */
 import type { MetricDesc } from '../model/desc.ts'
-import { isError, PcpError } from '../model/errors.ts'
-import { PM_ID_NULL, PM_INDOM_NULL } from '../model/ids.ts'
+import { isError, type Outcome, PcpError } from '../model/errors.ts'
+import { PM_ID_NULL, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { type PrintOptions, printValue } from '../model/print.ts'
 import type { ValueSet } from '../model/values.ts'
 import { pduCount, pduTotal } from '../net/counters.ts'
@@ -62,6 +62,11 @@ interface Wanted {
   readonly pduCounts: boolean
 }
 
+interface Metric {
+  readonly name: string
+  readonly id: Pmid
+}
+
 interface Report {
   readonly context: Context
   readonly wanted: Wanted
@@ -83,9 +88,9 @@ export const tool: Tool = {
     try {
       const { zone } = await reportingZone(parsed.standard, context, io)
       const report = { context, wanted, io, print: printOptions(zone, io) }
-      const names = await expand(report, parsed.operands)
-      for (let i = 0; i < names.length; i += wanted.batch)
-        await probe(report, names.slice(i, i + wanted.batch))
+      const metrics = await lookup(report, await expand(report, parsed.operands))
+      for (let i = 0; i < metrics.length; i += wanted.batch)
+        await probe(report, metrics.slice(i, i + wanted.batch))
       if (wanted.pduCounts) writePduCounts(report)
     } finally {
       await context.close()
@@ -129,26 +134,39 @@ function errorLine(name: string, { status, text }: PcpError, where = ''): string
   return `${name} ${status} ${text}${where}\n`
 }
 
-/** Reports on some metrics, with one question of each kind. */
-async function probe(report: Report, names: readonly string[]): Promise<void> {
+/** PMIDs of names, asked for a batch at a time; a name that fails alone is reported at once. */
+async function lookup({ context, wanted, io }: Report, names: readonly string[]): Promise<readonly Metric[]> {
+  const metrics: Metric[] = []
+  for (let at = 0; at < names.length; ) {
+    // As in PCP, a name that would be left over joins the batch before it: -V shows how many questions there were.
+    const isLast = names.length - at <= wanted.batch + 1
+    const part = isLast ? names.slice(at) : names.slice(at, at + wanted.batch)
+    at += part.length
+    const found = await settle(context.lookupNames(part, io))
+    const alone = part.length === 1 && !isError(found) ? found[0] : undefined
+    const failed = isError(found) ? found : isError(alone) ? alone : undefined
+    for (const [i, name] of part.entries()) {
+      if (failed !== undefined) io.stdout.write(errorLine(name, failed))
+      else if (!isError(found)) metrics.push({ name, id: idOf(found[i]!) })
+    }
+  }
+  return metrics
+}
+
+/** An unknown name among others is asked about all the same: what comes back says what is wrong. */
+function idOf(found: Outcome<Pmid>): Pmid {
+  return isError(found) ? PM_ID_NULL : found
+}
+
+/** Reports on some metrics. */
+async function probe(report: Report, metrics: readonly Metric[]): Promise<void> {
   const { context, wanted, io } = report
   const listsInstances = wanted.ids || wanted.names
-  const found = await settle(context.lookupNames(names, io))
-  if (isError(found)) {
-    for (const name of names) io.stdout.write(errorLine(name, found))
-    return
-  }
-  const [first] = found
-  if (names.length === 1 && isError(first)) {
-    io.stdout.write(errorLine(names[0]!, first))
-    return
-  }
-  // An unknown name among others is asked for all the same: what comes back says what is wrong.
-  const ids = found.map((id) => (isError(id) ? PM_ID_NULL : id))
-  const descs = listsInstances || wanted.values ? await context.descs(ids, io) : undefined
+  const ids = metrics.map(({ id }) => id)
+  const descs = listsInstances || wanted.values ? await descsOf(report, ids) : undefined
   const fetches = !(wanted.wholeIndom && listsInstances)
   const result = fetches ? await settle(context.fetch(ids, io)) : undefined
-  const lines = names.map(async (name, i): Promise<string> => {
+  const lines = metrics.map(async ({ name }, i): Promise<string> => {
     const desc = descs?.[i]
     if (isError(desc)) return errorLine(name, desc, ' (pmLookupDesc)')
     if (isError(result)) return errorLine(name, result, ' (pmFetch)')
@@ -157,6 +175,15 @@ async function probe(report: Report, names: readonly string[]): Promise<void> {
     return set === undefined ? wholeIndomLine(report, name, desc) : valuesLine(report, name, desc, set)
   })
   io.stdout.write((await Promise.all(lines)).join(''))
+}
+
+/** One question for all is faster; PCP 6 asks one by one, so where questions are counted they are its own. */
+async function descsOf(
+  { context, wanted, io }: Report,
+  ids: readonly Pmid[],
+): Promise<readonly Outcome<MetricDesc>[]> {
+  if (!wanted.pduCounts) return context.descs(ids, io)
+  return (await Promise.all(ids.map((id) => context.descs([id], io)))).flat()
 }
 
 /** Number of values, or the error in their place. */
@@ -181,12 +208,9 @@ async function valuesLine(report: Report, name: string, desc: MetricDesc, set: V
     return `${line}\n`
   }
   if (desc.indom === PM_INDOM_NULL) return `${line}${singular(wanted)}\n`
-  const names = new Map<number, string>()
-  if (wanted.names) {
-    const instances = await settle(context.instances(desc.indom, io))
-    if (isError(instances)) return errorLine(name, instances, ' (pmGetInDom)')
-    for (const [i, id] of instances.ids.entries()) names.set(id, instances.names[i]!)
-  }
+  const instances = await settle(context.instances(desc.indom, io))
+  if (isError(instances)) return errorLine(name, instances, ' (pmGetInDom)')
+  const names = new Map(instances.ids.map((id, i) => [id, instances.names[i]!]))
   for (const inst of set.inst) line += instance(wanted, inst, names)
   return `${line}\n`
 }
