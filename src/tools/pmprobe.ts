@@ -5,8 +5,9 @@
  */
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
-import { PM_ID_NULL, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
+import { type Indom, PM_ID_NULL, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { type PrintOptions, printValue } from '../model/print.ts'
+import type { Instances } from '../model/source.ts'
 import type { ValueSet } from '../model/values.ts'
 import { pduCount, pduTotal } from '../net/counters.ts'
 import type { Context } from '../pmapi/context.ts'
@@ -72,6 +73,8 @@ interface Report {
   readonly wanted: Wanted
   readonly io: ToolIo
   readonly print: PrintOptions
+  /** The instance domain listed last: metrics next to each other mostly share theirs. */
+  listed?: { readonly indom: Indom; readonly instances: Promise<Outcome<Instances>> }
 }
 
 /** Probes metrics. Status 0 even where metrics fail: their lines say so. */
@@ -87,7 +90,7 @@ export const tool: Tool = {
     const context = await openContext(parsed.standard, io)
     try {
       const { zone } = await reportingZone(parsed.standard, context, io)
-      const report = { context, wanted, io, print: printOptions(zone, io) }
+      const report: Report = { context, wanted, io, print: printOptions(zone, io) }
       const metrics = await lookup(report, await expand(report, parsed.operands))
       for (let i = 0; i < metrics.length; i += wanted.batch)
         await probe(report, metrics.slice(i, i + wanted.batch))
@@ -193,14 +196,14 @@ function countOf({ status }: ValueSet): string {
 
 async function wholeIndomLine(report: Report, name: string, desc: MetricDesc): Promise<string> {
   if (desc.indom === PM_INDOM_NULL) return `${name} 1${singular(report.wanted)}\n`
-  const instances = await settle(report.context.instances(desc.indom, report.io))
+  const instances = await instancesOf(report, desc.indom)
   if (isError(instances)) return errorLine(name, instances, ' (pmGetInDom)')
   const names = new Map(instances.ids.map((id, i) => [id, instances.names[i]!]))
   return `${name} ${instances.ids.length}${instances.ids.map((id) => instance(report.wanted, id, names)).join('')}\n`
 }
 
 async function valuesLine(report: Report, name: string, desc: MetricDesc, set: ValueSet): Promise<string> {
-  const { context, wanted, io, print } = report
+  const { wanted, print } = report
   let line = `${name} ${countOf(set)}`
   if (set.status <= 0) return `${line}\n`
   if (wanted.values) {
@@ -208,11 +211,17 @@ async function valuesLine(report: Report, name: string, desc: MetricDesc, set: V
     return `${line}\n`
   }
   if (desc.indom === PM_INDOM_NULL) return `${line}${singular(wanted)}\n`
-  const instances = await settle(context.instances(desc.indom, io))
+  const instances = await instancesOf(report, desc.indom)
   if (isError(instances)) return errorLine(name, instances, ' (pmGetInDom)')
   const names = new Map(instances.ids.map((id, i) => [id, instances.names[i]!]))
   for (const inst of set.inst) line += instance(wanted, inst, names)
   return `${line}\n`
+}
+
+function instancesOf(report: Report, indom: Indom): Promise<Outcome<Instances>> {
+  if (report.listed?.indom !== indom)
+    report.listed = { indom, instances: settle(report.context.instances(indom, report.io)) }
+  return report.listed.instances
 }
 
 function singular({ ids, names }: Wanted): string {
