@@ -139,7 +139,7 @@ export class Preprocessor {
 
   /** Processes whole lines; gives what follows the last newline. */
   #lines(text: string): string {
-    let start = 0
+    let start = this.#plainLines(text)
     for (;;) {
       const end = text.indexOf('\n', start)
       if (end === -1) return text.slice(start)
@@ -147,6 +147,20 @@ export class Preprocessor {
       start = end + 1
       if (this.#out.length > BLOCK) this.#flush()
     }
+  }
+
+  /** Copies text in which there is nothing to do, as in most name spaces; gives where the first line to look at starts. */
+  #plainLines(text: string): number {
+    if (this.#macros.size > 0 || this.#conditional !== undefined || this.#commentLine > 0) return 0
+    if (text.includes(this.#control) || text.includes('/*')) return 0
+    const frame = this.#frames.at(-1)!
+    let start = 0
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+      start = end + 1
+      frame.line++
+    }
+    this.#out += text.slice(0, start)
+    return start
   }
 
   /** One line. `line` of the frame counts up after it, so it is right for messages and for the marker on return. */

@@ -33,10 +33,24 @@ export interface ParsedPmns {
 }
 
 /** PCP reads lines into a buffer of this size, newline included. */
-const LONGEST_LINE = 255
+export const LONGEST_LINE = 255
 const DOMAIN_MAX = 510
 const CLUSTER_MAX = 4095
 const ITEM_MAX = 1023
+
+const NEWLINE = 10
+const COLON = 58
+const ZERO = 48
+/** By character code: 1 for digits; 1 for what names consist of, 2 for letters; 1 for blanks but not newline. */
+const DIGIT = new Uint8Array(128)
+const WORD = new Uint8Array(128)
+const BLANK = new Uint8Array(128)
+for (let code = 0; code < 128; code++) {
+  const char = String.fromCharCode(code)
+  DIGIT[code] = /[0-9]/.test(char) ? 1 : 0
+  WORD[code] = /[A-Za-z]/.test(char) ? 2 : /[0-9_]/.test(char) ? 1 : 0
+  BLANK[code] = /[ \t\r\v\f]/.test(char) ? 1 : 0
+}
 
 interface Entry {
   readonly name: string
@@ -94,6 +108,12 @@ function readGroups(text: string, mainFile: string, diagnostics: PmnsDiagnostic[
   let file = mainFile
   let line = 0
   for (let start = 0; start < text.length && diagnostics.length === 0; ) {
+    const next = reader.plainLine(text, start)
+    if (next !== -1) {
+      line++
+      start = next
+      continue
+    }
     const newline = text.indexOf('\n', start)
     const end = newline === -1 ? text.length : newline
     const raw = text.slice(start, end)
@@ -143,9 +163,52 @@ class GroupReader {
   #state: State = 'group'
   /** Name that may still get a PMID; without one it is a non-leaf. */
   #pending = ''
+  /** Where `#field` reads. */
+  #at = 0
 
   constructor(diagnostics: PmnsDiagnostic[]) {
     this.#diagnostics = diagnostics
+  }
+
+  /**
+   * Takes the line at `start` when it is an entry as canonical files have it: a name, and perhaps a PMID in range.
+   * Gives where the next line starts, or -1 when the line has to be read word by word. Most lines of a name space
+   * are such entries, and splitting them costs more than everything else.
+   */
+  plainLine(text: string, start: number): number {
+    if (this.#state !== 'entry' && this.#state !== 'id') return -1
+    const from = skipBlanks(text, start)
+    const to = skipWord(text, from)
+    if (WORD[text.charCodeAt(from)] !== 2) return -1
+    const name = text.slice(from, to)
+    let at = skipBlanks(text, to)
+    let id: Pmid | undefined
+    if (text.charCodeAt(at) !== NEWLINE) {
+      this.#at = at
+      const domain = at === to ? -1 : this.#field(text, COLON, DOMAIN_MAX)
+      const cluster = domain < 0 ? -1 : this.#field(text, COLON, CLUSTER_MAX)
+      const item = cluster < 0 ? -1 : this.#field(text, -1, ITEM_MAX)
+      if (item < 0) return -1
+      at = skipBlanks(text, this.#at)
+      id = pmid(domain, cluster, item)
+    }
+    if (text.charCodeAt(at) !== NEWLINE || at - start >= LONGEST_LINE) return -1
+    this.#add(name, id)
+    this.#pending = name
+    this.#state = id === undefined ? 'id' : 'entry'
+    return at + 1
+  }
+
+  /** Reads digits and, unless -1, the character that must follow them; -1 when that is not what is there. */
+  #field(text: string, after: number, max: number): number {
+    let value = 0
+    let at = this.#at
+    for (let code = text.charCodeAt(at); DIGIT[code] === 1; code = text.charCodeAt(++at))
+      value = value * 10 + code - ZERO
+    if (at === this.#at || value > max) return -1
+    if (after !== -1 && text.charCodeAt(at++) !== after) return -1
+    this.#at = at
+    return value
   }
 
   /** Takes the next word; false when it is wrong. */
@@ -218,6 +281,18 @@ class GroupReader {
   }
 }
 
+function skipBlanks(text: string, from: number): number {
+  let at = from
+  while (BLANK[text.charCodeAt(at)] === 1) at++
+  return at
+}
+
+function skipWord(text: string, from: number): number {
+  let at = from
+  while (WORD[text.charCodeAt(at)]! > 0) at++
+  return at
+}
+
 /** `1:2:3` (what follows a complete one is ignored, as in PCP), `5:*:*` or `5`; or what is wrong with it. */
 function parseId(word: string): Pmid | string {
   const dynamic = /^(\d+)(?::\*:\*)?$/.exec(word)
@@ -262,43 +337,60 @@ function link(
     // The root has no name, so a non-leaf called root is not this group. The last group of a name wins.
     if (group.path !== 'root') byPath.set(group.path, group)
   }
-  const linked = new Set<Group>(roots)
-  const leaves: { name: string; id: Pmid }[] = []
-  const lost = collect(roots[0]!, '', byPath, linked, leaves)
+  const pmns = new Pmns()
+  const tree: Linking = { pmns, byPath, linked: new Set(roots), ids: isUnique ? new Map() : undefined }
+  const lost = collect(roots[0]!, '', tree)
   if (lost !== undefined) return wrong(`Cannot find definition for non-terminal node "${lost}" in name space`)
   for (const group of [...groups].reverse()) {
-    if (!linked.has(group)) wrong(`Disconnected subtree ("${group.path}") in name space`)
+    if (!tree.linked.has(group)) wrong(`Disconnected subtree ("${group.path}") in name space`)
   }
-  if (diagnostics.length > 0) return undefined
-  const pmns = new Pmns()
-  for (const { name, id } of leaves) {
-    const [old] = isUnique && !isDynamicRoot(id) ? pmns.namesOf(id) : []
-    if (old !== undefined)
-      return wrong(`Duplicate metric id (${pmidStr(id)}) in name space for metrics "${name}" and "${old}"`)
-    pmns.add(name, id)
-  }
+  if (diagnostics.length === 0 && tree.duplicate !== undefined) wrong(tree.duplicate)
   return pmns
 }
 
-/** Leaves at and below a group, depth first; gives the name of the first non-leaf that no group defines. */
-function collect(
-  group: Group,
-  prefix: string,
-  byPath: ReadonlyMap<string, Group>,
-  linked: Set<Group>,
-  leaves: { name: string; id: Pmid }[],
-): string | undefined {
-  for (const entry of group.entries) {
-    const name = prefix + entry.name
-    if (entry.id !== undefined) {
-      leaves.push({ name, id: entry.id })
-      continue
-    }
-    const below = byPath.get(name)
+/** A name space in the making. */
+interface Linking {
+  readonly pmns: Pmns
+  readonly byPath: ReadonlyMap<string, Group>
+  /** Groups that have been reached from the root. */
+  readonly linked: Set<Group>
+  /** Names by id, where each id may have one name only. */
+  readonly ids: Map<Pmid, string> | undefined
+  /** What to say of the first id with two names. */
+  duplicate?: string
+}
+
+/** Adds the leaves at and below a group, depth first; gives the name of the first non-leaf that no group defines. */
+function collect({ entries }: Group, path: string, tree: Linking): string | undefined {
+  let from = 0
+  for (let i = 0; i < entries.length; i++) {
+    const entry = entries[i]!
+    if (entry.id !== undefined) continue
+    addLeaves(path, entries, from, i, tree)
+    from = i + 1
+    const name = path === '' ? entry.name : `${path}.${entry.name}`
+    const below = tree.byPath.get(name)
     if (below === undefined) return name
-    linked.add(below)
-    const lost = collect(below, `${name}.`, byPath, linked, leaves)
+    tree.linked.add(below)
+    const lost = collect(below, name, tree)
     if (lost !== undefined) return lost
   }
+  addLeaves(path, entries, from, entries.length, tree)
   return undefined
+}
+
+/** Adds the leaves of a part of a group. */
+function addLeaves(path: string, entries: readonly Entry[], from: number, to: number, tree: Linking): void {
+  const { pmns, ids } = tree
+  pmns.addBelow(path, entries, from, to)
+  if (ids === undefined || tree.duplicate !== undefined) return
+  for (const { name, id } of entries.slice(from, to)) {
+    if (id === undefined || isDynamicRoot(id)) continue
+    const full = path === '' ? name : `${path}.${name}`
+    const old = ids.get(id)
+    ids.set(id, full)
+    if (old === undefined) continue
+    tree.duplicate = `Duplicate metric id (${pmidStr(id)}) in name space for metrics "${full}" and "${old}"`
+    return
+  }
 }

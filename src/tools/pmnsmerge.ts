@@ -8,8 +8,8 @@ import { dirname, resolve } from 'node:path'
 import { PcpError } from '../model/errors.ts'
 import type { PmnsFiles } from '../pmns/load.ts'
 import { byDatestamp, mergePmns } from '../pmns/merge.ts'
-import { diagnosticText, parsePmns } from '../pmns/parse.ts'
-import { Pmns } from '../pmns/tree.ts'
+import { diagnosticText, LONGEST_LINE, parsePmns } from '../pmns/parse.ts'
+import type { Pmns } from '../pmns/tree.ts'
 import { pmnsFiles } from '../sys/pmns-files.ts'
 import { replaceFile } from '../sys/replace-file.ts'
 import { endEarly, HELP_ROW, type OptionTable, parseOptions, usageText, VERSION_ROW } from './lib/options.ts'
@@ -117,21 +117,24 @@ function merge(
   isUnique: boolean,
   isVerbose: boolean,
 ): Pmns | undefined {
-  const merged = new Pmns()
+  let merged: Pmns | undefined
   for (const { path, text } of inputs) {
     if (isVerbose) io.stdout.write(`${path}:\n`)
     const readText = (wanted: string): string =>
       wanted === path && text !== '' ? text : files.readText(wanted)
     const pmns = loadOrReport(path, io, { unique: isUnique, files: { ...files, readText } })
     if (pmns === undefined) return undefined
-    mergePmns(merged, pmns, (conflict) => warnOf(conflict, io))
+    if (merged === undefined) merged = pmns
+    else mergePmns(merged, pmns, (conflict) => warnOf(conflict, io))
   }
   return merged
 }
 
 /** Writes what was joined, once it is known that it can be read back. */
 function writeOutput(path: string, text: string, io: ToolIo, isUnique: boolean, state: OutputState): number {
-  const { diagnostics } = parsePmns(text, { file: path, unique: isUnique })
+  // Of what was read before, only two names for one PMID and longer paths can be wrong now.
+  const mayBeWrong = isUnique || hasLongLine(text)
+  const { diagnostics } = mayBeWrong ? parsePmns(text, { file: path, unique: isUnique }) : { diagnostics: [] }
   const full = resolve(io.cwd, path)
   if (diagnostics.length === 0 || state === 'new') {
     try {
@@ -146,4 +149,14 @@ function writeOutput(path: string, text: string, io: ToolIo, isUnique: boolean, 
   const why = new PcpError('PM_ERR_PMNS', '').text
   reportParse(path, diagnostics.map(diagnosticText).join(''), why, io, isUnique)
   return 1
+}
+
+/** Is there a line that a name space file may not have? */
+function hasLongLine(text: string): boolean {
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf('\n', start)
+    if (end - start >= LONGEST_LINE) return true
+    start = end + 1
+  }
+  return false
 }
