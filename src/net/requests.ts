@@ -1,4 +1,5 @@
 /** Requests over a PduConnection and the replies that belong to them. docs/formats/wire.md §10.1 */
+import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
 import { decodeError } from '../wire/error.ts'
 import { PDU_ERROR, pduName, pduType } from '../wire/pdu.ts'
@@ -117,13 +118,11 @@ export class RequestQueue {
   }
 
   #watch(pending: Pending, signal: AbortSignal): void {
-    const abort = (): void => {
+    pending.unwatch = onAbort(signal, () => {
       const place = this.#waiting.indexOf(pending)
       if (place >= 0) this.#waiting.splice(place, 1)
       pending.reject(this.#givenUp(signal))
-    }
-    signal.addEventListener('abort', abort, { once: true })
-    pending.unwatch = () => signal.removeEventListener('abort', abort)
+    })
   }
 
   #givenUp(signal: AbortSignal): PcpError {

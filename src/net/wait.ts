@@ -1,4 +1,5 @@
 /** Waiting for one thing, for a limited time. */
+import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
 
 /** The longest delay of a timer; anything longer would fire at once. */
@@ -30,7 +31,7 @@ export function wait<T>(
       if (isOver) return
       isOver = true
       clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
+      unwatch()
       stop()
       if (outcome instanceof PcpError) reject(outcome)
       else resolve(outcome)
@@ -38,8 +39,8 @@ export function wait<T>(
     const abort = (): void =>
       end(new PcpError('ECANCELED', `${what} was given up`, { cause: signal?.reason }))
     const timer = setTimeout(() => end(late()), Math.min(ms, MAX_DELAY_MS))
+    const unwatch = onAbort(signal, abort)
     const stop = begin(end)
     if (signal?.aborted === true) abort()
-    else signal?.addEventListener('abort', abort)
   })
 }

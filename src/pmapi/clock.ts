@@ -1,5 +1,7 @@
 /** The time that sampling goes by: a clock that never jumps, and waiting on it. */
 
+import { onAbort } from '../base/on-abort.ts'
+
 /** What sampling needs of time. */
 export interface Clock {
   /** Milliseconds since some moment, never set back. */
@@ -14,14 +16,13 @@ export const SYSTEM_CLOCK: Clock = {
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted === true) return reject(signal.reason)
-      const stop = (): void => {
-        clearTimeout(timer)
-        reject(signal?.reason)
-      }
       const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', stop)
+        unwatch()
         resolve()
       }, ms)
-      signal?.addEventListener('abort', stop, { once: true })
+      const unwatch = onAbort(signal, () => {
+        clearTimeout(timer)
+        reject(signal?.reason)
+      })
     }),
 }

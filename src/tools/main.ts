@@ -1,5 +1,4 @@
 /** From a process to a command: what every bin entry calls. */
-import { setMaxListeners } from 'node:events'
 import { basename } from 'node:path'
 import { PcpError } from '../model/errors.ts'
 import { FdOutput } from './lib/output.ts'
@@ -14,8 +13,6 @@ const STATUS_BROKEN_PIPE = 141
  */
 export async function main(tool: Tool): Promise<void> {
   const interrupt = new AbortController()
-  // A command may have thousands of questions under way, each of which listens.
-  setMaxListeners(0, interrupt.signal)
   let signalled: NodeJS.Signals | undefined
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.once(name, () => {
