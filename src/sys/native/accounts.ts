@@ -1,0 +1,97 @@
+/**
+ * Users and groups by name, wherever the system keeps them. getpwnam(3), getgrnam(3)
+ *
+ * Fallback: /etc/passwd and /etc/group, which is all there is unless accounts come from a directory service.
+ */
+import { readFileSync } from 'node:fs'
+import { type LoadNative, loadNative, type NativeCalls } from './calls.ts'
+
+/** What the system knows about accounts. It may ask a directory service, and waits for it. */
+export interface Accounts {
+  /** Id of a user; undefined when there is no such user. */
+  userId(name: string): number | undefined
+  /** Id of a group; undefined when there is no such group. */
+  groupId(name: string): number | undefined
+  /** Ids of the users that the group lists as members; those whose first group it is are not among them. */
+  membersOf(group: string): readonly number[]
+}
+
+/** Where the fallback looks. */
+export interface AccountFiles {
+  readonly passwd: string
+  readonly group: string
+}
+
+const FILES: AccountFiles = { passwd: '/etc/passwd', group: '/etc/group' }
+
+/** The accounts of this host. */
+export function openAccounts(load: LoadNative = loadNative, files: AccountFiles = FILES): Accounts {
+  const calls = load()
+  return calls === undefined ? accountsOfFiles(files) : accountsOfSystem(calls)
+}
+
+/** struct passwd and struct group begin alike everywhere: name, password, ids; members follow the group's id. */
+function accountsOfSystem(calls: NativeCalls): Accounts {
+  const { pointerBytes } = calls
+  const getpwnam = calls.bind('void *getpwnam(const char *name)')
+  const getgrnam = calls.bind('void *getgrnam(const char *name)')
+  const entryOf = (get: (name: string) => unknown, name: string): bigint | undefined => {
+    const address = get(name)
+    return typeof address === 'bigint' && address !== 0n ? address : undefined
+  }
+  const idOf = (get: (name: string) => unknown, name: string): number | undefined => {
+    const entry = entryOf(get, name)
+    return entry === undefined ? undefined : (calls.read(entry, 2 * pointerBytes, 'uint32_t') as number)
+  }
+  const pointerAt = (address: bigint, offset: number): bigint =>
+    BigInt((calls.read(address, offset, 'void *') as bigint | null) ?? 0)
+  return {
+    userId: (name) => idOf(getpwnam, name),
+    groupId: (name) => idOf(getgrnam, name),
+    membersOf(group) {
+      const entry = entryOf(getgrnam, group)
+      if (entry === undefined) return []
+      const list = pointerAt(entry, 3 * pointerBytes)
+      const names: string[] = []
+      for (let i = 0; list !== 0n && pointerAt(list, i * pointerBytes) !== 0n; i++)
+        names.push(calls.read(list, i * pointerBytes, 'char *') as string)
+      return idsOf(names, (name) => idOf(getpwnam, name))
+    },
+  }
+}
+
+function accountsOfFiles({ passwd, group }: AccountFiles): Accounts {
+  const userId = (name: string): number | undefined => numberIn(entryIn(passwd, name))
+  return {
+    userId,
+    groupId: (name) => numberIn(entryIn(group, name)),
+    membersOf: (name) => idsOf((entryIn(group, name)?.[3] ?? '').split(','), userId),
+  }
+}
+
+/** Fields of the line about a name. */
+function entryIn(path: string, name: string): readonly string[] | undefined {
+  for (const line of readText(path).split('\n')) {
+    const fields = line.split(':')
+    if (fields[0] === name && name !== '') return fields
+  }
+  return undefined
+}
+
+function numberIn(entry: readonly string[] | undefined): number | undefined {
+  const text = entry?.[2] ?? ''
+  return /^\d+$/.test(text) ? Number(text) : undefined
+}
+
+/** A member that is no user is nobody who could connect. */
+function idsOf(names: readonly string[], userId: (name: string) => number | undefined): readonly number[] {
+  return names.map(userId).filter((id) => id !== undefined)
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return '' // no such file, no accounts: every name is unknown, and the caller says so
+  }
+}
