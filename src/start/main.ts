@@ -2,8 +2,12 @@
 import { join } from 'node:path'
 import { start } from './run.ts'
 
+/** How often it is checked that the shell npm runs us in is still there. */
+const PARENT_MS = 1000
+
 async function main(): Promise<void> {
   const stop = new Promise<void>((resolve) => {
+    if (process.env['npm_lifecycle_event'] === 'start') whenOrphaned(resolve)
     // Not just once: npm passes on the Ctrl-C that the terminal has sent us already, which must not cut the end short.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve())
   })
@@ -19,6 +23,14 @@ async function main(): Promise<void> {
   if (started === undefined) return
   await stop
   await started.close()
+}
+
+/** npm passes SIGTERM on to its shell only, which ends without telling us: who stopped npm has stopped us. */
+function whenOrphaned(stop: () => void): void {
+  const shell = process.ppid
+  setInterval(() => {
+    if (process.ppid !== shell) stop()
+  }, PARENT_MS).unref()
 }
 
 main().then(

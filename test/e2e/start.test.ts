@@ -78,6 +78,23 @@ test('says where it listens and what to type next, answers, and stops on Ctrl-C'
   expect(readFileSync(join(dir, 'log', 'pmcd', 'pmcd.log'), 'utf8')).toMatch(/Log finished/)
 })
 
+test.skipIf(process.platform === 'win32')('ends when the shell that npm ran it in is killed', async () => {
+  const command = `"${process.execPath}" "${join(top, 'dist', 'start.cjs')}" --dir "${dir}" --port 0; exit $?`
+  const shell = spawn('sh', ['-c', command], {
+    env: { ...process.env, npm_lifecycle_event: 'start' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  child = shell
+  let text = ''
+  shell.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk
+  })
+  while (!text.includes('Ctrl-C')) await once(shell.stdout, 'data')
+  shell.kill('SIGTERM')
+  await once(shell.stdout, 'end') // the collector had it open, too
+  expect(existsSync(join(dir, 'run', 'pmcd.socket'))).toBe(false)
+})
+
 test('a client by the unix socket of the written pcp.conf', async () => {
   const running = start('--port', '0', '--agents', 'simple')
   await untilItSays(running, 'Ctrl-C')
