@@ -20,7 +20,8 @@ import type { PduCounters } from '../net/counters.ts'
 import { Backoff } from './backoff.ts'
 import { type Clock, SYSTEM_CLOCK } from './clock.ts'
 import { withEventMetrics } from './event-metrics.ts'
-import { type Row, type SampleOptions, sampleRows, type ValuesOptions, valuesOnce } from './sample.ts'
+import type { Row } from './row.ts'
+import { type SampleOptions, sampleRows, type ValuesOptions, valuesOnce } from './sample.ts'
 
 /** What every question may carry. */
 export interface CallOptions {

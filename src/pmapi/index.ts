@@ -3,26 +3,76 @@ export type { Timestamp } from '../base/timestamp.ts'
 export type { MetricDesc } from '../model/desc.ts'
 export { type ErrorCode, errStr, isError, type Outcome, PcpError } from '../model/errors.ts'
 export {
+  type EventRecord,
+  type Parameter,
+  PM_EVENT_FLAG_END,
+  PM_EVENT_FLAG_ID,
+  PM_EVENT_FLAG_MISSED,
+  PM_EVENT_FLAG_PARENT,
+  PM_EVENT_FLAG_POINT,
+  PM_EVENT_FLAG_START,
+  unpackEvents,
+} from '../model/events.ts'
+export { convertValue, extractValue } from '../model/extract-value.ts'
+export {
+  clusterOf,
   domainOf,
   type Indom,
+  indom,
   indomStr,
+  itemOf,
+  PM_ID_NULL,
   PM_IN_NULL,
   PM_INDOM_NULL,
   type Pmid,
+  pmid,
   pmidStr,
+  serialOf,
 } from '../model/ids.ts'
-export { mergeLabelSets } from '../model/label-set.ts'
-export type { Label, LabelSet } from '../model/labels.ts'
-export { printValue } from '../model/print.ts'
+export { mergeLabelSets, mergeLabels } from '../model/label-set.ts'
+export {
+  LABEL_CLUSTER,
+  LABEL_CONTEXT,
+  LABEL_DOMAIN,
+  LABEL_INDOM,
+  LABEL_INSTANCES,
+  LABEL_ITEM,
+  type Label,
+  type LabelSet,
+} from '../model/labels.ts'
+export { type ParsedUnits, parseUnits } from '../model/parse-units.ts'
+export {
+  atomStr,
+  eventFlagsStr,
+  numberStr,
+  type PrintOptions,
+  printDesc,
+  printValue,
+} from '../model/print.ts'
 export { ALL_INSTANCES, exclude, include, type Profile } from '../model/profile.ts'
+export { convScale } from '../model/scale.ts'
 export type { Child, Instances, MetricSource, SourceEvent } from '../model/source.ts'
 export * from '../model/types.ts'
-export { unitsStr } from '../model/units.ts'
+export { packUnits, type Units, unitsStr, unpackUnits } from '../model/units.ts'
 export { extract, extractNumber, valuesOf } from '../model/value-set.ts'
 export { makeSet, makeSingular } from '../model/value-writer.ts'
-export type { FetchResult, Value, ValueSet } from '../model/values.ts'
+export {
+  type FetchResult,
+  PMCD_ADD_AGENT,
+  PMCD_DROP_AGENT,
+  PMCD_HOSTNAME_CHANGE,
+  PMCD_LABEL_CHANGE,
+  PMCD_NAMES_CHANGE,
+  PMCD_RESTART_AGENT,
+  type Value,
+  type ValueSet,
+} from '../model/values.ts'
+export { parseInterval } from '../time/interval.ts'
+export { ctime, intervalStr } from '../time/stamp.ts'
+export { type LocalTime, localTime, newZone, UTC, type Zone } from '../time/zone.ts'
 export type { Clock } from './clock.ts'
 export { type ConnectOptions, connect } from './connect.ts'
 export { type CallOptions, Context, type ContextOptions, type TextOptions } from './context.ts'
 export { type MetricSpec, parseMetricSpec } from './metric-spec.ts'
-export { type MetricValues, Row, type SampleOptions, type ValuesOptions } from './sample.ts'
+export { type MetricValues, type PlainValues, Row, type RowJson } from './row.ts'
+export type { SampleOptions, ValuesOptions } from './sample.ts'

@@ -1,5 +1,5 @@
 /** Sampling: the values of metrics, named and converted, once or at an interval. docs/pmapi.md */
-import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
+import { secondsBetween } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, PcpError } from '../model/errors.ts'
 import { type Indom, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
@@ -7,56 +7,11 @@ import { counterGrowth, rateUnits } from '../model/rate.ts'
 import { PM_SEM_COUNTER } from '../model/types.ts'
 import { unitsStr } from '../model/units.ts'
 import { extract } from '../model/value-set.ts'
-
 import type { FetchResult, Value, ValueSet } from '../model/values.ts'
 import { parseInterval } from '../time/interval.ts'
 import type { Clock } from './clock.ts'
 import type { CallOptions, Context } from './context.ts'
-
-/** The values of one metric in one row. */
-export interface MetricValues {
-  readonly name: string
-  readonly desc: MetricDesc
-  /** Units of the values as text, '' for none: those of the rate where a counter was converted. */
-  readonly units: string
-  /** Why there are no values, when that is an error. */
-  readonly error: PcpError | undefined
-  /** The value of a metric without instances; undefined when there is none now. */
-  readonly value: Value | undefined
-  /** Values by instance name; empty for a metric without instances. */
-  readonly instances: ReadonlyMap<string, Value>
-}
-
-/** The values of all metrics at one moment. `N` are the names that were asked for. */
-export class Row<N extends string = string> {
-  /** When the values were read. */
-  readonly time: Timestamp
-  readonly #metrics: ReadonlyMap<string, MetricValues>
-
-  /** Rows are made by `Context.sample` and `Context.values`. */
-  constructor(time: Timestamp, metrics: ReadonlyMap<string, MetricValues>) {
-    this.time = time
-    this.#metrics = metrics
-  }
-
-  /** Everything about one metric. PM_ERR_NAME when it was not asked for. */
-  get(name: N | (string & {})): MetricValues {
-    const metric = this.#metrics.get(name)
-    if (metric === undefined) throw new PcpError('PM_ERR_NAME', `Metric "${name}" was not asked for`)
-    return metric
-  }
-
-  /** One value: of a metric without instances, or of one instance of a metric. Undefined when there is none now. */
-  value(name: N | (string & {}), instance?: string): Value | undefined {
-    const metric = this.get(name)
-    return instance === undefined ? metric.value : metric.instances.get(instance)
-  }
-
-  /** All metrics, in the order asked for. */
-  [Symbol.iterator](): IterableIterator<MetricValues> {
-    return this.#metrics.values()
-  }
-}
+import { type MetricValues, Row } from './row.ts'
 
 /** How `Context.values` reads. */
 export interface ValuesOptions extends CallOptions {

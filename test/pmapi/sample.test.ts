@@ -1,8 +1,10 @@
+import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import type { MetricSource } from '../../src/model/source.ts'
+import { PM_TYPE_AGGREGATE } from '../../src/model/types.ts'
 import type { Clock } from '../../src/pmapi/clock.ts'
 import { Context } from '../../src/pmapi/context.ts'
-import type { Row } from '../../src/pmapi/sample.ts'
+import { Row } from '../../src/pmapi/row.ts'
 import { openAgent } from '../../src/pmda/open-agent.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
 import { overriding } from '../lib/overriding.ts'
@@ -136,4 +138,41 @@ test.each([
 test.each(['0', 'soon', -1])('an interval of %s is refused', async (every) => {
   const context = Context.over(openAgent(demoAgent))
   await expect(context.sample(['demo.one'], { every }).next()).rejects.toMatchObject({ code: 'PM_ERR_ARG' })
+})
+
+test('a row shows its values in the console, as plain objects and as JSON', async () => {
+  const context = Context.over(sourceOn(new FakeClock()))
+  const row = await context.values(['demo.text', 'demo.bin', 'demo.none', 'demo.broken', 'demo.big'])
+  expect(row.toObject()).toEqual({
+    'demo.text': 'hello',
+    'demo.bin': { 'second bin': 20, first: 10 },
+    'demo.big': 2n ** 64n - 1n,
+  })
+  expect(JSON.parse(JSON.stringify(row))).toEqual({
+    time: '1970-01-01T00:00:00.000000000Z',
+    values: {
+      'demo.text': 'hello',
+      'demo.bin': { 'second bin': 20, first: 10 },
+      'demo.big': '18446744073709551615',
+    },
+    errors: { 'demo.broken': 'PM_ERR_AGAIN' },
+  })
+  expect(inspect(row, { breakLength: Number.POSITIVE_INFINITY })).toBe(
+    "Row 1970-01-01T00:00:00.000000000Z { 'demo.text': 'hello', 'demo.bin': { 'second bin': 20, first: 10 }, " +
+      "'demo.big': 18446744073709551615n, 'demo.broken': 'PM_ERR_AGAIN' }",
+  )
+  expect(Object.keys(row)).toEqual(['time'])
+})
+
+test('a row at a time that no calendar has shows the time as numbers', async () => {
+  const row = new Row({ sec: 2 ** 50, nsec: 5 }, new Map())
+  expect(row.toJSON()).toEqual({ time: '1125899906842624.000000005', values: {}, errors: {} })
+})
+
+test('bytes are base64 in JSON, and an instance may be called __proto__', async () => {
+  const desc = { pmid: 1, type: PM_TYPE_AGGREGATE, indom: 1, sem: 3, units: 0 }
+  const instances = new Map([['__proto__', Uint8Array.of(1, 255)]])
+  const metric = { name: 'a', desc, units: '', error: undefined, value: undefined, instances }
+  const row = new Row({ sec: 0, nsec: 0 }, new Map([['a', metric]]))
+  expect(JSON.stringify(row)).toContain('{"a":{"__proto__":"Af8="}}')
 })

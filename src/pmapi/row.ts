@@ -1,0 +1,119 @@
+/** The values of metrics at one moment, named. docs/pmapi.md */
+import type { Timestamp } from '../base/timestamp.ts'
+import type { MetricDesc } from '../model/desc.ts'
+import { PcpError } from '../model/errors.ts'
+import { PM_INDOM_NULL } from '../model/ids.ts'
+import type { Value } from '../model/values.ts'
+
+/** The values of one metric in one row. */
+export interface MetricValues {
+  readonly name: string
+  readonly desc: MetricDesc
+  /** Units of the values as text, '' for none: those of the rate where a counter was converted. */
+  readonly units: string
+  /** Why there are no values, when that is an error. */
+  readonly error: PcpError | undefined
+  /** The value of a metric without instances; undefined when there is none now. */
+  readonly value: Value | undefined
+  /** Values by instance name; empty for a metric without instances. */
+  readonly instances: ReadonlyMap<string, Value>
+}
+
+/** A metric's value, or its values by instance name. */
+export type PlainValues<V> = V | { readonly [instance: string]: V }
+
+/** A row as JSON has it. */
+export interface RowJson {
+  /** UTC, with nanoseconds: `2026-11-20T12:00:00.250000000Z`. */
+  readonly time: string
+  /** By metric. An integer beyond 2^53 is a string of digits, bytes are base64. */
+  readonly values: { readonly [metric: string]: PlainValues<number | string> }
+  /** Codes of the metrics that failed. */
+  readonly errors: { readonly [metric: string]: string }
+}
+
+type Inspect = (shown: unknown, options: object) => string
+
+/** The values of all metrics at one moment. `N` are the names that were asked for. */
+export class Row<N extends string = string> {
+  /** When the values were read. */
+  readonly time: Timestamp
+  readonly #metrics: ReadonlyMap<string, MetricValues>
+
+  /** Rows are made by `Context.sample` and `Context.values`. */
+  constructor(time: Timestamp, metrics: ReadonlyMap<string, MetricValues>) {
+    this.time = time
+    this.#metrics = metrics
+  }
+
+  /** Everything about one metric. PM_ERR_NAME when it was not asked for. */
+  get(name: N | (string & {})): MetricValues {
+    const metric = this.#metrics.get(name)
+    if (metric === undefined) throw new PcpError('PM_ERR_NAME', `Metric "${name}" was not asked for`)
+    return metric
+  }
+
+  /** One value: of a metric without instances, or of one instance of a metric. Undefined when there is none now. */
+  value(name: N | (string & {}), instance?: string): Value | undefined {
+    const metric = this.get(name)
+    return instance === undefined ? metric.value : metric.instances.get(instance)
+  }
+
+  /** All metrics, in the order asked for. */
+  [Symbol.iterator](): IterableIterator<MetricValues> {
+    return this.#metrics.values()
+  }
+
+  /**
+   * The values alone, in plain objects: `{ 'hinv.ncpu': 8, 'kernel.all.load': { '1 minute': 0.25, ... } }`. A metric that
+   * failed, or has no value now, is missing.
+   */
+  toObject(): { [metric: string]: PlainValues<Value> } {
+    return this.#plain((value) => value)
+  }
+
+  /** What JSON.stringify makes of a row. */
+  toJSON(): RowJson {
+    const failed = [...this].flatMap(({ name, error }) => (error === undefined ? [] : [[name, error.code]]))
+    return { time: isoTime(this.time), values: this.#plain(jsonValue), errors: Object.fromEntries(failed) }
+  }
+
+  /** What console.log shows: the time, and the value or the code of the error of every metric. */
+  #inspect(options: object, inspect: Inspect): string {
+    const shown: Record<string, unknown> = this.toObject()
+    for (const { name, error } of this) if (error !== undefined) shown[name] = error.code
+    return `Row ${isoTime(this.time)} ${inspect(shown, options)}`
+  }
+
+  static {
+    // By its name, as a method may not be declared by a symbol that has no import; hidden, as it is no value of the row.
+    Object.defineProperty(Row.prototype, Symbol.for('nodejs.util.inspect.custom'), {
+      value(this: Row, _depth: number, options: object, inspect: Inspect): string {
+        return this.#inspect(options, inspect)
+      },
+    })
+  }
+
+  #plain<V>(convert: (value: Value) => V): { [metric: string]: PlainValues<V> } {
+    const plain = [...this].flatMap(({ name, desc, error, value, instances }): [string, PlainValues<V>][] => {
+      if (error !== undefined) return []
+      if (desc.indom === PM_INDOM_NULL) return value === undefined ? [] : [[name, convert(value)]]
+      const pairs = Array.from(instances, ([instance, each]): [string, V] => [instance, convert(each)])
+      return [[name, Object.fromEntries(pairs)]]
+    })
+    return Object.fromEntries(plain)
+  }
+}
+
+function jsonValue(value: Value): number | string {
+  if (typeof value === 'bigint') return String(value)
+  if (!(value instanceof Uint8Array)) return value
+  return btoa(Array.from(value, (byte) => String.fromCharCode(byte)).join(''))
+}
+
+function isoTime({ sec, nsec }: Timestamp): string {
+  const date = new Date(sec * 1000)
+  // No collector's clock is there, but a timestamp can be.
+  if (Number.isNaN(date.getTime())) return `${sec}.${String(nsec).padStart(9, '0')}`
+  return date.toISOString().replace(/\d{3}Z$/, `${String(nsec).padStart(9, '0')}Z`)
+}
