@@ -105,12 +105,20 @@ export function atomStr(value: Value | undefined, type: number, stored: number =
 /** Type, instance domain, semantics and units on two lines, as tools show descriptors. @see pmPrintDesc(3) */
 export function printDesc({ type, indom, sem, units }: MetricDesc): string {
   if (type === PM_TYPE_NOSUPPORT) return '    Data Type: Not Supported\n'
-  const typeWords = TYPE_WORDS[type] ?? `??? (${type})`
-  const semWords = semStr(sem) === '???' ? `??? (${sem})` : semStr(sem)
   return (
-    `    Data Type: ${typeWords}  InDom: ${indomStr(indom)} 0x${indom.toString(16)}\n` +
-    `    Semantics: ${semWords}  Units: ${unitsStr(units) || 'none'}\n`
+    `    Data Type: ${typeWords(type)}  InDom: ${indomStr(indom)} 0x${indom.toString(16)}\n` +
+    `    Semantics: ${semWords(sem)}  Units: ${unitsStr(units) || 'none'}\n`
   )
+}
+
+/** A type in words: `32-bit unsigned int`. */
+export function typeWords(type: number): string {
+  return TYPE_WORDS[type] ?? `??? (${type})`
+}
+
+/** Semantics in a word: `counter`. */
+export function semWords(sem: number): string {
+  return semStr(sem) === '???' ? `??? (${sem})` : semStr(sem)
 }
 
 /** A number in exactly seven characters, in thousands where need be: `999.99K`. @see pmNumberStr(3) */
