@@ -22,6 +22,9 @@ const binOnly = process.argv.includes('--bin')
 /** Public entry points: name in package.json's exports to source file. */
 const ENTRIES = { index: 'index.ts', pmapi: 'pmapi/index.ts', pmda: 'pmda/index.ts' }
 
+/** CommonJS has no import.meta.url: createRequire takes the file's name as well. */
+const cjs = { format: 'cjs', define: { 'import.meta.url': '__filename' } }
+
 const common = {
   absWorkingDir: top,
   bundle: true,
@@ -69,7 +72,7 @@ async function buildCommand(name, contents) {
     ...common,
     stdin: { contents, resolveDir: join(top, 'src'), sourcefile: `${name}.ts`, loader: 'ts' },
     outfile,
-    format: 'cjs',
+    ...cjs,
     minify: true,
     banner: { js: '#!/usr/bin/env node' },
     plugins: [onDemand],
@@ -99,7 +102,7 @@ async function buildCommands() {
       ...common,
       entryPoints: [source],
       outfile: join(top, 'bin', 'parts', file),
-      format: 'cjs',
+      ...cjs,
       minify: true,
     })
   const current = new Set([...commands.map(([name]) => name), 'package.json', 'parts'])
@@ -130,7 +133,7 @@ async function buildLibrary() {
       loader: 'ts',
     },
     outfile: join(dist, 'cjs', 'all.js'),
-    format: 'cjs',
+    ...cjs,
     keepNames: true,
   })
   for (const name of names)
@@ -146,7 +149,7 @@ async function buildStart() {
     ...common,
     entryPoints: [join('src', 'start', 'main.ts')],
     outfile: join(top, 'dist', 'start.cjs'),
-    format: 'cjs',
+    ...cjs,
     minify: true,
   })
 }

@@ -5,6 +5,7 @@
  * the last one that matches supplies the connection limit. Nothing matches: everything is allowed.
  */
 import type { Credentials } from '../model/source.ts'
+import type { Accounts } from '../sys/native/accounts.ts'
 import { type AccessStatement, OP_ALL } from './config-access.ts'
 
 /** Where a client connects from. */
@@ -20,8 +21,8 @@ export interface NameService {
   readonly addressesOf: (host: string) => Promise<readonly string[]>
   /** Addresses of this host's interfaces, loopback included. */
   readonly ownAddresses: () => readonly string[]
-  /** Id of a user or group name; undefined when unknown. */
-  readonly idOf: (kind: 'user' | 'group', name: string) => number | undefined
+  /** Users and groups; asked for once a rule names one. */
+  readonly accounts: () => Accounts
 }
 
 /** A rule as it is matched: one statement makes one for each pattern of each name. */
@@ -37,6 +38,8 @@ export interface AccessRule {
   readonly isOwn?: boolean
   /** Id of the user or group; undefined for all of them. */
   readonly id?: number | undefined
+  /** Users of a group besides those whose first group it is. */
+  readonly members?: readonly number[]
   /** How general: 0 is one address. */
   readonly level: number
   readonly specified: number
@@ -83,9 +86,15 @@ export class AccessTable {
     for (const subject of ['user', 'group'] as const) {
       const rules = this.#rules.filter((rule) => rule.subject === subject)
       if (rules.length === 0) continue
-      const id = subject === 'user' ? peer.credentials?.uid : peer.credentials?.gid
+      const { uid, gid } = peer.credentials ?? {}
+      const id = subject === 'user' ? uid : gid
+      const isMember = ({ members }: AccessRule): boolean =>
+        uid !== undefined && members?.includes(uid) === true
       // Not even a rule for everybody lets an unknown peer in: it could be somebody whom another rule denies.
-      const matching = id === undefined ? [] : rules.filter((rule) => rule.id === undefined || rule.id === id)
+      const matching =
+        id === undefined
+          ? []
+          : rules.filter((rule) => rule.id === undefined || rule.id === id || isMember(rule))
       parts.push(matching.length === 0 ? { denied: OP_ALL, counted: [], limiting: [] } : decide(matching))
     }
     return {
@@ -166,7 +175,7 @@ export async function buildAccess(
   return { table: new AccessTable(rules, names.ownAddresses()), problems, isValid }
 }
 
-type Pattern = Pick<AccessRule, 'prefix' | 'width' | 'isOwn' | 'id' | 'level'>
+type Pattern = Pick<AccessRule, 'prefix' | 'width' | 'isOwn' | 'id' | 'members' | 'level'>
 
 async function rulesFor(
   statement: AccessStatement,
@@ -181,8 +190,10 @@ async function rulesFor(
 
 function accountPattern(kind: 'user' | 'group', spec: string, names: NameService): Pattern[] | string {
   if (spec === '*') return [{ level: 1 }]
-  const id = names.idOf(kind, spec)
-  return id === undefined ? `unknown ${kind} "${spec}" is left out` : [{ id, level: 0 }]
+  const accounts = names.accounts()
+  const id = kind === 'user' ? accounts.userId(spec) : accounts.groupId(spec)
+  if (id === undefined) return `unknown ${kind} "${spec}" is left out`
+  return [kind === 'user' ? { id, level: 0 } : { id, members: accounts.membersOf(spec), level: 0 }]
 }
 
 async function hostPatterns(spec: string, names: NameService): Promise<Pattern[] | string> {

@@ -1,11 +1,12 @@
 /** All clients of a collector: let in or refused, numbered, judged anew by new access rules, gone. pmcd(1) */
 import type { Socket } from 'node:net'
 import { PcpError, statusOf } from '../model/errors.ts'
-import type { Credentials, MetricSource } from '../model/source.ts'
+import type { MetricSource } from '../model/source.ts'
 import { PduConnection, socketStream } from '../net/connection.ts'
 import type { PduCounters } from '../net/counters.ts'
 import type { Endpoint } from '../net/listen.ts'
 import type { Log } from '../sys/log.ts'
+import type { PeerCredentials } from '../sys/native/peer-credentials.ts'
 import { PDU_FLAG_CONTAINER, PDU_FLAG_DESCS, PDU_FLAG_HIGHRES, PDU_FLAG_LABELS } from '../wire/creds.ts'
 import { encodeChallenge } from '../wire/error.ts'
 import { pduName, pduType } from '../wire/pdu.ts'
@@ -31,8 +32,8 @@ export interface ClientsHost {
   /** Milliseconds until a client must have introduced itself. */
   readonly handshakeMs: number
   readonly tracesPdus: boolean
-  /** Who is at the other end of a unix socket; absent where that cannot be known. */
-  readonly peerCredentials: ((socket: Socket) => Credentials | undefined) | undefined
+  /** Who is at the other end of unix sockets; absent where nobody can know. */
+  readonly peerCredentials: PeerCredentials | undefined
   /** Agents must hear who this is. */
   readonly introduced: (client: Client) => void
 }
@@ -174,7 +175,7 @@ export class Clients {
       const address = socket.remoteAddress ?? ''
       return { address, peer: { address } }
     }
-    const credentials = this.#host.peerCredentials?.(socket)
+    const credentials = this.#host.peerCredentials?.of(socket)
     const peer = { address: undefined, ...(credentials === undefined ? {} : { credentials }) }
     return { address: endpoint.address, peer }
   }
@@ -205,11 +206,13 @@ export class Clients {
   /** Rules that nobody can satisfy are no reason to let everybody in, but one to say so. */
   #warnOfUnknowns(): void {
     if (!this.#access.needsCredentials) return
+    const { peerCredentials, log } = this.#host
+    const problem = peerCredentials === undefined ? 'nobody can be asked' : peerCredentials.problem()
     const who =
-      this.#host.peerCredentials === undefined
-        ? 'users of clients cannot be known here, so every client is refused'
-        : 'users of clients are known on the unix socket only, so every other client is refused'
-    this.#host.log.notice(
+      problem === undefined
+        ? 'users of clients are known on the unix socket only, so every other client is refused'
+        : `users of clients cannot be known here (${problem}), so every client is refused`
+    log.notice(
       'warning',
       `Access rules name users or groups: ${who}; to let clients in, remove these rules and allow hosts ("local:*" is this host)`,
     )

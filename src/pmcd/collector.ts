@@ -223,6 +223,7 @@ class RunningCollector implements Collector {
       version: VERSION,
       build: '1',
       hostname,
+      uid: process.geteuid?.(),
       pdusIn: this.#counters.received,
       pdusOut: this.#counters.sent,
       clients: () => this.#clients.all().map(clientInfo),

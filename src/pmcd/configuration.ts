@@ -6,6 +6,7 @@ import { loadPmns } from '../pmns/load.ts'
 import type { Pmns } from '../pmns/tree.ts'
 import type { Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
+import { openAccounts } from '../sys/native/accounts.ts'
 import { pmnsFiles } from '../sys/pmns-files.ts'
 import { type AccessTable, buildAccess, type NameService } from './access.ts'
 import { parseAccessFile, parseConfig } from './config.ts'
@@ -144,13 +145,7 @@ const SYSTEM_NAMES: NameService = {
   },
   ownAddresses: () =>
     Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address)),
-  idOf: (kind, name) => {
-    for (const line of textOrNothing(kind === 'user' ? '/etc/passwd' : '/etc/group').split('\n')) {
-      const [entry, , id] = line.split(':')
-      if (entry === name) return Number(id)
-    }
-    return undefined
-  },
+  accounts: openAccounts,
 }
 
 function textOrNothing(path: string): string {

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { PcpError } from '../model/errors.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
 import { type Log, logOnFd, openLog } from '../sys/log.ts'
+import { peerCredentials } from '../sys/native/peer-credentials.ts'
 import { defaultPmnsPath } from '../sys/pmns-files.ts'
 import { startCollector } from './collector.ts'
 import { FileConfiguration, readConfig } from './configuration.ts'
@@ -127,6 +128,7 @@ async function start(
     readLabels: () =>
       readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname: host, root: '/' }),
     tracesPdus: settings.tracesPdus,
+    peerCredentials: peerCredentials(),
   })
   const pidFile = settings.writesPidFile ? writePidFile(variables, log) : undefined
   return { collector, pidFile }

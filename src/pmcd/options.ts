@@ -1,11 +1,12 @@
 /** What a collector is started with: everything it touches is handed in. docs/architecture.md */
 import type { CollectorStatistics } from '../agents/pmcd/statistics.ts'
-import type { Credentials, MetricSource } from '../model/source.ts'
+import type { MetricSource } from '../model/source.ts'
 import type { PduCounters } from '../net/counters.ts'
 import type { Endpoint } from '../net/listen.ts'
 import type { Pmns } from '../pmns/tree.ts'
 import type { Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
+import type { PeerCredentials } from '../sys/native/peer-credentials.ts'
 import type { AccessTable } from './access.ts'
 import type { HostLabels } from './labels.ts'
 
@@ -112,8 +113,8 @@ export interface CollectorOptions extends CollectorEndpoints, Configuration {
   readonly reload?: () => Promise<Configuration | undefined>
   /** Reads the context labels. Default: the host name only. */
   readonly readLabels?: () => HostLabels
-  /** Who is at the other end of a unix socket; undefined when that cannot be known. */
-  readonly peerCredentials?: (socket: import('node:net').Socket) => Credentials | undefined
+  /** Who is at the other end of unix sockets; default: nobody knows. */
+  readonly peerCredentials?: PeerCredentials
   /** Write every PDU's type to the log. */
   readonly tracesPdus?: boolean
   /** Milliseconds since the epoch. */

@@ -12,6 +12,7 @@ import { BUILTIN_AGENTS, builtinAgents } from '../pmcd/open-agents.ts'
 import type { Collector, CollectorOptions } from '../pmcd/options.ts'
 import { parsePcpConf, type Variables } from '../sys/config.ts'
 import { openLog } from '../sys/log.ts'
+import { peerCredentials } from '../sys/native/peer-credentials.ts'
 import { DEFAULT_PORT, readOptions, type StartOptions } from './options.ts'
 import { makePlace, type Place, planPlace, usableSocketPath } from './place.ts'
 
@@ -59,6 +60,7 @@ export async function start(io: StartIo): Promise<Started | undefined> {
     hostname: hostname(),
     log,
     variables,
+    peerCredentials: peerCredentials(),
     readLabels: () =>
       readHostLabels({ sysconfDir: place.variables['PCP_SYSCONF_DIR']!, hostname: hostname(), root: '/' }),
   }

@@ -27,6 +27,7 @@ function fakeCollector(): { statistics: CollectorStatistics; told: string[] } {
     version: '0.1.0',
     build: '1',
     hostname: 'vm',
+    uid: 1000,
     pdusIn: counts,
     pdusOut: new Float64Array(64),
     clients: () => [{ seq: 9, slot: 1, address: '::1', whoami: 'me', container: '', startMs: 0 }],
@@ -185,8 +186,13 @@ test('controls take what they can be and refuse the rest', async () => {
   })
 })
 
-test('controls belong to user 0', async () => {
+test("controls belong to user 0 and the collector's own user", async () => {
   const agent = open()
+  const as = (uid: number): Ask => ({ requester: { ...ANONYMOUS, credentials: { uid } } })
+  await store(agent, 'pmcd.control.timeout', as(1000), 9)
+  await expect(store(agent, 'pmcd.control.timeout', as(1001), 9)).rejects.toMatchObject({
+    code: 'PM_ERR_PERMISSION',
+  })
   await expect(store(agent, 'pmcd.control.timeout', ASK, 9)).rejects.toMatchObject({
     code: 'PM_ERR_PERMISSION',
   })

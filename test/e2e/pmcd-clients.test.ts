@@ -159,12 +159,13 @@ test('nothing is started where nobody could connect', async () => {
 })
 
 test('rules for users refuse everybody while users cannot be known, and the log says what to do', async () => {
-  const names = { addressesOf: async () => [], ownAddresses: () => [], idOf: () => 0 }
+  const accounts = { userId: () => 0, groupId: () => 0, membersOf: () => [] }
+  const names = { addressesOf: async () => [], ownAddresses: () => [], accounts: () => accounts }
   const { access } = parseAccessFile('allow user root : all; allow user * : all;')
   const { port, lines } = await start({ access: (await buildAccess(access, names)).table })
   await expect(client(port)).rejects.toMatchObject({ code: 'PM_ERR_PERMISSION' })
   expect(lines).toContain(
-    'warning: Access rules name users or groups: users of clients cannot be known here, so every client is refused; to let clients in, remove these rules and allow hosts ("local:*" is this host)',
+    'warning: Access rules name users or groups: users of clients cannot be known here (nobody can be asked), so every client is refused; to let clients in, remove these rules and allow hosts ("local:*" is this host)',
   )
 })
 

@@ -246,7 +246,9 @@ test('a client describes itself, and only itself', async () => {
 })
 
 test('controls are changed by user 0 over the unix socket, by nobody over TCP', async () => {
-  const { port } = await start({ peerCredentials: () => ({ uid: 0, gid: 0, pid: 1 }) })
+  const { port } = await start({
+    peerCredentials: { of: () => ({ uid: 0, gid: 0, pid: 1 }), problem: () => undefined },
+  })
   const set = makeSet(REGISTER, PM_TYPE_U32, [4], [44])
   const tcp = await client(`127.0.0.1:${port}`)
   await expect(tcp.store([set], ASK)).rejects.toMatchObject({ code: 'PM_ERR_PERMISSION' })
@@ -275,7 +277,7 @@ test('hosts that may do nothing are refused in the old numbering, one too many a
   const names = {
     addressesOf: async () => [],
     ownAddresses: () => ['127.0.0.1', '::1'],
-    idOf: () => undefined,
+    accounts: () => ({ userId: () => undefined, groupId: () => undefined, membersOf: () => [] }),
   }
   const access = async (text: string) => (await buildAccess(parseAccessFile(text).access, names)).table
   const denied = await start({ access: await access('disallow * : all;') })

@@ -13,7 +13,11 @@ const names: NameService = {
   addressesOf: async (host) =>
     ({ friend: ['10.1.2.3', '2001:db8::3'], localhost: ['127.0.0.1'] })[host] ?? [],
   ownAddresses: () => ['127.0.0.1', '::1', '192.168.7.7'],
-  idOf: (_kind, name) => ({ root: 0, alice: 1000 })[name],
+  accounts: () => ({
+    userId: (name) => ({ root: 0, alice: 1000 })[name],
+    groupId: (name) => ({ wheel: 10, crew: 50, alice: 1000 })[name],
+    membersOf: (group) => (group === 'crew' ? [1000, 1001] : []),
+  }),
 }
 
 async function build(text: string): Promise<Awaited<ReturnType<typeof buildAccess>>> {
@@ -107,6 +111,15 @@ test('with user rules, whoever matches none may do nothing', async () => {
   expect(table.check({ address: undefined, credentials: { uid: 1000 } }).denied).toBe(OP_STORE)
   expect(table.check({ address: undefined, credentials: { uid: 1 } }).denied).toBe(OP_ALL)
   expect(table.check(from('10.0.0.1')).denied).toBe(OP_ALL)
+})
+
+test('group rules hold for members as well as for those whose first group it is', async () => {
+  const table = await tableOf('allow group crew : all; disallow group wheel : store;')
+  const unix = (uid: number, gid: number): Peer => ({ ...UNIX, credentials: { uid, gid } })
+  expect(table.check(unix(1001, 1)).denied).toBe(0)
+  expect(table.check(unix(7, 50)).denied).toBe(0)
+  expect(table.check(unix(1000, 10)).denied).toBe(OP_STORE)
+  expect(table.check(unix(7, 7)).denied).toBe(OP_ALL)
 })
 
 test('a rule for every user works after one for some', async () => {

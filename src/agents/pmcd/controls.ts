@@ -1,7 +1,7 @@
 /** pmcd.control.*, pmcd.limits.*: settings that may be read, and by the administrator changed. */
 import { PcpError } from '../../model/errors.ts'
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
-import { requireRoot } from './clients.ts'
+import { requireOwner } from './clients.ts'
 import type { CollectorStatistics } from './statistics.ts'
 
 const SERIAL_REGISTERS = 2
@@ -18,7 +18,7 @@ export function controlMetrics(statistics: CollectorStatistics): Record<string, 
     return {
       ...rest,
       store: (value, inst, ask) => {
-        requireRoot(ask.requester.credentials?.uid)
+        requireOwner(statistics, ask)
         store!(value, inst, ask)
       },
     }
@@ -43,7 +43,7 @@ export function controlMetrics(statistics: CollectorStatistics): Record<string, 
       value: () => 0,
     })
   return {
-    ...registers(),
+    ...registers(statistics),
     'pmcd.control.debug': setting(0, {
       type: '32',
       help: 'Debug options in force, as the number older releases used',
@@ -110,7 +110,7 @@ export function controlMetrics(statistics: CollectorStatistics): Record<string, 
 }
 
 /** Sixteen numbers for experiments: whatever is stored is kept. */
-function registers(): Record<string, MetricSpec> {
+function registers(statistics: CollectorStatistics): Record<string, MetricSpec> {
   const values = new Int32Array(REGISTERS)
   const indom: IndomSpec = {
     serial: SERIAL_REGISTERS,
@@ -128,7 +128,7 @@ function registers(): Record<string, MetricSpec> {
       text: 'They keep what is stored in them until the collector ends, for tests and for notes between programs.',
       value: (inst) => values[inst],
       store: (value, inst, ask) => {
-        requireRoot(ask.requester.credentials?.uid)
+        requireOwner(statistics, ask)
         values[inst] = Number(value)
       },
     },

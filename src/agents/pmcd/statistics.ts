@@ -54,6 +54,8 @@ export interface CollectorStatistics {
   readonly version: string
   readonly build: string
   readonly hostname: string
+  /** User the collector runs as; undefined where there are no users. */
+  readonly uid: number | undefined
   /** PDUs received, indexed by type - 0x7000. */
   readonly pdusIn: ArrayLike<number>
   /** PDUs sent, indexed by type - 0x7000. */
