@@ -1,28 +1,37 @@
 /** The time that sampling goes by: a clock that never jumps, and waiting on it. */
-
 import { onAbort } from '../base/on-abort.ts'
+import { PcpError } from '../model/errors.ts'
+import { MAX_DELAY_MS } from '../net/wait.ts'
 
 /** What sampling needs of time. */
 export interface Clock {
   /** Milliseconds since some moment, never set back. */
   now(): number
-  /** Waits; rejects with the signal's reason when it is aborted. */
+  /** Waits; rejects with ECANCELED when the signal is aborted. */
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void>
 }
 
 /** The clock of this process. */
 export const SYSTEM_CLOCK: Clock = {
   now: () => performance.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      if (signal?.aborted === true) return reject(signal.reason)
-      const timer = setTimeout(() => {
-        unwatch()
-        resolve()
-      }, ms)
-      const unwatch = onAbort(signal, () => {
-        clearTimeout(timer)
-        reject(signal?.reason)
-      })
-    }),
+  sleep: async (ms, signal) => {
+    let left = ms
+    for (; left > MAX_DELAY_MS; left -= MAX_DELAY_MS) await delay(MAX_DELAY_MS, signal)
+    await delay(left, signal)
+  },
+}
+
+function delay(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => {
+      clearTimeout(timer)
+      reject(new PcpError('ECANCELED', 'Sampling was given up', { cause: signal?.reason }))
+    }
+    const timer = setTimeout(() => {
+      unwatch()
+      resolve()
+    }, ms)
+    const unwatch = onAbort(signal, giveUp)
+    if (signal?.aborted === true) giveUp()
+  })
 }

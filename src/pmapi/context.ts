@@ -243,7 +243,7 @@ export class Context {
 
   /**
    * Rows of values at an interval that does not drift. A name with others below it stands for all of them. Ends after
-   * `count` rows, when the loop is left, or by the signal. PM_ERR_NAME for an unknown metric.
+   * `count` rows or when the loop is left. PM_ERR_NAME for an unknown metric, ECANCELED when the signal is aborted.
    *
    * @example
    * for await (const row of pcp.sample(['kernel.all.load', 'disk.dev.read'], { every: '5s', rates: true })) {

@@ -7,10 +7,20 @@ test('a sleep ends when its time has come', async () => {
   expect(SYSTEM_CLOCK.now() - before).toBeGreaterThan(8)
 })
 
-test('a sleep is given up with the reason of its signal', async () => {
+test('a sleep is given up when its signal is aborted, which is the cause', async () => {
   const controller = new AbortController()
   const sleeping = SYSTEM_CLOCK.sleep(60_000, controller.signal)
-  controller.abort(new Error('enough'))
-  await expect(sleeping).rejects.toThrow('enough')
-  await expect(SYSTEM_CLOCK.sleep(60_000, controller.signal)).rejects.toThrow('enough')
+  const reason = new Error('enough')
+  controller.abort(reason)
+  await expect(sleeping).rejects.toMatchObject({ code: 'ECANCELED', cause: reason })
+  await expect(SYSTEM_CLOCK.sleep(60_000, controller.signal)).rejects.toMatchObject({ code: 'ECANCELED' })
+})
+
+test('a sleep longer than timers can be is no short one', async () => {
+  const controller = new AbortController()
+  const sleeping = SYSTEM_CLOCK.sleep(2 ** 40, controller.signal)
+  const first = await Promise.race([sleeping, SYSTEM_CLOCK.sleep(20, undefined).then(() => 'still asleep')])
+  expect(first).toBe('still asleep')
+  controller.abort()
+  await expect(sleeping).rejects.toThrow('given up')
 })
