@@ -1,8 +1,10 @@
 /** All agents of a collector: started, lost, restarted, replaced when the configuration changes. pmcd(1) */
 
 import { PcpError } from '../model/errors.ts'
-import { ANONYMOUS } from '../model/source.ts'
+import { ANONYMOUS, type MetricSource } from '../model/source.ts'
 import { PMCD_ADD_AGENT, PMCD_DROP_AGENT, PMCD_NAMES_CHANGE, PMCD_RESTART_AGENT } from '../model/values.ts'
+import type { NamedId } from '../pmda/names.ts'
+import type { AgentSource } from '../pmda/open-agent.ts'
 import { Pmns } from '../pmns/tree.ts'
 import { AgentSlot, exitText } from './agent-slot.ts'
 import type { AgentOpenEnv, AgentOptions } from './options.ts'
@@ -33,6 +35,7 @@ export class Agents {
   #timer: NodeJS.Timeout | undefined
   /** Rounds follow one another: the next waits for this. */
   #round: Promise<void> = Promise.resolve()
+  #isLookDue = false
   #isClosed = false
 
   constructor(host: AgentsHost) {
@@ -87,17 +90,11 @@ export class Agents {
   /** A name space of everything the agents tell about their names: what there is without a PMNS file. */
   async names(): Promise<Pmns> {
     const pmns = new Pmns()
-    const ask = { requester: ANONYMOUS }
     for (const slot of this.#slots) {
       const { source } = slot
       if (source === undefined || slot.refusal !== 0) continue
       try {
-        const names = await source.traverse('', ask)
-        const ids = await source.lookupNames(names, ask)
-        for (let i = 0; i < names.length; i++) {
-          const id = ids[i]
-          if (typeof id === 'number') addName(pmns, names[i]!, id, slot, this.#host.env)
-        }
+        for (const [name, id] of await namesOf(source)) addName(pmns, name, id, slot, this.#host.env)
       } catch (error) {
         // An agent that has no names of its own needs a PMNS file to be seen.
         const { message } = PcpError.from(error)
@@ -184,8 +181,14 @@ export class Agents {
 
   /** Names may be others now. */
   #lookAgain(): void {
+    // An agent may say so with every reply: one look that has not begun serves them all.
+    if (this.#isLookDue) return
+    this.#isLookDue = true
     // Rerouting logs what goes wrong with an agent and does not reject.
-    void this.#inTurn(() => this.#host.rerouted())
+    void this.#inTurn(() => {
+      this.#isLookDue = false
+      return this.#host.rerouted()
+    })
   }
 
   /** The first failure is mended at once, later ones at most once a minute. */
@@ -221,6 +224,18 @@ function logCleanup(env: AgentOpenEnv, slot: AgentSlot, reason: string): void {
   const { name, domain } = slot.options
   env.log.notice('info', 'CleanupAgent ...')
   env.log.line(`Cleanup "${name}" agent (dom ${domain}): ${reason}`)
+}
+
+/** What an agent tells about its names. One in this process also tells which subtrees it must be asked about each time. */
+async function namesOf(source: MetricSource | AgentSource): Promise<Iterable<NamedId>> {
+  if ('names' in source) return source.names()
+  const ask = { requester: ANONYMOUS }
+  const names = await source.traverse('', ask)
+  const ids = await source.lookupNames(names, ask)
+  return names.flatMap((name, i): NamedId[] => {
+    const id = ids[i]
+    return typeof id === 'number' ? [[name, id]] : []
+  })
 }
 
 /** One agent's wrong name must not cost the others theirs. */

@@ -221,7 +221,7 @@ function count<T>(items: Iterable<T>, isCounted: (item: T) => boolean): number {
   return n
 }
 
-/** `TZ` when it is in POSIX form, else one made from the clock's present offset and the short zone names. */
+/** `TZ` when it is in POSIX form, else one made from the clock's present offset: `<+01>-1`. */
 function posixZone(env: AgentEnv): string {
   const tz = env.env['TZ']
   if (tz !== undefined && tz !== '' && !tz.startsWith(':') && !tz.includes('/')) return tz
