@@ -8,6 +8,7 @@ import { SEMANTICS, TYPES, unitsWord } from './words.ts'
 /** A metric as it is fetched. */
 export interface AgentMetric {
   readonly name: string
+  /** As the table has it; `descOf` says what it is now. */
   readonly desc: MetricDesc
   readonly spec: MetricSpec
   /** Undefined for a metric with one value. */
@@ -25,6 +26,12 @@ export interface CompiledAgent {
   readonly hasInstanceLabels: boolean
 }
 
+/** The descriptor of a metric now. Throws what its `describe` throws. */
+export function descOf(metric: AgentMetric): MetricDesc {
+  const { describe } = metric.spec
+  return describe === undefined ? metric.desc : describe(metric.desc)
+}
+
 /** Works out identifiers, descriptors and look-up tables of tables that `checkTables` accepted. */
 export function compile(domain: number, tables: AgentTables): CompiledAgent {
   const metrics = new Map<Pmid, AgentMetric>()
@@ -36,6 +43,7 @@ export function compile(domain: number, tables: AgentTables): CompiledAgent {
     return known
   }
   for (const [name, spec] of Object.entries(tables.metrics)) {
+    if ('alias' in spec) continue
     const id = pmid(domain, spec.cluster ?? 0, spec.item)
     const instances = spec.indom === undefined ? undefined : indomOf(spec.indom)
     const desc: MetricDesc = {

@@ -37,6 +37,10 @@ export function checkTables(agent: string, tables: AgentTables): void {
     const where = `Agent ${agent}, metric ${name}`
     if (!NAME.test(name))
       throw wrong(`${where}: each part of a name is a letter followed by letters, digits or _`)
+    if ('alias' in metric) {
+      checkAlias(where, metric.alias, tables)
+      continue
+    }
     checkMetric(where, metric)
     const key = (metric.cluster ?? 0) * 1024 + metric.item
     const other = taken.get(key)
@@ -46,9 +50,19 @@ export function checkTables(agent: string, tables: AgentTables): void {
     if (metric.indom !== undefined) checkIndom(where, metric.indom, serials)
   }
   for (const indom of tables.indoms ?? []) checkIndom(`Agent ${agent}`, indom, serials)
+  for (const root of tables.dynamicRoots ?? [])
+    if (!NAME.test(root) || Object.hasOwn(tables.metrics, root))
+      throw wrong(`Agent ${agent}: dynamic root "${root}" must be a name above names of metrics`)
 }
 
 const NAME = /^[A-Za-z]\w*(?:\.[A-Za-z]\w*)*$/
+
+function checkAlias(where: string, alias: string | number, tables: AgentTables): void {
+  if (typeof alias === 'number') return
+  const target = Object.hasOwn(tables.metrics, alias) ? tables.metrics[alias] : undefined
+  if (target === undefined || 'alias' in target)
+    throw wrong(`${where}: there is no metric "${alias}" to name`)
+}
 
 function checkMetric(where: string, metric: MetricSpec): void {
   const { cluster = 0, item } = metric

@@ -1,5 +1,7 @@
 /** How an agent is declared: one table from which names, descriptors, help and labels follow. docs/agents.md */
+import type { MetricDesc } from '../model/desc.ts'
 import type { Outcome } from '../model/errors.ts'
+import type { Pmid } from '../model/ids.ts'
 import type { Ask, Instances, SourceEvent } from '../model/source.ts'
 import type { Value } from '../model/values.ts'
 import type { Reading } from './reading.ts'
@@ -70,14 +72,29 @@ export interface MetricSpec {
   readonly help: string
   /** The full help text: where it comes from, what to make of it. Without it `help` serves as both. */
   readonly text?: string
-  readonly labels?: Labels
+  /** A function for labels that change; tell clients with PMCD_LABEL_CHANGE when they do. */
+  readonly labels?: Labels | (() => Labels)
+  /** Labels that are annotations, not part of the metric's identity. */
+  readonly notes?: Labels | (() => Labels)
+  /** The descriptor now, for a metric that learns its type or units while it runs. Throws PcpError: it has none. */
+  readonly describe?: (desc: MetricDesc) => MetricDesc
   /** Refreshed once a moment, before `value` is called; when it fails the whole metric has its error. */
   readonly reading?: Reading<unknown>
   /** The value of one instance (PM_IN_NULL for a metric with one value). Called for the instances the profile wants. */
   readonly value: (inst: number, ask: Ask) => Sample
+  /** The number under which the value of an instance is reported, when that is not its own: to test clients with. */
+  readonly reportedAs?: (inst: number) => number
   /** Stores a value; throws PcpError (PM_ERR_BADSTORE...) to refuse. Without it the metric refuses with PM_ERR_PERMISSION. */
   readonly store?: (value: Value, inst: number, ask: Ask) => void
 }
+
+/** One more name: of another row, or of any PMID, which may be another agent's or nobody's. */
+export interface AliasSpec {
+  readonly alias: string | Pmid
+}
+
+/** What an agent may be asked: as the methods of a MetricSource, with everything about names as one. */
+export type RequestKind = 'names' | 'descs' | 'instances' | 'text' | 'labels' | 'fetch' | 'store'
 
 /** What an agent is given when it is opened. */
 export interface AgentEnv {
@@ -93,17 +110,26 @@ export interface AgentEnv {
   readonly clock: () => number
   /** Tells whoever uses the agent that its labels or names changed, or that it is not ready or ready again. */
   readonly announce: (event: SourceEvent) => void
+  /**
+   * Answers with other tables from now on, when metrics came or went, and announces PMCD_NAMES_CHANGE. Collectors notice
+   * at once what comes and goes below `dynamicRoots`. PM_ERR_GENERIC when the tables are wrong: the old ones stay.
+   */
+  readonly replaceTables: (tables: AgentTables) => void
 }
 
 /** The tables of an open agent. */
 export interface AgentTables {
-  readonly metrics: { readonly [name: string]: MetricSpec }
+  readonly metrics: { readonly [name: string]: MetricSpec | AliasSpec }
+  /** Roots of the subtrees whose names come and go: a collector asks the agent about them each time. */
+  readonly dynamicRoots?: readonly string[]
   /** Labels of the whole domain. Without them the domain has one label: `{"agent":"NAME"}`. */
   readonly labels?: Labels
   /** Labels of clusters. */
   readonly clusterLabels?: { readonly [cluster: number]: Labels }
   /** Instance domains no metric refers to. */
   readonly indoms?: readonly IndomSpec[]
+  /** Called before each request is answered; throws PcpError to refuse it. */
+  readonly beforeRequest?: (kind: RequestKind, ask: Ask) => void
   /** Called once before each fetch is answered. */
   readonly beforeFetch?: (ask: Ask) => void
   /** A client of the collector went away. */

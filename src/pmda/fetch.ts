@@ -5,7 +5,7 @@ import type { Ask } from '../model/source.ts'
 import { PM_TYPE_NOSUPPORT } from '../model/types.ts'
 import type { ValueSetWriter } from '../model/value-writer.ts'
 import { emptySet, type Value, type ValueSet } from '../model/values.ts'
-import type { AgentMetric } from './compile.ts'
+import { type AgentMetric, descOf } from './compile.ts'
 import type { Reports } from './reports.ts'
 
 /** The one 'instance' of a metric without instance domain. */
@@ -25,8 +25,9 @@ export interface FetchTools {
  */
 export function fetchMetric(metric: AgentMetric, ask: Ask, moment: object, tools: FetchTools): ValueSet {
   const { spec, desc, indom } = metric
-  if (desc.type === PM_TYPE_NOSUPPORT) return emptySet(desc.pmid, APPVERSION)
   try {
+    const { type } = descOf(metric)
+    if (type === PM_TYPE_NOSUPPORT) return emptySet(desc.pmid, APPVERSION)
     const { reading } = spec
     if (reading !== undefined) {
       reading.refresh(moment)
@@ -37,6 +38,7 @@ export function fetchMetric(metric: AgentMetric, ask: Ask, moment: object, tools
       }
     }
     const wanted = indom === undefined ? SINGULAR : indom.select(ask.requester.profile, moment)
+    tools.writer.begin(desc.pmid, type)
     return fetchInstances(metric, wanted, ask, tools)
   } catch (thrown) {
     return emptySet(desc.pmid, tools.reports.thrown(metric.name, thrown).status)
@@ -46,7 +48,7 @@ export function fetchMetric(metric: AgentMetric, ask: Ask, moment: object, tools
 function fetchInstances(metric: AgentMetric, wanted: Int32Array, ask: Ask, tools: FetchTools): ValueSet {
   const { spec, desc } = metric
   const { writer, reports } = tools
-  writer.begin(desc.pmid, desc.type)
+  const { reportedAs } = spec
   let count = 0
   let last = 0
   for (let i = 0; i < wanted.length; i++) {
@@ -58,7 +60,7 @@ function fetchInstances(metric: AgentMetric, wanted: Int32Array, ask: Ask, tools
       last = sample.status
       reports.failure(metric.name, sample)
     } else {
-      last = add(metric, inst, sample, tools)
+      last = add(metric, reportedAs === undefined ? inst : reportedAs(inst), sample, tools)
       if (last === 0) count++
     }
   }

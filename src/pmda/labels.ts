@@ -1,7 +1,7 @@
 /** Labels of an open agent, level by level. pmdaLabel(3), docs/agents.md */
 import { PcpError } from '../model/errors.ts'
 import { clusterOf } from '../model/ids.ts'
-import { makeLabelSet } from '../model/label-set.ts'
+import { makeLabelSet, mergeLabelSets } from '../model/label-set.ts'
 import {
   LABEL_CLUSTER,
   LABEL_CONTEXT,
@@ -14,7 +14,7 @@ import {
 import { wants } from '../model/profile.ts'
 import type { Ask, LabelQuery } from '../model/source.ts'
 import type { CompiledAgent } from './compile.ts'
-import type { Labels } from './define.ts'
+import type { Labels, MetricSpec } from './define.ts'
 
 /** Answers a question about labels: no set where the agent has none. PM_ERR_TYPE for a level that does not exist. */
 export function labelsOf(
@@ -36,12 +36,26 @@ export function labelsOf(
     case LABEL_CLUSTER:
       return one(tables.clusterLabels?.[clusterOf(query.id)])
     case LABEL_ITEM:
-      return one(metrics.get(query.id)?.spec.labels)
+      return itemSet(metrics.get(query.id)?.spec)
     case LABEL_INSTANCES:
       return instanceSets(compiled, query.id, ask)
     default:
       throw new PcpError('PM_ERR_TYPE', `No labels of level ${query.level}`)
   }
+}
+
+/** Labels and notes of one metric. */
+function itemSet(spec: MetricSpec | undefined): readonly LabelSet[] {
+  const labels = labelsNow(spec?.labels)
+  const notes = labelsNow(spec?.notes)
+  const sets = labels === undefined ? [] : [makeLabelSet(labels, LABEL_ITEM)]
+  if (notes !== undefined) sets.push(makeLabelSet(notes, LABEL_ITEM, { isOptional: true }))
+  return sets.length < 2 ? sets : [mergeLabelSets(sets)]
+}
+
+function labelsNow(labels: Labels | (() => Labels) | undefined): Labels | undefined {
+  // A type guard cannot tell functions from objects of labels.
+  return typeof labels === 'function' ? (labels as () => Labels)() : labels
 }
 
 /**

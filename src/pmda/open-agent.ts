@@ -15,14 +15,14 @@ import type {
   TextQuery,
 } from '../model/source.ts'
 import { ValueSetWriter } from '../model/value-writer.ts'
-import { emptySet, type FetchResult, type ValueSet } from '../model/values.ts'
-import { Pmns } from '../pmns/tree.ts'
-import { type AgentMetric, type CompiledAgent, compile } from './compile.ts'
-import type { AgentEnv } from './define.ts'
+import { emptySet, type FetchResult, PMCD_NAMES_CHANGE, type ValueSet } from '../model/values.ts'
+import { type AgentMetric, type CompiledAgent, compile, descOf } from './compile.ts'
+import type { AgentEnv, AgentTables, RequestKind } from './define.ts'
 import { type AgentDefinition, checkTables } from './define-agent.ts'
 import { type FetchTools, fetchMetric } from './fetch.ts'
 import { wrapText } from './help.ts'
 import { labelsOf } from './labels.ts'
+import { AgentNames, type NamedId } from './names.ts'
 import { Reports } from './reports.ts'
 import { storeSet } from './store.ts'
 
@@ -32,8 +32,11 @@ export interface AgentSource extends MetricSource {
   readonly agent: string
   /** The domain it was opened with. */
   readonly domain: number
-  /** Every metric's name and PMID, in table order: what a collector puts into its name space. */
-  names(): Iterable<readonly [name: string, id: Pmid]>
+  /**
+   * Every name and its PMID, in table order: what a collector puts into its name space. A subtree whose names come and go
+   * is one name with the PMID of a dynamic root.
+   */
+  names(): Iterable<NamedId>
 }
 
 /**
@@ -48,8 +51,8 @@ class Agent implements AgentSource {
   readonly agent: string
   readonly domain: number
   readonly #env: AgentEnv
-  readonly #compiled: CompiledAgent
-  readonly #names = new Pmns()
+  #compiled: CompiledAgent
+  #names: AgentNames
   readonly #tools: FetchTools
   readonly #listeners = new Set<(event: SourceEvent) => void>()
   #isClosed = false
@@ -64,47 +67,63 @@ class Agent implements AgentSource {
       log: env.log ?? (() => {}),
       clock: env.clock ?? Date.now,
       announce: (event) => this.#announce(event),
+      replaceTables: (tables) => this.#replace(tables),
     }
     const tables = definition.open(this.#env)
     checkTables(this.agent, tables)
     this.#compiled = compile(this.domain, tables)
+    this.#names = new AgentNames(this.#compiled)
     this.#tools = { writer: new ValueSetWriter(), reports: new Reports(this.#env.log) }
-    for (const metric of this.#compiled.metrics.values()) this.#names.add(metric.name, metric.desc.pmid)
   }
 
-  *names(): Iterable<readonly [name: string, id: Pmid]> {
-    for (const metric of this.#compiled.metrics.values()) yield [metric.name, metric.desc.pmid]
+  names(): Iterable<NamedId> {
+    return this.#names.forCollector()
   }
 
-  async children(name: string): Promise<readonly Child[]> {
+  async children(name: string, ask: Ask): Promise<readonly Child[]> {
+    this.#begin('names', ask)
     return this.#names.children(name)
   }
 
-  async traverse(name: string): Promise<readonly string[]> {
+  async traverse(name: string, ask: Ask): Promise<readonly string[]> {
+    this.#begin('names', ask)
     return this.#names.traverse(name)
   }
 
-  async lookupNames(names: readonly string[]): Promise<readonly Outcome<Pmid>[]> {
+  async lookupNames(names: readonly string[], ask: Ask): Promise<readonly Outcome<Pmid>[]> {
+    this.#begin('names', ask)
     return names.map((name) => this.#names.lookup(name))
   }
 
-  async lookupId(id: Pmid): Promise<readonly string[]> {
-    const metric = this.#compiled.metrics.get(id)
-    if (metric === undefined) throw unknownMetric(id)
-    return [metric.name]
+  async lookupId(id: Pmid, ask: Ask): Promise<readonly string[]> {
+    this.#begin('names', ask)
+    const names = this.#names.namesOf(id)
+    if (names.length === 0) throw unknownMetric(id)
+    return names
   }
 
-  async descs(ids: readonly Pmid[]): Promise<readonly Outcome<MetricDesc>[]> {
-    return ids.map((id) => this.#compiled.metrics.get(id)?.desc ?? unknownMetric(id))
+  async descs(ids: readonly Pmid[], ask: Ask): Promise<readonly Outcome<MetricDesc>[]> {
+    this.#begin('descs', ask)
+    return ids.map((id) => {
+      const metric = this.#compiled.metrics.get(id)
+      if (metric === undefined) return unknownMetric(id)
+      try {
+        return descOf(metric)
+      } catch (thrown) {
+        return this.#tools.reports.thrown(metric.name, thrown)
+      }
+    })
   }
 
   async instances(id: Indom, query: InstanceQuery, ask: Ask): Promise<Instances> {
+    this.#begin('instances', ask)
     const indom = this.#compiled.indoms.get(id)
     if (indom === undefined) throw new PcpError('PM_ERR_INDOM', `No instance domain ${indomStr(id)}`)
     return this.#guard(() => indom.find(query, ask.moment))
   }
 
-  async text(query: TextQuery): Promise<string> {
+  async text(query: TextQuery, ask: Ask): Promise<string> {
+    this.#begin('text', ask)
     const table = query.kind === 'metric' ? this.#compiled.metrics : this.#compiled.indoms
     const spec = table.get(query.id)?.spec
     if (spec === undefined) throw new PcpError('PM_ERR_TEXT')
@@ -112,10 +131,12 @@ class Agent implements AgentSource {
   }
 
   async labels(query: LabelQuery, ask: Ask): Promise<readonly LabelSet[]> {
+    this.#begin('labels', ask)
     return this.#guard(() => labelsOf(this.agent, this.#compiled, query, ask))
   }
 
   async fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
+    this.#begin('fetch', ask)
     const { tables, metrics } = this.#compiled
     if (tables.beforeFetch !== undefined) this.#guard(() => tables.beforeFetch?.(ask))
     const moment = ask.moment ?? {}
@@ -131,6 +152,7 @@ class Agent implements AgentSource {
   }
 
   async store(sets: readonly ValueSet[], ask: Ask): Promise<void> {
+    this.#begin('store', ask)
     for (const set of sets) {
       const metric = this.#compiled.metrics.get(set.pmid)
       if (metric === undefined) throw unknownMetric(set.pmid)
@@ -156,6 +178,20 @@ class Agent implements AgentSource {
     this.#isClosed = true
     this.#listeners.clear()
     this.#guard(() => this.#compiled.tables.close?.())
+  }
+
+  /** Lets the agent see a request, and refuse it. */
+  #begin(kind: RequestKind, ask: Ask): void {
+    const { beforeRequest } = this.#compiled.tables
+    if (beforeRequest !== undefined) this.#guard(() => beforeRequest(kind, ask))
+  }
+
+  #replace(tables: AgentTables): void {
+    checkTables(this.agent, tables)
+    const compiled = compile(this.domain, tables)
+    this.#names = new AgentNames(compiled)
+    this.#compiled = compiled
+    this.#announce({ type: 'changed', changes: PMCD_NAMES_CHANGE })
   }
 
   /** Runs callbacks of the agent: what they throw becomes a PcpError, and a defect is told in the log. */

@@ -3,7 +3,7 @@ import { PcpError } from '../model/errors.ts'
 import type { Ask } from '../model/source.ts'
 import { extract } from '../model/value-set.ts'
 import type { Value, ValueSet } from '../model/values.ts'
-import type { AgentMetric } from './compile.ts'
+import { type AgentMetric, descOf } from './compile.ts'
 
 /**
  * Hands the values of a set to the metric. PM_ERR_PERMISSION for a metric without `store`, PM_ERR_BADSTORE for values
@@ -11,14 +11,15 @@ import type { AgentMetric } from './compile.ts'
  * Values before a refused one stay stored.
  */
 export function storeSet(metric: AgentMetric, set: ValueSet, ask: Ask): void {
-  const { name, spec, desc, indom } = metric
+  const { name, spec, indom } = metric
   const { store } = spec
   if (store === undefined)
     throw new PcpError('PM_ERR_PERMISSION', `${name}: no permission to store: it can only be read`)
   // Listed once for the whole set: a listing may read many files.
   const known = indom === undefined ? undefined : new Set(indom.list(ask.moment).ids)
+  const { type } = descOf(metric)
   for (let i = 0; i < set.status; i++) {
-    const value = valueAt(name, set, i, desc.type)
+    const value = valueAt(name, set, i, type)
     const inst = set.inst[i]!
     if (known !== undefined && !known.has(inst))
       throw new PcpError('PM_ERR_INST', `${name}: no instance ${inst} to store to`)

@@ -1,0 +1,74 @@
+/** The names an agent answers for: of its metrics, further ones, and subtrees it decides about itself. docs/agents.md */
+import { dynamicRoot, type Pmid } from '../model/ids.ts'
+import type { Child } from '../model/source.ts'
+import { Pmns } from '../pmns/tree.ts'
+import type { AgentMetric, CompiledAgent } from './compile.ts'
+
+/** A name and what it stands for. */
+export type NamedId = readonly [name: string, id: Pmid]
+
+/** The names of an agent with certain tables. */
+export class AgentNames {
+  readonly #tree = new Pmns()
+  /** In table order. */
+  readonly #entries: readonly NamedId[]
+  readonly #roots: readonly string[]
+  readonly #domain: number
+
+  constructor(compiled: CompiledAgent) {
+    const { domain, tables, metrics } = compiled
+    this.#domain = domain
+    this.#roots = tables.dynamicRoots ?? []
+    this.#entries = entriesOf(tables.metrics, metrics)
+    for (const [name, id] of this.#entries) this.#tree.add(name, id)
+  }
+
+  /** What a collector puts into its name space: a subtree that the agent decides about is one name there. */
+  *forCollector(): Iterable<NamedId> {
+    for (const root of this.#roots) yield [root, dynamicRoot(this.#domain)]
+    for (const entry of this.#entries) if (this.#rootOf(entry[0]) === undefined) yield entry
+  }
+
+  /** @see MetricSource.children */
+  children(name: string): readonly Child[] {
+    return this.#roots.includes(name) && !this.#tree.has(name) ? [] : this.#tree.children(name)
+  }
+
+  /** As MetricSource.traverse, but table order below a dynamic root: that is the order in which agents of PCP tell. */
+  traverse(name: string): readonly string[] {
+    if (this.#rootOf(name) === undefined) return this.#tree.traverse(name)
+    const found = this.#entries.filter(([entry]) => isAtOrBelow(entry, name)).map(([entry]) => entry)
+    return found.length === 0 && !this.#roots.includes(name) ? this.#tree.traverse(name) : found
+  }
+
+  /** @see MetricSource.lookupNames */
+  lookup(name: string): ReturnType<Pmns['lookup']> {
+    return this.#tree.lookup(name)
+  }
+
+  /** All names of a PMID, none when it has none. */
+  namesOf(id: Pmid): readonly string[] {
+    return this.#tree.namesOf(id)
+  }
+
+  #rootOf(name: string): string | undefined {
+    return this.#roots.find((root) => isAtOrBelow(name, root))
+  }
+}
+
+function isAtOrBelow(name: string, root: string): boolean {
+  return name.startsWith(root) && (name.length === root.length || name[root.length] === '.')
+}
+
+function entriesOf(
+  rows: CompiledAgent['tables']['metrics'],
+  metrics: ReadonlyMap<Pmid, AgentMetric>,
+): readonly NamedId[] {
+  const ids = new Map<string, Pmid>()
+  for (const [id, { name }] of metrics) ids.set(name, id)
+  return Object.entries(rows).map(([name, row]): NamedId => {
+    // checkTables has made sure that the other row exists.
+    if (!('alias' in row)) return [name, ids.get(name)!]
+    return [name, typeof row.alias === 'number' ? row.alias : ids.get(row.alias)!]
+  })
+}
