@@ -4,21 +4,11 @@ import { PcpError } from '../../src/model/errors.ts'
 import { Framer } from '../../src/wire/framer.ts'
 import { pduType } from '../../src/wire/pdu.ts'
 import { PDUS } from '../../src/wire/pdus.ts'
+import { generator } from '../lib/generator.ts'
 import { bytesOf, VECTORS } from '../wire/vectors.ts'
 
 const LIMIT_MS = Number(process.env['FUZZ_MS'] ?? 10_000)
 const decoders = new Map(PDUS.map((row) => [row.code, row.decode]))
-
-/** A small generator with a seed, so that a find can be repeated (mulberry32). */
-function generator(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) % below
-  }
-}
 
 function mutate(bytes: Uint8Array, pick: (below: number) => number): Uint8Array {
   let copy = bytes.slice()

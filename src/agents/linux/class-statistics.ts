@@ -3,6 +3,7 @@ import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import type { LinuxContext } from './context.ts'
 import { InstanceIds } from './instance-ids.ts'
+import { parseNumber } from './sample.ts'
 
 /** A metric that is one file of each device's statistics directory. */
 interface StatisticsRow {
@@ -166,10 +167,10 @@ const NOT_COUNTED = 2n ** 64n - 1n
 
 /** A number in decimal or hexadecimal digits; undefined for anything else and for 'not counted'. */
 export function parseStatistic(text: string | undefined): number | bigint | undefined {
-  if (text === undefined || !/^(0x[0-9a-f]+|\d+)$/i.test(text)) return undefined
-  const value = BigInt(text)
-  if (value === NOT_COUNTED) return undefined
-  return value <= Number.MAX_SAFE_INTEGER ? Number(value) : value
+  const value = parseNumber(text)
+  if (value === undefined || value <= Number.MAX_SAFE_INTEGER) return value
+  const exact = BigInt(text!)
+  return exact === NOT_COUNTED ? undefined : exact
 }
 
 /** The metrics of tape drives (cluster 71) and Fibre Channel adapters (cluster 91). */
@@ -181,10 +182,7 @@ export function classStatisticsMetrics(ctx: LinuxContext): { [name: string]: Met
     const indom: IndomSpec = {
       serial,
       reading,
-      instances: () => ({
-        ids: reading.value.map((name) => instances.idOf(name)),
-        names: reading.value,
-      }),
+      instances: () => instances.list(reading.value),
       help: what,
       text: `Directories of ${directory}.`,
     }

@@ -1,9 +1,11 @@
 /** What the subjects of the linux agent share: rooted files, kernel constants, CPUs and nodes. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
+import { PcpError } from '../../model/errors.ts'
 import type { AgentEnv, IndomSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { ProcFile, readAttribute, readSmallFile, rooted } from '../../sys/proc.ts'
 import { newStat, type ProcStat, parseStat } from './proc-stat.ts'
+import { parseNumber } from './sample.ts'
 import { readTopology, type Topology } from './topology.ts'
 
 /** The one place where the agent's subjects get at the system. Every path is absolute and taken below the agent's root. */
@@ -19,8 +21,12 @@ export interface LinuxContext {
   file(path: string): ProcFile
   /** A file that is read now and then, as text. Throws Node's error (ENOENT...). */
   text(path: string): string
+  /** As `text`, but '' when there is no such file: the kernel has nothing of the kind to tell about. */
+  optionalText(path: string): string
   /** An attribute of sysfs, trimmed; undefined when it cannot be read. */
   attribute(path: string): string | undefined
+  /** The number that an attribute is, decimal or 0x hexadecimal; undefined when it cannot be read or is none. */
+  number(path: string): number | undefined
   /** Names in a directory, sorted; none when there is no such directory. */
   list(path: string): readonly string[]
   /** /proc/stat. */
@@ -49,6 +55,7 @@ export function openContext(env: AgentEnv): LinuxContext {
     }
     return found
   }
+  const text = (path: string): string => readSmallFile(root, path)
   const attribute = (path: string): string | undefined => readAttribute(root, path)
   const list = (path: string): readonly string[] => {
     try {
@@ -67,8 +74,17 @@ export function openContext(env: AgentEnv): LinuxContext {
     hertz: numberFrom(env.env['LINUX_HERTZ']) ?? auxv.get(AT_CLKTCK) ?? 100,
     pagesize: numberFrom(env.env['LINUX_PAGESIZE']) ?? auxv.get(AT_PAGESZ) ?? 4096,
     file,
-    text: (path) => readSmallFile(root, path),
+    text,
+    optionalText: (path) => {
+      try {
+        return text(path)
+      } catch (error) {
+        if (PcpError.from(error).code === 'ENOENT') return ''
+        throw error
+      }
+    },
     attribute,
+    number: (path) => parseNumber(attribute(path)),
     list,
     stat,
     topology,
@@ -109,14 +125,16 @@ const AT_CLKTCK = 17
 /** Facts the kernel hands every process at its start: Node has no sysconf(3), and running getconf costs a process. */
 function readAuxv(): ReadonlyMap<number, number> {
   const facts = new Map<number, number>()
-  let words: Buffer
+  const file = new ProcFile('/', '/proc/self/auxv')
   try {
-    words = readFileSync('/proc/self/auxv')
+    const { buffer, length } = file.read()
+    const view = new DataView(buffer, 0, length)
+    // pairs of 64-bit words, of which the low halves are enough for us
+    for (let i = 0; i + 16 <= length; i += 16) facts.set(view.getUint32(i, true), view.getUint32(i + 8, true))
   } catch {
     return facts // not Linux, or no /proc: a fixture tree can still be read with the usual constants
-  }
-  for (let i = 0; i + 16 <= words.length; i += 16) {
-    facts.set(Number(words.readBigUInt64LE(i)), Number(words.readBigUInt64LE(i + 8)))
+  } finally {
+    file.close()
   }
   return facts
 }

@@ -1,5 +1,5 @@
 /** hinv.cpu, hinv.map.cpu_num, hinv.map.cpu_node and hinv.node: what processors there are. /proc/cpuinfo, /sys/devices/system */
-import type { MetricSpec, Sample } from '../../pmda/define.ts'
+import type { MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import type { LinuxContext } from './context.ts'
 import { parseCpuList } from './topology.ts'
@@ -211,8 +211,8 @@ function leadingNumber(text: string): number | undefined {
 
 /** A frequency of cpufreq, kHz in the file, in MHz. */
 function frequency(ctx: LinuxContext, cpu: number, file: string): number | undefined {
-  const khz = ctx.attribute(`${CPU_DIR}/cpu${cpu}/cpufreq/${file}`)
-  return khz === undefined ? undefined : Math.floor(Number(khz) / 1000)
+  const khz = ctx.number(`${CPU_DIR}/cpu${cpu}/cpufreq/${file}`)
+  return khz === undefined ? undefined : Math.floor(khz / 1000)
 }
 
 function onlineMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
@@ -224,7 +224,10 @@ function onlineMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
       indom: ctx.cpus,
       help: 'Whether each processor takes part in scheduling: 1 yes, 0 no',
       text: `The number in ${CPU_DIR}/cpuN/online. A processor without that file cannot be switched off: 1.`,
-      value: (inst) => Number(ctx.attribute(`${CPU_DIR}/cpu${inst}/online`) ?? 1),
+      value: (inst) => {
+        const path = `${CPU_DIR}/cpu${inst}/online`
+        return ctx.attribute(path) === undefined ? 1 : ctx.number(path)
+      },
     },
     'hinv.node.online': {
       ...state,
@@ -285,10 +288,7 @@ function throttleMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
       indom: ctx.cpus,
       help,
       text: `The number in ${CPU_DIR}/cpuN/thermal_throttle/${file}, only on Intel processors; every thread of the core or package shows the same.`,
-      value: (inst): Sample => {
-        const number = ctx.attribute(`${CPU_DIR}/cpu${inst}/thermal_throttle/${file}`)
-        return number === undefined ? undefined : leadingNumber(number)
-      },
+      value: (inst) => ctx.number(`${CPU_DIR}/cpu${inst}/thermal_throttle/${file}`),
     }
   }
   return metrics

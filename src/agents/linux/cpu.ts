@@ -124,26 +124,26 @@ export function cpuMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
       reading: stat,
     })
     metrics[`kernel.all.cpu.${name}`] = {
-      ...metric(all, 'summed over all CPUs', 'the line cpu'),
       labels: { device_type: 'cpu' },
       value: () => orUnsupported(millis(ticks(stat.value.all, 0))),
+      ...metric(all, 'summed over all CPUs', 'the line cpu'),
     }
     metrics[`kernel.percpu.cpu.${name}`] = {
-      ...metric(perCpu, 'for each CPU', "the CPU's own line"),
       indom: cpus,
       value: (inst) => orUnsupported(millis(ticks(stat.value.perCpu, inst * CPU_COLUMNS))),
+      ...metric(perCpu, 'for each CPU', "the CPU's own line"),
     }
     metrics[`kernel.pernode.cpu.${name}`] = {
-      ...metric(perNode, 'for each NUMA node', "the lines of the node's CPUs that are online, added up"),
       indom: ctx.nodes,
       labels: { device_type: ['numa_node', 'cpu'] },
       value: (inst) => {
-        let sum = 0
         const { ids, perCpu: table } = stat.value
+        let sum = ids.length === 0 ? Number.NaN : 0
         const { nodeOf } = topology.value
         for (const id of ids) if (nodeOf(id) === inst) sum += ticks(table, id * CPU_COLUMNS)
         return orUnsupported(millis(sum))
       },
+      ...metric(perNode, 'for each NUMA node', "the lines of the node's CPUs that are online, added up"),
     }
   }
   metrics['hinv.ncpu'] = {
@@ -154,7 +154,7 @@ export function cpuMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
     help: 'How many processors are online, hardware threads counted one by one',
     text: 'The number of cpuN lines in /proc/stat. A processor that is switched off does not count.',
     reading: stat,
-    value: () => stat.value.ids.length,
+    value: () => stat.value.ids.length || undefined,
   }
   metrics['hinv.nnode'] = {
     item: 19,

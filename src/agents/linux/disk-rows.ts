@@ -20,9 +20,6 @@ import {
   WRITE_SECTORS,
 } from './disk-table.ts'
 
-/** 32-bit counters wrap, as the reference's do: what fits is the remainder. */
-export const WRAP: number = 2 ** 32
-
 /** One statistic. */
 export interface DiskRow {
   readonly name: string

@@ -49,7 +49,7 @@ export interface DiskTable {
   readonly kinds: DiskKind[]
   /** Each name followed by a blank, as it stands in the file: to see quickly that a line is still the same device's. */
   readonly keywords: string[]
-  /** Numbers of line n start at n * DISK_COLUMNS; columns this kernel does not have are 0. */
+  /** Numbers of line n start at n * DISK_COLUMNS; NaN for what the line does not give. */
   columns: Float64Array
 }
 
@@ -100,13 +100,10 @@ function readColumns(scan: Scanner, into: Float64Array, at: number): void {
     if (Number.isNaN(value)) break
     into[at + found] = value
   }
-  if (found === SHORT_LINE.length) {
-    const numbers = into.slice(at, at + found)
-    into.fill(Number.NaN, at, at + DISCARD)
-    for (let i = 0; i < found; i++) into[at + SHORT_LINE[i]!] = numbers[i]!
-    found = DISCARD
-  }
-  into.fill(0, at + found, at + DISK_COLUMNS)
+  const numbers = found === SHORT_LINE.length ? into.slice(at, at + found) : undefined
+  if (found < DISCARD) into.fill(Number.NaN, at + (numbers === undefined ? found : 0), at + DISCARD)
+  for (const [i, number] of numbers?.entries() ?? []) into[at + SHORT_LINE[i]!] = number
+  into.fill(0, at + Math.max(found, DISCARD), at + DISK_COLUMNS)
 }
 
 /** Kbyte of each device named in /proc/partitions: `major minor #blocks name`. */

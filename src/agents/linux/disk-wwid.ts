@@ -3,10 +3,10 @@ import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { BlockDevices, namedReading } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
-import { DISK_ROWS, diskMeaning, WRAP } from './disk-rows.ts'
+import { DISK_ROWS, diskMeaning } from './disk-rows.ts'
 import { schedulerOf, sysBlock } from './disk-scheduler.ts'
-import { parsePartitions } from './disk-table.ts'
 import { InstanceIds } from './instance-ids.ts'
+import { orNothing } from './sample.ts'
 
 /** How scsi_id(8) writes the kinds of names: by a digit in front. */
 const PREFIXES: readonly (readonly [kernel: string, scsiId: string])[] = [
@@ -37,8 +37,12 @@ const PATHS = {
   text: 'The instances of disk.dev.',
 } as const
 
-/** disk.wwid, and hinv.map.scsi_id of `disks`. */
-export function wwidMetrics(ctx: LinuxContext, disks: BlockDevices): { [name: string]: MetricSpec } {
+/** disk.wwid, and hinv.map.scsi_id of `disks`. `sizes` has the Kbyte of each device. */
+export function wwidMetrics(
+  ctx: LinuxContext,
+  disks: BlockDevices,
+  sizes: Reading<ReadonlyMap<string, number>>,
+): { [name: string]: MetricSpec } {
   const idOf = (device: string): string | undefined => {
     const wwid = readWwid(ctx, `${sysBlock(device)}/device/wwid`) ?? readWwid(ctx, `${sysBlock(device)}/wwid`)
     return wwid === undefined ? undefined : scsiId(wwid)
@@ -75,20 +79,18 @@ export function wwidMetrics(ctx: LinuxContext, disks: BlockDevices): { [name: st
   const metrics: { [name: string]: MetricSpec } = {}
 
   for (const row of DISK_ROWS) {
-    const wide = row.kind !== 'time'
     metrics[`disk.wwid.${row.name}`] = {
-      ...shared,
       item: row.dev,
-      type: wide ? 'u64' : 'u32',
-      ...diskMeaning(row),
+      type: row.kind === 'time' ? 'u32' : 'u64',
       help: `${row.what}, for each disk over all its paths`,
       text: `${row.text} Added up over the block devices that lead to the same disk (disk.wwid.scsi_paths).`,
       value: (inst) => {
         const paths = units.value.get(inst)?.paths
         if (paths === undefined) return undefined
-        const sum = paths.reduce((total, path) => total + devices.numberOf(path, row.value), 0)
-        return wide ? sum : sum % WRAP
+        return orNothing(paths.reduce((total, path) => total + devices.numberOf(path, row.value), 0))
       },
+      ...diskMeaning(row),
+      ...shared,
     }
   }
   metrics['disk.wwid.scsi_paths'] = {
@@ -122,12 +124,11 @@ export function wwidMetrics(ctx: LinuxContext, disks: BlockDevices): { [name: st
     units: 'Kbyte',
     help: 'How much data fits on each disk, whichever path is taken to it',
     text: 'Column #blocks of /proc/partitions, for the first path that has a size there.',
-    value: (inst) => {
-      const sizes = parsePartitions(ctx.text('/proc/partitions'))
-      return devicesOf(inst)
-        .map((device) => sizes.get(device))
-        .find((size) => size !== undefined && size > 0)
-    },
+    reading: sizes,
+    value: (inst) =>
+      devicesOf(inst)
+        .map((device) => sizes.value.get(device))
+        .find((size) => size !== undefined && size > 0),
   }
   metrics['hinv.map.scsi_id'] = {
     item: 103,

@@ -5,7 +5,7 @@ import { Reading } from '../../pmda/reading.ts'
 import { rooted } from '../../sys/proc.ts'
 import { BlockDevices, namedReading } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
-import { DISK_ROWS, type DiskRow, diskMeaning, WRAP } from './disk-rows.ts'
+import { DISK_ROWS, type DiskRow, diskMeaning } from './disk-rows.ts'
 import { schedulerMetric } from './disk-scheduler.ts'
 import { newDiskTable, parseDiskstats, parsePartitions } from './disk-table.ts'
 import { wwidMetrics } from './disk-wwid.ts'
@@ -114,7 +114,7 @@ export function diskMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
     ...nameMetric('hinv.map.dmname', 54, dm, 'device mapper device', 'dm-0'),
     ...nameMetric('hinv.map.mdname', 59, md, 'software RAID', 'md127'),
     ...schedulerMetric(ctx, disks),
-    ...wwidMetrics(ctx, disks),
+    ...wwidMetrics(ctx, disks, sizes),
     ...zramMetrics(ctx, zram),
     ...mdStatusMetric(ctx, md),
     'hinv.ndisk': {
@@ -163,20 +163,16 @@ function familyMetrics(family: Family): { [name: string]: MetricSpec } {
   const metrics: { [name: string]: MetricSpec } = {}
   for (const row of DISK_ROWS) {
     const type = row.kind === 'count' ? 'u64' : row.kind === 'bytes' ? bytesType : 'u32'
-    const compute = row.value
     metrics[`${prefix}.${row.name}`] = {
       cluster,
       item: itemOf(row),
       type,
-      ...diskMeaning(row),
       indom: devices.indom,
       help: `${row.what}, ${whose}`,
       text: row.text,
       reading: devices.reading,
-      value:
-        type === 'u64'
-          ? (inst) => orNothing(devices.numberOf(inst, compute))
-          : (inst) => orNothing(devices.numberOf(inst, compute) % WRAP),
+      value: (inst) => orNothing(devices.numberOf(inst, row.value)),
+      ...diskMeaning(row),
     }
   }
   return metrics
@@ -189,11 +185,11 @@ function allMetrics(disks: BlockDevices, reading: Reading<unknown>): { [name: st
     metrics[`disk.all.${row.name}`] = {
       item: row.all,
       type: narrow ? 'u32' : 'u64',
-      ...diskMeaning(row),
       help: `${row.what}, all disks added up`,
       text: `${row.text} Summed over the instances of disk.dev, so partitions and what is built on disks do not count twice.`,
       reading,
-      value: () => (narrow ? disks.sumOf(row.value) % WRAP : disks.sumOf(row.value)),
+      value: () => orNothing(disks.sumOf(row.value)),
+      ...diskMeaning(row),
     }
   }
   return metrics

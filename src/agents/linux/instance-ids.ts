@@ -15,6 +15,12 @@ export class InstanceIds {
     return id
   }
 
+  /** These names with their numbers: the instances of a domain. */
+  list(names: Iterable<string>): { readonly ids: readonly number[]; readonly names: readonly string[] } {
+    const listed = [...names]
+    return { ids: listed.map((name) => this.idOf(name)), names: listed }
+  }
+
   /** The name of a number given before. */
   nameOf(id: number): string | undefined {
     return this.#names[id]

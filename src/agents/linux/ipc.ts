@@ -20,9 +20,11 @@ export function parseIpc(text: string, kind: IpcKind): ReadonlyMap<number, IpcOb
     const words = row.trim().split(/\s+/)
     if (words.length < 3) continue
     const object = new Map<string, number>()
-    // permissions are in octal, everything else in decimal
-    for (const [i, name] of names.entries())
-      if (words[i] !== undefined) object.set(name, Number.parseInt(words[i], name === 'perms' ? 8 : 10))
+    for (const [i, name] of names.entries()) {
+      // permissions are in octal, everything else in decimal
+      const value = Number.parseInt(words[i] ?? '', name === 'perms' ? 8 : 10)
+      if (!Number.isNaN(value)) object.set(name, value)
+    }
     const id = object.get(ID_COLUMN[kind])
     if (id !== undefined) objects.set(id, object)
   }
@@ -32,11 +34,6 @@ export function parseIpc(text: string, kind: IpcKind): ReadonlyMap<number, IpcOb
 /** The numbers of a limits file under /proc/sys/kernel. Beyond 2^53 they lose low bits as a double, so they are bigint. */
 function parseLimits(text: string): readonly bigint[] {
   return (text.match(/\d+/g) ?? []).map(BigInt)
-}
-
-/** A limit as the metric's 32 bits hold it. */
-function low32(value: bigint): number {
-  return Number(BigInt.asUintN(32, value))
 }
 
 const TEXT_OF_STATUS: readonly (readonly [bit: number, word: string])[] = [
@@ -91,8 +88,8 @@ function limitMetrics(ipc: Ipc): { [name: string]: MetricSpec } {
       value: (): Sample => {
         if (typeof source === 'number') return source
         const value = reading?.value[source.column ?? 0]
-        if (value === undefined) return undefined
-        return low32(source.times === undefined ? value : (value * ipcFactor(ipc, source.times)) / 1024n)
+        const factor = source.times === undefined ? 1024n : ipcFactor(ipc, source.times)
+        return value === undefined || factor === undefined ? undefined : (value * factor) / 1024n
       },
     }
   }
@@ -100,10 +97,10 @@ function limitMetrics(ipc: Ipc): { [name: string]: MetricSpec } {
 }
 
 /** The other factor of a limit that is a product. */
-function ipcFactor(ipc: Ipc, file: string): bigint {
+function ipcFactor(ipc: Ipc, file: string): bigint | undefined {
   const reading = ipc.limits(file)
   reading.refresh(undefined)
-  return reading.value[0] ?? 0n
+  return reading.value[0]
 }
 
 function explain(source: LimitSource): string {
@@ -137,7 +134,7 @@ function totalMetrics(ctx: LinuxContext, ipc: Ipc): { [name: string]: MetricSpec
           if (value === undefined) return undefined
           sum += isSize === true ? Math.ceil(value / ctx.pagesize) * ctx.pagesize : value
         }
-        return sum % 2 ** 32
+        return sum
       },
     }
   }
@@ -167,10 +164,7 @@ function objectMetrics(ctx: LinuxContext, ipc: Ipc): { [name: string]: MetricSpe
     const indom: IndomSpec = {
       serial,
       reading,
-      instances: () => {
-        const names = [...reading.value.keys()].map(String)
-        return { ids: names.map((name) => instances.idOf(name)), names }
-      },
+      instances: () => instances.list([...reading.value.keys()].map(String)),
       help: `${what} by the number that the kernel gave them`,
       text: `Rows of /proc/sysvipc/${kind}; ipcs(1) shows the same numbers.`,
     }
@@ -204,7 +198,7 @@ function shown(
   value: number,
   users: Reading<ReadonlyMap<number, string>>,
 ): Sample {
-  if (as === 'number') return value % 2 ** 32
+  if (as === 'number') return value
   // decimal digits that read as the octal number: 644
   if (as === 'octal') return Number((value & 0o777).toString(8))
   if (as === 'key') return `0x${(value >>> 0).toString(16).padStart(8, '0')}`

@@ -48,10 +48,10 @@ function countOf(scan: Scanner): number | undefined {
   return Number.isNaN(count) ? undefined : count
 }
 
-/** All CPUs' counts of a line. */
-export function rowTotal(row: IrqRow): number {
-  let sum = 0
-  for (const count of row.counts) if (!Number.isNaN(count)) sum += count
+/** All CPUs' counts of a line; undefined for a line without any. */
+export function rowTotal(row: IrqRow): number | undefined {
+  let sum: number | undefined
+  for (const count of row.counts) if (!Number.isNaN(count)) sum = (sum ?? 0) + count
   return sum
 }
 

@@ -87,10 +87,7 @@ export function ksmMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
       units,
       help,
       text: text === undefined ? source : `${source} ${text}`,
-      value: () => {
-        const number = Number.parseInt(ctx.attribute(`/sys/kernel/mm/ksm/${file}`) ?? '', 10)
-        return Number.isNaN(number) ? undefined : number
-      },
+      value: () => ctx.number(`/sys/kernel/mm/ksm/${file}`),
     }
   }
   return metrics

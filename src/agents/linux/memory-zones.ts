@@ -16,7 +16,7 @@ export function parseBuddyInfo(text: string): ReadonlyMap<string, number> {
     if (match === null) continue
     const [, node, zone, rest] = match
     for (const [order, count] of rest!.trim().split(/\s+/).entries())
-      if (count !== '') blocks.set(`${zone}::order${order}::node${node}`, Number(count))
+      if (/^\d+$/.test(count)) blocks.set(`${zone}::order${order}::node${node}`, Number(count))
   }
   return blocks
 }
@@ -64,7 +64,7 @@ export function parseZoneInfo(text: string): ZoneInfo {
     if (first === 'per-node') start(zone.slice(zone.indexOf('::') + 2))
     else if (first === 'pages' && second === 'free') {
       start(zone)
-      current?.set('free', Number(third))
+      if (/^\d+$/.test(third ?? '')) current?.set('free', Number(third))
     } else if (first === 'protection:') {
       const pages = line.slice(line.indexOf('(') + 1).match(/\d+/g) ?? []
       for (const [i, count] of pages.entries()) protection.set(`${zone}::lowmem_reserved${i}`, Number(count))
@@ -188,10 +188,7 @@ function namedIndom(
   const indom: IndomSpec = {
     serial,
     reading,
-    instances: () => {
-      const names = [...list()]
-      return { ids: names.map((name) => instances.idOf(name)), names }
-    },
+    instances: () => instances.list(list()),
     help,
     ...(labels === undefined ? {} : { labels }),
     instanceLabels: (_inst, name) => labelsOf(name),

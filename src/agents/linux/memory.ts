@@ -57,15 +57,15 @@ export function memoryMetrics(ctx: LinuxContext): { [name: string]: MetricSpec }
   for (const [name, item, source, help, text] of MEMORY_ROWS) {
     const slot = FIELDS.indexOf(source)
     metrics[name] = {
-      ...level,
       item,
       help,
       text: explain(source, text),
       value: () => orNothing(meminfo.value.values[slot]!),
+      ...level,
     }
   }
   for (const [name, item, compute, help, text] of FORMULAS) {
-    metrics[name] = { ...level, item, help, text, value: () => orNothing(compute(field)) }
+    metrics[name] = { item, help, text, value: () => orNothing(compute(field)), ...level }
   }
   for (const [name, item, source, help, bytesItem] of HUGE_ROWS) {
     metrics[`mem.util.${name}`] = {

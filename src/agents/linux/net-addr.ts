@@ -22,12 +22,15 @@ const SCOPES: { readonly [bits: number]: string } = {
   128: 'Compat',
 }
 
+/** Address, number of the interface, length of the prefix, scope, flags and name: all but the name in hexadecimal. */
+const INET6_LINE = /^([0-9a-f]{32})\s+[0-9a-f]+\s+([0-9a-f]{2})\s+([0-9a-f]{2})\s+[0-9a-f]+\s+(\S+)\s*$/i
+
 /** /proc/net/if_inet6: of several addresses of an interface the last one, as the reference has it. */
 export function parseIfInet6(text: string): ReadonlyMap<string, Required<Omit<InterfaceAddress, 'inet'>>> {
   const found = new Map<string, Required<Omit<InterfaceAddress, 'inet'>>>()
   for (const line of text.split('\n')) {
-    const [address, , prefix, scope, , name] = line.trim().split(/\s+/)
-    if (name === undefined || !/^[0-9a-f]{32}$/i.test(address!)) continue
+    const [, address, prefix, scope, name] = INET6_LINE.exec(line) ?? []
+    if (name === undefined) continue
     found.set(name, {
       inet6: `${formatInet6(address!)}/${Number.parseInt(prefix!, 16)}`,
       // the low four bits are flags of the kernel's own
@@ -72,10 +75,7 @@ export function addressMetrics(
   const indom: IndomSpec = {
     serial: 17,
     reading,
-    instances: () => {
-      const names = [...reading.value.keys()]
-      return { ids: names.map((name) => instances.idOf(name)), names }
-    },
+    instances: () => instances.list(reading.value.keys()),
     help: 'Network interfaces and the aliases that have an address of their own',
     text: 'The interfaces of /sys/class/net, and names such as eth0:1 that an address was given to.',
     labels: { device_type: 'interface', indom_name: 'per interface' },

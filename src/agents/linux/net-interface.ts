@@ -225,15 +225,10 @@ function attributeMetrics(
 ): { [name: string]: MetricSpec } {
   const attribute = (inst: number, file: string): string | undefined =>
     ctx.attribute(`/sys/class/net/${nameOf(inst)}/${file}`)
-  /** A positive number; sysfs gives -1 or an error where a driver does not know, and 0 says nothing. */
-  const positive = (inst: number, file: string): number | undefined => {
-    const value = Number(attribute(inst, file))
-    return value > 0 ? value : undefined
-  }
-  const flags = (inst: number): number | undefined => {
-    const text = attribute(inst, 'flags')
-    return text === undefined ? undefined : Number(text)
-  }
+  const number = (inst: number, file: string): number | undefined =>
+    ctx.number(`/sys/class/net/${nameOf(inst)}/${file}`)
+  /** sysfs gives -1 or an error where a driver does not know, and 0 says nothing. */
+  const positive = (inst: number, file: string): number | undefined => number(inst, file) || undefined
   const exists = (inst: number, path: (name: string) => string): Sample => {
     const name = nameOf(inst)
     return name === undefined ? undefined : Number(existsSync(rooted(ctx.root, path(name))))
@@ -288,7 +283,7 @@ function attributeMetrics(
       help: 'Did the administrator enable the interface? 1 yes, 0 no',
       text: 'The flag IFF_UP in /sys/class/net/INTERFACE/flags. An enabled interface may still have no link: see network.interface.running.',
       value: (inst) => {
-        const bits = flags(inst)
+        const bits = number(inst, 'flags')
         return bits === undefined ? undefined : bits & IFF_UP
       },
     }),
@@ -299,7 +294,7 @@ function attributeMetrics(
       help: 'Is the interface enabled and its link usable? 1 yes, 0 no',
       text: 'What ip(8) shows as RUNNING: IFF_UP in /sys/class/net/INTERFACE/flags, and an operstate of up or unknown.',
       value: (inst) => {
-        const bits = flags(inst)
+        const bits = number(inst, 'flags')
         const state = attribute(inst, 'operstate')
         if (bits === undefined || state === undefined) return undefined
         return Number((bits & IFF_UP) !== 0 && (state === 'up' || state === 'unknown'))

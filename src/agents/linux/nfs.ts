@@ -1,9 +1,9 @@
 /** nfs, nfs3, nfs4 and rpc: what NFS clients and the NFS server of this host do. /proc/net/rpc, /proc/fs/nfsd */
-import { PcpError } from '../../model/errors.ts'
-import type { IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
+import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import type { LinuxContext } from './context.ts'
 import { NFS2_CALLS, NFS3_CALLS, NFS4_CLIENT_CALLS, NFS4_SERVER_CALLS, RPC_ROWS } from './nfs-rows.ts'
+import { orNothing } from './sample.ts'
 
 /** Rows of a file in /proc/net/rpc: name to numbers. */
 export type RpcTable = ReadonlyMap<string, readonly number[]>
@@ -33,11 +33,6 @@ export function parsePools(text: string): PoolStats | undefined {
     for (const [i, value] of row.trim().split(/\s+/).slice(1).entries())
       sums[i] = (sums[i] ?? 0) + Number(value)
   return { pools: rows.length, sums }
-}
-
-/** The kernel keeps these counters in 32 bits, or the metric has no more. */
-function low32(value: number | undefined): Sample {
-  return value === undefined || Number.isNaN(value) ? undefined : value % 2 ** 32
 }
 
 /** The calls of one version of the protocol: first metric item counts all, the second each kind. */
@@ -74,18 +69,10 @@ const VERSION_WORDS = { nfs: 'version 2', nfs3: 'version 3', nfs4: 'version 4' }
 
 /** The metrics of NFS and of the remote procedure calls under it (cluster 7). */
 export function nfsMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
-  const optional = (path: string): string => {
-    try {
-      return ctx.text(path)
-    } catch (error) {
-      // the file is there as long as the kernel module is loaded; without it there is nothing to count
-      if (PcpError.from(error).code === 'ENOENT') return ''
-      throw error
-    }
-  }
-  const client = new Reading(() => parseRpc(optional('/proc/net/rpc/nfs')))
-  const server = new Reading(() => parseRpc(optional('/proc/net/rpc/nfsd')))
-  const pools = new Reading(() => parsePools(optional('/proc/fs/nfsd/pool_stats')))
+  // the files are there as long as the kernel module is loaded; without it there is nothing to count
+  const client = new Reading(() => parseRpc(ctx.optionalText('/proc/net/rpc/nfs')))
+  const server = new Reading(() => parseRpc(ctx.optionalText('/proc/net/rpc/nfsd')))
+  const pools = new Reading(() => parsePools(ctx.optionalText('/proc/fs/nfsd/pool_stats')))
   return {
     ...callMetrics(client, server),
     ...rpcMetrics(client, server),
@@ -111,7 +98,7 @@ function callMetrics(client: Reading<RpcTable>, server: Reading<RpcTable>): { [n
       text: `${source} The sum over all kinds.`,
       value: () => {
         const counts = ids.map(countOf).filter((count) => count !== undefined)
-        return counts.length === 0 ? undefined : low32(counts.reduce((sum, count) => sum + count, 0))
+        return counts.length === 0 ? undefined : orNothing(counts.reduce((sum, count) => sum + count, 0))
       },
     }
     metrics[`${prefix}.${side}.reqs`] = {
@@ -120,7 +107,7 @@ function callMetrics(client: Reading<RpcTable>, server: Reading<RpcTable>): { [n
       indom,
       help: `Requests of NFS ${VERSION_WORDS[prefix]} ${who}, by kind`,
       text: source,
-      value: (inst) => low32(countOf(inst)),
+      value: (inst) => orNothing(countOf(inst)),
     }
   }
   return metrics
@@ -147,7 +134,7 @@ function rpcMetrics(client: Reading<RpcTable>, server: Reading<RpcTable>): { [na
         const numbers = reading.value.get(row)
         let sum = columns.length === 0 ? Number.NaN : 0
         for (const at of columns) sum += numbers?.[at] ?? Number.NaN
-        return low32(sum)
+        return orNothing(sum)
       },
     }
   }
@@ -167,7 +154,7 @@ function threadMetrics(
     help,
     text: `Column ${column + 2} of /proc/fs/nfsd/pool_stats, all pools together.`,
     reading: pools,
-    value: () => pools.value?.sums[column],
+    value: () => orNothing(pools.value?.sums[column]),
   })
   return {
     'nfs.server.threads.total': {
@@ -179,7 +166,7 @@ function threadMetrics(
       help: 'How many kernel threads (nfsd) wait for requests of NFS clients',
       text: 'Row th of /proc/net/rpc/nfsd, number 1.',
       reading: server,
-      value: () => low32(server.value.get('th')?.[0]),
+      value: () => orNothing(server.value.get('th')?.[0]),
     },
     'nfs.server.threads.pools': {
       cluster: 7,

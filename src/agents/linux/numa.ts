@@ -120,7 +120,8 @@ export function parseBandwidth(text: string): ReadonlyMap<number, number> {
     const [key, value] = line.replace(/#.*/, '').replace(/\s+/g, '').split(':')
     if (key === 'Version') isKnown = value === '1.0'
     const node = /^node(\d+)$/.exec(key!)
-    if (isKnown && node !== null && Number(value) >= 0) bandwidth.set(Number(node[1]), Number(value))
+    if (isKnown && node !== null && value !== '' && Number(value) >= 0)
+      bandwidth.set(Number(node[1]), Number(value))
   }
   return bandwidth
 }
@@ -139,6 +140,10 @@ export function numaMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
     })
   const meminfo = nodeFile('meminfo')
   const numastat = nodeFile('numastat')
+  const folder = ctx.env.env['PCP_PMDAS_DIR'] ?? '/var/lib/pcp/pmdas'
+  const bandwidth = new Reading(() =>
+    parseBandwidth(readAttribute(ctx.env.root, `${folder}/linux/bandwidth.conf`) ?? ''),
+  )
   const family = {
     prefix: 'mem.numa.util',
     cluster: 36,
@@ -188,10 +193,8 @@ export function numaMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
       text:
         'The kernel does not know it: from $PCP_PMDAS_DIR/linux/bandwidth.conf, which has a line Version:1.0 and a line ' +
         'such as node0:12800 for each node. No value without that file.',
-      value: (node) => {
-        const folder = ctx.env.env['PCP_PMDAS_DIR'] ?? '/var/lib/pcp/pmdas'
-        return parseBandwidth(readAttribute(ctx.env.root, `${folder}/linux/bandwidth.conf`) ?? '').get(node)
-      },
+      reading: bandwidth,
+      value: (node) => bandwidth.value.get(node),
     },
   }
 }

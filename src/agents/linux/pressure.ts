@@ -4,6 +4,7 @@ import { PcpError } from '../../model/errors.ts'
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import type { LinuxContext } from './context.ts'
+import { orNothing } from './sample.ts'
 
 /** One line: percentages over 10, 60 and 300 seconds, and microseconds since boot. */
 export interface Stall {
@@ -71,7 +72,7 @@ export function pressureMetrics(ctx: LinuxContext): { [name: string]: MetricSpec
         help: `Percentage of time in which ${who} ${waited}`,
         text: `${from} Averages over 10 seconds, 1 minute and 5 minutes.`,
         reading,
-        value: (inst) => reading.value[line]?.averages[SPANS.indexOf(inst)],
+        value: (inst) => orNothing(reading.value[line]?.averages[SPANS.indexOf(inst)]),
       }
       metrics[`kernel.all.pressure.${resource}.${line}.total`] = {
         cluster,
@@ -82,7 +83,7 @@ export function pressureMetrics(ctx: LinuxContext): { [name: string]: MetricSpec
         help: `Time in which ${who} ${waited}, since boot`,
         text: `${from} Its rate is the share of time lost: 1000000 microseconds a second is standstill.`,
         reading,
-        value: () => reading.value[line]?.total,
+        value: () => orNothing(reading.value[line]?.total),
       }
     }
   }

@@ -58,10 +58,12 @@ export function parseStat(scan: Scanner, stat: ProcStat): ProcStat {
   stat.intr = stat.ctxt = stat.btime = stat.processes = stat.running = stat.blocked = Number.NaN
   let cpus = 0
   let changed = false
+  let hasTotal = false
   do {
     if (scan.accept('cpu')) {
       if (scan.accept(' ')) {
         readColumns(scan, stat.all, 0)
+        hasTotal = true
         continue
       }
       const id = scan.uint()
@@ -79,7 +81,8 @@ export function parseStat(scan: Scanner, stat: ProcStat): ProcStat {
     else if (scan.accept('procs_blocked ')) stat.blocked = scan.uint()
   } while (scan.nextLine())
   if (stat.ids.length !== cpus) stat.ids = stat.ids.slice(0, cpus)
-  if (cpus <= 1) oneCpu(stat)
+  if (!hasTotal) stat.all.fill(Number.NaN)
+  else if (cpus <= 1) oneCpu(stat)
   return stat
 }
 

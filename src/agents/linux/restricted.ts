@@ -188,10 +188,7 @@ function namedTable(
     indom: {
       ...about,
       reading,
-      instances: () => {
-        const names = [...reading.value.keys()]
-        return { ids: names.map((name) => instances.idOf(name)), names }
-      },
+      instances: () => instances.list(reading.value.keys()),
     },
     row: (inst) => reading.value.get(instances.nameOf(inst) ?? ''),
   }

@@ -9,9 +9,14 @@ export function orUnsupported(value: number): Sample {
   return Number.isNaN(value) ? appVersion : value
 }
 
-/** A number, or no value for NaN. */
-export function orNothing(value: number): number | undefined {
+/** A number, or no value for NaN and undefined. */
+export function orNothing(value: number | undefined): number | undefined {
   return Number.isNaN(value) ? undefined : value
+}
+
+/** The number a text is, decimal or 0x hexadecimal, as a double; undefined for anything else. */
+export function parseNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^(\d+|0x[0-9a-f]+)$/i.test(text) ? Number(text) : undefined
 }
 
 /** PM_ERR_APPVERSION as a sample. */

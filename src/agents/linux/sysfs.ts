@@ -1,8 +1,8 @@
 /** sysfs.kernel: single files of /sys/kernel. */
 import type { MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
-import { parseStatistic } from './class-statistics.ts'
 import type { LinuxContext } from './context.ts'
+import { orNothing } from './sample.ts'
 
 /** Sums of the last row of each node in extfrag/unusable_index: `Node 0, zone Normal 0.000 0.100 ...`. */
 export function parseUnusable(text: string): ReadonlyMap<number, number> {
@@ -31,7 +31,7 @@ export function sysfsMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } 
       units: 'count',
       help: 'Messages about devices that the kernel has sent to udev and others since boot',
       text: 'From /sys/kernel/uevent_seqnum.',
-      value: () => parseStatistic(ctx.attribute('/sys/kernel/uevent_seqnum')),
+      value: () => ctx.number('/sys/kernel/uevent_seqnum'),
     },
     'sysfs.kernel.debug.extfrag_unusable': {
       cluster: 35,
@@ -45,7 +45,7 @@ export function sysfsMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } 
         'From /sys/kernel/debug/extfrag/unusable_index, which needs debugfs and root: for each size of block the part (0 to ' +
         '1) of free memory that cannot serve it. The sum is that of the last zone listed for the node.',
       reading: unusable,
-      value: (node) => unusable.value.get(node),
+      value: (node) => orNothing(unusable.value.get(node)),
     },
   }
 }

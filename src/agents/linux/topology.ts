@@ -29,6 +29,9 @@ export function readTopology(
   return { nodes, nodeOf: (cpu) => home.get(cpu) ?? 0 }
 }
 
+/** Larger than any kernel's NR_CPUS: a bound for what a list may claim. */
+const MAX_CPUS = 65536
+
 /** CPU numbers of a kernel list such as `0-3,8,10-11`; what is not a list gives none. */
 export function parseCpuList(text: string): readonly number[] {
   const cpus: number[] = []
@@ -36,7 +39,7 @@ export function parseCpuList(text: string): readonly number[] {
     const range = /^(\d+)(?:-(\d+))?$/.exec(part)
     if (range === null) continue
     const first = Number(range[1])
-    const last = Math.min(Number(range[2] ?? first), first + 65535)
+    const last = Math.min(Number(range[2] ?? first), MAX_CPUS - 1)
     for (let cpu = first; cpu <= last; cpu++) cpus.push(cpu)
   }
   return cpus

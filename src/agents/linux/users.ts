@@ -29,17 +29,23 @@ export interface Logins {
   readonly records: number
 }
 
-/** Counts the records of a utmp file, as this architecture writes it; an incomplete one at the end does not count. */
+/**
+ * Counts the records of a utmp file, as this architecture writes it. An incomplete one at the end does not count, nor a
+ * login of nobody, as in PCP 6.0.3.
+ */
 export function parseUtmp(bytes: Uint8Array, arch: string = process.arch): Logins {
   const size = WIDE.has(arch) ? WIDE_RECORD_SIZE : RECORD_SIZE
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let users = 0
   let roots = 0
-  const records = Math.floor(bytes.length / size)
-  for (let at = 0; at < records * size; at += size) {
-    if (view.getInt16(at, true) !== USER_PROCESS) continue
-    users++
-    if (decodeText(bytes, at + USER_AT, at + USER_AT + USER_SIZE).split('\0', 1)[0] === 'root') roots++
+  let records = 0
+  for (let at = 0; at + size <= bytes.length; at += size) {
+    const name = decodeText(bytes, at + USER_AT, at + USER_AT + USER_SIZE).split('\0', 1)[0]!
+    const isLogin = view.getInt16(at, true) === USER_PROCESS
+    if (isLogin && name === '') continue
+    records++
+    if (isLogin) users++
+    if (isLogin && name === 'root') roots++
   }
   return { users, roots, records }
 }

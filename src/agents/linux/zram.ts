@@ -2,7 +2,7 @@
 import type { MetricSpec } from '../../pmda/define.ts'
 import type { BlockDevices } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
-import { orNothing } from './sample.ts'
+import { parseNumber } from './sample.ts'
 
 /** Name, item, column, and what it is. */
 type Row = readonly [name: string, item: number, column: number, help: string, text: string]
@@ -146,9 +146,9 @@ const FILES: readonly StatFile[] = [
   },
 ]
 
-/** Numbers of a statistics file: blanks between them. */
-export function parseZramStat(text: string): readonly number[] {
-  return text.trim().split(/\s+/).map(Number)
+/** Numbers of a statistics file: blanks between them; undefined for what is none. */
+export function parseZramStat(text: string): readonly (number | undefined)[] {
+  return text.trim().split(/\s+/).map(parseNumber)
 }
 
 /** What sysfs knows about zram devices; a file or column the kernel does not have gives no value. */
@@ -168,7 +168,7 @@ export function zramMetrics(ctx: LinuxContext, zram: BlockDevices): { [name: str
         value: (inst) => {
           const content = ctx.attribute(`/sys/block/${zram.deviceOf(inst)}/${file}`)
           const number = content === undefined ? undefined : parseZramStat(content)[column]
-          return number === undefined || Number.isNaN(number) ? undefined : scale(name, number)
+          return number === undefined ? undefined : scale(name, number)
         },
       }
     }
@@ -184,8 +184,8 @@ export function zramMetrics(ctx: LinuxContext, zram: BlockDevices): { [name: str
     text: 'The bytes in /sys/block/zramN/disksize. 0 for a disk that is not set up.',
     reading: zram.reading,
     value: (inst) => {
-      const bytes = ctx.attribute(`/sys/block/${zram.deviceOf(inst)}/disksize`)
-      return bytes === undefined ? undefined : orNothing(Math.floor(Number(bytes) / 1024))
+      const bytes = ctx.number(`/sys/block/${zram.deviceOf(inst)}/disksize`)
+      return bytes === undefined ? undefined : Math.floor(bytes / 1024)
     },
   }
   return metrics

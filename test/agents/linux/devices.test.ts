@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { parseStatistic } from '../../../src/agents/linux/class-statistics.ts'
 import { parseSerial, parseSlabs } from '../../../src/agents/linux/restricted.ts'
+import { parseScsi } from '../../../src/agents/linux/scsi.ts'
 import { parseUnusable } from '../../../src/agents/linux/sysfs.ts'
 import { isError } from '../../../src/model/errors.ts'
 import { PM_ERRORS } from '../../../src/model/pm-errors.ts'
@@ -14,6 +15,28 @@ test('says what an adapter received in bytes, and nothing for what it does not c
   expect(await answer(agent, 'fchost.out.frames')).toMatchObject({ '1 host3': 506 })
   expect(await answer(agent, 'fchost.nos_count')).toEqual({ '1 host3': 502 })
   await agent.close()
+})
+
+test('names SCSI units that are block devices by address and kind', async () => {
+  const agent = openFixture('devices')
+  // as PCP 6.0.3 answers over the same files
+  expect(await answer(agent, 'hinv.map.scsi')).toEqual({
+    '0 scsi0:0:0:0 Direct-Access': 'sda',
+    '1 scsi1:0:0:0 CD-ROM': 'sr0',
+    '2 scsi9:0:10:0 Optical': 'sdb',
+  })
+  await agent.close()
+})
+
+test('a system without SCSI has no units', async () => {
+  const agent = openFixture('ipc')
+  expect(await answer(agent, 'hinv.map.scsi')).toBeNull()
+  await agent.close()
+})
+
+test('a unit without type is none', () => {
+  expect(parseScsi('Host: scsi0 Channel: 00 Id: 00 Lun: 00\n  Vendor: ATA\n  Type:\n')).toEqual([])
+  expect(parseScsi('  Type:   CD-ROM\n')).toEqual([])
 })
 
 test.each([

@@ -1,22 +1,27 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
+  DISCARD,
   type DiskKind,
   diskKind,
+  FLUSH,
   newDiskTable,
   parseDiskstats,
   parsePartitions,
   READ,
   READ_MERGE,
   READ_SECTORS,
+  WEIGHTED_MS,
   WRITE,
+  WRITE_MS,
   WRITE_SECTORS,
 } from '../../../src/agents/linux/disk-table.ts'
 import { scsiId } from '../../../src/agents/linux/disk-wwid.ts'
 import { Scanner } from '../../../src/base/scan.ts'
 import type { AgentSource } from '../../../src/pmda/open-agent.ts'
+import { ASK } from '../../lib/agent-catalogue.ts'
 import { allAnswers, answer, openFixture } from '../../lib/linux-agent.ts'
 
 const scan = (text: string): Scanner => new Scanner(new TextEncoder().encode(text))
@@ -42,6 +47,17 @@ test('reads four columns as old kernels write for partitions', () => {
   expect(table.columns[WRITE]).toBe(190)
   expect(table.columns[WRITE_SECTORS]).toBe(1902)
   expect(table.columns[READ_MERGE]).toBeNaN()
+})
+
+test('columns that a line breaks off before have no number, those that old kernels lack are 0', () => {
+  const [short, old] = ['8 0 sda 1 2 3 4 5 6 7\n', '8 0 sda 1 2 3 4 5 6 7 8 9 10 11\n'].map((line) =>
+    parseDiskstats(scan(line), newDiskTable()),
+  )
+  expect(short!.columns[WRITE_SECTORS]).toBe(7)
+  expect([...short!.columns.subarray(WRITE_MS, DISCARD)]).toEqual([NaN, NaN, NaN, NaN])
+  expect(short!.columns[DISCARD]).toBe(0)
+  expect(old!.columns[WEIGHTED_MS]).toBe(11)
+  expect(old!.columns[FLUSH]).toBe(0)
 })
 
 test('does not take a disk for another that stood on its line before', () => {
@@ -144,6 +160,26 @@ test('mdadm says how a software RAID is', async () => {
   const armed = openFixture(root, { LINUX_MDADM: program })
   expect(await answer(armed, 'disk.md.status')).toEqual({ '0 md3': 1 })
   await armed.close()
+})
+
+test('mdadm runs once a moment, however often it is asked about', async () => {
+  diskstats('md3')
+  const program = join(root, 'mdadm')
+  const runs = join(root, 'runs')
+  writeFileSync(program, `#!/bin/sh\necho run >> ${runs}\n`, { mode: 0o755 })
+  const armed = openFixture(root, { LINUX_MDADM: program })
+  const [id] = (await armed.lookupNames(['disk.md.status'], ASK)) as [number]
+  const moment = {}
+  for (const ids of [[id, id], [id]]) await armed.fetch(ids, { ...ASK, moment })
+  expect(readFileSync(runs, 'utf8')).toBe('run\n')
+  await armed.close()
+})
+
+test('without mdadm the state of a software RAID is an error', async () => {
+  diskstats('md3')
+  const unarmed = openFixture(root, { LINUX_MDADM: join(root, 'none') })
+  expect(await answer(unarmed, 'disk.md.status')).toEqual({ error: 'No such file or directory' })
+  await unarmed.close()
 })
 
 test('all of a tree can be moved below LINUX_STATSPATH', async () => {

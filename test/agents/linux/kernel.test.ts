@@ -153,9 +153,18 @@ test('counts logins as PCP does', () => {
   expect(parseUtmp(records.subarray(0, 384 * 4 + 100), 'x64')).toEqual({ users: 1, roots: 1, records: 4 })
 })
 
+test('a login of nobody does not count, as in PCP', () => {
+  // PCP 6.0.3 answered 1, 0 and 3
+  const records = utmp([7, ''], [7, 'bob'], [8, 'bob'], [0, ''])
+  expect(parseUtmp(records, 'x64')).toEqual({ users: 1, roots: 0, records: 3 })
+})
+
 test('login records are longer on newer architectures', () => {
   const records = new Uint8Array(800)
-  records[0] = records[400] = 7
+  for (const at of [0, 400]) {
+    records[at] = 7
+    records[at + 44] = 0x61
+  }
   expect(parseUtmp(records, 'arm64')).toEqual({ users: 2, roots: 0, records: 2 })
 })
 

@@ -32,6 +32,13 @@ test('notices CPUs that come and go', () => {
   expect(parseStat(scan(cpu('cpu ', 1) + cpu('cpu0', 1)), stat).ids).toEqual([0])
 })
 
+test('shows nothing of the reading before when the file is empty', () => {
+  const stat = parseStat(scan(cpu('cpu ', 1) + cpu('cpu0', 1)), newStat())
+  parseStat(scan(''), stat)
+  expect(stat.ids).toEqual([])
+  expect(stat.all).toEqual(new Float64Array(CPU_COLUMNS).fill(Number.NaN))
+})
+
 test('leaves columns and lines the kernel does not write without a number', () => {
   const stat = parseStat(scan('cpu  1 2 3 4\ncpu0 1 2 3 4\ncpu1 1 2 3 4\n'), newStat())
   expect(stat.all[USER]).toBe(1)
@@ -69,6 +76,7 @@ test('reads lists of CPUs', () => {
   expect(parseCpuList('0-3,8,10-11\n')).toEqual([0, 1, 2, 3, 8, 10, 11])
   expect(parseCpuList('\n')).toEqual([])
   expect(parseCpuList('x,2')).toEqual([2])
+  expect(parseCpuList('99999999999999999999,1-2')).toEqual([1, 2])
 })
 
 test('a kernel without NUMA has one node', () => {
