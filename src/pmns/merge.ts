@@ -1,4 +1,4 @@
-/** Joining name spaces, and the order in which files of them are joined. docs/formats/pmns.md §7 */
+/** Joining name spaces, and the order in which files of them are joined. docs/formats/pmns.md §6 */
 import { PM_ID_NULL, type Pmid } from '../model/ids.ts'
 import type { Pmns } from './tree.ts'
 
@@ -13,22 +13,37 @@ export interface MergeConflict {
 }
 
 /**
- * Adds the names of `from` to `into`, after their siblings. What `into` says of a name wins, but a leaf of `into` makes
- * room for names below it. Both are told to `onConflict`. @see pmnsmerge(1)
+ * Adds the names of `from` to `into`, after their siblings and, as in PCP, the leaves of each non-leaf before its
+ * non-leaves. What `into` says of a name wins, but a leaf of `into` makes room for names below it. Both are told to
+ * `onConflict`. @see pmnsmerge(1)
  */
 export function mergePmns(into: Pmns, from: Pmns, onConflict: (conflict: MergeConflict) => void): void {
-  let above: string | undefined
-  from.walk('', (name, id) => {
-    const old = into.idOf(name)
-    if (old !== undefined) {
-      if (old !== id) onConflict({ name, kept: old, ignored: id, isDisplaced: false })
-      return
+  mergeGroup('', into, from, onConflict)
+}
+
+/** Merges what is below a non-leaf. */
+function mergeGroup(
+  path: string,
+  into: Pmns,
+  from: Pmns,
+  onConflict: (conflict: MergeConflict) => void,
+): void {
+  const fresh: { name: string; id: Pmid }[] = []
+  const below: string[] = []
+  for (const { name } of from.children(path)) {
+    const full = path === '' ? name : `${path}.${name}`
+    const id = from.idOf(full)!
+    if (id === PM_ID_NULL) {
+      below.push(full)
+      continue
     }
-    const parent = name.slice(0, Math.max(0, name.lastIndexOf('.')))
-    if (parent !== above) makeRoom(into, parent, onConflict)
-    above = parent
-    into.add(name, id)
-  })
+    const old = into.idOf(full)
+    if (old === undefined) fresh.push({ name, id })
+    else if (old !== id) onConflict({ name: full, kept: old, ignored: id, isDisplaced: false })
+  }
+  if (fresh.length > 0) makeRoom(into, path, onConflict)
+  into.addBelow(path, fresh)
+  for (const group of below) mergeGroup(group, into, from, onConflict)
 }
 
 /** Removes a leaf at or above a name that is to become a non-leaf. */

@@ -51,7 +51,7 @@ interface Row {
 export function makeStdpmid(registers: readonly DomainRegister[]): Stdpmid {
   const errors: string[] = []
   const warnings: string[] = []
-  const rows = registers.flatMap((register) => readRegister(register, errors, warnings))
+  const rows = registers.flatMap((register) => readRegister(register, errors))
   // PCP's own register decides what a name means, whichever file was read first.
   const byName = new Map<string, Row>()
   for (const row of [...rows.filter(({ isPcp }) => isPcp), ...rows.filter(({ isPcp }) => !isPcp)]) {
@@ -66,6 +66,9 @@ export function makeStdpmid(registers: readonly DomainRegister[]): Stdpmid {
     ),
   )
   const kept = [...byName.values()]
+  for (const { domain, place, isPcp } of kept)
+    if (!isPcp && domain <= PCP_MAX)
+      warnings.push(`domain number "${domain}" is for agents distributed with PCP ...\n    ${place}`)
   errors.push(
     ...duplicates(
       kept,
@@ -82,7 +85,7 @@ export function makeStdpmid(registers: readonly DomainRegister[]): Stdpmid {
 const ROW = /^[ \t]*([^\s#]\S*)(?:[ \t]+(\S+))?/
 const SYMBOL = /^[A-Za-z_]\w*$/
 
-function readRegister({ file, text }: DomainRegister, errors: string[], warnings: string[]): Row[] {
+function readRegister({ file, text }: DomainRegister, errors: string[]): Row[] {
   const rows: Row[] = []
   const isPcp = PCP_REGISTER.test(file)
   for (const line of text.split('\n')) {
@@ -93,11 +96,7 @@ function readRegister({ file, text }: DomainRegister, errors: string[], warnings
     const domain = Number(number)
     const problem = problemOf(name, number, isPcp)
     if (problem !== undefined) errors.push(`${problem} ...\n    ${place}`)
-    else {
-      rows.push({ name, domain, place, isPcp })
-      if (!isPcp && domain <= PCP_MAX)
-        warnings.push(`domain number "${domain}" is for agents distributed with PCP ...\n    ${place}`)
-    }
+    else rows.push({ name, domain, place, isPcp })
   }
   return rows
 }

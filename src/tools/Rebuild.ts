@@ -81,19 +81,30 @@ interface Run {
 }
 
 function rebuild(letters: ReadonlySet<string>, io: ToolIo): number {
-  let held = ''
+  let complaints = ''
+  let progress = ''
   const isTalking = letters.has('v') || letters.has('n')
   const say = (text: string): void => {
     if (letters.has('s')) return
     if (isTalking) io.stdout.write(text)
-    else held += text
+    else progress += text
+  }
+  // Warnings matter when it fails, or to who wants to know everything.
+  const complain = (text: string): void => {
+    if (letters.has('v') && !letters.has('s')) io.stdout.write(text)
+    else complaints += text
+  }
+  // Merging is what pmnsmerge does, and scripts expect its name in its messages.
+  const mergeIo: ToolIo = {
+    ...io,
+    progname: 'pmnsmerge',
+    stderr: { write: complain, flush: () => io.stdout.flush(), isTerminal: false },
   }
   const has = (letter: string): boolean => letters.has(letter)
-  // Merging is what pmnsmerge does, and scripts expect its name in its messages.
-  const isDone = update({ io: { ...io, progname: 'pmnsmerge', stderr: io.stdout }, has, say })
-  if (isDone) return 0
+  if (update({ io: mergeIo, has, say })) return 0
+  io.stdout.write(complaints)
   say('Rebuild: pmnsmerge failed\n         "root" has not been changed.\n')
-  io.stdout.write(held)
+  io.stdout.write(progress)
   return 1
 }
 
@@ -109,9 +120,7 @@ function update(run: Run): boolean {
   if (has('n') && !exists(io, 'root')) say('+ create empty root PMNS ...\n')
   if (has('u')) say('Rebuild: PCP upgrade processing for "root" PMNS changes ...\n')
   if (has('u') && has('n')) say('+ cull root_* names from PMNS ...\n')
-  say(
-    `Rebuild: merging the following PMNS files: \n${has('n') ? '    ' : ''}${['root', ...files].join(' ')}\n`,
-  )
+  say(`Rebuild: merging the following PMNS files: \n${listed(['root', ...files], has('n'))}\n`)
   if (has('n')) say('+ pmnsmerge ...\n')
   const old = exists(io, 'root') ? loadNamed('root', run) : new Pmns()
   const parts = old === undefined ? undefined : loadAll(files, run)
@@ -144,7 +153,7 @@ function configuredAgents(io: ToolIo): ReadonlySet<string> {
   if (!isReadableFile(path)) return names
   for (const line of decodeText(readFileSync(path)).split('\n')) {
     if (/^\s*\[access\]/.test(line)) break
-    const name = /^\s*([^\s#]\S*)/.exec(line)?.[1]
+    const name = /^([^\s#]\S*)\s/.exec(line)?.[1]
     if (name !== undefined) names.add(name)
   }
   return names
@@ -218,6 +227,18 @@ function replaceRoot(old: Pmns, merged: Pmns, { io, has, say }: Run): void {
   say(`Rebuild: PMNS "${path}" updated.\n... previous version saved as "${path}.prev"\n`)
   if (has('n')) say('+ mv root root.prev\n+ mv root.new root\n')
   if (has('v')) say(`+ PMNS differences ...\n${changes.join('')}`)
+}
+
+/** Names on one line, or in a dry run on lines of 75 characters, indented. */
+function listed(names: readonly string[], isFolded: boolean): string {
+  if (!isFolded) return names.join(' ')
+  const lines: string[] = []
+  for (const name of names) {
+    const last = lines.at(-1)
+    if (last === undefined || last.length + 1 + name.length > 75) lines.push(name)
+    else lines[lines.length - 1] = `${last} ${name}`
+  }
+  return lines.map((line) => `    ${line}`).join('\n')
 }
 
 /** Names that go, with `-`, and names that come, with `+`, sorted. */

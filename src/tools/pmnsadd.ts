@@ -1,5 +1,5 @@
 /**
- * pmnsadd: add a subtree to a name space file. pmnsadd(1), docs/formats/pmns.md §7
+ * pmnsadd: add a subtree to a name space file. pmnsadd(1), docs/formats/pmns.md §6, §7
  *
  * Unlike the reference it names the file in every message, gives lines of the file itself, and reports a file that adds
  * nothing. As there, some messages go to standard output.

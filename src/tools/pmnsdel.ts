@@ -1,4 +1,4 @@
-/** pmnsdel: remove names from a name space file. pmnsdel(1), docs/formats/pmns.md §7 */
+/** pmnsdel: remove names from a name space file. pmnsdel(1), docs/formats/pmns.md §6, §7 */
 import { resolve } from 'node:path'
 import { PcpError } from '../model/errors.ts'
 import { defaultPmnsPath } from '../sys/pmns-files.ts'
@@ -32,6 +32,8 @@ export const tool: Tool = {
       io.stderr.write(usageText(OPTIONS, io.progname))
       return 1
     }
+    if (given.some(({ name }) => name === 'd'))
+      io.stderr.write(`${io.progname}: Warning: -d deprecated, duplicate PMNS names allowed by default\n`)
     const path = given.findLast(({ name }) => name === 'n')?.value ?? defaultPmnsPath(variablesOf(io))
     return await whileEditing(path, io, () => remove(path, operands, io))
   },

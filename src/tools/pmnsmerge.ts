@@ -1,5 +1,5 @@
 /**
- * pmnsmerge: join name space files. pmnsmerge(1), docs/formats/pmns.md §7
+ * pmnsmerge: join name space files. pmnsmerge(1), docs/formats/pmns.md §6, §7
  *
  * Unlike the reference it may write to one of its inputs, and with -f an old output survives a failure.
  */
@@ -51,8 +51,9 @@ export const tool: Tool = {
       return 1
     }
     const has = (wanted: string): boolean => given.some(({ name }) => name === wanted)
-    if (has('d'))
-      io.stderr.write(`${io.progname}: Warning: -d deprecated, duplicate PMNS names allowed by default\n`)
+    for (const { name } of given)
+      if (name === 'd')
+        io.stderr.write(`${io.progname}: Warning: -d deprecated, duplicate PMNS names allowed by default\n`)
     const isUnique = given.findLast(({ name }) => name === 'd' || name === 'x')?.name === 'x'
     const output = operands.at(-1)!
     const state = prepareOutput(output, has('f'), io)

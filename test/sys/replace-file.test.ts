@@ -1,0 +1,78 @@
+/** Replacing files as a whole. */
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  closeSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { replaceFile } from '../../src/sys/replace-file.ts'
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'replace-file-'))
+})
+afterEach(() => rmSync(dir, { recursive: true }))
+
+test('makes a file, and leaves nothing else behind', () => {
+  replaceFile(join(dir, 'a'), 'text\n')
+  expect(readFileSync(join(dir, 'a'), 'utf8')).toBe('text\n')
+  expect(readdirSync(dir)).toEqual(['a'])
+})
+
+test('who has the old file open or linked keeps it', () => {
+  writeFileSync(join(dir, 'a'), 'old')
+  linkSync(join(dir, 'a'), join(dir, 'b'))
+  replaceFile(join(dir, 'a'), 'new')
+  expect(readFileSync(join(dir, 'b'), 'utf8')).toBe('old')
+})
+
+test('keeps the mode when asked', () => {
+  const path = join(dir, 'a')
+  writeFileSync(path, 'old')
+  chmodSync(path, 0o600)
+  replaceFile(path, 'new', { keepMode: true })
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  replaceFile(path, 'newer')
+  expect(statSync(path).mode & 0o777).toBe(0o666 & ~process.umask())
+})
+
+test('follows a symbolic link', () => {
+  mkdirSync(join(dir, 'sub'))
+  writeFileSync(join(dir, 'sub', 'a'), 'old')
+  symlinkSync(join('sub', 'a'), join(dir, 'link'))
+  replaceFile(join(dir, 'link'), 'new')
+  expect(lstatSync(join(dir, 'link')).isSymbolicLink()).toBe(true)
+  expect(readFileSync(join(dir, 'sub', 'a'), 'utf8')).toBe('new')
+})
+
+test('what is no regular file stays what it is', () => {
+  const pipe = join(dir, 'pipe')
+  spawnSync('mkfifo', [pipe])
+  const fd = openSync(pipe, 'r+') // a reader, so that writing does not wait for one
+  replaceFile(pipe, 'text')
+  const bytes = new Uint8Array(10)
+  expect(readSync(fd, bytes)).toBe(4)
+  closeSync(fd)
+  expect(statSync(pipe).isFIFO()).toBe(true)
+})
+
+test('a failure changes nothing', () => {
+  symlinkSync('nowhere', join(dir, 'dangling'))
+  for (const path of [dir, join(dir, 'no', 'such'), join(dir, 'dangling')])
+    expect(() => replaceFile(path, 'text')).toThrow()
+  expect(readdirSync(dir)).toEqual(['dangling'])
+})
