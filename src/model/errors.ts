@@ -70,6 +70,14 @@ export class PcpError extends Error {
     this.status = status
   }
 
+  /**
+   * Errors of other copies of this class count as well: a command and its parts are bundled each for itself, and a
+   * program may import and require the library.
+   */
+  static override [Symbol.hasInstance](value: unknown): value is PcpError {
+    return value instanceof Error && value.name === 'PcpError'
+  }
+
   /** PCP's own short text for this error. @see pmErrStr(3) */
   get text(): string {
     return errStr(this.status)

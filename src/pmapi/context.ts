@@ -12,7 +12,7 @@ import {
   type LabelSet,
 } from '../model/labels.ts'
 import { ALL_INSTANCES, type Profile } from '../model/profile.ts'
-import type { Ask, Child, Instances, MetricSource, SourceEvent } from '../model/source.ts'
+import type { Ask, Child, Credentials, Instances, MetricSource, SourceEvent } from '../model/source.ts'
 import { PM_TYPE_STRING } from '../model/types.ts'
 import { extract } from '../model/value-set.ts'
 import type { FetchResult, ValueSet } from '../model/values.ts'
@@ -35,6 +35,8 @@ export interface ContextOptions {
   readonly hostname?: string
   /** Container to look into. */
   readonly container?: string
+  /** Who asks, where the source is in this process and cannot know otherwise. */
+  readonly credentials?: Credentials
   /** What `sample` keeps time by; tests give their own. */
   readonly clock?: Clock
   /** PDUs exchanged with the source, where it is at the other end of a connection. */
@@ -74,9 +76,16 @@ export class Context {
     this.#options = options
     this.#clock = options.clock ?? SYSTEM_CLOCK
     this.#backoff = new Backoff(options.reconnectTimeouts)
-    const { container } = options
-    const requester = { client: 0, context: ++lastContext, profile: ALL_INSTANCES }
-    this.#ask = { requester: container === undefined ? requester : { ...requester, container } }
+    const { container, credentials } = options
+    this.#ask = {
+      requester: {
+        client: 0,
+        context: ++lastContext,
+        profile: ALL_INSTANCES,
+        ...(container === undefined ? {} : { container }),
+        ...(credentials === undefined ? {} : { credentials }),
+      },
+    }
   }
 
   /** A context on any source: a connection, agents in this process, a fake in a test. `close` closes the source. */

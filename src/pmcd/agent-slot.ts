@@ -7,6 +7,7 @@
  */
 import { PcpError, statusOf } from '../model/errors.ts'
 import type { MetricSource, SourceEvent } from '../model/source.ts'
+import type { Route } from '../pmapi/router.ts'
 import type { AgentOpenEnv, AgentOptions, ExitStatus, OpenedAgent } from './options.ts'
 
 /** What an agent is doing. */
@@ -51,7 +52,7 @@ export function exitText({ code, signal }: ExitStatus): string {
 }
 
 /** An agent with a lifetime of its own. */
-export class AgentSlot {
+export class AgentSlot implements Route {
   readonly options: AgentOptions
   readonly #listener: SlotListener
   readonly #env: AgentOpenEnv
@@ -70,6 +71,11 @@ export class AgentSlot {
     this.options = options
     this.#env = env
     this.#listener = listener
+  }
+
+  /** Domain of its metrics. */
+  get domain(): number {
+    return this.options.domain
   }
 
   /** What it is doing. */
@@ -95,6 +101,11 @@ export class AgentSlot {
   /** Tells an agent in its own process who a client is. */
   attribute(client: number, key: number, value: string): void {
     this.#opened?.attribute?.(client, key, value)
+  }
+
+  /** Tells an agent that can be asked that a client is gone. */
+  endClient(client: number): void {
+    if (this.#state === 'connected') this.#opened?.source.endClient?.(client)
   }
 
   /** Status every question about this agent's domain gets, or 0 when it may be asked. */

@@ -6,6 +6,7 @@ import type { MetricSource } from '../model/source.ts'
 import { PMCD_LABEL_CHANGE } from '../model/values.ts'
 import { newPduCounters, type PduCounters } from '../net/counters.ts'
 import { type Endpoint, type Listeners, listen } from '../net/listen.ts'
+import { Router } from '../pmapi/router.ts'
 import { Pmns } from '../pmns/tree.ts'
 import { ctime } from '../sys/log.ts'
 import { MAX_CLIENT_PDU } from '../wire/pdu.ts'
@@ -17,7 +18,6 @@ import { Clients } from './clients.ts'
 import { contextLabels, fileLabelsJson, type HostLabels } from './labels.ts'
 import { accessTables, agentTable, clientTable, portTable } from './log-tables.ts'
 import type { Collector, CollectorOptions, Limits } from './options.ts'
-import { Router } from './router.ts'
 
 const DEFAULT_LIMITS: Limits = { pduBytes: MAX_CLIENT_PDU, contexts: 64, metrics: 32768 }
 const NO_LABELS: HostLabels = { files: new Map(), intrinsic: new Map(), problems: [] }

@@ -1,4 +1,7 @@
-/** The collector as a source: routes each question to the agent of its domain and puts answers together. pmcd(1) */
+/**
+ * Many agents as one source: routes each question to the agent of its domain and puts the answers together. What a
+ * collector and a local context have in common. pmcd(1)
+ */
 import { now } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { type Outcome, PcpError, statusOf } from '../model/errors.ts'
@@ -24,22 +27,37 @@ import type {
 } from '../model/source.ts'
 import { emptySet, type FetchResult, type ValueSet } from '../model/values.ts'
 import type { Pmns } from '../pmns/tree.ts'
-import type { AgentSlot } from './agent-slot.ts'
 
 const NOAGENT: number = statusOf('PM_ERR_NOAGENT')
+const DOMAINS = 512
+
+/** The way to the agent of a domain, whatever state the agent is in. */
+export interface Route {
+  readonly domain: number
+  /** Status every question gets, or 0 when the agent may be asked. */
+  readonly refusal: number
+  /** Asks the agent. Rejects with a PcpError: the refusal, or the agent's own. */
+  ask<T>(question: (source: MetricSource) => Promise<T>): Promise<T>
+  /** The client in this slot is gone. */
+  endClient(client: number): void
+}
 
 /** What a router routes with; replaced as a whole when the configuration changes. */
 export interface RouterTables {
-  readonly slots: readonly AgentSlot[]
+  readonly slots: readonly Route[]
   readonly pmns: Pmns
+  /** Where questions about all other domains go; default: such metrics and instance domains do not exist. */
+  readonly others?: Route
 }
 
-/** What the collector itself answers. */
+/** What whoever routes answers itself. */
 export interface RouterHost {
-  /** Labels of the collector as this requester sees them. */
+  /** Labels of the host as this requester sees them. */
   readonly contextLabels: (ask: Ask) => LabelSet
   /** An agent's reply carried PMCD_* changes. */
   readonly changed: (changes: number) => void
+  /** Releases the agents, where they belong to nobody else. */
+  readonly close?: () => Promise<void>
 }
 
 /** Answers for the metrics of many agents. */
@@ -47,8 +65,8 @@ export class Router implements MetricSource {
   readonly #host: RouterHost
   readonly #listeners = new Set<(event: SourceEvent) => void>()
   #pmns: Pmns
-  #byDomain: (AgentSlot | undefined)[] = []
-  #slots: readonly AgentSlot[] = []
+  #byDomain: (Route | undefined)[] = []
+  #slots: readonly Route[] = []
 
   constructor(tables: RouterTables, host: RouterHost) {
     this.#host = host
@@ -60,8 +78,8 @@ export class Router implements MetricSource {
   setTables(tables: RouterTables): void {
     this.#pmns = tables.pmns
     this.#slots = tables.slots
-    this.#byDomain = new Array(512).fill(undefined)
-    for (const slot of tables.slots) this.#byDomain[slot.options.domain] = slot
+    this.#byDomain = new Array(DOMAINS).fill(tables.others)
+    for (const slot of tables.slots) this.#byDomain[slot.domain] = slot
   }
 
   /** Tells subscribers. */
@@ -186,7 +204,7 @@ export class Router implements MetricSource {
   }
 
   endClient(client: number): void {
-    for (const slot of this.#slots) if (slot.state === 'connected') slot.source?.endClient?.(client)
+    for (const slot of this.#slots) slot.endClient(client)
   }
 
   subscribe(listener: (event: SourceEvent) => void): () => void {
@@ -194,9 +212,9 @@ export class Router implements MetricSource {
     return () => this.#listeners.delete(listener)
   }
 
-  /** The agents belong to the collector: it closes them. */
   async close(): Promise<void> {
     this.#listeners.clear()
+    await this.#host.close?.()
   }
 
   async #fetchMany(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
@@ -215,7 +233,7 @@ export class Router implements MetricSource {
 
   /** Values of one agent's metrics: what is wrong with the agent becomes the status of each of them. */
   async #fetchFrom(
-    slot: AgentSlot | undefined,
+    slot: Route | undefined,
     ids: readonly Pmid[],
     ask: Ask,
   ): Promise<Pick<FetchResult, 'sets' | 'changes'>> {
@@ -231,8 +249,8 @@ export class Router implements MetricSource {
   }
 
   /** Places of the ids that go to each agent, in order. */
-  #split(ids: readonly Pmid[]): { slot: AgentSlot | undefined; places: number[] }[] {
-    const groups = new Map<AgentSlot | undefined, number[]>()
+  #split(ids: readonly Pmid[]): { slot: Route | undefined; places: number[] }[] {
+    const groups = new Map<Route | undefined, number[]>()
     for (let i = 0; i < ids.length; i++) {
       const slot = this.#byDomain[domainOf(ids[i]!)]
       const places = groups.get(slot)
@@ -242,7 +260,7 @@ export class Router implements MetricSource {
     return [...groups].map(([slot, places]) => ({ slot, places }))
   }
 
-  #dynamic(id: Pmid): AgentSlot {
+  #dynamic(id: Pmid): Route {
     const slot = this.#byDomain[clusterOf(id)]
     if (slot === undefined)
       throw new PcpError('PM_ERR_NOAGENT', `No agent for domain ${clusterOf(id)} of a dynamic subtree`)

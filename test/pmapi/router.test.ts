@@ -11,7 +11,7 @@ import {
 } from '../../src/model/labels.ts'
 import { ANONYMOUS, type Ask, type MetricSource } from '../../src/model/source.ts'
 import { emptySet } from '../../src/model/values.ts'
-import { codeOrItem, memoryAgent, pmnsOf, routerOf, slotOf, summary, withAnswers } from './parts.ts'
+import { codeOrItem, memoryAgent, pmnsOf, routerOf, slotOf, summary, withAnswers } from '../pmcd/parts.ts'
 
 const ASK: Ask = { requester: ANONYMOUS }
 const NOAGENT = statusOf('PM_ERR_NOAGENT')

@@ -1,0 +1,155 @@
+/** Local contexts with the agents of this package or of one's own. pmNewContext(3) PM_CONTEXT_LOCAL, docs/pmapi.md */
+import { existsSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { basename, join } from 'node:path'
+import { AGENTS, type AgentEntry } from '../agents/registry.ts'
+import type { Clock } from '../pmapi/clock.ts'
+import type { Context } from '../pmapi/context.ts'
+import { localContext } from '../pmapi/local.ts'
+import { editLocalAgents, type LocalAgentRow, parseLocalSpec } from '../pmapi/local-spec.ts'
+import type { AgentDefinition } from '../pmda/define-agent.ts'
+import { type AgentSource, openAgent } from '../pmda/open-agent.ts'
+import { loadPmns } from '../pmns/load.ts'
+import { Pmns } from '../pmns/tree.ts'
+import { loadConfig, type Variables } from '../sys/config.ts'
+import { defaultPmnsPath, pmnsFiles } from '../sys/pmns-files.ts'
+import { parseConfig } from './config.ts'
+import { contextLabels, readHostLabels } from './labels.ts'
+
+/** Which agents, and how. */
+export interface LocalContextOptions {
+  /** These agents, instead of those the installation has as shared objects. */
+  readonly agents?: readonly AgentDefinition[]
+  /** Changes of the installation's table of agents, in order: `del,60`, `add,253,simple/pmda_simple.so,simple_init`... */
+  readonly specs?: readonly string[]
+  /** Names of metrics; default: the installation's name space, or what the agents tell where there is none. */
+  readonly names?: Pmns
+  /** Default: the environment of this process. PCP_CONF, PCP_SPECLOCAL, PMNS_DEFAULT... are looked at. */
+  readonly env?: Variables
+  /** Hears of agents that cannot be opened, and what agents have to say; default: nobody does. */
+  readonly warn?: (text: string) => void
+  /** What `sample` keeps time by; tests give their own. */
+  readonly clock?: Clock
+}
+
+/**
+ * Opens a context over agents in this process: no collector, no connection. Close it when done. PM_ERR_CONV or
+ * PM_ERR_INDOM for a bad spec, PM_ERR_PMNS for a bad name space.
+ *
+ * @example
+ * const pcp = await openLocal()
+ * console.log((await pcp.values(['kernel.all.load'])).value('kernel.all.load', '1 minute'))
+ * await pcp.close()
+ *
+ * @see pmNewContext(3)
+ */
+export async function openLocal(options: LocalContextOptions = {}): Promise<Context> {
+  const { variables } = loadConfig(options.env ?? process.env)
+  const { warn = () => {}, clock } = options
+  const opened =
+    options.agents === undefined
+      ? await openTable(options, variables, warn)
+      : options.agents.map((definition) => open(definition, definition.domain, variables, warn))
+  const host = hostname()
+  const labels = readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname: host, root: '/' })
+  return localContext(
+    opened.map((source) => ({ domain: source.domain, source })),
+    {
+      names:
+        options.names ??
+        (options.agents === undefined ? installedNames(variables) : undefined) ??
+        namesOf(opened),
+      hostname: host,
+      credentials: ownCredentials(),
+      contextLabels: (ask) => contextLabels(labels, ask.requester),
+      ...(clock === undefined ? {} : { clock }),
+    },
+  )
+}
+
+/** Agents that a local context has even where a collector runs them in processes of their own: proc and the platform's. */
+const ALWAYS: ReadonlySet<number> = new Set([3, 60])
+/** The collector's own agent has nothing to tell where there is no collector. */
+const COLLECTOR = 'pmda_pmcd.so'
+
+/** The shared objects of pmcd.conf; where there is none, all that we stand in for. */
+function installedRows(variables: Variables): readonly LocalAgentRow[] {
+  const ours = AGENTS.filter(({ platform = process.platform }) => platform === process.platform)
+  const rowOf = ({ name, domain, dso }: AgentEntry): LocalAgentRow => ({
+    domain,
+    path: join(variables['PCP_PMDAS_DIR']!, name, dso.file),
+    entry: dso.entry,
+  })
+  const path = variables['PCP_PMCDCONF_PATH']!
+  if (!existsSync(path)) return ours.map(rowOf)
+  const { agents } = parseConfig(readFileSync(path, 'utf8'))
+  const rows = agents.flatMap((agent) =>
+    agent.kind === 'dso' && basename(agent.path) !== COLLECTOR
+      ? [{ domain: agent.domain, path: agent.path, entry: agent.entry }]
+      : [],
+  )
+  const isMissing = ({ domain }: AgentEntry): boolean => !rows.some((row) => row.domain === domain)
+  return [...rows, ...ours.filter((agent) => ALWAYS.has(agent.domain) && isMissing(agent)).map(rowOf)]
+}
+
+/** The agents of the table, after the changes that were asked for; of several for one domain the first. */
+async function openTable(
+  { specs = [] }: LocalContextOptions,
+  variables: Variables,
+  warn: (text: string) => void,
+): Promise<readonly AgentSource[]> {
+  const installed = installedRows(variables)
+  const fromEnv = variables['PCP_SPECLOCAL']
+  const edits = [...(fromEnv === undefined ? [] : [fromEnv]), ...specs].flatMap(parseLocalSpec)
+  const opened = new Map<number, AgentSource>()
+  for (const row of edits.reduce(editLocalAgents, installed)) {
+    const agent = opened.has(row.domain) ? undefined : agentOf(row)
+    if (agent === undefined) continue
+    if (typeof agent !== 'string')
+      opened.set(row.domain, open(await agent.load(), row.domain, variables, warn))
+    // Nobody asked for each of what is installed: metrics of those we have not say so when they are asked for.
+    else if (!installed.includes(row)) warn(`__pmConnectLocal: Warning: ${agent}`)
+  }
+  return [...opened.values()]
+}
+
+/** The agent of ours that stands in for a shared object, or why there is none. */
+function agentOf({ path, entry }: LocalAgentRow): AgentEntry | string {
+  const file = path.endsWith('.so') ? path : `${path}.so`
+  const found = AGENTS.filter(({ dso }) => dso.file === basename(file))
+  const agent = found.find(({ dso }) => dso.entry === entry)
+  if (agent !== undefined) return agent
+  if (found.length > 0) return `couldn't find init function "${entry}" in DSO "${path}"`
+  return `cannot find DSO at "${path}.so" or "${path}": no agent of this package stands in for it`
+}
+
+function open(
+  definition: AgentDefinition,
+  domain: number,
+  variables: Variables,
+  warn: (text: string) => void,
+): AgentSource {
+  const log = (level: string, text: string): void => {
+    if (level !== 'info') warn(`${definition.name}: ${text}`)
+  }
+  return openAgent(definition, { domain, env: variables, log })
+}
+
+/** The installation's name space; undefined when it has none. */
+function installedNames(variables: Variables): Pmns | undefined {
+  const path = defaultPmnsPath(variables)
+  const isAsked = Boolean(variables['PMNS_DEFAULT'])
+  return isAsked || existsSync(path) ? loadPmns(path, pmnsFiles(variables), {}) : undefined
+}
+
+function namesOf(agents: readonly AgentSource[]): Pmns {
+  const names = new Pmns()
+  for (const agent of agents) for (const [name, id] of agent.names()) names.add(name, id)
+  return names
+}
+
+/** This process as its agents see it: what only root may know they tell root alone. */
+function ownCredentials(): { uid?: number; gid?: number; pid: number } {
+  const { geteuid, getegid, pid } = process
+  return geteuid === undefined || getegid === undefined ? { pid } : { uid: geteuid(), gid: getegid(), pid }
+}
