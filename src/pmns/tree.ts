@@ -4,6 +4,7 @@ import {
   clusterOf,
   DOMAIN_RESERVED,
   domainOf,
+  dynamicRoot,
   isDynamicRoot,
   itemOf,
   PM_ID_NULL,
@@ -12,15 +13,13 @@ import {
 } from '../model/ids.ts'
 import type { Child } from '../model/source.ts'
 
-/** One component of a name. A leaf has an id, a non-leaf has children, an empty non-leaf has neither. */
-interface Node {
+/** A component of a name that is no leaf. An empty one has no leaves. */
+interface Group {
   readonly name: string
-  readonly parent: Node | undefined
-  /** Place among its siblings, for ordering names without a traversal. */
-  readonly place: number
-  id: Pmid | undefined
-  children: Map<string, Node> | undefined
-  /** Leaves at or below this node: a node without any is invisible. */
+  readonly parent: Group | undefined
+  /** Leaves by their id alone: most components are leaves, and a hundred thousand objects take time to make. */
+  readonly children: Map<string, Group | Pmid>
+  /** Leaves below: a group without any is invisible. */
   leaves: number
 }
 
@@ -30,9 +29,9 @@ interface Node {
  * of domain D: `lookup` answers with the root's id for those, and whoever can ask that agent does so.
  */
 export class Pmns {
-  readonly #root: Node = makeNode('', undefined, 0)
-  /** Nodes by id, made when first asked for: those who only edit a name space never ask. */
-  #byId: Map<Pmid, Node | Node[]> | undefined
+  readonly #root: Group = makeGroup('', undefined)
+  /** Full names by id in traversal order, made when first asked for: who only edits a name space never asks. */
+  #names: Map<Pmid, string | string[]> | undefined
 
   /** How many names there are; a dynamic root counts as one. */
   get size(): number {
@@ -45,7 +44,8 @@ export class Pmns {
    * one name would be both leaf and non-leaf.
    */
   add(name: string, id: Pmid): void {
-    this.#put(this.#grow(name), id)
+    const dot = name.lastIndexOf('.')
+    this.#put(dot === -1 ? this.#root : this.#grow(name.slice(0, dot)), name.slice(dot + 1), id)
   }
 
   /** As `add` of each entry with an id, below the non-leaf `path` (`''` is the root); names are single components. */
@@ -55,50 +55,41 @@ export class Pmns {
     from = 0,
     to: number = entries.length,
   ): void {
-    let parent: Node | undefined
+    let group: Group | undefined
     for (let i = from; i < to; i++) {
       const { name, id } = entries[i]!
       if (id === undefined) continue
-      parent ??= path === '' ? this.#root : this.#grow(path)
-      this.#put(childOf(parent, name), id)
+      group ??= path === '' ? this.#root : this.#grow(path)
+      this.#put(group, name, id)
     }
   }
 
-  /** Makes a node a leaf. */
-  #put(node: Node, id: Pmid): void {
-    if (id === PM_ID_NULL)
-      throw new PcpError('PM_ERR_PMID', `Name "${fullName(node)}" needs a PMID, not PM_ID_NULL`)
-    if (node.id === id) return
-    if (node.id !== undefined)
-      throw new PcpError(
-        'PM_ERR_PMNS',
-        `Duplicate name "${fullName(node)}": it is ${pmidStr(node.id)} and cannot be ${pmidStr(id)} too`,
-      )
-    if (node.leaves > 0)
-      throw new PcpError('PM_ERR_PMNS', `Name "${fullName(node)}" has names below it and cannot have a PMID`)
-    node.id = id
-    for (let up: Node | undefined = node; up !== undefined; up = up.parent) up.leaves++
-    if (this.#byId !== undefined) addTo(this.#byId, id, node)
-  }
-
-  #index(): ReadonlyMap<Pmid, Node | Node[]> {
-    if (this.#byId === undefined) {
-      this.#byId = new Map()
-      indexNode(this.#root, this.#byId)
-    }
-    return this.#byId
+  /** Makes a child a leaf. */
+  #put(group: Group, name: string, id: Pmid): void {
+    const old = group.children.get(name)
+    if (old === id) return
+    if (name === '' || id === PM_ID_NULL || (old !== undefined && !isEmpty(old)))
+      throw refusal(fullName(group, name), id, old)
+    group.children.set(name, id)
+    for (let up: Group | undefined = group; up !== undefined; up = up.parent) up.leaves++
+    this.#names = undefined
   }
 
   /**
-   * Removes a leaf, or every leaf below a non-leaf; false when there is no such name. A non-leaf left empty can no
-   * longer be seen, but keeps its place for names added later. @see pmnsdel(1)
+   * Removes a leaf, or every leaf below a non-leaf; false when there is no such name. What is left empty can no longer
+   * be seen, but keeps its place for names added later. @see pmnsdel(1)
    */
   remove(name: string): boolean {
-    const node = this.#exact(name)
-    if (node === undefined) return false
-    const gone = node.leaves
-    for (let up = node.parent; up !== undefined; up = up.parent) up.leaves -= gone
-    this.#forget(node)
+    const id = this.idOf(name)
+    if (id === undefined) return false
+    const dot = name.lastIndexOf('.')
+    const group = this.#group(dot === -1 ? '' : name.slice(0, dot))!
+    const part = name.slice(dot + 1)
+    const old = group.children.get(part)!
+    const gone = typeof old === 'number' ? 1 : old.leaves
+    group.children.set(part, makeGroup(part, group))
+    for (let up: Group | undefined = group; up !== undefined; up = up.parent) up.leaves -= gone
+    this.#names = undefined
     return true
   }
 
@@ -107,8 +98,12 @@ export class Pmns {
    * root answers for itself alone.
    */
   idOf(name: string): Pmid | undefined {
-    const node = this.#exact(name)
-    return node === undefined ? undefined : (node.id ?? PM_ID_NULL)
+    const node = this.#visible(name)
+    return typeof node === 'number' || node === undefined
+      ? node
+      : node === this.#root
+        ? undefined
+        : PM_ID_NULL
   }
 
   /**
@@ -117,8 +112,9 @@ export class Pmns {
    */
   lookup(name: string): Pmid | PcpError {
     const found = this.#find(name)
+    if (typeof found === 'number') return found
     if (found === undefined || found === this.#root || found.leaves === 0) return unknown(name)
-    return found.id ?? new PcpError('PM_ERR_NONLEAF', `Metric name is not a leaf in PMNS: "${name}"`)
+    return new PcpError('PM_ERR_NONLEAF', `Metric name is not a leaf in PMNS: "${name}"`)
   }
 
   /** Does the name belong to a visible node, leaf or not? The root `''` always does. */
@@ -134,9 +130,10 @@ export class Pmns {
     const node = this.#visible(name)
     if (node === undefined) throw unknown(name)
     const list: Child[] = []
-    for (const child of node.children?.values() ?? []) {
-      if (child.leaves > 0)
-        list.push({ name: child.name, isLeaf: child.id !== undefined && !isDynamicRoot(child.id) })
+    if (typeof node === 'number') return list
+    for (const [part, child] of node.children) {
+      if (typeof child === 'number') list.push({ name: part, isLeaf: !isDynamicRoot(child) })
+      else if (child.leaves > 0) list.push({ name: part, isLeaf: false })
     }
     return list
   }
@@ -152,7 +149,8 @@ export class Pmns {
   walk(name: string, visit: (name: string, id: Pmid) => void): void {
     const node = this.#visible(name)
     if (node === undefined) throw unknown(name)
-    walkNode(node, name, visit)
+    if (typeof node === 'number') visit(name, node)
+    else walkGroup(node, name === '' ? '' : `${name}.`, visit)
   }
 
   /**
@@ -160,20 +158,28 @@ export class Pmns {
    * @see pmNameAll(3)
    */
   namesOf(id: Pmid): string[] {
-    if (isDynamicRoot(id)) return []
-    const nodes = this.#index().get(id)
-    if (nodes === undefined) return []
-    if (!Array.isArray(nodes)) return [fullName(nodes)]
-    return [...nodes].sort((a, b) => comparePlaces(b, a)).map(fullName)
+    return isDynamicRoot(id) ? [] : this.#namesOf(id).reverse()
   }
 
   /** Names of the dynamic roots of a domain, in traversal order. */
   dynamicRoots(domain: number): string[] {
-    const names: string[] = []
-    for (const [id, nodes] of this.#index()) {
-      if (isDynamicRoot(id) && clusterOf(id) === domain) names.push(...[nodes].flat().map(fullName))
+    return this.#namesOf(dynamicRoot(domain))
+  }
+
+  #namesOf(id: Pmid): string[] {
+    if (this.#names === undefined) {
+      const names = new Map<Pmid, string | string[]>()
+      walkGroup(this.#root, '', (name, leaf) => {
+        const same = names.get(leaf)
+        // Most ids have one name, which then needs no list.
+        if (same === undefined) names.set(leaf, name)
+        else if (typeof same === 'string') names.set(leaf, [same, name])
+        else same.push(name)
+      })
+      this.#names = names
     }
-    return names
+    const found = this.#names.get(id) ?? []
+    return typeof found === 'string' ? [found] : [...found]
   }
 
   /** A name space with only the leaves whose id `keep` accepts. @see pmTrimNameSpace(3) */
@@ -188,164 +194,133 @@ export class Pmns {
   /** The canonical text form, which `parsePmns` reads back: groups depth first, `root` first. docs/formats/pmns.md §2 */
   toString(): string {
     const groups: string[] = []
-    writeGroup(this.#root, 'root', groups)
+    writeGroup(this.#root, '', groups)
     return groups.join('\n')
   }
 
-  /** The node of a name, making it and what is missing above it. */
-  #grow(name: string): Node {
-    let node = this.#root
+  /** The group of a name, making it and what is missing above it. */
+  #grow(name: string): Group {
+    let group = this.#root
     for (let start = 0; start <= name.length; ) {
-      const dot = name.indexOf('.', start)
-      const end = dot === -1 ? name.length : dot
-      if (end === start)
-        throw new PcpError('PM_ERR_NAME', `Metric name "${name}" has an empty part: write it as "a.b.c"`)
-      node = childOf(node, name.slice(start, end))
+      const end = endOfPart(name, start)
+      const part = name.slice(start, end)
+      const found = group.children.get(part)
+      if (typeof found === 'number') {
+        const full = fullName(group, part)
+        throw new PcpError('PM_ERR_PMNS', `"${full}" is a metric: nothing can be added as "${name}"`)
+      }
+      if (part === '') throw emptyPart(name)
+      if (found === undefined) {
+        const made = makeGroup(part, group)
+        group.children.set(part, made)
+        group = made
+      } else group = found
       start = end + 1
     }
-    return node
+    return group
   }
 
   /** The node of a name, or the dynamic root above it. */
-  #find(name: string): Node | undefined {
-    let node = this.#root
-    if (name === '') return node
+  #find(name: string): Group | Pmid | undefined {
+    let group = this.#root
+    if (name === '') return group
     for (let start = 0; ; ) {
-      const dot = name.indexOf('.', start)
-      const end = dot === -1 ? name.length : dot
-      const child = node.children?.get(name.slice(start, end))
-      if (child === undefined) return node.id !== undefined && isDynamicRoot(node.id) ? node : undefined
-      if (dot === -1) return child
-      node = child
-      start = dot + 1
+      const end = endOfPart(name, start)
+      const child = group.children.get(name.slice(start, end))
+      if (child === undefined || end === name.length) return child
+      if (typeof child === 'number') return isDynamicRoot(child) ? child : undefined
+      group = child
+      start = end + 1
     }
   }
 
-  /** The node of exactly this name other than the root, when it can be seen. */
-  #exact(name: string): Node | undefined {
-    let node = this.#root
-    for (let start = 0; start <= name.length; ) {
-      const dot = name.indexOf('.', start)
-      const end = dot === -1 ? name.length : dot
-      const child = node.children?.get(name.slice(start, end))
-      if (child === undefined || child.leaves === 0) return undefined
+  #group(name: string): Group | undefined {
+    const node = this.#visible(name)
+    return typeof node === 'number' ? undefined : node
+  }
+
+  /** The node of exactly this name, when it can be seen; `''` is the root. */
+  #visible(name: string): Group | Pmid | undefined {
+    let node: Group | Pmid = this.#root
+    for (let start = 0; start <= name.length && name !== ''; ) {
+      if (typeof node === 'number') return undefined
+      const end = endOfPart(name, start)
+      const child: Group | Pmid | undefined = node.children.get(name.slice(start, end))
+      if (child === undefined || isEmpty(child)) return undefined
       node = child
       start = end + 1
     }
     return node
   }
-
-  /** Takes the ids off all leaves at and below a node. */
-  #forget(node: Node): void {
-    node.leaves = 0
-    for (const child of node.children?.values() ?? []) this.#forget(child)
-    const { id } = node
-    if (id === undefined) return
-    node.id = undefined
-    const same = this.#byId?.get(id)
-    if (!Array.isArray(same) || same.length === 1) this.#byId?.delete(id)
-    else same.splice(same.indexOf(node), 1)
-  }
-
-  /** The node of a name, or nothing where only a dynamic root above it answers; `''` is the root. */
-  #visible(name: string): Node | undefined {
-    const node = this.#find(name)
-    if (node === undefined || node === this.#root) return node
-    return node.leaves > 0 && fullName(node) === name ? node : undefined
-  }
 }
 
-function makeNode(name: string, parent: Node | undefined, place: number): Node {
-  return { name, parent, place, id: undefined, children: undefined, leaves: 0 }
+function endOfPart(name: string, start: number): number {
+  const dot = name.indexOf('.', start)
+  return dot === -1 ? name.length : dot
 }
 
-function addTo(index: Map<Pmid, Node | Node[]>, id: Pmid, node: Node): void {
-  const same = index.get(id)
-  // Most ids have one name, which then needs no list.
-  if (same === undefined) index.set(id, node)
-  else if (Array.isArray(same)) same.push(node)
-  else index.set(id, [same, node])
+function makeGroup(name: string, parent: Group | undefined): Group {
+  return { name, parent, children: new Map(), leaves: 0 }
 }
 
-function indexNode(node: Node, index: Map<Pmid, Node | Node[]>): void {
-  if (node.id !== undefined) addTo(index, node.id, node)
-  for (const child of node.children?.values() ?? []) indexNode(child, index)
+function isEmpty(node: Group | Pmid): boolean {
+  return typeof node !== 'number' && node.leaves === 0
 }
 
-/** The child of that name, made when it is missing. */
-function childOf(parent: Node, name: string): Node {
-  if (parent.id !== undefined) {
-    const full = `${fullName(parent)}.${name}`
-    throw new PcpError('PM_ERR_PMNS', `Name "${full}" lies below "${fullName(parent)}", which is a metric`)
-  }
-  parent.children ??= new Map()
-  let child = parent.children.get(name)
-  if (child === undefined) {
-    child = makeNode(name, parent, parent.children.size)
-    parent.children.set(name, child)
-  }
-  return child
+/** Why a leaf cannot be added. */
+function refusal(name: string, id: Pmid, old: Group | Pmid | undefined): PcpError {
+  if (name === '' || name.endsWith('.')) return emptyPart(name)
+  if (id === PM_ID_NULL) return new PcpError('PM_ERR_PMID', `Name "${name}" needs a PMID, not PM_ID_NULL`)
+  const why =
+    typeof old === 'number'
+      ? `Duplicate name "${name}": it is ${pmidStr(old)} and cannot be ${pmidStr(id)} too`
+      : `Name "${name}" has names below it and cannot have a PMID`
+  return new PcpError('PM_ERR_PMNS', why)
+}
+
+function emptyPart(name: string): PcpError {
+  return new PcpError('PM_ERR_NAME', `Metric name "${name}" has an empty part: write it as "a.b.c"`)
 }
 
 function unknown(name: string): PcpError {
   return new PcpError('PM_ERR_NAME', `Unknown metric name: "${name}"`)
 }
 
-function fullName(node: Node): string {
-  let name = node.name
-  for (let up = node.parent; up?.parent !== undefined; up = up.parent) name = `${up.name}.${name}`
+function fullName(group: Group, part: string): string {
+  let name = part
+  for (let up = group; up.parent !== undefined; up = up.parent) name = `${up.name}.${name}`
   return name
 }
 
-function walkNode(node: Node, name: string, visit: (name: string, id: Pmid) => void): void {
-  if (node.id !== undefined) {
-    visit(name, node.id)
-    return
+function walkGroup(group: Group, prefix: string, visit: (name: string, id: Pmid) => void): void {
+  for (const [part, child] of group.children) {
+    if (typeof child === 'number') visit(prefix + part, child)
+    else if (child.leaves > 0) walkGroup(child, `${prefix}${part}.`, visit)
   }
-  const prefix = name === '' ? '' : `${name}.`
-  for (const child of node.children?.values() ?? []) walkNode(child, prefix + child.name, visit)
-}
-
-/** Traversal order of two nodes, found by the places along their paths. */
-function comparePlaces(a: Node, b: Node): number {
-  const left = places(a)
-  const right = places(b)
-  for (let i = 0; i < left.length && i < right.length; i++) {
-    if (left[i] !== right[i]) return left[i]! - right[i]!
-  }
-  return left.length - right.length
-}
-
-function places(node: Node): number[] {
-  const path: number[] = []
-  for (let up: Node | undefined = node; up !== undefined; up = up.parent) path.unshift(up.place)
-  return path
 }
 
 /** Appends the group of a non-leaf and those of the non-leaves below it. */
-function writeGroup(node: Node, path: string, groups: string[]): void {
-  const below: Node[] = []
-  let text = `${path} {\n`
+function writeGroup(group: Group, path: string, groups: string[]): void {
+  const below: Group[] = []
+  let text = `${path === '' ? 'root' : path} {\n`
   // Neighbours mostly differ in the item alone; putting their ids together anew takes half the time of writing.
   let [high, prefix] = [-1, '']
-  for (const child of node.children?.values() ?? []) {
-    const { id } = child
-    if (child.leaves === 0) continue
-    if (id === undefined) {
+  for (const [name, child] of group.children) {
+    if (typeof child !== 'number') {
+      if (child.leaves === 0) continue
       below.push(child)
-      text += `\t${child.name}\n`
-    } else if (domainOf(id) === DOMAIN_RESERVED) {
-      text += `\t${child.name}\t${dynamicId(id)}\n`
+      text += `\t${name}\n`
+    } else if (domainOf(child) === DOMAIN_RESERVED) {
+      text += `\t${name}\t${dynamicId(child)}\n`
     } else {
-      const item = itemOf(id)
-      if (id - item !== high) prefix = `\t${domainOf(id)}:${clusterOf(id)}:`
-      high = id - item
-      text += `\t${child.name}${prefix}${item}\n`
+      const item = itemOf(child)
+      if (child - item !== high) prefix = `\t${domainOf(child)}:${clusterOf(child)}:`
+      high = child - item
+      text += `\t${name}${prefix}${item}\n`
     }
   }
   groups.push(`${text}}\n`)
-  for (const child of below)
-    writeGroup(child, node.parent === undefined ? child.name : `${path}.${child.name}`, groups)
+  for (const child of below) writeGroup(child, path === '' ? child.name : `${path}.${child.name}`, groups)
 }
 
 /** A dynamic root as files write it: `29:*:*`. */
