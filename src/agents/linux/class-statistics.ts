@@ -42,7 +42,7 @@ const CLASSES: readonly DeviceClass[] = [
     directory: '/sys/class/scsi_tape',
     pattern: /^st\d+$/,
     statistics: 'stats',
-    what: 'SCSI tape drives by the kernel’s name for them',
+    what: "SCSI tape drives by the kernel's name for them",
     hinv: ['hinv.ntape', 16, 'How many SCSI tape drives the kernel knows of'],
     rows: [
       {
@@ -107,7 +107,7 @@ const CLASSES: readonly DeviceClass[] = [
     directory: '/sys/class/fc_host',
     pattern: /^host\d+$/,
     statistics: 'statistics',
-    what: 'Fibre Channel adapters by the kernel’s name for them',
+    what: "Fibre Channel adapters by the kernel's name for them",
     hinv: ['hinv.nfchost', 16, 'How many Fibre Channel adapters the kernel knows of'],
     rows: [
       {
@@ -122,23 +122,23 @@ const CLASSES: readonly DeviceClass[] = [
         item: 5,
         file: 'nos_count',
         units: 'count',
-        help: 'Signals "not operational" seen on the link',
+        help: 'Times the other end signalled that it is not operational (NOS)',
       },
       {
         name: 'error_frames',
         item: 6,
         file: 'error_frames',
         units: 'count',
-        help: 'Packets that arrived damaged',
+        help: 'Frames that arrived damaged',
       },
       {
         name: 'dumped_frames',
         item: 7,
         file: 'dumped_frames',
         units: 'count',
-        help: 'Packets thrown away for want of buffers in the adapter',
+        help: 'Frames thrown away for want of buffers in the adapter',
       },
-      { name: 'in.frames', item: 0, file: 'rx_frames', units: 'count', help: 'Packets the adapter received' },
+      { name: 'in.frames', item: 0, file: 'rx_frames', units: 'count', help: 'Frames the adapter received' },
       {
         name: 'in.bytes',
         item: 2,
@@ -148,7 +148,7 @@ const CLASSES: readonly DeviceClass[] = [
         help: 'Data the adapter received',
         text: 'The kernel counts words of four bytes.',
       },
-      { name: 'out.frames', item: 1, file: 'tx_frames', units: 'count', help: 'Packets the adapter sent' },
+      { name: 'out.frames', item: 1, file: 'tx_frames', units: 'count', help: 'Frames the adapter sent' },
       {
         name: 'out.bytes',
         item: 3,

@@ -290,7 +290,7 @@ function diskOnlyMetrics(indom: IndomSpec, reading: Reading<MountTable>): { [nam
       sem: 'discrete',
       units: 'none',
       indom,
-      help: 'Directory through which the device’s files are reached',
+      help: "Directory through which the device's files are reached",
       text: 'Second column of /proc/self/mounts: the first place when there are several. Blanks in it are written \\040.',
       reading,
       value: (inst) => of(inst)?.mount.directory,

@@ -280,28 +280,33 @@ export interface ObjectKind {
   readonly rows: readonly ObjectRow[]
 }
 
-const KEY = {
-  name: 'key',
-  column: 'key',
-  as: 'key',
-  isFixed: true,
-  help: 'Name by which programs find the object, as a hexadecimal number',
-  text: '0x00000000 is an object that only its maker and those it tells can find.',
-} as const
-const OWNER = {
-  name: 'owner',
-  column: 'uid',
-  as: 'owner',
-  isFixed: true,
-  help: 'User the object belongs to',
-  text: 'The name that /etc/passwd has for the number, or the number.',
-} as const
-const PERMS = {
-  name: 'perms',
-  column: 'perms',
-  as: 'octal',
-  help: 'Who may read and write the object, as octal digits: 600 is its user alone',
-} as const
+/** The columns that every kind of object has. */
+function commonRows(thing: string): readonly ObjectRow[] {
+  return [
+    {
+      name: 'key',
+      column: 'key',
+      as: 'key',
+      isFixed: true,
+      help: `Name by which programs find the ${thing}, as a hexadecimal number`,
+      text: '0x00000000 is one that only its maker and those it tells can find.',
+    },
+    {
+      name: 'owner',
+      column: 'uid',
+      as: 'owner',
+      isFixed: true,
+      help: `User the ${thing} belongs to`,
+      text: 'The name that /etc/passwd has for the number, or the number.',
+    },
+    {
+      name: 'perms',
+      column: 'perms',
+      as: 'octal',
+      help: `Who may read and write the ${thing}, as octal digits: 600 is its user alone`,
+    },
+  ]
+}
 
 /** All kinds of object. */
 export const IPC_OBJECTS: readonly ObjectKind[] = [
@@ -311,9 +316,7 @@ export const IPC_OBJECTS: readonly ObjectKind[] = [
     serial: 30,
     what: 'Sets of semaphores',
     rows: [
-      KEY,
-      OWNER,
-      PERMS,
+      ...commonRows('set of semaphores'),
       { name: 'nsems', column: 'nsems', as: 'number', help: 'How many semaphores are in the set' },
     ],
   },
@@ -323,9 +326,7 @@ export const IPC_OBJECTS: readonly ObjectKind[] = [
     serial: 29,
     what: 'Message queues',
     rows: [
-      KEY,
-      OWNER,
-      PERMS,
+      ...commonRows('message queue'),
       {
         name: 'msgsz',
         column: 'cbytes',
@@ -334,7 +335,7 @@ export const IPC_OBJECTS: readonly ObjectKind[] = [
         units: 'byte',
         help: 'Size of the messages that wait in the queue',
       },
-      { name: 'messages', column: 'qnum', as: 'number', help: 'How many letters wait in the queue' },
+      { name: 'messages', column: 'qnum', as: 'number', help: 'How many messages wait in the queue' },
       {
         name: 'last_send_pid',
         column: 'lspid',
@@ -357,9 +358,7 @@ export const IPC_OBJECTS: readonly ObjectKind[] = [
     serial: 28,
     what: 'Shared memory segments',
     rows: [
-      KEY,
-      OWNER,
-      PERMS,
+      ...commonRows('shared memory segment'),
       {
         name: 'segsz',
         column: 'size',

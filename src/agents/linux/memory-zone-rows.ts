@@ -10,7 +10,7 @@ const NUMA = `Kernels built without NUMA support do not have the field. ${EVENTS
 /** Memory of a zone or a node, and events that the kernel counts in pages. */
 export const ZONE_FIELDS: readonly FieldRow[] = [
   ['free', 0, 'free', 'Memory of the zone that nobody uses'],
-  ['min', 1, 'min', 'Level below which only the kernel’s own urgent allocations are served'],
+  ['min', 1, 'min', "Level below which only the kernel's own urgent allocations are served"],
   ['low', 2, 'low', 'Level below which kswapd starts to free pages'],
   ['high', 3, 'high', 'Level at which kswapd goes back to sleep'],
   ['scanned', 4, 'scanned', 'Memory examined since reclaim last freed something', 'Older kernels only.'],
@@ -22,12 +22,12 @@ export const ZONE_FIELDS: readonly FieldRow[] = [
     'managed',
     'Memory of the zone that the page allocator hands out, what the kernel took at boot left out',
   ],
-  ['nr_free_pages', 8, 'nr_free_pages', 'Memory nobody uses, as the zone’s own statistics have it'],
+  ['nr_free_pages', 8, 'nr_free_pages', "Memory nobody uses, as the zone's own statistics have it"],
   [
     'nr_alloc_batch',
     9,
     'nr_alloc_batch',
-    'Memory the zone may still give before the next one’s turn comes',
+    "Memory the zone may still give before the next one's turn comes",
     'Older kernels only.',
   ],
   ['nr_inactive_anon', 10, 'nr_inactive_anon', 'Anonymous memory not used recently: first to be swapped out'],
@@ -60,7 +60,7 @@ export const ZONE_FIELDS: readonly FieldRow[] = [
     'nr_unstable',
     25,
     'nr_unstable',
-    'Data sent to an NFS server that it has not yet put on stable storage',
+    'Data sent to an NFS server that has not yet put it on stable storage',
     'Older kernels only.',
   ],
   ['nr_bounce', 26, 'nr_bounce', 'Copies in low memory for devices that cannot reach the original'],

@@ -103,25 +103,25 @@ export function addressMetrics(
   return {
     'network.interface.inet_addr': spec(
       0,
-      'First IPv4 number the interface answers to, in dotted form',
+      'First IPv4 address of the interface, in dotted form',
       'From getifaddrs(3). Interfaces that are down or have no link are not listed there and have no value.',
       (_name, address) => address?.inet,
     ),
     'network.interface.ipv6_addr': spec(
       1,
-      'IPv6 number of the interface and the length of its network prefix, as in fe80::1/64',
+      'IPv6 address of the interface and the length of its network prefix, as in fe80::1/64',
       'From /proc/net/if_inet6: the last line there when an interface has several.',
       (_name, address) => address?.inet6,
     ),
     'network.interface.ipv6_scope': spec(
       2,
-      'How far the IPv6 number given is valid: Global, Site, Link, Host, Compat or Unknown',
+      'How far the IPv6 address is valid: Global, Site, Link, Host, Compat or Unknown',
       'From the fourth column of /proc/net/if_inet6, for the address in network.interface.ipv6_addr.',
       (_name, address) => address?.scope,
     ),
     'network.interface.hw_addr': spec(
       3,
-      'Link-layer (MAC) number of the device: six hexadecimal bytes for Ethernet',
+      'Link-layer (MAC) address of the device: six hexadecimal bytes for Ethernet',
       'From /sys/class/net/INTERFACE/address. No value for links that have none, such as tunnels.',
       (name) => ctx.attribute(`/sys/class/net/${name}/address`) || undefined,
     ),

@@ -36,7 +36,7 @@ const COUNTERS: readonly CounterRow[] = [
     4,
     [dev.IN_FIFO],
     'count',
-    'Frames lost because the device’s receive queue overflowed',
+    "Frames lost because the device's receive queue overflowed",
     DRIVERS,
   ],
   [
@@ -78,7 +78,7 @@ const COUNTERS: readonly CounterRow[] = [
     12,
     [dev.OUT_FIFO],
     'count',
-    'Sending failures because the device’s transmit queue ran empty or over',
+    "Sending failures because the device's transmit queue ran empty or over",
     DRIVERS,
   ],
   [
@@ -312,7 +312,7 @@ function attributeMetrics(
       type: 'u32',
       sem: 'discrete',
       units: 'none',
-      help: 'Kind of link as a number of the kernel’s ARPHRD table: 1 Ethernet, 772 loopback, 65534 none',
+      help: "Kind of link as a number of the kernel's ARPHRD table: 1 Ethernet, 772 loopback, 65534 none",
       text: 'From /sys/class/net/INTERFACE/type. The table is in linux/if_arp.h.',
       value: (inst) => positive(inst, 'type'),
     }),
@@ -342,7 +342,7 @@ function sumMetrics(ctx: LinuxContext, reading: Reading<dev.NetDev>): { [name: s
       type: 'u64',
       sem: 'counter',
       units,
-      help: `${help}, all interfaces that count together`,
+      help: `${help}, summed over interfaces`,
       text:
         `The sum of network.interface.${name} over the interfaces whose name does not match the expression in ` +
         '$PCP_SYSCONF_DIR/linux/interfaces.conf, so that no packet counts twice: without that file loopback, bonds and teams. ' +

@@ -113,7 +113,7 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     26,
     'ArpFilter',
     'ARP requests not answered by choice of net.ipv4.conf.*.arp_filter',
-    'Not about TCP, but in the kernel’s row TcpExt.',
+    "Not about TCP, but in the kernel's row TcpExt.",
   ],
   [
     'timewaited',
@@ -173,8 +173,8 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     'listenoverflows',
     36,
     'ListenOverflows',
-    'Connections not accepted because a listening socket’s queue was full',
-    'The queue’s length is the backlog argument of listen(2), at most net.core.somaxconn.',
+    "Connections not accepted because a listening socket's queue was full",
+    "The queue's length is the backlog argument of listen(2), at most net.core.somaxconn.",
   ],
   [
     'listendrops',
@@ -187,7 +187,7 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     'directcopyfrombacklog',
     39,
     'TCPDirectCopyFromBacklog',
-    'Bytes copied to a process straight from a socket’s backlog',
+    "Bytes copied to a process straight from a socket's backlog",
     PREQUEUE,
   ],
   [
@@ -333,7 +333,7 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     'memorypressures',
     81,
     'TCPMemoryPressures',
-    'Times TCP’s memory passed its pressure limit (net.ipv4.tcp_mem)',
+    "Times TCP's memory passed its pressure limit (net.ipv4.tcp_mem)",
   ],
   ['sackdiscard', 82, 'TCPSACKDiscard', 'Selective acknowledgements ignored as invalid', SACK],
   ['dsackignoredold', 83, 'TCPDSACKIgnoredOld', 'Duplicate reports ignored for being too old', DSACK],
@@ -392,7 +392,7 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     94,
     'IPReversePathFilter',
     'Datagrams dropped because no route leads back to their source by the same interface',
-    'Setting net.ipv4.conf.*.rp_filter. Not about TCP, but in the kernel’s row TcpExt.',
+    "Setting net.ipv4.conf.*.rp_filter. Not about TCP, but in the kernel's row TcpExt.",
   ],
   [
     'timewaitoverflow',
@@ -517,7 +517,7 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     'tcpfastopenactivefail',
     136,
     'TCPFastOpenActiveFail',
-    'The kernel’s count of Fast Open attempts by this host that failed',
+    "The kernel's count of Fast Open attempts by this host that failed",
     `${FASTOPEN} The same field as network.tcp.fastopenactivefail.`,
   ],
   [
@@ -664,16 +664,16 @@ export const TCPEXT_TIMES: readonly FieldRow[] = [
     'tcpmemorypressureschrono',
     133,
     'TCPMemoryPressuresChrono',
-    'How long TCP’s memory has been above its pressure limit, in all',
+    "How long TCP's memory has been above its pressure limit, in all",
     'Milliseconds, although its units say Mbyte as in the reference.',
   ],
 ]
 
 const CAPABLE = 'Option MP_CAPABLE opens a connection by multipath TCP (RFC 8684).'
 const JOIN = 'Option MP_JOIN adds a path (subflow) to a connection by multipath TCP (RFC 8684).'
-const DSS = 'Option DSS (data sequence signal) maps a subflow’s bytes to those of the whole connection.'
+const DSS = "Option DSS (data sequence signal) maps a subflow's bytes to those of the whole connection."
 const ADDR = 'Peers tell each other of further addresses by ADD_ADDR and withdraw them by RM_ADDR.'
-const PORT = 'Paths may lead to another port than the connection’s own.'
+const PORT = "Paths may lead to another port than the connection's own."
 const SHARED = 'All subflows of a connection share one window.'
 const INFINITE = 'An infinite mapping ends the use of multipath and goes on as plain TCP.'
 const PRIO = 'Option MP_PRIO makes a path a backup, or an ordinary one again.'
@@ -710,7 +710,7 @@ export const MPTCP_ROWS: readonly FieldRow[] = [
     JOIN,
   ],
   ['mpjoinsynrx', 125, 'MPJoinSynRx', 'Requests of peers to add a path', JOIN],
-  ['mpjoinsynackrx', 126, 'MPJoinSynAckRx', 'Answers to this host’s requests to add a path', JOIN],
+  ['mpjoinsynackrx', 126, 'MPJoinSynAckRx', "Answers to this host's requests to add a path", JOIN],
   [
     'mpjoinsynackhmacfailure',
     127,
@@ -749,17 +749,17 @@ export const MPTCP_ROWS: readonly FieldRow[] = [
     'Connections that fell back to plain TCP because no token could be made',
     CAPABLE,
   ],
-  ['dssnomatchtcp', 169, 'DSSNoMatchTCP', 'Mappings that do not fit the subflow’s own sequence numbers', DSS],
+  ['dssnomatchtcp', 169, 'DSSNoMatchTCP', "Mappings that do not fit the subflow's own sequence numbers", DSS],
   ['datacsumerr', 170, 'DataCsumErr', 'Mappings whose checksum over the data is wrong', DSS],
   [
     'ofoqueuetail',
     171,
     'OFOQueueTail',
-    'Segments appended at the end of the connection’s out-of-order queue',
+    "Segments appended at the end of the connection's out-of-order queue",
     OFO,
   ],
-  ['ofoqueue', 172, 'OFOQueue', 'Segments put into the connection’s out-of-order queue', OFO],
-  ['ofomerge', 173, 'OFOMerge', 'Segments merged with others in the connection’s out-of-order queue', OFO],
+  ['ofoqueue', 172, 'OFOQueue', "Segments put into the connection's out-of-order queue", OFO],
+  ['ofomerge', 173, 'OFOMerge', "Segments merged with others in the connection's out-of-order queue", OFO],
   ['nodssinwindow', 174, 'NoDSSInWindow', 'Segments within the window that come with no mapping', DSS],
   [
     'duplicatedata',
@@ -801,9 +801,9 @@ export const MPTCP_ROWS: readonly FieldRow[] = [
   ],
   ['rmaddr', 184, 'RmAddr', 'Withdrawals of an address that arrived', ADDR],
   ['rmsubflow', 185, 'RmSubflow', 'Paths removed because their address was withdrawn', ADDR],
-  ['mppriotx', 186, 'MPPrioTx', 'Changes of a path’s priority that were sent', PRIO],
-  ['mppriorx', 187, 'MPPrioRx', 'Changes of a path’s priority that arrived', PRIO],
-  ['rcvpruned', 188, 'RcvPruned', 'Segments dropped as the connection’s receive buffer was full'],
+  ['mppriotx', 186, 'MPPrioTx', "Changes of a path's priority that were sent", PRIO],
+  ['mppriorx', 187, 'MPPrioRx', "Changes of a path's priority that arrived", PRIO],
+  ['rcvpruned', 188, 'RcvPruned', "Segments dropped as the connection's receive buffer was full"],
   ['mpfailtx', 190, 'MPFailTx', 'Notices sent that a checksum failed (MP_FAIL)', DSS],
   ['mpfailrx', 191, 'MPFailRx', 'Notices received that a checksum failed (MP_FAIL)', DSS],
   ['subflowstale', 192, 'SubflowStale', 'Paths no longer used since nothing gets through'],

@@ -118,14 +118,14 @@ const ICMP_MESSAGES: readonly FieldRow[] = [
     'intype',
     88,
     'InTypeN',
-    'ICMP packets that arrived, by the number of their kind',
+    'ICMP messages that arrived, by type',
     'Only types that have been seen have a value.',
   ],
   [
     'outtype',
     89,
     'OutTypeN',
-    'ICMP packets that were sent, by the number of their kind',
+    'ICMP messages that were sent, by type',
     'Only types that have been seen have a value.',
   ],
 ]

@@ -33,7 +33,7 @@ const SOCKSTAT: readonly FieldRow[] = [
     'tcp.mem',
     13,
     'TCP mem',
-    'Pages of memory in TCP’s buffers',
+    "Pages of memory in TCP's buffers",
     'Counted in pages. net.ipv4.tcp_mem has the limits.',
   ],
   ['udp.inuse', 3, 'UDP inuse', 'UDP sockets bound to a port, IPv4 only'],
@@ -41,7 +41,7 @@ const SOCKSTAT: readonly FieldRow[] = [
     'udp.mem',
     14,
     'UDP mem',
-    'Pages of memory in UDP’s buffers',
+    "Pages of memory in UDP's buffers",
     'Counted in pages. net.ipv4.udp_mem has the limits.',
   ],
   ['udplite.inuse', 8, 'UDPLITE inuse', 'UDP-Lite sockets bound to a port, IPv4 only'],
@@ -162,7 +162,7 @@ export function sockStatMetrics(ctx: LinuxContext): { [name: string]: MetricSpec
         reading,
         source: (field) => {
           const [row, column] = field.split(' ')
-          return `Number after "${column}" in row ${row} of /proc/net/${file}, in this host’s network name space.`
+          return `Number after "${column}" in row ${row} of /proc/net/${file}, in this host's network name space.`
         },
         pick: (read: SockStat, field) => read.get(field),
         type: '32',

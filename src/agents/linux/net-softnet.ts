@@ -10,15 +10,16 @@ const COLUMNS = [0, 1, 2, 8, 9, 10] as const
 const CPU_COLUMN = 12
 const MAX_COLUMNS = 16
 
-type CounterRow = readonly [name: string, help: string]
+type CounterRow = readonly [name: string, help: string, text?: string]
 
 const COUNTERS: readonly CounterRow[] = [
-  ['processed', 'Frames taken from devices’ queues for the protocols'],
+  ['processed', "Frames taken from devices' queues for the protocols"],
   ['dropped', 'Frames thrown away because the input queue was full (net.core.netdev_max_backlog)'],
   ['time_squeeze', 'Times work was put off because the time or the number of frames allowed was used up'],
   [
     'cpu_collision',
-    'Times sending waited as another processor had the device locked; newer kernels leave it at 0',
+    'Times sending waited because another processor had the device locked',
+    'Newer kernels leave it at 0.',
   ],
   ['received_rps', 'Wake-ups by another processor that spreads received frames (receive packet steering)'],
   ['flow_limit_count', 'Frames dropped because one flow took too large a part of the input queue'],
@@ -56,8 +57,9 @@ export function softNetMetrics(ctx: LinuxContext): { [name: string]: MetricSpec 
   }
   const reading = new Reading(() => parseSoftNet(ctx.file('/proc/net/softnet_stat').scan(), online))
   const metrics: { [name: string]: MetricSpec } = {}
-  for (const [i, [name, help]] of COUNTERS.entries()) {
-    const source = `Column ${COLUMNS[i]} of /proc/net/softnet_stat, counted from 0. The kernel keeps 32 bits of it for each processor.`
+  for (const [i, [name, help, text]] of COUNTERS.entries()) {
+    const column = `Column ${COLUMNS[i]} of /proc/net/softnet_stat, counted from 0. The kernel keeps 32 bits of it for each processor.`
+    const source = text === undefined ? column : `${column} ${text}`
     const common = { cluster: 57, type: 'u64', sem: 'counter', units: 'count', reading } as const
     metrics[`network.softnet.${name}`] = {
       ...common,

@@ -33,7 +33,7 @@ export const RPC_ROWS: readonly RpcRow[] = [
     item: 21,
     row: 'rpc',
     column: 1,
-    help: 'Calls sent again because no answer came in time',
+    help: 'Remote procedure calls of NFS sent again because no answer came in time',
   },
   {
     name: 'client.rpcauthrefresh',
@@ -55,7 +55,7 @@ export const RPC_ROWS: readonly RpcRow[] = [
     item: 25,
     row: 'net',
     column: 1,
-    help: 'Such packets that travelled by UDP',
+    help: 'Packets of remote procedure calls the clients exchanged by UDP',
     text: 'Newer kernels leave it at 0.',
   },
   {
@@ -63,7 +63,7 @@ export const RPC_ROWS: readonly RpcRow[] = [
     item: 26,
     row: 'net',
     column: 2,
-    help: 'Such packets that travelled by TCP',
+    help: 'Packets of remote procedure calls the clients exchanged by TCP',
     text: 'Newer kernels leave it at 0.',
   },
   {
@@ -71,7 +71,7 @@ export const RPC_ROWS: readonly RpcRow[] = [
     item: 27,
     row: 'net',
     column: 3,
-    help: 'TCP connections the clients opened',
+    help: 'TCP connections the clients opened to NFS servers',
     text: 'Newer kernels leave it at 0.',
   },
   {
@@ -188,8 +188,20 @@ export const RPC_ROWS: readonly RpcRow[] = [
     column: 0,
     help: 'Packets of remote procedure calls the server received',
   },
-  { name: 'server.netudpcnt', item: 45, row: 'net', column: 1, help: 'Such packets that came by UDP' },
-  { name: 'server.nettcpcnt', item: 46, row: 'net', column: 2, help: 'Such packets that came by TCP' },
+  {
+    name: 'server.netudpcnt',
+    item: 45,
+    row: 'net',
+    column: 1,
+    help: 'Packets of remote procedure calls the server received by UDP',
+  },
+  {
+    name: 'server.nettcpcnt',
+    item: 46,
+    row: 'net',
+    column: 2,
+    help: 'Packets of remote procedure calls the server received by TCP',
+  },
   {
     name: 'server.nettcpconn',
     item: 47,

@@ -33,7 +33,13 @@ export function parsePressure(scan: Scanner): Pressure {
 
 const SPANS = [10, 60, 300]
 
-type Row = readonly [resource: string, cluster: number, lines: readonly ('some' | 'full')[], waited: string]
+type Row = readonly [
+  resource: string,
+  cluster: number,
+  lines: readonly ('some' | 'full')[],
+  waited: string,
+  text?: string,
+]
 
 const ROWS: readonly Row[] = [
   ['cpu', 83, ['some'], 'for a CPU to run on'],
@@ -41,7 +47,8 @@ const ROWS: readonly Row[] = [
     'memory',
     84,
     ['some', 'full'],
-    'for memory: reclaim, swapping in, or reading back pages that were just evicted',
+    'for memory',
+    'Counts reclaim, swapping in, and reading back pages that were just evicted.',
   ],
   ['io', 85, ['some', 'full'], 'for disk requests to complete'],
   ['irq', 93, ['full'], 'because interrupts held their CPU'],
@@ -56,12 +63,13 @@ export function pressureMetrics(ctx: LinuxContext): { [name: string]: MetricSpec
     text: 'The instance number is the span in seconds: 10, 60 and 300.',
   }
   const metrics: { [name: string]: MetricSpec } = {}
-  for (const [resource, cluster, lines, waited] of ROWS) {
+  for (const [resource, cluster, lines, waited, text] of ROWS) {
     const path = `/proc/pressure/${resource}`
     const reading = new Reading(() => readPressure(ctx, path))
     for (const [i, line] of lines.entries()) {
       const who = line === 'some' ? 'at least one task waited' : 'all tasks that were not idle waited at once'
-      const from = `The ${line} line of ${path}, which needs a kernel built with PSI and not started with psi=0.`
+      const needs = `The ${line} line of ${path}, which needs a kernel built with PSI and not started with psi=0.`
+      const from = text === undefined ? needs : `${needs} ${text}`
       metrics[`kernel.all.pressure.${resource}.${line}.avg`] = {
         cluster,
         item: i * 2,

@@ -57,30 +57,42 @@ export function parseSerial(text: string): Table {
 type SlabRow = readonly [name: string, type: 'u32' | 'u64', units: string, help: string, text: string]
 
 const SLAB_ROWS: readonly SlabRow[] = [
-  ['objects.active', 'u64', 'none', 'Things of one kind that the kernel has in use', 'Column active_objs.'],
+  ['objects.active', 'u64', 'none', 'Objects of each kernel cache that are in use', 'Column active_objs.'],
   [
     'objects.total',
     'u64',
     'none',
-    'Things of one kind that there is room for, in use or not',
+    'Objects that each kernel cache has room for now, in use or not',
     'Column num_objs.',
   ],
-  ['objects.size', 'u32', 'byte', 'Room that one thing of the kind takes', 'Column objsize.'],
-  ['slabs.active', 'u32', 'none', 'Groups of pages with at least one thing in use', 'Column active_slabs.'],
-  ['slabs.total', 'u32', 'none', 'Groups of pages that the cache has', 'Column num_slabs.'],
-  ['slabs.pages_per_slab', 'u32', 'none', 'How many pages make up one group', 'Column pagesperslab.'],
+  ['objects.size', 'u32', 'byte', 'Memory that one object of the kernel cache takes', 'Column objsize.'],
+  [
+    'slabs.active',
+    'u32',
+    'none',
+    'Slabs (groups of pages) of the kernel cache with at least one object in use',
+    'Column active_slabs.',
+  ],
+  ['slabs.total', 'u32', 'none', 'Slabs (groups of pages) that the kernel cache has', 'Column num_slabs.'],
+  [
+    'slabs.pages_per_slab',
+    'u32',
+    'none',
+    'How many pages of memory make up one slab of the kernel cache',
+    'Column pagesperslab.',
+  ],
   [
     'slabs.objects_per_slab',
     'u32',
     'none',
-    'How many things fit into one group of pages',
+    'How many objects fit into one slab of the kernel cache',
     'Column objperslab.',
   ],
   [
     'slabs.total_size',
     'u64',
     'byte',
-    'Memory for the things in use, with their share of what is lost in each group',
+    'Memory for the objects in use, with their share of what each slab leaves over',
     'Worked out: pagesperslab times active_objs times the size of a page, divided by objperslab.',
   ],
 ]
@@ -110,7 +122,7 @@ export function restrictedMetrics(ctx: LinuxContext): { [name: string]: MetricSp
   const metrics: { [name: string]: MetricSpec } = {}
   const slabs = namedTable(ctx, '/proc/slabinfo', parseSlabs, {
     serial: 12,
-    help: 'Caches in which the kernel keeps things of one kind, such as inodes',
+    help: 'Caches in which the kernel keeps objects of one kind, such as inodes',
     text: 'Rows of /proc/slabinfo.',
     labels: { device_type: 'memory', indom_name: 'per slab' },
   })
@@ -161,7 +173,7 @@ function slabValue(row: readonly number[] | undefined, column: number | undefine
 /** One object for all instances: making an Error costs 10 µs, and there are hundreds of caches. */
 const REFUSED = new PcpError(
   'PM_ERR_PERMISSION',
-  'Only root may see this: connect through the collector’s unix socket',
+  "Only root may see this: connect through the collector's unix socket",
 )
 
 /** The error for those who are not root; LINUX_ACCESS in the environment lets everybody in, for tests. */

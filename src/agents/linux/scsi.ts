@@ -51,6 +51,7 @@ export function scsiMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
     instances: () => instances.list(blocks.value.keys()),
     help: 'SCSI units that are block devices, as scsiHOST:CHANNEL:ID:LUN and what kind of device it is',
     text: 'Units of /proc/scsi/scsi with a directory /sys/class/scsi_device/HOST:CHANNEL:ID:LUN/device/block. SATA and USB disks are SCSI units to the kernel, NVMe and virtio disks are not.',
+    labels: { device_type: 'block', indom_name: 'per disk' },
   }
   return {
     'hinv.map.scsi': {

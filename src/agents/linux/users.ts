@@ -69,7 +69,7 @@ export function userMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
       ...from,
       item: 0,
       help: 'How many logins are open; somebody with three terminals counts three times',
-      text: `Records of type USER_PROCESS in ${path}. ${caveat}`,
+      text: `Records of type USER_PROCESS with a user name in ${path}. ${caveat}`,
       value: () => logins.value.users,
     },
     'kernel.all.nroots': {
@@ -83,7 +83,7 @@ export function userMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
       ...from,
       item: 2,
       help: 'How many records the login accounting holds, of any type',
-      text: `All records in ${path}: logins, terminals that wait for one, the boot time and sessions that ended. ${caveat}`,
+      text: `All records in ${path}: logins, terminals that wait for one, the boot time and sessions that ended; only logins without a user name are left out. ${caveat}`,
       value: () => logins.value.records,
     },
   }

@@ -32,8 +32,8 @@ const REFAULT =
 const NUMA = 'Kernels built without NUMA support do not have the field.'
 const BALANCE = 'Automatic NUMA balancing unmaps pages now and then, to see from which node they are used.'
 const BALLOON =
-  'The reference implementation exchanges the two kernel counters of a balloon’s inflating and deflating; so does this ' +
-  'agent, so that recordings of both compare. Read balloon_inflate for pages returned to the guest.'
+  'A memory balloon holds pages which a guest gives back to its hypervisor. PCP has the names of the two counters ' +
+  'exchanged; so does this agent, so that recordings of both compare.'
 
 /** Counters: events, or pages that were handled, since boot. */
 export const VMSTAT_COUNTERS: readonly FieldRow[] = [
@@ -54,14 +54,14 @@ export const VMSTAT_COUNTERS: readonly FieldRow[] = [
     'balloon_deflate',
     103,
     'balloon_inflate',
-    'Pages exchanged between this guest and its hypervisor by a memory balloon, first of two directions',
+    "Pages a memory balloon took from this guest: the kernel's counter balloon_inflate",
     BALLOON,
   ],
   [
     'balloon_inflate',
     104,
     'balloon_deflate',
-    'Pages exchanged between this guest and its hypervisor by a memory balloon, second of two directions',
+    "Pages a memory balloon gave back to this guest: the kernel's counter balloon_deflate",
     BALLOON,
   ],
   [
@@ -165,7 +165,7 @@ export const VMSTAT_COUNTERS: readonly FieldRow[] = [
     'drop_slab',
     110,
     'drop_slab',
-    'Times somebody shrank the kernel’s object caches by writing 2 or 3 to /proc/sys/vm/drop_caches',
+    "Times somebody shrank the kernel's object caches by writing 2 or 3 to /proc/sys/vm/drop_caches",
   ],
   [
     'htlb_buddy_alloc_fail',
@@ -521,7 +521,7 @@ export const VMSTAT_COUNTERS: readonly FieldRow[] = [
     'thp_fault_fallback_charge',
     170,
     'thp_fault_fallback_charge',
-    'Page faults that got small pages because a control group’s limit left no room for a huge one',
+    "Page faults that got small pages because a control group's limit left no room for a huge one",
     HUGE,
   ],
   ['thp_file_alloc', 136, 'thp_file_alloc', 'Huge pages allocated for files and shared memory', HUGE],
@@ -594,7 +594,7 @@ export const VMSTAT_COUNTERS: readonly FieldRow[] = [
     'unevictable_pgs_mlocked',
     80,
     'unevictable_pgs_mlocked',
-    'Pages locked in memory by mlock(2) and its relatives',
+    'Pages that mlock(2) and its relatives locked in memory since boot',
     UNEVICTABLE,
   ],
   [
@@ -838,7 +838,7 @@ export const VMSTAT_PAGES: readonly FieldRow[] = [
     'nr_slab',
     5,
     'nr_slab',
-    'Pages in use by the kernel’s object caches',
+    "Pages in use by the kernel's object caches",
     'The sum of the reclaimable and the unreclaimable ones where the kernel has no such field.',
   ],
   [
@@ -848,6 +848,11 @@ export const VMSTAT_PAGES: readonly FieldRow[] = [
     'Pages of kernel object caches that can be freed when memory is needed',
   ],
   ['nr_slab_unreclaimable', 38, 'nr_slab_unreclaimable', 'Pages of kernel object caches that must stay'],
-  ['nr_unstable', 2, 'nr_unstable', 'Pages sent to an NFS server that it has not yet put on stable storage'],
+  [
+    'nr_unstable',
+    2,
+    'nr_unstable',
+    'Pages sent to an NFS server that has not yet put them on stable storage',
+  ],
   ['nr_writeback', 1, 'nr_writeback', 'Pages being written back right now'],
 ]

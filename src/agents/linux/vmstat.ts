@@ -51,14 +51,13 @@ export function vmstatMetrics(ctx: LinuxContext): { [name: string]: MetricSpec }
     prefix: 'mem.vmstat',
     cluster: 28,
     reading,
-    source: (field: string) => `Field ${field} of /proc/vmstat, which the kernel counts since boot.`,
+    source: (field: string) => `Field ${field} of /proc/vmstat.`,
     pick: vmstatField,
   } satisfies FieldFamily<Vmstat>
   const level = {
     ...family,
     sem: 'instant',
-    source: (field: string) =>
-      `Field ${field} of /proc/vmstat: how many there are now, in pages unless said otherwise.`,
+    source: (field: string) => `Field ${field} of /proc/vmstat, in pages unless said otherwise.`,
   } as const
   const sum = (item: number, help: string, fields: readonly string[]): MetricSpec => ({
     cluster: 28,
