@@ -5,6 +5,7 @@ import { PcpError } from '../model/errors.ts'
 import { Framer } from '../wire/framer.ts'
 import { pduType } from '../wire/pdu.ts'
 import { countPdu, newPduCounters, type PduCounters } from './counters.ts'
+import type { PduWatch } from './watch.ts'
 
 /** The two directions of a connection: one socket twice, or two pipes. */
 export interface PduStream {
@@ -26,6 +27,8 @@ export interface PduConnectionOptions {
   readonly backpressure?: boolean
   /** Counts that other connections share; the connection's own are counted anyway. */
   readonly counters?: PduCounters
+  /** Hears every PDU while it is on. */
+  readonly watch?: PduWatch
 }
 
 const MAX_QUEUED = 64 * 2 ** 20
@@ -108,6 +111,7 @@ export class PduConnection {
     if (this.#closedBy !== undefined) return
     countPdu(this.counters.sent, pduType(pdu))
     if (this.#options.counters !== undefined) countPdu(this.#options.counters.sent, pduType(pdu))
+    if (this.#options.watch?.isOn === true) this.#options.watch.sent(pdu)
     this.#out.push(pdu)
     this.#outBytes += pdu.length
     if (this.queued > (this.#options.maxQueued ?? MAX_QUEUED)) {
@@ -174,6 +178,7 @@ export class PduConnection {
     this.#hasReceived = true
     countPdu(this.counters.received, pduType(pdu))
     if (this.#options.counters !== undefined) countPdu(this.#options.counters.received, pduType(pdu))
+    if (this.#options.watch?.isOn === true) this.#options.watch.received(pdu)
     this.#onPdu!(pdu)
   }
 
