@@ -1,8 +1,8 @@
 /** pmcd: the collector as a command, in the foreground or as a daemon. pmcd(1) */
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { parseDebug } from '../model/debug.ts'
 import { type CollectorSettings, parsePorts } from '../pmcd/settings.ts'
-import { parseDebug } from './lib/debug.ts'
 import {
   endEarly,
   HELP_ROW,

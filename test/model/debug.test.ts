@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { debugBits, debugOfBits, parseDebug } from '../../src/model/debug.ts'
+import { readVectors } from '../vectors.ts'
+
+interface DebugCase {
+  readonly set: string
+  readonly setStatus: number | string
+  readonly get: string
+}
+
+const { cases } = readVectors<DebugCase>('format/debug_spec.json')
+
+test.each(cases)('reads "$set" as the reference does', ({ set, setStatus, get }) => {
+  const names = parseDebug(set)
+  expect(names !== undefined).toBe(setStatus === 0)
+  if (names === undefined) return
+  if (get === 'all') expect(names.size).toBe(56)
+  else expect([...names].sort()).toEqual(get.split(',').filter(Boolean).sort())
+})
+
+test('the numbers of older releases stand for names', () => {
+  expect(parseDebug('3')).toEqual(new Set(['pdu', 'fetch']))
+  // As pmdbg 6.0.3 explains these numbers.
+  const known = { pdubuf: 64, appl0: 2048, pmns: 16384, config: 2097152, pmapi: 4194304, attr: 67108864, http: 134217728 }
+  for (const [name, bit] of Object.entries(known)) {
+    expect(debugBits(new Set([name]))).toBe(bit)
+    expect([...debugOfBits(bit)]).toEqual([name])
+  }
+  expect(debugBits(new Set(['desperate', 'pdu', 'access']))).toBe(2 ** 30 + 1)
+  expect(parseDebug('2147483648')).toBeUndefined()
+})
