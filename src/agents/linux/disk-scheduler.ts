@@ -11,7 +11,7 @@ const SETTINGS: readonly (readonly [file: string, scheduler: string])[] = [
 ]
 
 /** The scheduler in use: the word in brackets of queue/scheduler, `mq-deadline [none]`; undefined without brackets. */
-export function activeScheduler(text: string): string | undefined {
+function activeScheduler(text: string): string | undefined {
   return /\[([^\]]+)\]/.exec(text)?.[1]
 }
 

@@ -22,7 +22,7 @@ export const COLLISIONS = 13
 export const OUT_CARRIER = 14
 export const OUT_COMPRESSED = 15
 /** How many columns an interface has. */
-export const DEV_COLUMNS = 16
+const DEV_COLUMNS = 16
 
 const COLON = 0x3a
 const EXACT = 2 ** 53

@@ -186,57 +186,50 @@ export const TCP_TIMES: readonly FieldRow[] = [
   ['rtomax', 52, 'RtoMax', 'Longest time before an unacknowledged segment is sent again'],
 ]
 
-function udpRows(items: Record<string, number>, protocol: string, text?: string): FieldRow[] {
-  const rows: readonly (readonly [name: string, field: string, help: string])[] = [
-    ['indatagrams', 'InDatagrams', `${protocol} packets handed to the programs that wait for them`],
-    ['noports', 'NoPorts', `${protocol} packets for a port nobody listens on`],
-    [
-      'inerrors',
-      'InErrors',
-      `${protocol} packets not delivered for other reasons: checksum, full buffer, no memory`,
-    ],
-    ['outdatagrams', 'OutDatagrams', `${protocol} packets that were sent`],
-    [
-      'recvbuferrors',
-      'RcvbufErrors',
-      `${protocol} packets lost because the receiving socket's buffer was full`,
-    ],
-    [
-      'sndbuferrors',
-      'SndbufErrors',
-      `${protocol} packets not sent because the sending socket's buffer was full`,
-    ],
-    ['incsumerrors', 'InCsumErrors', `${protocol} packets that arrived with a wrong checksum`],
-    [
-      'ignoredmulti',
-      'IgnoredMulti',
-      `${protocol} packets to a broadcast address or multicast group that no socket here wanted`,
-    ],
-    ['memerrors', 'MemErrors', `${protocol} packets dropped because the protocol's memory limit was reached`],
-  ]
-  return rows.map(([name, field, help]) =>
-    text === undefined ? [name, items[name]!, field, help] : [name, items[name]!, field, help, text],
-  )
+/** Fields of the rows Udp and UdpLite, and of snmp6 with another beginning, and what they count. */
+const UDP_FIELDS: readonly (readonly [field: string, what: string])[] = [
+  ['InDatagrams', 'packets handed to the programs that wait for them'],
+  ['NoPorts', 'packets for a port nobody listens on'],
+  ['InErrors', 'packets not delivered for other reasons: checksum, full buffer, no memory'],
+  ['OutDatagrams', 'packets that were sent'],
+  ['RcvbufErrors', "packets lost because the receiving socket's buffer was full"],
+  ['SndbufErrors', "packets not sent because the sending socket's buffer was full"],
+  ['InCsumErrors', 'packets that arrived with a wrong checksum'],
+  ['IgnoredMulti', 'packets to a broadcast address or multicast group that no socket here wanted'],
+  ['MemErrors', "packets dropped because the protocol's memory limit was reached"],
+]
+
+/** Rows for the first of these fields; `items` has the metrics' names and items in the same order. */
+function udpRows(
+  protocol: string,
+  beginning: string,
+  items: { readonly [name: string]: number },
+  text?: string,
+): readonly FieldRow[] {
+  return Object.entries(items).map(([name, item], i) => {
+    const [field, what] = UDP_FIELDS[i]!
+    const row = [name, item, `${beginning}${field}`, `${protocol} ${what}`] as const
+    return text === undefined ? row : [...row, text]
+  })
 }
 
 /** Row Udp. */
-export const UDP_ROWS: readonly FieldRow[] = udpRows(
-  {
-    indatagrams: 70,
-    noports: 71,
-    inerrors: 72,
-    outdatagrams: 74,
-    recvbuferrors: 75,
-    sndbuferrors: 76,
-    incsumerrors: 83,
-    ignoredmulti: 90,
-    memerrors: 91,
-  },
-  'UDP',
-)
+export const UDP_ROWS: readonly FieldRow[] = udpRows('UDP', '', {
+  indatagrams: 70,
+  noports: 71,
+  inerrors: 72,
+  outdatagrams: 74,
+  recvbuferrors: 75,
+  sndbuferrors: 76,
+  incsumerrors: 83,
+  ignoredmulti: 90,
+  memerrors: 91,
+})
 
 /** Row UdpLite. */
 export const UDPLITE_ROWS: readonly FieldRow[] = udpRows(
+  'UDP-Lite',
+  '',
   {
     indatagrams: 77,
     noports: 78,
@@ -248,7 +241,6 @@ export const UDPLITE_ROWS: readonly FieldRow[] = udpRows(
     ignoredmulti: 92,
     memerrors: 93,
   },
-  'UDP-Lite',
   LITE,
 )
 
@@ -574,44 +566,30 @@ export const ICMP6_ROWS: readonly FieldRow[] = [
   ],
 ]
 
-function udp6Rows(prefix: string, first: number, count: number, protocol: string, text?: string): FieldRow[] {
-  const rows: readonly (readonly [name: string, field: string, help: string])[] = [
-    ['indatagrams', 'InDatagrams', `${protocol} packets handed to the programs that wait for them`],
-    ['noports', 'NoPorts', `${protocol} packets for a port nobody listens on`],
-    [
-      'inerrors',
-      'InErrors',
-      `${protocol} packets not delivered for other reasons: checksum, full buffer, no memory`,
-    ],
-    ['outdatagrams', 'OutDatagrams', `${protocol} packets that were sent`],
-    [
-      'rcvbuferrors',
-      'RcvbufErrors',
-      `${protocol} packets lost because the receiving socket's buffer was full`,
-    ],
-    [
-      'sndbuferrors',
-      'SndbufErrors',
-      `${protocol} packets not sent because the sending socket's buffer was full`,
-    ],
-    ['incsumerrors', 'InCsumErrors', `${protocol} packets that arrived with a wrong checksum`],
-    [
-      'ignoredmulti',
-      'IgnoredMulti',
-      `${protocol} packets to a broadcast address or multicast group that no socket here wanted`,
-    ],
-  ]
-  return rows
-    .slice(0, count)
-    .map(([name, field, help], i) =>
-      text === undefined
-        ? [name, first + i, prefix + field, help]
-        : [name, first + i, prefix + field, help, text],
-    )
-}
-
 /** Fields Udp6... of snmp6. */
-export const UDP6_ROWS: readonly FieldRow[] = udp6Rows('Udp6', 67, 8, 'UDP over IPv6')
+export const UDP6_ROWS: readonly FieldRow[] = udpRows('UDP over IPv6', 'Udp6', {
+  indatagrams: 67,
+  noports: 68,
+  inerrors: 69,
+  outdatagrams: 70,
+  rcvbuferrors: 71,
+  sndbuferrors: 72,
+  incsumerrors: 73,
+  ignoredmulti: 74,
+})
 
 /** Fields UdpLite6... of snmp6. */
-export const UDPLITE6_ROWS: readonly FieldRow[] = udp6Rows('UdpLite6', 75, 7, 'UDP-Lite over IPv6', LITE)
+export const UDPLITE6_ROWS: readonly FieldRow[] = udpRows(
+  'UDP-Lite over IPv6',
+  'UdpLite6',
+  {
+    indatagrams: 75,
+    noports: 76,
+    inerrors: 77,
+    outdatagrams: 78,
+    rcvbuferrors: 79,
+    sndbuferrors: 80,
+    incsumerrors: 81,
+  },
+  LITE,
+)

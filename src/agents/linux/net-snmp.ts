@@ -142,12 +142,12 @@ const SNMP6_SLOTS: ReadonlyMap<string, number> = slotsOf(
 )
 
 /** Reads /proc/net/snmp6 into `values`, by the position of each field. */
-export function parseSnmp6(scan: Scanner, values: FieldValue[] = newSnmp6()): readonly FieldValue[] {
+function parseSnmp6(scan: Scanner, values: FieldValue[] = newSnmp6()): readonly FieldValue[] {
   return readFields(scan, SNMP6_SLOTS, values)
 }
 
 /** The value of a field of /proc/net/snmp6. */
-export function snmp6Field(values: readonly FieldValue[], name: string): FieldValue {
+function snmp6Field(values: readonly FieldValue[], name: string): FieldValue {
   const slot = SNMP6_SLOTS.get(name)
   return slot === undefined ? undefined : values[slot]
 }

@@ -147,7 +147,7 @@ const FILES: readonly StatFile[] = [
 ]
 
 /** Numbers of a statistics file: blanks between them; undefined for what is none. */
-export function parseZramStat(text: string): readonly (number | undefined)[] {
+function parseZramStat(text: string): readonly (number | undefined)[] {
   return text.trim().split(/\s+/).map(parseNumber)
 }
 
