@@ -28,7 +28,8 @@ function mergeGroup(
   from: Pmns,
   onConflict: (conflict: MergeConflict) => void,
 ): void {
-  const fresh: { name: string; id: Pmid }[] = []
+  const names: string[] = []
+  const ids: Pmid[] = []
   const below: string[] = []
   for (const { name } of from.children(path)) {
     const full = path === '' ? name : `${path}.${name}`
@@ -38,11 +39,13 @@ function mergeGroup(
       continue
     }
     const old = into.idOf(full)
-    if (old === undefined) fresh.push({ name, id })
-    else if (old !== id) onConflict({ name: full, kept: old, ignored: id, isDisplaced: false })
+    if (old === undefined) {
+      names.push(name)
+      ids.push(id)
+    } else if (old !== id) onConflict({ name: full, kept: old, ignored: id, isDisplaced: false })
   }
-  if (fresh.length > 0) makeRoom(into, path, onConflict)
-  into.addBelow(path, fresh)
+  if (names.length > 0) makeRoom(into, path, onConflict)
+  into.addBelow(path, { names, ids })
   for (const group of below) mergeGroup(group, into, from, onConflict)
 }
 

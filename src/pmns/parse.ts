@@ -1,6 +1,6 @@
 /** The text form of a name space. docs/formats/pmns.md §2, §3 */
-import { dynamicRoot, isDynamicRoot, type Pmid, pmid, pmidStr } from '../model/ids.ts'
-import { Pmns } from './tree.ts'
+import { dynamicRoot, isDynamicRoot, PM_ID_NULL, type Pmid, pmid, pmidStr } from '../model/ids.ts'
+import { type Entries, Pmns } from './tree.ts'
 
 /** Something wrong in a name space file. */
 export interface PmnsDiagnostic {
@@ -52,14 +52,10 @@ for (let code = 0; code < 128; code++) {
   BLANK[code] = /[ \t\r\v\f]/.test(char) ? 1 : 0
 }
 
-interface Entry {
-  readonly name: string
-  readonly id: Pmid | undefined
-}
-
-interface Group {
+interface Group extends Entries {
   readonly path: string
-  readonly entries: Entry[]
+  readonly names: string[]
+  readonly ids: Pmid[]
 }
 
 /** What the grammar waits for. */
@@ -161,8 +157,6 @@ class GroupReader {
   readonly groups: Group[] = []
   readonly #diagnostics: PmnsDiagnostic[]
   #state: State = 'group'
-  /** Name that may still get a PMID; without one it is a non-leaf. */
-  #pending = ''
   /** Where `#field` reads. */
   #at = 0
 
@@ -182,7 +176,7 @@ class GroupReader {
     if (WORD[text.charCodeAt(from)] !== 2) return -1
     const name = text.slice(from, to)
     let at = skipBlanks(text, to)
-    let id: Pmid | undefined
+    let id = PM_ID_NULL
     if (text.charCodeAt(at) !== NEWLINE) {
       this.#at = at
       const domain = at === to ? -1 : this.#field(text, COLON, DOMAIN_MAX)
@@ -194,8 +188,7 @@ class GroupReader {
     }
     if (text.charCodeAt(at) !== NEWLINE || at - start >= LONGEST_LINE) return -1
     this.#add(name, id)
-    this.#pending = name
-    this.#state = id === undefined ? 'id' : 'entry'
+    this.#state = id === PM_ID_NULL ? 'id' : 'entry'
     return at + 1
   }
 
@@ -216,7 +209,7 @@ class GroupReader {
     switch (this.#state) {
       case 'group':
         if (!PATH.test(word)) return this.#wrong('Expected NAME or PATH', place)
-        this.groups.push({ path: word, entries: [] })
+        this.groups.push({ path: word, names: [], ids: [] })
         this.#state = 'brace'
         return true
       case 'brace':
@@ -239,13 +232,14 @@ class GroupReader {
 
   /** An entry, for now without a PMID. */
   #name(name: string): void {
-    this.#add(name, undefined)
-    this.#pending = name
+    this.#add(name, PM_ID_NULL)
     this.#state = 'id'
   }
 
-  #add(name: string, id: Pmid | undefined): void {
-    this.groups.at(-1)!.entries.push({ name, id })
+  #add(name: string, id: Pmid): void {
+    const { names, ids } = this.groups.at(-1)!
+    names.push(name)
+    ids.push(id)
   }
 
   #id(word: string, place: Place): boolean {
@@ -255,22 +249,22 @@ class GroupReader {
       // The same word is also not what the grammar wants; PCP shows the caret line it has just printed.
       return this.#wrong('Expected NAME, PMID or }', { ...place, source: `${' '.repeat(place.column)}^` })
     }
-    this.groups.at(-1)!.entries.pop()
-    this.#add(this.#pending, id)
+    const { ids } = this.groups.at(-1)!
+    ids[ids.length - 1] = id
     this.#state = 'entry'
     return true
   }
 
   #close(place: Place): boolean {
-    const { path, entries } = this.groups.at(-1)!
+    const { path, names } = this.groups.at(-1)!
     this.#state = 'group'
-    const names = new Set<string>()
-    for (const { name } of entries) {
-      if (names.has(name)) {
+    const seen = new Set<string>()
+    for (const name of names) {
+      if (seen.has(name)) {
         const message = `Duplicate name "${name}" in subtree for "${path}"`
         return this.#wrong(message, { ...place, column: 0, source: message })
       }
-      names.add(name)
+      seen.add(name)
     }
     return true
   }
@@ -316,7 +310,8 @@ function hang(groups: readonly Group[]): readonly Group[] {
   const parts = first.path.split('.')
   const above = parts.map((name, i) => ({
     path: i === 0 ? 'root' : parts.slice(0, i).join('.'),
-    entries: [{ name, id: undefined }],
+    names: [name],
+    ids: [PM_ID_NULL],
   }))
   return [...above, ...groups]
 }
@@ -338,7 +333,7 @@ function link(
     if (group.path !== 'root') byPath.set(group.path, group)
   }
   const pmns = new Pmns()
-  const tree: Linking = { pmns, byPath, linked: new Set(roots), ids: isUnique ? new Map() : undefined }
+  const tree: Linking = { pmns, byPath, linked: new Set(roots), byId: isUnique ? new Map() : undefined }
   const lost = collect(roots[0]!, '', tree)
   if (lost !== undefined) return wrong(`Cannot find definition for non-terminal node "${lost}" in name space`)
   for (const group of [...groups].reverse()) {
@@ -355,42 +350,43 @@ interface Linking {
   /** Groups that have been reached from the root. */
   readonly linked: Set<Group>
   /** Names by id, where each id may have one name only. */
-  readonly ids: Map<Pmid, string> | undefined
+  readonly byId: Map<Pmid, string> | undefined
   /** What to say of the first id with two names. */
   duplicate?: string
 }
 
 /** Adds the leaves at and below a group, depth first; gives the name of the first non-leaf that no group defines. */
-function collect({ entries }: Group, path: string, tree: Linking): string | undefined {
+function collect(group: Group, path: string, tree: Linking): string | undefined {
+  const { names, ids } = group
   let from = 0
-  for (let i = 0; i < entries.length; i++) {
-    const entry = entries[i]!
-    if (entry.id !== undefined) continue
-    addLeaves(path, entries, from, i, tree)
+  for (let i = 0; i < names.length; i++) {
+    if (ids[i] !== PM_ID_NULL) continue
+    addLeaves(path, group, from, i, tree)
     from = i + 1
-    const name = path === '' ? entry.name : `${path}.${entry.name}`
+    const name = path === '' ? names[i]! : `${path}.${names[i]}`
     const below = tree.byPath.get(name)
     if (below === undefined) return name
     tree.linked.add(below)
     const lost = collect(below, name, tree)
     if (lost !== undefined) return lost
   }
-  addLeaves(path, entries, from, entries.length, tree)
+  addLeaves(path, group, from, names.length, tree)
   return undefined
 }
 
 /** Adds the leaves of a part of a group. */
-function addLeaves(path: string, entries: readonly Entry[], from: number, to: number, tree: Linking): void {
-  const { pmns, ids } = tree
-  pmns.addBelow(path, entries, from, to)
-  if (ids === undefined || tree.duplicate !== undefined) return
-  for (const { name, id } of entries.slice(from, to)) {
-    if (id === undefined || isDynamicRoot(id)) continue
-    const full = path === '' ? name : `${path}.${name}`
-    const old = ids.get(id)
-    ids.set(id, full)
+function addLeaves(path: string, group: Group, from: number, to: number, tree: Linking): void {
+  tree.pmns.addBelow(path, group, from, to)
+  const { byId } = tree
+  if (byId === undefined || tree.duplicate !== undefined) return
+  for (let i = from; i < to; i++) {
+    const id = group.ids[i]!
+    if (isDynamicRoot(id)) continue
+    const name = path === '' ? group.names[i]! : `${path}.${group.names[i]}`
+    const old = byId.get(id)
+    byId.set(id, name)
     if (old === undefined) continue
-    tree.duplicate = `Duplicate metric id (${pmidStr(id)}) in name space for metrics "${full}" and "${old}"`
+    tree.duplicate = `Duplicate metric id (${pmidStr(id)}) in name space for metrics "${name}" and "${old}"`
     return
   }
 }

@@ -13,6 +13,14 @@ import {
 } from '../model/ids.ts'
 import type { Child } from '../model/source.ts'
 
+/** Children of one node in columns: an object for each would cost as much as reading it. */
+export interface Entries {
+  /** Single components. */
+  readonly names: readonly string[]
+  /** PM_ID_NULL for non-leaves. */
+  readonly ids: readonly Pmid[]
+}
+
 /** A component of a name that is no leaf. An empty one has no leaves. */
 interface Group {
   readonly name: string
@@ -48,19 +56,14 @@ export class Pmns {
     this.#put(dot === -1 ? this.#root : this.#grow(name.slice(0, dot)), name.slice(dot + 1), id)
   }
 
-  /** As `add` of each entry with an id, below the non-leaf `path` (`''` is the root); names are single components. */
-  addBelow(
-    path: string,
-    entries: readonly { readonly name: string; readonly id: Pmid | undefined }[],
-    from = 0,
-    to: number = entries.length,
-  ): void {
+  /** As `add` of the leaves among `entries[from]` to before `entries[to]`, below the non-leaf `path`; `''` is the root. */
+  addBelow(path: string, { names, ids }: Entries, from = 0, to: number = names.length): void {
     let group: Group | undefined
     for (let i = from; i < to; i++) {
-      const { name, id } = entries[i]!
-      if (id === undefined) continue
+      const id = ids[i]!
+      if (id === PM_ID_NULL) continue
       group ??= path === '' ? this.#root : this.#grow(path)
-      this.#put(group, name, id)
+      this.#put(group, names[i]!, id)
     }
   }
 
