@@ -20,13 +20,16 @@ import { contextLabels, readHostLabels } from './labels.ts'
 export interface LocalContextOptions {
   /** These agents, instead of those the installation has as shared objects. */
   readonly agents?: readonly AgentDefinition[]
-  /** Changes of the installation's table of agents, in order: `del,60`, `add,253,simple/pmda_simple.so,simple_init`... */
+  /**
+   * Changes of the installation's table of agents, in order: `del,60`, `add,253,simple/pmda_simple.so,simple_init`...
+   * Default: those in PCP_SPECLOCAL.
+   */
   readonly specs?: readonly string[]
   /** Names of metrics; default: the installation's name space, or what the agents tell where there is none. */
   readonly names?: Pmns
-  /** Default: the environment of this process. PCP_CONF, PCP_SPECLOCAL, PMNS_DEFAULT... are looked at. */
+  /** Default: the environment of this process. PCP_CONF, PMNS_DEFAULT... are looked at. */
   readonly env?: Variables
-  /** Hears of agents that cannot be opened, and what agents have to say; default: nobody does. */
+  /** Hears of agents that were asked for and cannot be had; default: nobody does. */
   readonly warn?: (text: string) => void
   /** What `sample` keeps time by; tests give their own. */
   readonly clock?: Clock
@@ -49,7 +52,7 @@ export async function openLocal(options: LocalContextOptions = {}): Promise<Cont
   const opened =
     options.agents === undefined
       ? await openTable(options, variables, warn)
-      : options.agents.map((definition) => open(definition, definition.domain, variables, warn))
+      : options.agents.map((definition) => open(definition, definition.domain, variables))
   const host = hostname()
   const labels = readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname: host, root: '/' })
   return localContext(
@@ -94,19 +97,18 @@ function installedRows(variables: Variables): readonly LocalAgentRow[] {
 
 /** The agents of the table, after the changes that were asked for; of several for one domain the first. */
 async function openTable(
-  { specs = [] }: LocalContextOptions,
+  { specs }: LocalContextOptions,
   variables: Variables,
   warn: (text: string) => void,
 ): Promise<readonly AgentSource[]> {
   const installed = installedRows(variables)
   const fromEnv = variables['PCP_SPECLOCAL']
-  const edits = [...(fromEnv === undefined ? [] : [fromEnv]), ...specs].flatMap(parseLocalSpec)
+  const edits = (specs ?? (fromEnv === undefined ? [] : [fromEnv])).flatMap(parseLocalSpec)
   const opened = new Map<number, AgentSource>()
   for (const row of edits.reduce(editLocalAgents, installed)) {
     const agent = opened.has(row.domain) ? undefined : agentOf(row)
     if (agent === undefined) continue
-    if (typeof agent !== 'string')
-      opened.set(row.domain, open(await agent.load(), row.domain, variables, warn))
+    if (typeof agent !== 'string') opened.set(row.domain, open(await agent.load(), row.domain, variables))
     // Nobody asked for each of what is installed: metrics of those we have not say so when they are asked for.
     else if (!installed.includes(row)) warn(`__pmConnectLocal: Warning: ${agent}`)
   }
@@ -123,16 +125,9 @@ function agentOf({ path, entry }: LocalAgentRow): AgentEntry | string {
   return `cannot find DSO at "${path}.so" or "${path}": no agent of this package stands in for it`
 }
 
-function open(
-  definition: AgentDefinition,
-  domain: number,
-  variables: Variables,
-  warn: (text: string) => void,
-): AgentSource {
-  const log = (level: string, text: string): void => {
-    if (level !== 'info') warn(`${definition.name}: ${text}`)
-  }
-  return openAgent(definition, { domain, env: variables, log })
+/** What agents would log is thrown away: whoever asks gets the errors. */
+function open(definition: AgentDefinition, domain: number, variables: Variables): AgentSource {
+  return openAgent(definition, { domain, env: variables })
 }
 
 /** The installation's name space; undefined when it has none. */

@@ -1,8 +1,4 @@
-/**
- * pmstore: change the values of a metric. pmstore(1)
- *
- * Local contexts are refused for now.
- */
+/** pmstore: change the values of a metric. pmstore(1) */
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, PcpError } from '../model/errors.ts'
 import { PM_IN_NULL, PM_INDOM_NULL } from '../model/ids.ts'

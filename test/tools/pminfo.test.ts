@@ -136,7 +136,6 @@ test.each([
   ['-c', 'file', 'demo'],
   ['-r', 'a=b', 'demo'],
   ['-a', 'archive', 'demo'],
-  ['-L', 'demo'],
 ])('%s is refused in one line', async (...args) => {
   const { status, stdout, stderr } = await pminfo(...args)
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' })

@@ -17,6 +17,7 @@ const DEFAULT_HOST = 'local:'
 /** Opens the source. Throws PcpError with the message PCP's commands print. */
 export async function openContext(standard: StandardOptions, io: ToolIo): Promise<Context> {
   refuseUnsupported(standard)
+  if (standard.source === 'local') return openLocalContext(standard, io)
   const { variables } = loadConfig(io.env, { uid: process.getuid?.() ?? 0 })
   const names = standard.namespace === undefined ? undefined : loadNames(standard.namespace, io)
   const host = standard.hosts[0] ?? DEFAULT_HOST
@@ -29,6 +30,24 @@ export async function openContext(standard: StandardOptions, io: ToolIo): Promis
   } catch (error) {
     const { code, text } = PcpError.from(error)
     throw new PcpError(code, `Cannot connect to PMCD on host "${host}": ${text}`, { cause: error })
+  }
+}
+
+async function openLocalContext({ namespace, specLocal }: StandardOptions, io: ToolIo): Promise<Context> {
+  const names = namespace === undefined ? undefined : loadNames(namespace, io)
+  const { openLocal } = await import('../../pmcd/local-context.ts') // with all agents: not for those who have a collector
+  try {
+    return await openLocal({
+      env: io.env,
+      specs: specLocal,
+      warn: (text) => io.stderr.write(`${text}\n`),
+      ...(names === undefined ? {} : { names }),
+    })
+  } catch (error) {
+    const { code, message } = PcpError.from(error)
+    const what =
+      code === 'PM_ERR_INDOM' ? 'pmSpecLocalPMDA failed' : 'Cannot make standalone connection on localhost'
+    throw new PcpError(code, `${what}: ${message}`, { cause: error })
   }
 }
 
@@ -63,12 +82,11 @@ export function loadNames(namespace: NonNullable<StandardOptions['namespace']>, 
 }
 
 /** What is recognised but not there yet ends a command with one clear line. */
-function refuseUnsupported({ source, derived, guimode, guiport, specLocal }: StandardOptions): void {
+function refuseUnsupported({ source, derived, guimode, guiport }: StandardOptions): void {
   const refuse = (what: string): never => {
     throw new PcpError('PM_ERR_NYI', `${what} not supported yet`)
   }
   if (source === 'archive') refuse('archives (-a, -O) are')
-  if (source === 'local' || specLocal.length > 0) refuse('local contexts (-L, -K) are')
   if (derived.length > 0) refuse('derived metrics (--derived) are')
   if (guimode || guiport !== undefined) refuse('time control (-g, -p) is')
 }

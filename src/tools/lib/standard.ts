@@ -1,9 +1,10 @@
 /** The options that mean the same in most commands: where values come from, when, and in which zone. pmGetOptions(3) */
 import { hostname } from 'node:os'
 import type { Timestamp } from '../../base/timestamp.ts'
+import { parseDebug } from '../../model/debug.ts'
 import { PcpError } from '../../model/errors.ts'
+import { parseLocalSpec } from '../../pmapi/local-spec.ts'
 import { parseInterval } from '../../time/interval.ts'
-import { parseDebug } from './debug.ts'
 import {
   type GivenOption,
   HELP_ROW,
@@ -111,6 +112,7 @@ export interface StandardOptions {
   readonly guimode: boolean
   readonly guiport: number | undefined
   readonly derived: readonly string[]
+  /** Edits of the table of local agents, their grammar checked. */
   readonly specLocal: readonly string[]
   readonly debug: ReadonlySet<string>
 }
@@ -245,7 +247,7 @@ class StandardReader {
         this.#derived.push(value)
         return
       case 'specLocal':
-        this.#specLocal.push(value)
+        this.#addSpecLocal(value)
         return
       case 'localPmda':
         this.#local = true
@@ -275,6 +277,15 @@ class StandardReader {
     this.#first ??= 'archive'
     for (const archive of archives) if (!this.#archives.includes(archive)) this.#archives.push(archive)
     if (many !== true) this.#archives.splice(0, this.#archives.length, this.#archives.join(','))
+  }
+
+  #addSpecLocal(value: string): void {
+    try {
+      parseLocalSpec(value)
+      this.#specLocal.push(value)
+    } catch (error) {
+      this.problems.push(`pmSpecLocalPMDA failed: ${PcpError.from(error).message}`)
+    }
   }
 
   #setDebug(value: string): void {

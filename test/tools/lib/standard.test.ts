@@ -75,7 +75,7 @@ function isElsewhere({ argv, env = {}, flagsIn = [] }: OptionCase): string | und
   const all = [...argv, ...Object.keys(env)].join(' ')
   if (/ENV_ONLY|LONG_ONLY|QUIET/.test(flagsIn.join())) return 'modes no command of ours uses'
   if (/-n |-N |--namespace|--uniqnames|PCP_NAMESPACE|PCP_UNIQNAMES/.test(all)) return 'name spaces load later'
-  if (/-K |PCP_SPECLOCAL/.test(all)) return 'local contexts are not there yet'
+  if (/-K del,(29|,nosuch)$/.test(all)) return 'what local agents there are is found out later'
   if (/-H |--hostsfile|--hosts |folio|PCP_FOLIO/.test(all)) return 'lists in files are not there yet'
   if (/--derived/.test(all)) return 'derived metrics are not there yet'
   if (env['PCP_DEBUG'] === 'bogus') return 'the library warns besides'

@@ -1,0 +1,119 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pmid } from '../../src/model/ids.ts'
+import { LABEL_CONTEXT } from '../../src/model/labels.ts'
+import type { Credentials } from '../../src/model/source.ts'
+import { PM_TYPE_U32 } from '../../src/model/types.ts'
+import { makeSet } from '../../src/model/value-writer.ts'
+import { openLocal } from '../../src/pmcd/local-context.ts'
+import { defineAgent } from '../../src/pmda/define-agent.ts'
+
+let dir: string
+let env: Record<string, string>
+
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'pcp-ts-local-'))
+  mkdirSync(join(dir, 'pmns'))
+  writeFileSync(
+    join(dir, 'pcp.conf'),
+    `PCP_VAR_DIR=${dir}\nPCP_SYSCONF_DIR=${dir}\nPCP_PMDAS_DIR=${dir}/pmdas\n`,
+  )
+  writeFileSync(
+    join(dir, 'pmcd.conf'),
+    [
+      'pmcd 2 dso pmcd_init /pmdas/pmcd/pmda_pmcd.so',
+      'simple 253 dso simple_init /pmdas/simple/pmda_simple.so',
+      'strange 111 dso strange_init /pmdas/strange/pmda_strange.so',
+      'piped 112 pipe binary /bin/piped',
+    ].join('\n'),
+  )
+  env = { PCP_CONF: join(dir, 'pcp.conf'), PCP_PMCDCONF_PATH: join(dir, 'pmcd.conf') }
+})
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+test('has the shared objects of pmcd.conf that we stand in for, and tells the others apart by PM_ERR_NOAGENT', async () => {
+  const warnings: string[] = []
+  const pcp = await openLocal({ env, warn: (text) => warnings.push(text) })
+  const row = await pcp.values(['simple.numfetch'])
+  expect(row.value('simple.numfetch')).toBe(1)
+  for (const domain of [2, 111, 112]) {
+    const { sets } = await pcp.fetch([pmid(domain, 0, 0)])
+    expect(sets[0]!.status).toBe(-12386)
+    await expect(pcp.desc(pmid(domain, 0, 0))).rejects.toMatchObject({ code: 'PM_ERR_NOAGENT' })
+  }
+  expect(warnings).toEqual([])
+  await pcp.close()
+})
+
+test('the table is changed by specs, or by the environment where there are none', async () => {
+  const simple = pmid(253, 0, 0)
+  const statusIn = async (options: Parameters<typeof openLocal>[0]): Promise<number> => {
+    const pcp = await openLocal({ env, ...options })
+    const { sets } = await pcp.fetch([simple])
+    await pcp.close()
+    return sets[0]!.status
+  }
+  expect(await statusIn({ specs: ['del,253'] })).toBe(-12386)
+  expect(await statusIn({ env: { ...env, PCP_SPECLOCAL: 'clear' } })).toBe(-12386)
+  expect(await statusIn({ specs: ['clear', 'add,253,simple/pmda_simple,simple_init'] })).toBe(1)
+  expect(await statusIn({ specs: [], env: { ...env, PCP_SPECLOCAL: 'clear' } })).toBe(1)
+  await expect(statusIn({ specs: ['bogus'] })).rejects.toMatchObject({ code: 'PM_ERR_CONV' })
+  await expect(statusIn({ specs: ['del,9'] })).rejects.toMatchObject({ code: 'PM_ERR_INDOM' })
+})
+
+test('an agent that was asked for and cannot be had is told', async () => {
+  const warnings: string[] = []
+  const specs = ['add,29,x/y,z_init', 'add,30,simple/pmda_simple.so,z_init']
+  const pcp = await openLocal({ env, specs, warn: (text) => warnings.push(text) })
+  await pcp.close()
+  expect(warnings).toEqual([
+    '__pmConnectLocal: Warning: cannot find DSO at "x/y.so" or "x/y": no agent of this package stands in for it',
+    '__pmConnectLocal: Warning: couldn\'t find init function "z_init" in DSO "simple/pmda_simple.so"',
+  ])
+})
+
+test('names come from the name space of the installation where it has one', async () => {
+  writeFileSync(join(dir, 'names'), 'root { fetches 253:0:0 nobody 9:0:0 }')
+  const pcp = await openLocal({ env: { ...env, PMNS_DEFAULT: join(dir, 'names') } })
+  expect(await pcp.traverse()).toEqual(['fetches', 'nobody', 'event.flags', 'event.missed'])
+  await pcp.close()
+})
+
+test("one's own agents are asked in the name of this process, and closed with the context", async () => {
+  const heard: (Credentials | undefined)[] = []
+  let closed = 0
+  const agent = defineAgent({
+    name: 'own',
+    domain: 400,
+    open: () => ({
+      metrics: {
+        'own.word': {
+          item: 1,
+          type: 'u32',
+          sem: 'instant',
+          units: 'none',
+          help: 'a word',
+          value: () => 7,
+          store: (_value, _inst, ask) => void heard.push(ask.requester.credentials),
+        },
+      },
+      close: () => {
+        closed++
+      },
+    }),
+  })
+  const pcp = await openLocal({ env, agents: [agent] })
+  expect(await pcp.traverse()).toContain('own.word')
+  await pcp.store([makeSet(pmid(400, 0, 1), PM_TYPE_U32, [-1], [1])])
+  const { pid } = process
+  expect(heard).toEqual([{ uid: process.geteuid!(), gid: process.getegid!(), pid }])
+  const labels = await pcp.labels(LABEL_CONTEXT, 0)
+  expect(JSON.parse(labels[0]!.json)).toMatchObject({
+    userid: process.geteuid!(),
+    groupid: process.getegid!(),
+  })
+  await pcp.close()
+  expect(closed).toBe(1)
+})
