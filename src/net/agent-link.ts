@@ -24,8 +24,8 @@ import { PDU_DESC, PDU_ERROR, PDU_RESULT, pduName, pduType } from '../wire/pdu.t
 import { encodeProfile } from '../wire/profile.ts'
 import { decodeResult, encodeResult } from '../wire/result.ts'
 import type { PduConnection } from './connection.ts'
-import { firstPdu } from './dial.ts'
 import { SourceListeners } from './listeners.ts'
+import { nextPdu } from './next-pdu.ts'
 import {
   childrenQuestion,
   idQuestion,
@@ -67,7 +67,7 @@ export async function openAgentLink(
   options: AgentLinkOptions,
 ): Promise<AgentLink> {
   try {
-    const pdu = await firstPdu(connection, options.handshakeMs ?? HANDSHAKE_MS)
+    const pdu = await nextPdu(connection, { ms: options.handshakeMs ?? HANDSHAKE_MS })
     const { version, flags } = versionOf(decodeCreds(pdu))
     if (version === 0) throw new PcpError('PM_ERR_IPC', `${options.name} offers no version`)
     connection.send(encodeCreds(flags & PDU_FLAG_AUTH, process.pid))

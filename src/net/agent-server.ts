@@ -41,7 +41,7 @@ import {
   type TextReq,
 } from '../wire/text.ts'
 import type { PduConnection } from './connection.ts'
-import { firstPdu } from './dial.ts'
+import { nextPdu } from './next-pdu.ts'
 import { MAX_DELAY_MS } from './wait.ts'
 
 /** How an agent is served. */
@@ -72,7 +72,7 @@ export async function serveAgent(
   const server = new AgentServer(source, connection, options)
   try {
     connection.send(encodeCreds(options.flags ?? 0, process.pid))
-    versionOf(decodeCreds(await firstPdu(connection, options.handshakeMs ?? MAX_DELAY_MS)))
+    versionOf(decodeCreds(await nextPdu(connection, { ms: options.handshakeMs ?? MAX_DELAY_MS })))
     const end = await new Promise<PcpError>((resolve) => {
       connection.onClose(resolve)
       connection.onPdu((pdu) => server.receive(pdu))

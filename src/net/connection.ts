@@ -11,6 +11,10 @@ import type { PduWatch } from './watch.ts'
 export interface PduStream {
   readonly readable: Readable
   readonly writable: Writable
+  /** Write each PDU by itself, where what is written together arrives together. */
+  readonly writesSingly?: boolean
+  /** What an error of the stream means, on the connection of this name; default: what the system says. */
+  readonly explain?: (error: Error, name: string) => PcpError
 }
 
 /** How a connection behaves. */
@@ -48,7 +52,7 @@ export class PduConnection {
   readonly name: string
   /** PDUs of this connection. */
   readonly counters: PduCounters = newPduCounters()
-  readonly #stream: PduStream
+  #stream: PduStream
   readonly #options: PduConnectionOptions
   readonly #framer: Framer
   #onPdu: ((pdu: Uint8Array) => void) | undefined
@@ -57,6 +61,8 @@ export class PduConnection {
   /** PDUs to send with the next flush, and their bytes. */
   #out: Uint8Array[] = []
   #outBytes = 0
+  /** Makes the stream that is to follow this one; nothing more is sent over this one then. */
+  #upgradeTo: ((stream: PduStream) => PduStream) | undefined
   #isFlushDue = false
   #isReceiving = false
   #isPaused = false
@@ -72,14 +78,26 @@ export class PduConnection {
     this.name = options.name
     this.#framer = new Framer((pdu) => this.#receive(pdu), options.limit)
     this.#framer.pause()
-    const { readable, writable } = stream
-    readable.on('data', (chunk: Uint8Array) => this.#feed(chunk))
-    readable.on('end', () => this.#onEnd())
-    readable.on('error', (error) => this.#onError(error))
-    readable.on('close', () => this.#onEnd())
-    if ((writable as unknown) !== readable) writable.on('error', (error) => this.#onError(error))
-    writable.on('drain', () => this.#unblock())
+    this.#listen()
     this.#advance()
+  }
+
+  #listen(): void {
+    const { readable, writable } = this.#stream
+    readable
+      .on('data', this.#onData)
+      .on('end', this.#onEnd)
+      .on('error', this.#onError)
+      .on('close', this.#onEnd)
+    if ((writable as unknown) !== readable) writable.on('error', this.#onError)
+    writable.on('drain', this.#onDrain)
+  }
+
+  #stopListening(): void {
+    const { readable, writable } = this.#stream
+    readable.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onError)
+    readable.off('close', this.#onEnd)
+    writable.off('error', this.#onError).off('drain', this.#onDrain)
   }
 
   /** Hears PDUs, one listener at a time: a later one replaces an earlier one. */
@@ -130,11 +148,13 @@ export class PduConnection {
     this.#isFlushDue = false
     const out = this.#out
     const bytes = this.#outBytes
-    if (out.length === 0 || this.#closedBy !== undefined) return
+    if (out.length === 0 || this.#closedBy !== undefined || this.#upgradeTo !== undefined) return
     this.#out = []
     this.#outBytes = 0
-    const { writable } = this.#stream
-    if (bytes <= FLUSH_ABOVE) {
+    const { writable, writesSingly = false } = this.#stream
+    if (writesSingly) {
+      for (const pdu of out) writable.write(pdu)
+    } else if (bytes <= FLUSH_ABOVE) {
       // Copying is cheaper than a buffer of its own for each small PDU on its way through stream and system call.
       writable.write(out.length === 1 ? out[0]! : Buffer.concat(out, bytes))
     } else {
@@ -158,6 +178,31 @@ export class PduConnection {
   resume(): void {
     this.#isPaused = false
     this.#advance()
+  }
+
+  /**
+   * Goes on over another stream that is made of the present one: TLS. What was sent so far still leaves over the present
+   * one; what came behind the last PDU is the first that the new one reads. Does nothing after the end.
+   */
+  upgrade(make: (stream: PduStream) => PduStream): void {
+    this.flush()
+    this.#framer.pause()
+    this.#upgradeTo = make
+    // In the middle of a chunk the framer does not know yet what it leaves.
+    if (!this.#isReceiving) this.#switch(make)
+  }
+
+  #switch(make: (stream: PduStream) => PduStream): void {
+    this.#upgradeTo = undefined
+    if (this.#closedBy !== undefined) return
+    this.#stopListening()
+    const { readable } = this.#stream
+    readable.pause()
+    for (const chunk of this.#framer.takeRest().reverse()) readable.unshift(Buffer.from(chunk))
+    this.#stream = make(this.#stream)
+    this.#isBlocked = false
+    this.#listen()
+    process.nextTick(() => this.#advance())
   }
 
   /** Sends what is queued, then closes; resolves when closed. Listeners hear PM_ERR_EOF. */
@@ -197,6 +242,7 @@ export class PduConnection {
     } finally {
       if (isOuter) this.#isReceiving = false
     }
+    if (this.#upgradeTo !== undefined && isOuter) this.#switch(this.#upgradeTo)
     if (isOuter) this.flush()
     if (this.#options.incompleteMs !== undefined) this.#watchIncomplete(this.#options.incompleteMs)
   }
@@ -217,7 +263,7 @@ export class PduConnection {
   }
 
   get #isReading(): boolean {
-    return !this.#isPaused && !this.#isBlocked && this.#onPdu !== undefined
+    return !this.#isPaused && !this.#isBlocked && this.#onPdu !== undefined && this.#upgradeTo === undefined
   }
 
   /** Brings framer and stream into the state that pause, backpressure and listeners ask for. */
@@ -233,13 +279,15 @@ export class PduConnection {
     }
   }
 
-  #unblock(): void {
+  readonly #onData = (chunk: Uint8Array): void => this.#feed(chunk)
+
+  readonly #onDrain = (): void => {
     if (!this.#isBlocked) return
     this.#isBlocked = false
     this.#advance()
   }
 
-  #onEnd(): void {
+  readonly #onEnd = (): void => {
     if (this.#closedBy !== undefined) return
     const error = this.#framer.hasPartial
       ? new PcpError('PM_ERR_IPC', `${this.name} closed the connection in the middle of a PDU`)
@@ -267,8 +315,9 @@ export class PduConnection {
     writable.destroy()
   }
 
-  #onError(error: Error): void {
-    this.destroy(PcpError.from(error, this.name))
+  readonly #onError = (error: Error): void => {
+    const { explain } = this.#stream
+    this.destroy(explain === undefined ? PcpError.from(error, this.name) : explain(error, this.name))
   }
 
   #finish(error: PcpError): void {

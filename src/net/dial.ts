@@ -3,15 +3,17 @@ import type { Socket } from 'node:net'
 import { decodeText } from '../base/text.ts'
 import { PcpError } from '../model/errors.ts'
 import { encodeAttr, PCP_ATTR_CONTAINER } from '../wire/attr.ts'
-import { encodeCreds, PDU_FLAG_CONTAINER, PDU_FLAG_CREDS_REQD, PDU_VERSION } from '../wire/creds.ts'
+import { encodeCreds, PDU_FLAG_CONTAINER, PDU_FLAG_SECURE, PDU_VERSION } from '../wire/creds.ts'
 import { decodeChallenge } from '../wire/error.ts'
 import { PduConnection, socketStream } from './connection.ts'
 import { type Env, type HostSpec, hostAttr } from './host-spec.ts'
+import { nextPdu } from './next-pdu.ts'
+import { logIn, type Peer, probe, type Security, securityOf, startTls, wantedFlags } from './secure-dial.ts'
 import { wait } from './wait.ts'
 
 /** How to connect. */
 export interface DialOptions {
-  /** PMCD_PORT, PMCD_SOCKET, PMCD_CONNECT_TIMEOUT, PMPROXY_HOST, PMPROXY_PORT, PCP_CONTAINER, PCP_SECURE_SOCKETS. */
+  /** PMCD_PORT, PMCD_SOCKET, PMCD_CONNECT_TIMEOUT, PMPROXY_HOST, PMPROXY_PORT, PCP_CONTAINER, PCP_SECURE_SOCKETS, PCP_TLSCONF_PATH. */
   readonly env?: Env
   readonly signal?: AbortSignal
 }
@@ -35,6 +37,12 @@ const CONNECT_MS = 5000
 const PROXY_GREETING = 'pmproxy-server 1\n'
 const CONTAINER_NAME = /^[A-Za-z0-9._-]+$/
 
+/** What every place is asked for. */
+interface Wish {
+  readonly container: string | undefined
+  readonly security: Security
+}
+
 /** One place to try. */
 interface Target {
   readonly address: string
@@ -47,35 +55,23 @@ interface Target {
 /**
  * Connects to the first place of `spec` that completes the whole handshake. The last error is thrown: an errno from the
  * system, what the collector refused with (PM_ERR_PERMISSION, PM_ERR_CONNLIMIT), PM_ERR_NOTHOST for no host, ENOTSUP
- * for what is not offered (encryption and authentication are not supported).
+ * for what is not offered, PM_ERR_TLS, PM_ERR_NEEDCLIENTCERT, or a status of SASL for a user who is not let in.
  */
 export async function dial(spec: HostSpec, options: DialOptions = {}): Promise<Dialed> {
   const env = options.env ?? {}
-  refuseUnsupported(spec, env)
-  const container = containerOf(spec, env)
+  if (hostAttr(spec, 'compress') !== undefined)
+    throw new PcpError('ENOTSUP', 'PCP no longer compresses connections: leave "compress" out')
+  const wish = { container: containerOf(spec, env), security: securityOf(spec, env) }
   let last = new PcpError('PM_ERR_NOTHOST', `No host in "${spec.text}"`)
   for (const target of targetsOf(spec, env)) {
     try {
-      return await dialOne(target, container, env, options.signal)
+      return await dialOne(target, wish, env, options.signal)
     } catch (error) {
       last = PcpError.from(error)
       if (options.signal?.aborted === true) break
     }
   }
   throw last
-}
-
-function refuseUnsupported(spec: HostSpec, env: Env): void {
-  const secure = hostAttr(spec, 'secure') ?? (spec.scheme === 'pcps' ? 'enforce' : env['PCP_SECURE_SOCKETS'])
-  if (secure !== undefined && secure !== 'relaxed')
-    throw new PcpError('ENOTSUP', `${spec.text}: encrypted connections are not supported`)
-  if (hostAttr(spec, 'compress') !== undefined)
-    throw new PcpError('ENOTSUP', `${spec.text}: PCP no longer compresses connections`)
-  const login = ['username', 'password', 'method', 'realm', 'userauth'].find(
-    (name) => hostAttr(spec, name) !== undefined,
-  )
-  if (login !== undefined)
-    throw new PcpError('ENOTSUP', `${spec.text}: authentication (${login}) is not supported`)
 }
 
 function containerOf(spec: HostSpec, env: Env): string | undefined {
@@ -131,25 +127,48 @@ export function timeoutMs(text: string | undefined, fallbackMs: number): number 
 
 async function dialOne(
   target: Target,
-  container: string | undefined,
+  wish: Wish,
   env: Env,
   signal: AbortSignal | undefined,
 ): Promise<Dialed> {
   const limitMs = timeoutMs(env['PMCD_CONNECT_TIMEOUT'], CONNECT_MS)
   const socket = await connect(target, limitMs, signal)
+  // Behind a proxy it may be anywhere.
+  const isLocal =
+    target.path !== undefined || (target.proxy === undefined && isLoopback(socket.remoteAddress))
   if (target.proxy !== undefined) await askProxy(socket, target, limitMs, signal)
   const connection = new PduConnection(socketStream(socket), { name: `pmcd at ${target.address}` })
   try {
-    const first = await firstPdu(connection, timeoutMs(env['PMCD_REQUEST_TIMEOUT'], 2 * CONNECT_MS), signal)
-    const features = checkChallenge(first, target, container)
-    const wantsContainer = container !== undefined
-    connection.send(encodeCreds(wantsContainer ? PDU_FLAG_CONTAINER : 0, process.pid))
-    if (wantsContainer) connection.send(encodeAttr(PCP_ATTR_CONTAINER, container))
+    const ms = timeoutMs(env['PMCD_REQUEST_TIMEOUT'], 2 * CONNECT_MS)
+    const features = checkChallenge(await nextPdu(connection, { ms, signal }), target, wish.container)
+    const peer = { name: connection.name, host: target.host, isLocal, features }
+    await introduce(connection, peer, wish, { env, ms, signal })
     return { connection, features, address: target.address, isUnix: target.path !== undefined }
   } catch (error) {
     connection.destroy()
     throw error
   }
+}
+
+/** Everything between the challenge and the first request. */
+async function introduce(
+  connection: PduConnection,
+  peer: Peer,
+  { container, security }: Wish,
+  { env, ...patience }: { env: Env; ms: number; signal: AbortSignal | undefined },
+): Promise<void> {
+  const flags = wantedFlags(security, peer)
+  connection.send(encodeCreds(flags | (container === undefined ? 0 : PDU_FLAG_CONTAINER), process.pid))
+  const isSecure = (flags & PDU_FLAG_SECURE) !== 0
+  const isVerified = isSecure && (await startTls(connection, peer, flags, env, patience))
+  const { login } = security
+  if (login !== undefined) await logIn(connection, peer, login, { isSecure, isVerified }, patience)
+  if (container !== undefined) connection.send(encodeAttr(PCP_ATTR_CONTAINER, container))
+  if (login !== undefined) await probe(connection, peer, login, patience)
+}
+
+function isLoopback(address = ''): boolean {
+  return /^(::ffff:)?127\.|^::1$/.test(address)
 }
 
 function checkChallenge(pdu: Uint8Array, target: Target, container: string | undefined): number {
@@ -158,8 +177,6 @@ function checkChallenge(pdu: Uint8Array, target: Target, container: string | und
   if (challenge.version !== PDU_VERSION)
     throw new PcpError('PM_ERR_IPC', `pmcd at ${target.address} speaks version ${challenge.version}`)
   const { features } = challenge
-  if ((features & PDU_FLAG_CREDS_REQD) !== 0 && target.path === undefined)
-    throw new PcpError('ENOTSUP', `pmcd at ${target.address} wants authentication, which is not supported`)
   if (container !== undefined && (features & PDU_FLAG_CONTAINER) === 0)
     throw new PcpError('ENOTSUP', `pmcd at ${target.address} knows no containers`)
   return features
@@ -232,15 +249,4 @@ async function askProxy(
     socket.destroy()
     throw error
   }
-}
-
-/** The PDU with which a peer opens the conversation. Whatever follows is kept for whoever listens next. */
-export function firstPdu(connection: PduConnection, ms: number, signal?: AbortSignal): Promise<Uint8Array> {
-  const { name } = connection
-  const late = (): PcpError => new PcpError('PM_ERR_TIMEOUT', `${name} said nothing within ${ms} ms`)
-  return wait<Uint8Array>({ ms, late, signal, what: `Waiting for ${name}` }, (end) => {
-    connection.onClose(end)
-    connection.onPdu(end)
-    return () => connection.pause()
-  })
 }

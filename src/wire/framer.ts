@@ -50,6 +50,15 @@ export class Framer {
     this.#drain()
   }
 
+  /** Takes back, in order, the bytes that came behind the last PDU given, when a paused stream goes on as something else. */
+  takeRest(): Uint8Array[] {
+    const begun = this.#have > 0 ? [this.#partial.subarray(0, this.#have)] : []
+    const rest = [...begun, ...this.#waiting]
+    this.#have = 0
+    this.#waiting = []
+    return rest
+  }
+
   #drain(): void {
     if (this.#isFeeding) return
     while (!this.#isPaused && this.#waiting.length > 0) this.#feed(this.#waiting.shift()!)

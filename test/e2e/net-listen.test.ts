@@ -144,9 +144,26 @@ test('a container is announced and named; a collector without containers is refu
   await plain.close()
 })
 
-test('encryption, authentication and compression are refused before anything is sent', async () => {
-  for (const spec of ['pcps://h', 'h?secure', 'h?secure=enforce', 'h?user=me', 'h?authorise', 'h?compress'])
+test('encryption and authentication that are not offered, and compression, are refused', async () => {
+  const pmcd = await fakePmcd(0xe00, () => [])
+  const host = `127.0.0.1:${pmcd.port}`
+  for (const spec of [`pcps://${host}`, `${host}?secure`, `${host}?user=me&password=x`, 'h?compress'])
     await expect(dial(parseHostSpec(spec)), spec).rejects.toMatchObject({ code: 'ENOTSUP' })
+  expect(pmcd.got).toEqual([])
+  for (const spec of ['h?user=me', 'h?authorise', 'h?password=x'])
+    await expect(dial(parseHostSpec(spec)), spec).rejects.toMatchObject({ code: 'EINVAL' })
+  await (await dial(parseHostSpec(`${host}?secure=relaxed`))).connection.close()
+  await pmcd.close()
+})
+
+test('what a collector demands is said before anything is sent', async () => {
+  const pmcd = await fakePmcd(0xe0c, () => [])
+  await expect(dial(parseHostSpec(`127.0.0.1:${pmcd.port}`))).rejects.toMatchObject({
+    code: 'PM_ERR_PERMISSION',
+    message: expect.stringMatching(/username=NAME/),
+  })
+  expect(pmcd.got).toEqual([])
+  await pmcd.close()
 })
 
 test('a proxy forwards after one line each way', async () => {

@@ -1,0 +1,119 @@
+/** Both ends of an authentication, talking to each other. */
+import { beforeAll, expect, test } from 'vitest'
+import { encodeText } from '../../../src/base/text.ts'
+import { authenticate, type Channel, type Login } from '../../../src/net/sasl/client.ts'
+import { makeVerifier, type Verifier } from '../../../src/net/sasl/keys.ts'
+import { Authenticator, type SaslServer, type SaslStep } from '../../../src/net/sasl/server.ts'
+
+let verifier: Verifier
+let authenticator: Authenticator
+
+beforeAll(async () => {
+  verifier = await makeVerifier('p\u00e4ss,word=1')
+  authenticator = new Authenticator((name) => (name === 'j=o,e' ? verifier : undefined))
+})
+
+/** Lets a client and a server talk; resolves to the user the server has seen proved, and what was said. */
+async function talk(
+  server: SaslServer,
+  login: Login,
+  channel: Channel,
+): Promise<{ user: string | undefined; said: string[] }> {
+  const said: string[] = []
+  const steps: (SaslStep | Promise<SaslStep>)[] = [{ challenge: encodeText(server.mechanisms) }]
+  await authenticate(login, channel, {
+    send: (message) => {
+      said.push(Buffer.from(message).toString())
+      steps.push(server.step(message))
+    },
+    receive: async () => {
+      const step = await steps.shift()!
+      return 'challenge' in step ? step.challenge : new Uint8Array(0)
+    },
+  })
+  const end = await steps.shift()
+  return { user: end !== undefined && 'user' in end ? end.user : undefined, said }
+}
+
+const joe = { user: 'j=o,e', password: 'p\u00e4ss,word=1' }
+const clear = { isPrivate: false, isVerified: false }
+const secret = { isPrivate: true, isVerified: false }
+const trusted = { isPrivate: true, isVerified: true }
+
+test('SCRAM is what both choose, and names and passwords may have any characters', async () => {
+  const { user, said } = await talk(authenticator.begin(false), joe, clear)
+  expect(user).toBe('j=o,e')
+  expect(said[0]).toMatch(/^SCRAM-SHA-256\0n,,n=j=3Do=2Ce,r=/)
+  expect(said).toHaveLength(3)
+  expect(said[2]).toBe('')
+})
+
+test('the same password, typed with a combining accent, is the same password', async () => {
+  const { user } = await talk(authenticator.begin(false), { ...joe, password: 'pa\u0308ss,word=1' }, clear)
+  expect(user).toBe('j=o,e')
+})
+
+test('PLAIN is for connections that nobody else reads', async () => {
+  expect(authenticator.begin(false).mechanisms).toBe('SCRAM-SHA-256')
+  expect(authenticator.begin(true).mechanisms).toBe('SCRAM-SHA-256 PLAIN')
+  const { user, said } = await talk(authenticator.begin(true), { ...joe, method: 'plain' }, secret)
+  expect(user).toBe('j=o,e')
+  expect(said).toEqual(['PLAIN\0\0j=o,e\0p\u00e4ss,word=1'])
+  await expect(talk(authenticator.begin(true), { ...joe, method: 'plain' }, clear)).rejects.toThrow(
+    /readable/,
+  )
+})
+
+test('a server that offers PLAIN alone gets no password unless it is known or the user wants it', async () => {
+  const receive = async () => encodeText('PLAIN')
+  const sent: string[] = []
+  const transport = { receive, send: (message: Uint8Array) => sent.push(Buffer.from(message).toString()) }
+  await expect(authenticate(joe, secret, transport)).rejects.toMatchObject({ code: 'EACCES' })
+  await expect(authenticate(joe, clear, transport)).rejects.toMatchObject({ code: 'EACCES' })
+  expect(sent).toEqual([])
+  await authenticate(joe, trusted, transport)
+  await authenticate({ ...joe, method: 'PLAIN' }, secret, transport)
+  expect(sent).toHaveLength(2)
+})
+
+test.each([
+  ['SCRAM-SHA-256', { ...joe, password: 'wrong' }],
+  ['SCRAM-SHA-256', { ...joe, user: 'ghost' }],
+  ['PLAIN', { ...joe, password: 'wrong' }],
+  ['PLAIN', { ...joe, user: 'ghost' }],
+])('%s with a wrong name or password fails in the same way', async (method, login) => {
+  await expect(talk(authenticator.begin(true), { ...login, method }, trusted)).rejects.toMatchObject({
+    status: -21357,
+    message: expect.stringMatching(/^Wrong name or password/),
+  })
+})
+
+test.each([
+  ['NOSUCH\0', -21348],
+  ['PLAIN\0\0joe\0secret', -21348],
+  ['SCRAM-SHA-256\0', 'challenge'],
+  ['SCRAM-SHA-256', 'challenge'],
+  ['SCRAM-SHA-256\0garbage', -21349],
+  ['x'.repeat(2048), -21349],
+])('the server answers %j in the clear with %s', async (message, outcome) => {
+  const step = authenticator.begin(false).step(encodeText(message))
+  if (outcome === 'challenge') expect(await step).toEqual({ challenge: new Uint8Array(0) })
+  else await expect(step).rejects.toMatchObject({ status: outcome })
+})
+
+test.each([
+  ['PLAIN\0\0joe', -21349],
+  ['PLAIN\0\0\0secret', -21349],
+  ['PLAIN\0\0joe\0', -21349],
+  ['PLAIN\0\0joe\0a\0b', -21349],
+  ['PLAIN\0admin\0joe\0secret', -21358],
+])('the server answers %j over TLS with %s', async (message, status) => {
+  await expect(authenticator.begin(true).step(encodeText(message))).rejects.toMatchObject({ status })
+})
+
+test('a client is told which ways there are when it has none of them', async () => {
+  await expect(talk(authenticator.begin(false), { ...joe, method: 'gssapi' }, clear)).rejects.toMatchObject({
+    status: -21348,
+    message: expect.stringMatching(/offers SCRAM-SHA-256.*asked for is gssapi/),
+  })
+})
