@@ -20,10 +20,13 @@ const { build, transform } = await import('esbuild')
 const binOnly = process.argv.includes('--bin')
 
 /** Public entry points: name in package.json's exports to source file. */
-const ENTRIES = { index: 'index.ts', pmapi: 'pmapi/index.ts', pmda: 'pmda/index.ts' }
+const ENTRIES = { index: 'index.ts', pmapi: 'pmapi/index.ts', local: 'local.ts', pmda: 'pmda/index.ts' }
 
 /** CommonJS has no import.meta.url: createRequire takes the file's name as well. */
 const cjs = { format: 'cjs', define: { 'import.meta.url': '__filename' } }
+
+/** require() does without the loader of ES modules. */
+const required = { supported: { 'dynamic-import': false } }
 
 const common = {
   absWorkingDir: top,
@@ -49,13 +52,15 @@ function moduleOf(folder, name) {
   return existsSync(join(top, 'src', file)) ? `./${file}` : `./${folder}/${name}/index.ts`
 }
 
-/** Parts that tools import on demand, by file: what `--version` can do without would cost it most of its time to parse. */
-const parts = new Map()
-const onDemand = {
+/**
+ * Parts that files of a folder import on demand go into files of their own, noted in `parts`: what `--version` can do
+ * without would cost it most of its time to parse, and so would the agents cost whoever requires the library.
+ */
+const onDemand = (folder, parts) => ({
   name: 'on-demand',
   setup({ onResolve }) {
     onResolve({ filter: /^\.\.?\// }, ({ kind, importer, path }) => {
-      if (kind !== 'dynamic-import' || relative(join(top, 'src'), importer).split(sep)[0] !== 'tools')
+      if (kind !== 'dynamic-import' || relative(join(top, 'src'), importer).split(sep)[0] !== folder)
         return undefined
       const source = join(dirname(importer), path)
       const file = `${relative(join(top, 'src'), source).replaceAll(sep, '-').replace(/\.ts$/, '')}.cjs`
@@ -63,10 +68,21 @@ const onDemand = {
       return { path: `./parts/${file}`, external: true }
     })
   },
+})
+
+async function buildParts(parts, folder, options) {
+  for (const [file, source] of parts)
+    await build({
+      ...common,
+      ...cjs,
+      ...options,
+      entryPoints: [source],
+      outfile: join(folder, 'parts', file),
+    })
 }
 
 /** One executable: a whole program in one CommonJS file, which starts faster than an ES module. */
-async function buildCommand(name, contents) {
+async function buildCommand(name, contents, parts) {
   const outfile = join(top, 'bin', name)
   await build({
     ...common,
@@ -75,8 +91,8 @@ async function buildCommand(name, contents) {
     ...cjs,
     minify: true,
     banner: { js: '#!/usr/bin/env node' },
-    plugins: [onDemand],
-    supported: { 'dynamic-import': false }, // require() does without the loader of ES modules
+    plugins: [onDemand('tools', parts)],
+    ...required,
   })
   chmodSync(outfile, 0o755)
 }
@@ -96,15 +112,9 @@ async function buildCommands() {
     `import { runDaemon } from './pmda/run-daemon.ts'\nvoid runDaemon(async () => (await import('${moduleOf('agents', name)}')).agent)\n`,
   ])
   const commands = [...tools, ...daemons]
-  await Promise.all(commands.map(([name, contents]) => buildCommand(name, contents)))
-  for (const [file, source] of parts)
-    await build({
-      ...common,
-      entryPoints: [source],
-      outfile: join(top, 'bin', 'parts', file),
-      ...cjs,
-      minify: true,
-    })
+  const parts = new Map()
+  await Promise.all(commands.map(([name, contents]) => buildCommand(name, contents, parts)))
+  await buildParts(parts, join(top, 'bin'), { minify: true })
   const current = new Set([...commands.map(([name]) => name), 'package.json', 'parts'])
   for (const name of readdirSync(join(top, 'bin'))) if (!current.has(name)) rmSync(join(top, 'bin', name))
 }
@@ -122,7 +132,8 @@ async function buildLibrary() {
     splitting: true,
     chunkNames: 'chunk-[hash]',
   })
-  // One CommonJS file behind all entry points, so that a class is the same class in each of them.
+  // One CommonJS file behind all entry points, so that a class is the same class in each of them; agents apart.
+  const parts = new Map()
   const names = Object.keys(ENTRIES)
   await build({
     ...common,
@@ -134,8 +145,11 @@ async function buildLibrary() {
     },
     outfile: join(dist, 'cjs', 'all.js'),
     ...cjs,
+    ...required,
+    plugins: [onDemand('agents', parts)],
     keepNames: true,
   })
+  await buildParts(parts, join(dist, 'cjs'), { keepNames: true })
   for (const name of names)
     writeFileSync(join(dist, 'cjs', `${name}.js`), `module.exports = require('./all.js').${name}\n`)
   writeFileSync(join(dist, 'cjs', 'package.json'), '{ "type": "commonjs" }\n')

@@ -9,6 +9,7 @@ const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.
   version: string
   bin: Record<string, string>
   dependencies?: Record<string, string>
+  optionalDependencies: Record<string, string>
   devDependencies: Record<string, string>
 }
 
@@ -21,8 +22,12 @@ test('the sources know the version', () => {
   expect(VERSION).toBe(manifest.version)
 })
 
-test('the package installs without dependencies, and tools are pinned', () => {
+test('the package needs no other; the optional one and tools are pinned', () => {
   expect(manifest.dependencies).toBeUndefined()
-  for (const [name, version] of Object.entries(manifest.devDependencies))
+  expect(Object.keys(manifest.optionalDependencies)).toEqual(['koffi'])
+  for (const [name, version] of Object.entries({
+    ...manifest.optionalDependencies,
+    ...manifest.devDependencies,
+  }))
     expect(`${name} ${version}`).toMatch(/ \d+\.\d+\.\d+$/)
 })

@@ -1,5 +1,6 @@
 /** The package as somebody installs it: every entry point imports and requires, with types, on each Node we support. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,8 +8,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const top = process.cwd()
 const NODES = ['20.20.2', '22.23.3', '24.21.0']
-const ENTRIES = ['pcp-ts', 'pcp-ts/pmapi', 'pcp-ts/pmda']
+const ENTRIES = ['pcp-ts', 'pcp-ts/pmapi', 'pcp-ts/local', 'pcp-ts/pmda']
+let root: string
 let dir: string
+/** The same without optional dependencies. */
+let bare: string
 
 const run = (command: string, args: readonly string[], cwd: string): string => {
   const env = { ...process.env }
@@ -17,18 +21,72 @@ const run = (command: string, args: readonly string[], cwd: string): string => {
 }
 
 beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'pcp-ts-package-'))
-  const [{ filename }] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', dir], top)) as [
+  root = mkdtempSync(join(tmpdir(), 'pcp-ts-package-'))
+  dir = join(root, 'with')
+  bare = join(root, 'without')
+  const [{ filename }] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', root], top)) as [
     { filename: string },
   ]
-  writeFileSync(join(dir, 'package.json'), '{ "name": "consumer", "private": true }\n')
-  run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', join(dir, filename)], dir)
+  for (const [where, ...flags] of [[dir], [bare, '--omit=optional']] as const) {
+    mkdirSync(where)
+    writeFileSync(join(where, 'package.json'), '{ "name": "consumer", "private": true }\n')
+    run(
+      'npm',
+      ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...flags, join(root, filename)],
+      where,
+    )
+  }
 })
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-test('installs without any dependency', () => {
-  const installed = readdirSync(join(dir, 'node_modules')).filter((name) => !name.startsWith('.'))
-  expect(installed).toEqual(['pcp-ts'])
+test('installs without any dependency but koffi, and without that when it is not wanted', () => {
+  const installed = (where: string): string[] =>
+    readdirSync(join(where, 'node_modules')).filter((name) => !name.startsWith('.'))
+  expect(installed(dir)).toEqual(['@koromix', 'koffi', 'pcp-ts'])
+  expect(installed(bare)).toEqual(['pcp-ts'])
+})
+
+test.each(['with', 'without'])('collects, and tells users apart where it can: %s koffi', async (way) => {
+  const where = way === 'with' ? dir : bare
+  const bin = (name: string): string => join(where, 'node_modules', '.bin', name)
+  const files = join(where, 'run')
+  mkdirSync(files)
+  writeFileSync(
+    join(files, 'pcp.conf'),
+    `PCP_VAR_DIR=${files}\nPCP_SYSCONF_DIR=${files}\nPCP_RUN_DIR=${files}\n`,
+  )
+  const conf = 'simple 253 dso simple_init /x/pmda_simple.so\n[access]\nallow user root : all;\n'
+  writeFileSync(join(files, 'pmcd.conf'), conf)
+  const env = { ...process.env, PCP_CONF: join(files, 'pcp.conf'), PMNS_DEFAULT: '' }
+  const options = ['-f', '-p', '0', '-c', join(files, 'pmcd.conf'), '-s', join(files, 'socket'), '-l', '-']
+  writeFileSync(join(files, 'names'), 'root { numfetch 253:0:0 }\n')
+  const pmcd = spawn(bin('pmcd'), [...options, '-n', join(files, 'names')], {
+    env,
+    cwd: files,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const ended = once(pmcd, 'exit')
+  try {
+    let log = ''
+    for await (const chunk of pmcd.stderr.setEncoding('utf8')) {
+      log += chunk
+      if (log.includes('request port')) break
+    }
+    const client = spawnSync(bin('pminfo'), ['-h', `unix:/${files}/socket`, '-f', 'numfetch'], {
+      env,
+      encoding: 'utf8',
+    })
+    if (way === 'with') {
+      expect(log).toContain('known on the unix socket only')
+      expect(client).toMatchObject({ status: 0, stdout: expect.stringContaining('value') })
+    } else {
+      expect(log).toContain('the optional package koffi is not installed; npm install koffi')
+      expect(client).toMatchObject({ status: 1, stderr: expect.stringContaining('No permission') })
+    }
+  } finally {
+    pmcd.kill()
+    await ended
+  }
 })
 
 test.each(NODES)('imports and requires every entry point on Node %s', (version) => {
