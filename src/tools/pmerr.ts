@@ -40,7 +40,7 @@ export const tool: Tool = {
 function list({ stdout }: ToolIo): void {
   stdout.write('  Code  Symbolic Name          Message\n')
   for (const [name, { status, text }] of Object.entries(PM_ERRORS))
-    stdout.write(`${String(status).padStart(6)}  ${name.padEnd(20)}   ${text}\n`)
+    stdout.write(`${String(status).padStart(6)}  ${name.padEnd(23)}${text}\n`)
 }
 
 function explain(text: string, { stdout }: ToolIo): void {

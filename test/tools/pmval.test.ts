@@ -109,3 +109,16 @@ test.each([
 test('shows where a metric specification is wrong', async () => {
   expect((await pmval('[a')).stderr).toMatch(/^\[a\n\^ -- performance metric name expected\nUsage: pmval /)
 })
+
+test('-T beside -s ends earlier', async () => {
+  const { stdout } = await pmval('-s', '4', '-T', '20msec', '-t', '10msec', 'demo.one')
+  expect(stdout.split('\n').filter((line) => /^ +1$/.test(line))).toHaveLength(2)
+  expect(stdout).toContain('samples:   4\n')
+  expect((await pmval('-s', '4', '-T', '-1sec', 'demo.one')).stdout).toMatch(/interval: {2}0\.01 sec\n$/)
+})
+
+test('-Z with an empty name is UTC', async () => {
+  const { status, stdout } = await pmval('-s', '1', '-Z', '', 'demo.one')
+  expect(status).toBe(0)
+  expect(stdout).toMatch(/^Note: timezone set to "TZ="\n/)
+})

@@ -2,7 +2,7 @@
 import { PcpError } from '../../model/errors.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { processZone, readZoneFile } from '../../sys/zones.ts'
-import { makeZone, newZone, type Zone } from '../../time/zone.ts'
+import { makeZone, newZone, UTC, type Zone } from '../../time/zone.ts'
 import type { StandardOptions } from './standard.ts'
 import type { ToolIo } from './tool.ts'
 
@@ -29,6 +29,7 @@ export async function reportingZone(
 }
 
 function named(name: string, io: ToolIo): Zone {
+  if (name === '') return UTC // what the C library takes an empty TZ for
   const zone = newZone(name, (file) => readZoneFile(file, io.env))
   if (zone === undefined) throw new PcpError('EINVAL', `Cannot set timezone to "${name}": not a zone`)
   return zone

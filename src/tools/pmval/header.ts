@@ -11,6 +11,8 @@ export interface Schedule {
   /** Number of samples; undefined: until interrupted. */
   readonly samples: number | undefined
   readonly intervalMs: number
+  /** -T beside -s: no sample is taken later than this. */
+  readonly windowMs?: number
 }
 
 /** The lines above the values. */

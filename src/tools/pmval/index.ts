@@ -84,17 +84,22 @@ const DEFAULT_INTERVAL_SEC = 1
 function scheduleOf({ interval, samples, window }: StandardOptions): Schedule {
   const intervalSec = interval === undefined ? DEFAULT_INTERVAL_SEC : toSeconds(interval)
   const intervalMs = intervalSec * 1000
-  if (samples !== undefined || window.finish === undefined) return { samples, intervalMs }
-  const finish = /^\s*([-+]?)(.*)$/s.exec(window.finish)!
-  let windowSec: number
+  if (window.finish === undefined) return { samples, intervalMs }
+  const windowSec = windowOf(window.finish)
+  if (samples !== undefined) return { samples, intervalMs, windowMs: windowSec * 1000 }
+  return { samples: windowSec < 0 ? 0 : Math.floor(windowSec / intervalSec) + 1, intervalMs }
+}
+
+/** Seconds from now to the end that -T gives. */
+function windowOf(text: string): number {
+  const finish = /^\s*([-+]?)(.*)$/s.exec(text)!
   try {
-    windowSec = finish[1] === '-' ? -1 : toSeconds(parseInterval(finish[2]!))
+    return finish[1] === '-' ? -1 : toSeconds(parseInterval(finish[2]!))
   } catch (error) {
-    throw new PcpError('PM_ERR_NYI', `-T ${window.finish}: dates are not supported yet, give an interval`, {
+    throw new PcpError('PM_ERR_NYI', `-T ${text}: dates are not supported yet, give an interval`, {
       cause: error,
     })
   }
-  return { samples: windowSec < 0 ? 0 : Math.floor(windowSec / intervalSec) + 1, intervalMs }
 }
 
 async function show(
@@ -162,12 +167,12 @@ async function storeFilter(
 async function* fetches(
   context: Context,
   { desc, isRate }: Subject,
-  { samples = Number.POSITIVE_INFINITY, intervalMs }: Schedule,
+  { samples = Number.POSITIVE_INFINITY, intervalMs, windowMs = Number.POSITIVE_INFINITY }: Schedule,
   io: ToolIo,
 ): AsyncGenerator<FetchResult> {
   const count = samples === 0 ? 0 : samples + (isRate ? 1 : 0)
   const start = SYSTEM_CLOCK.now()
-  for (let n = 0; n < count; n++) {
+  for (let n = 0; n < count && n * intervalMs < windowMs; n++) {
     const wait = start + n * intervalMs - SYSTEM_CLOCK.now()
     if (wait > 0) await SYSTEM_CLOCK.sleep(wait, io.signal)
     yield await context.fetch([desc.pmid], io)
