@@ -14,12 +14,11 @@ const NUMBERED = DEBUG_NAMES.slice(0, DEBUG_NAMES.indexOf('http') + 1)
 const DESPERATE_BIT = 2 ** 30
 
 /**
- * Names in a comma list such as `pdu,fetch`, in lower case; `all` stands for every name, and a number for the names of
- * its bits. Undefined when one is unknown, as then none holds. A comma at the end does not matter.
+ * Names in a comma list such as `pdu,fetch`, in lower case; `all` stands for every name. Undefined when one is unknown,
+ * as then none holds. A comma at the end does not matter.
  */
 export function parseDebug(list: string): ReadonlySet<string> | undefined {
   if (list === '') return new Set()
-  if (/^\d+$/.test(list) && Number(list) < 2 ** 31) return debugOfBits(Number(list))
   const names = list.replace(/,$/, '').toLowerCase().split(',')
   if (!names.every((name) => name === 'all' || NAMES.has(name))) return undefined
   return names.includes('all') ? NAMES : new Set(names)

@@ -59,6 +59,7 @@ export class AgentSlot implements Route {
   #state: AgentState = 'failed'
   #status = STATUS_NEVER_STARTED
   #opened: OpenedAgent | undefined
+  #fds: OpenedAgent['fds']
   #unsubscribe: (() => void) | undefined
   /** The end of an agent that was lost, which nobody asked to end. */
   #ending: Promise<void> = Promise.resolve()
@@ -86,6 +87,11 @@ export class AgentSlot implements Route {
   /** The value of pmcd.agent.status. */
   get status(): number {
     return this.#state === 'connected' ? 0 : this.#state === 'notready' ? 1 : this.#status
+  }
+
+  /** Descriptors of the connection to an agent in a process of its own, also when it has just gone. */
+  get fds(): OpenedAgent['fds'] {
+    return this.#fds
   }
 
   /** Process id of an agent in a process of its own. */
@@ -119,6 +125,7 @@ export class AgentSlot implements Route {
     await this.#ending
     const opened = await this.options.open(this.#env)
     this.#opened = opened
+    this.#fds = opened.fds
     this.#state = this.options.startsNotReady === true ? 'notready' : 'connected'
     this.#status = STATUS_EXITED
     this.#unsubscribe = opened.source.subscribe((event) => this.#hear(event, opened))

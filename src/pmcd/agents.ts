@@ -126,7 +126,7 @@ export class Agents {
     const isProcess = slot.state !== 'failed' && slot.options.kind !== 'dso'
     const ended = await slot.close()
     if (isProcess)
-      logCleanup(this.#host.env, slot, ended === undefined ? reason : `${reason}, ${exitText(ended)}`)
+      cleanUp(this.#host.env, slot, ended === undefined ? reason : `${reason}, ${exitText(ended)}`)
   }
 
   async #inTurn(round: () => Promise<void>): Promise<void> {
@@ -137,6 +137,8 @@ export class Agents {
 
   /** Clients hear of all of a round at once, when its agents can be asked. */
   async #startRound(deceased: readonly AgentSlot[], changes: number): Promise<void> {
+    const { debug } = this.#host.env.diagnostics
+    if (debug.appl1) debug.say('appl1', `round of ${deceased.length} agents to start`)
     this.#host.advanced()
     const count = await this.#startSlots(deceased)
     await this.#host.rerouted()
@@ -165,18 +167,32 @@ export class Agents {
 
   #newSlot(options: AgentOptions): AgentSlot {
     return new AgentSlot(options, this.#host.env, {
-      started: (slot) => this.#host.started(slot),
-      changed: (_slot, changes) => {
+      started: (slot) => {
+        this.#host.env.diagnostics.trace.agent('Add', slot.domain, slot.fds)
+        this.#debug(slot, `started, ${slot.state}`)
+        this.#host.started(slot)
+      },
+      changed: (slot, changes) => {
+        this.#debug(slot, `announces state changes ${changes}`)
         this.#host.changed(changes)
         if ((changes & PMCD_NAMES_CHANGE) !== 0) this.#lookAgain()
       },
-      ready: () => this.#lookAgain(),
+      ready: (slot) => {
+        this.#debug(slot, 'is ready')
+        this.#lookAgain()
+      },
       lost: (slot, reason) => {
+        this.#debug(slot, `is lost, status ${slot.status}`)
         this.#host.changed(PMCD_DROP_AGENT)
-        reason.then((text) => logCleanup(this.#host.env, slot, text))
+        reason.then((text) => cleanUp(this.#host.env, slot, text))
         this.#scheduleRestart()
       },
     })
+  }
+
+  #debug(slot: AgentSlot, what: string): void {
+    const { debug } = this.#host.env.diagnostics
+    if (debug.appl0) debug.say('appl0', `agent "${slot.options.name}" ${what}`)
   }
 
   /** Names may be others now. */
@@ -197,6 +213,8 @@ export class Agents {
     const since = this.#host.clock() - this.#lastRound
     // A clock that was set back must not put the restart off.
     const wait = since < 0 ? RESTART_INTERVAL_MS : Math.max(0, RESTART_INTERVAL_MS - since)
+    const { debug } = this.#host.env.diagnostics
+    if (debug.appl1) debug.say('appl1', `restart in ${wait} ms`)
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       this.#lastRound = this.#host.clock()
@@ -220,10 +238,14 @@ function isSame(a: AgentOptions, b: AgentOptions): boolean {
   return a.domain === b.domain && a.kind === b.kind && a.parameters === b.parameters && a.name === b.name
 }
 
-function logCleanup(env: AgentOpenEnv, slot: AgentSlot, reason: string): void {
+/** Logs that an agent is gone, and the events that led to it. */
+function cleanUp(env: AgentOpenEnv, slot: AgentSlot, reason: string): void {
   const { name, domain } = slot.options
   env.log.notice('info', 'CleanupAgent ...')
   env.log.line(`Cleanup "${name}" agent (dom ${domain}): ${reason}`)
+  const { trace } = env.diagnostics
+  trace.agent('Drop', domain, slot.fds)
+  trace.dump()
 }
 
 /** What an agent tells about its names. One in this process also tells which subtrees it must be asked about each time. */

@@ -5,6 +5,7 @@
  */
 import { setMaxListeners } from 'node:events'
 import { PcpError, statusOf } from '../model/errors.ts'
+import { pmidStr } from '../model/ids.ts'
 import { ALL_INSTANCES, type Profile } from '../model/profile.ts'
 import type { Credentials, MetricSource, Requester } from '../model/source.ts'
 import type { FetchResult } from '../model/values.ts'
@@ -33,6 +34,12 @@ import {
   PDU_CREDS,
   PDU_FETCH,
   PDU_HIGHRES_FETCH,
+  PDU_INSTANCE_REQ,
+  PDU_LABEL_REQ,
+  PDU_PMNS_CHILD,
+  PDU_PMNS_IDS,
+  PDU_PMNS_NAMES,
+  PDU_PMNS_TRAVERSE,
   PDU_PROFILE,
   PDU_RESULT,
   pduName,
@@ -41,6 +48,7 @@ import {
 import { decodeProfile } from '../wire/profile.ts'
 import { encodeHighResResult, encodeResult } from '../wire/result.ts'
 import { OP_FETCH, OP_STORE } from './config-access.ts'
+import type { Debug, Topic } from './debug.ts'
 import type { FetchBatch } from './fetch-batch.ts'
 import type { Limits } from './options.ts'
 import { REQUESTS } from './requests.ts'
@@ -67,6 +75,7 @@ export interface ClientHost {
   readonly introduced: (client: Client) => void
   /** Logs the first refusal of each host. */
   readonly violation: (client: Client) => void
+  readonly debug: Debug
 }
 
 /** Who a client is, as the collector keeps it. */
@@ -75,6 +84,8 @@ export interface ClientIdentity {
   readonly slot: number
   /** Number of the connection: never reused. */
   readonly seq: number
+  /** Descriptor of its socket. */
+  readonly fd: number
   readonly address: string
   readonly startMs: number
   readonly credentials?: Credentials
@@ -86,6 +97,16 @@ const MAX_OUTSTANDING = 256
 const KNOWN_FEATURES =
   PDU_FLAG_SECURE | PDU_FLAG_SECURE_ACK | PDU_FLAG_COMPRESS | PDU_FLAG_AUTH | PDU_FLAG_CREDS_REQD
 const PERMISSION: number = statusOf('PM_ERR_PERMISSION')
+
+/** Which diagnostic tells about a request. */
+const TOPICS: Readonly<Record<number, Topic>> = {
+  [PDU_INSTANCE_REQ]: 'indom',
+  [PDU_LABEL_REQ]: 'labels',
+  [PDU_PMNS_CHILD]: 'pmns',
+  [PDU_PMNS_IDS]: 'pmns',
+  [PDU_PMNS_NAMES]: 'pmns',
+  [PDU_PMNS_TRAVERSE]: 'pmns',
+}
 
 /** The place of one reply in the order of replies; empty until it is known. */
 interface Reply {
@@ -247,6 +268,8 @@ export class Client {
     if (context < 0) throw new PcpError('PM_ERR_IPC', `Context ${context} cannot be`)
     if (context >= this.#host.limits.contexts)
       throw new PcpError('EAGAIN', `Context ${context} is one too many`)
+    if (this.#host.debug.profile)
+      this.#say('profile', `context ${context} gets a profile of ${pdu.length} bytes`)
     this.#contexts.set(context, this.#requester(context, profile))
   }
 
@@ -268,6 +291,7 @@ export class Client {
 
   /** The result, after the state changes when there are any. */
   #fetchReply(encode: typeof encodeResult, result: FetchResult): readonly Uint8Array[] {
+    if (this.#host.debug.fetch) this.#say('fetch', fetchText(result))
     const pdu = encode(result.timestamp, result.sets)
     if (this.#changes === 0) return [pdu]
     const changes = encodeError(this.#changes)
@@ -283,15 +307,27 @@ export class Client {
     if (type === PDU_RESULT) this.#host.batch.flush()
     const reply = this.#expect()
     const ask = { requester: this.#anybody, signal: this.#gone.signal, moment: {} }
+    const topic = TOPICS[type]
+    const isTold = topic !== undefined && this.#host.debug[topic]
     request(this.#host.source, pdu, ask).then(
-      (answer) => this.#resolve(reply, [answer]),
-      (error: unknown) => this.#fail(reply, error),
+      (answer) => {
+        if (isTold) this.#say(topic, `${pduName(type)} is answered by ${pduName(pduType(answer))}`)
+        this.#resolve(reply, [answer])
+      },
+      (error: unknown) => {
+        if (isTold) this.#say(topic, `${pduName(type)} fails: ${PcpError.from(error).message}`)
+        this.#fail(reply, error)
+      },
     )
   }
 
   /** A reply that is known already, in its place behind those that are not. */
   #answer(pdu: Uint8Array): void {
     this.#resolve(this.#expect(), [pdu])
+  }
+
+  #say(topic: Topic, text: string): void {
+    this.#host.debug.say(topic, `client ${this.identity.seq}: ${text}`)
   }
 
   #expect(): Reply {
@@ -326,4 +362,10 @@ export class Client {
       ...(this.#container === '' ? {} : { container: this.#container }),
     }
   }
+}
+
+/** Metrics and how many values each has, or its error. */
+function fetchText({ timestamp, sets }: FetchResult): string {
+  const counts = sets.map(({ pmid, status }) => `${pmidStr(pmid)}=${status}`)
+  return `${sets.length} metrics at ${timestamp.sec}.${String(timestamp.nsec).padStart(9, '0')}: ${counts.join(' ')}`
 }

@@ -5,14 +5,15 @@ import type { MetricSource } from '../model/source.ts'
 import { PduConnection, socketStream } from '../net/connection.ts'
 import type { PduCounters } from '../net/counters.ts'
 import type { Endpoint } from '../net/listen.ts'
+import { descriptorOf } from '../sys/descriptor.ts'
 import type { Log } from '../sys/log.ts'
 import type { PeerCredentials } from '../sys/native/peer-credentials.ts'
 import { PDU_FLAG_CONTAINER, PDU_FLAG_DESCS, PDU_FLAG_HIGHRES, PDU_FLAG_LABELS } from '../wire/creds.ts'
 import { encodeChallenge } from '../wire/error.ts'
-import { pduName, pduType } from '../wire/pdu.ts'
 import type { AccessTable, Admission, Peer } from './access.ts'
-import { Client, type ClientConnection, type ClientHost } from './client.ts'
+import { Client, type ClientHost } from './client.ts'
 import { OP_ALL } from './config-access.ts'
+import { ConnectionWatch, type Diagnostics } from './diagnostics.ts'
 import { FetchBatch } from './fetch-batch.ts'
 import type { Limits } from './options.ts'
 
@@ -31,7 +32,7 @@ export interface ClientsHost {
   readonly incompleteMs: () => number
   /** Milliseconds until a client must have introduced itself. */
   readonly handshakeMs: number
-  readonly tracesPdus: boolean
+  readonly diagnostics: Diagnostics
   /** Who is at the other end of unix sockets; absent where nobody can know. */
   readonly peerCredentials: PeerCredentials | undefined
   /** Agents must hear who this is. */
@@ -69,6 +70,7 @@ export class Clients {
       limits: host.limits,
       features: FEATURES,
       introduced: host.introduced,
+      debug: host.diagnostics.debug,
       violation: (client) => this.#violation(client.identity.address),
     }
     this.#warnOfUnknowns()
@@ -96,15 +98,24 @@ export class Clients {
   accept(socket: Socket, endpoint: Endpoint): void {
     const { address, peer } = this.#peerOf(socket, endpoint)
     const incompleteMs = this.#host.incompleteMs()
+    const seq = this.#nextSeq
+    const fd = descriptorOf(socket)
+    const { debug, trace } = this.#host.diagnostics
     const connection = new PduConnection(socketStream(socket), {
       name: `client ${address}`,
       limit: this.#host.limits.pduBytes,
       ...(incompleteMs === 0 ? {} : { incompleteMs }),
       backpressure: true,
       counters: this.#host.counters,
+      watch: new ConnectionWatch(this.#host.diagnostics, `client ${seq}`, fd),
     })
     const admission = this.#access.check(peer)
     const isDenied = admission.denied === OP_ALL
+    if (debug.access)
+      debug.say(
+        'access',
+        `${address} fd=${fd}: denied ${admission.denied}, ${admission.counted.length} rules count it`,
+      )
     if (isDenied) this.#violation(address)
     if (this.#isClosed || isDenied || !this.#access.admit(admission)) {
       connection.send(encodeChallenge(0, isDenied ? PERMISSION : CONNLIMIT))
@@ -115,15 +126,20 @@ export class Clients {
     const slot = free < 0 ? this.#slots.length : free
     const identity = {
       slot,
-      seq: this.#nextSeq++,
+      seq,
+      fd,
       address,
       startMs: this.#host.clock(),
       ...(peer.credentials === undefined ? {} : { credentials: peer.credentials }),
     }
-    const client = new Client(identity, this.#sink(connection), this.#clientHost, admission.denied)
+    this.#nextSeq++
+    trace.clientAdded(slot, address, fd, seq)
+    if (debug.context) debug.say('context', `client ${seq} comes from ${address}, slot ${slot}, fd=${fd}`)
+    if (debug.auth) debug.say('auth', `client ${seq} is ${JSON.stringify(peer.credentials ?? 'unknown')}`)
+    const client = new Client(identity, connection, this.#clientHost, admission.denied)
     const connected = { client, connection, peer, admission }
     this.#slots[slot] = connected
-    connection.onClose(() => this.#gone(connected))
+    connection.onClose((error) => this.#gone(connected, error))
     if (this.#early === undefined) this.#hear(connected)
     else this.#early.push(connected)
   }
@@ -182,7 +198,7 @@ export class Clients {
 
   /** Takes its PDUs, and drops it when it does not introduce itself in time. */
   #hear({ client, connection }: Connected): void {
-    connection.onPdu(this.#host.tracesPdus ? this.#traced(client) : (pdu) => client.receive(pdu))
+    connection.onPdu((pdu) => client.receive(pdu))
     const timer = setTimeout(() => {
       if (!client.isOpen) connection.destroy()
     }, this.#host.handshakeMs)
@@ -190,11 +206,15 @@ export class Clients {
     connection.onClose(() => clearTimeout(timer))
   }
 
-  #gone({ client, admission }: Connected): void {
-    this.#slots[client.identity.slot] = undefined
+  #gone({ client, admission }: Connected, error: PcpError): void {
+    const { slot, seq, fd } = client.identity
+    const { debug, trace } = this.#host.diagnostics
+    trace.clientEnded(slot, fd, error.code === 'PM_ERR_EOF' ? undefined : error)
+    if (debug.context) debug.say('context', `client ${seq} ends: ${error.message}`)
+    this.#slots[slot] = undefined
     client.ended()
     this.#access.release(admission)
-    this.#host.source.endClient?.(client.identity.slot)
+    this.#host.source.endClient?.(slot)
   }
 
   #violation(address: string): void {
@@ -216,29 +236,5 @@ export class Clients {
       'warning',
       `Access rules name users or groups: ${who}; to let clients in, remove these rules and allow hosts ("local:*" is this host)`,
     )
-  }
-
-  /** What a client sends through: the connection itself, unless PDUs are traced. */
-  #sink(connection: PduConnection): ClientConnection {
-    if (!this.#host.tracesPdus) return connection
-    return {
-      send: (pdu) => {
-        this.#host.log.line(`pmcd: xmit ${pduName(pduType(pdu))} ${pdu.length} bytes to ${connection.name}`)
-        connection.send(pdu)
-      },
-      close: () => connection.close(),
-      pause: () => connection.pause(),
-      resume: () => connection.resume(),
-    }
-  }
-
-  #traced(client: Client): (pdu: Uint8Array) => void {
-    return (pdu) => {
-      const { address, seq } = client.identity
-      this.#host.log.line(
-        `pmcd: recv ${pduName(pduType(pdu))} ${pdu.length} bytes from client ${seq} at ${address}`,
-      )
-      client.receive(pdu)
-    }
   }
 }

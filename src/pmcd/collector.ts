@@ -1,6 +1,7 @@
 /** A running collector: listeners, clients, agents and what the collector says about itself. docs/architecture.md */
 import type { AgentInfo, ClientInfo, CollectorStatistics, Controls } from '../agents/pmcd/statistics.ts'
 import { VERSION } from '../base/version.ts'
+import { debugBits, debugOfBits } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import type { MetricSource } from '../model/source.ts'
 import { PMCD_LABEL_CHANGE } from '../model/values.ts'
@@ -15,6 +16,7 @@ import type { AgentSlot } from './agent-slot.ts'
 import { Agents } from './agents.ts'
 import type { Client } from './client.ts'
 import { Clients } from './clients.ts'
+import { type Diagnostics, newDiagnostics } from './diagnostics.ts'
 import { contextLabels, fileLabelsJson, type HostLabels } from './labels.ts'
 import { accessTables, agentTable, clientTable, portTable } from './log-tables.ts'
 import type { Collector, CollectorOptions, Limits } from './options.ts'
@@ -44,6 +46,7 @@ class RunningCollector implements Collector {
   readonly #clock: () => number
   readonly #counters: PduCounters = newPduCounters()
   readonly #controls: Controls
+  readonly #diagnostics: Diagnostics
   readonly #agents: Agents
   readonly #router: Router
   readonly #clients: Clients
@@ -63,6 +66,7 @@ class RunningCollector implements Collector {
     this.#labels = options.readLabels?.() ?? NO_LABELS
     this.#pmns = options.pmns
     this.#controls = { timeoutSec: options.timeoutSec ?? 5, credsTimeoutSec: options.credsTimeoutSec ?? 3 }
+    this.#diagnostics = newDiagnostics(options, (line) => options.log.line(line), this.#clock)
     this.#agents = new Agents({
       env: {
         timeoutMs: () => this.#controls.timeoutSec * 1000,
@@ -72,12 +76,13 @@ class RunningCollector implements Collector {
         variables: options.variables ?? process.env,
         statistics: this.#statistics(),
         counters: this.#counters,
+        diagnostics: this.#diagnostics,
       },
       restartsAgents: options.restartsAgents ?? true,
       clock: this.#clock,
       changed: (changes) => this.#changed(changes),
       started: (slot) => {
-        for (const client of this.#clients.all()) introduce(client, slot)
+        for (const client of this.#clients.all()) this.#introduce(client, slot)
       },
       rerouted: () => this.#reroute(),
       advanced: () => {
@@ -100,10 +105,10 @@ class RunningCollector implements Collector {
         clock: this.#clock,
         incompleteMs: () => this.#controls.timeoutSec * 1000,
         handshakeMs: options.handshakeMs ?? HANDSHAKE_MS,
-        tracesPdus: options.tracesPdus ?? false,
+        diagnostics: this.#diagnostics,
         peerCredentials: options.peerCredentials,
         introduced: (client) => {
-          for (const slot of this.#agents.slots) introduce(client, slot)
+          for (const slot of this.#agents.slots) this.#introduce(client, slot)
         },
       },
       options.access ?? new AccessTable(),
@@ -202,13 +207,28 @@ class RunningCollector implements Collector {
 
   async #reroute(): Promise<void> {
     const pmns = this.#pmns ?? (await this.#agents.names())
+    const { debug } = this.#diagnostics
+    if (debug.pmns) debug.say('pmns', `name space of ${pmns.size} names`)
     this.#router.setTables({ slots: this.#agents.slots, pmns })
+  }
+
+  /** Tells an agent who a client is. */
+  #introduce(client: Client, slot: AgentSlot): void {
+    if (!client.isOpen) return
+    const { debug } = this.#diagnostics
+    for (const [key, value] of client.attributes) {
+      if (debug.attr)
+        debug.say('attr', `client ${client.identity.seq}, ${key}="${value}" to "${slot.options.name}"`)
+      slot.attribute(client.identity.slot, key, value)
+    }
   }
 
   #readLabels(): void {
     const next = this.#options.readLabels?.()
     if (next === undefined) return
     for (const problem of next.problems) this.#options.log.notice('warning', problem)
+    const { debug } = this.#diagnostics
+    if (debug.labels) debug.say('labels', `labels from files: ${fileLabelsJson(next)}`)
     if (fileLabelsJson(next) !== fileLabelsJson(this.#labels)) this.#changed(PMCD_LABEL_CHANGE)
     this.#labels = next
   }
@@ -219,6 +239,7 @@ class RunningCollector implements Collector {
 
   #statistics(): CollectorStatistics {
     const { hostname, log } = this.#options
+    const { debug, trace } = this.#diagnostics
     return {
       version: VERSION,
       build: '1',
@@ -246,6 +267,15 @@ class RunningCollector implements Collector {
       sighups: () => this.#sighups,
       seqnum: () => this.#seqnum,
       controls: this.#controls,
+      debug: {
+        get bits() {
+          return debugBits(debug.names)
+        },
+        set bits(bits) {
+          debug.names = debugOfBits(bits)
+        },
+      },
+      trace,
       limits: this.#limits,
       reconfigure: () => {
         log.notice('info', 'pmcd reset via pmcd.control.sighup')
@@ -268,11 +298,6 @@ class RunningCollector implements Collector {
     if (slot === undefined) throw new PcpError('PM_ERR_INST', `No agent has domain ${domain}`)
     slot.isFenced = on
   }
-}
-
-function introduce(client: Client, slot: AgentSlot): void {
-  if (!client.isOpen) return
-  for (const [key, value] of client.attributes) slot.attribute(client.identity.slot, key, value)
 }
 
 function clientInfo(client: Client): ClientInfo {

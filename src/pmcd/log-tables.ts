@@ -17,8 +17,9 @@ export function agentTable(slots: readonly AgentSlot[]): string {
     const { name, domain, kind, parameters } = slot.options
     const pid = slot.pid === undefined ? '' : String(slot.pid)
     const protocol = kind === 'dso' ? 'dso' : kind === 'pipe' ? 'bin pipe' : 'bin sock'
+    const fds = (slot.fds ?? ['', '']).map((fd) => String(fd).padStart(3)).join(' ')
     const place = `${name.padEnd(12)} ${String(domain).padStart(3)} ${pid.padStart(5)}`
-    lines.push(`${place}           2 ${protocol} ${parameters}`)
+    lines.push(`${place} ${fds}   2 ${protocol} ${parameters}`)
   }
   lines.push('')
   return lines.join('\n')
@@ -72,14 +73,12 @@ export function clientTable(clients: Iterable<Client>, when: string): string {
     '     ==  ========================================  =======  =================',
   ]
   for (const client of clients) {
-    const { slot, address } = client.identity
+    const { fd, address } = client.identity
     const denied = [
       (client.denied & OP_FETCH) === 0 ? '' : 'fetch ',
       (client.denied & OP_STORE) === 0 ? '' : 'store ',
     ]
-    lines.push(
-      `    ${String(slot).padStart(3)}  ${address.padEnd(40)}        2  ${denied.join('')}`.trimEnd(),
-    )
+    lines.push(`    ${String(fd).padStart(3)}  ${address.padEnd(40)}        2  ${denied.join('')}`.trimEnd())
   }
   return lines.join('\n')
 }

@@ -127,7 +127,8 @@ async function start(
     reload: () => files.reload(),
     readLabels: () =>
       readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname: host, root: '/' }),
-    tracesPdus: settings.tracesPdus,
+    traceMask: settings.traceMask,
+    debug: settings.debug,
     peerCredentials: peerCredentials(),
   })
   const pidFile = settings.writesPidFile ? writePidFile(variables, log) : undefined

@@ -6,7 +6,9 @@ import { constants } from 'node:os'
 import { PcpError } from '../model/errors.ts'
 import { openAgentLink } from '../net/agent-link.ts'
 import { PduConnection, type PduStream, socketStream } from '../net/connection.ts'
+import { descriptorOf } from '../sys/descriptor.ts'
 import type { PipeConfig, SocketConfig } from './config.ts'
+import { ConnectionWatch } from './diagnostics.ts'
 import type { AgentOpenEnv, ExitStatus, OpenedAgent } from './options.ts'
 
 /** How long an agent may take to end once its connection is closed. */
@@ -61,7 +63,9 @@ async function connectAgent(
   env: AgentOpenEnv,
   { startsNotReady, running, leftover }: LinkSettings,
 ): Promise<OpenedAgent> {
-  const connection = new PduConnection(stream, { name: `agent "${name}"`, counters: env.counters })
+  const fds = [descriptorOf(stream.readable), descriptorOf(stream.writable)] as const
+  const watch = new ConnectionWatch(env.diagnostics, `agent "${name}"`, fds[0])
+  const connection = new PduConnection(stream, { name: `agent "${name}"`, counters: env.counters, watch })
   const link = await openAgentLink(connection, {
     name: `agent "${name}"`,
     get timeoutMs() {
@@ -73,15 +77,21 @@ async function connectAgent(
     running?.child.kill('SIGKILL')
     throw error
   })
+  let isClosing = false
+  connection.onClose((error) => {
+    if (!isClosing) watch.failed(error)
+  })
   const closeLink = link.close.bind(link)
   // Whoever closes the source ends the process with it: at first by closing its input, then by force.
   link.close = async () => {
+    isClosing = true
     await closeLink()
     if (running !== undefined) await endProcess(running)
     if (leftover !== undefined) rmSync(leftover, { force: true })
   }
   return {
     source: link,
+    fds,
     attribute: (client, key, value) => link.attribute(client, key, value),
     ...(running === undefined ? {} : { pid: running.child.pid!, exited: running.exited }),
   }

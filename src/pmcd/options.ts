@@ -8,6 +8,7 @@ import type { Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
 import type { PeerCredentials } from '../sys/native/peer-credentials.ts'
 import type { AccessTable } from './access.ts'
+import type { DiagnosticSettings, Diagnostics } from './diagnostics.ts'
 import type { HostLabels } from './labels.ts'
 
 /** An agent that the collector opens, keeps and, when it fails, opens again. */
@@ -39,6 +40,7 @@ export interface AgentOpenEnv {
   readonly statistics: CollectorStatistics
   /** Counts PDUs of all connections. */
   readonly counters: PduCounters
+  readonly diagnostics: Diagnostics
 }
 
 /** An agent that is open. */
@@ -50,6 +52,8 @@ export interface OpenedAgent {
   readonly attribute?: (client: number, key: number, value: string) => void
   /** Resolves to how the agent's process ended, once it has. */
   readonly exited?: Promise<ExitStatus>
+  /** Descriptors of the connection to the agent: what it is heard through, and what it is told through. */
+  readonly fds?: readonly [input: number, output: number]
 }
 
 /** How a process ended: one of the two is 0. */
@@ -92,7 +96,7 @@ export interface Configuration {
 }
 
 /** What a collector is started with. */
-export interface CollectorOptions extends CollectorEndpoints, Configuration {
+export interface CollectorOptions extends CollectorEndpoints, Configuration, DiagnosticSettings {
   /** Name of the host the metrics are about. */
   readonly hostname: string
   readonly log: Log
@@ -115,8 +119,6 @@ export interface CollectorOptions extends CollectorEndpoints, Configuration {
   readonly readLabels?: () => HostLabels
   /** Who is at the other end of unix sockets; default: nobody knows. */
   readonly peerCredentials?: PeerCredentials
-  /** Write every PDU's type to the log. */
-  readonly tracesPdus?: boolean
   /** Milliseconds since the epoch. */
   readonly clock?: () => number
 }

@@ -20,7 +20,10 @@ export interface CollectorSettings {
   readonly pduBytes?: number
   readonly contexts?: number
   readonly metrics?: number
-  readonly tracesPdus: boolean
+  /** Sum of TRACE_*: what the event trace records from the start. */
+  readonly traceMask: number
+  /** Names of -D. */
+  readonly debug: ReadonlySet<string>
   /** Where PIDs of daemons are kept; only a daemon has one. */
   readonly writesPidFile: boolean
 }

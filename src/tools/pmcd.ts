@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseDebug } from '../model/debug.ts'
 import { type CollectorSettings, parsePorts } from '../pmcd/settings.ts'
+import { setProcessName } from '../sys/native/process-name.ts'
 import {
   endEarly,
   HELP_ROW,
@@ -48,9 +49,13 @@ const TABLE: OptionTable = {
     { short: 'S', long: 'reqauth', help: 'all clients must authenticate' },
     { short: 'U', long: 'username', arg: 'USER', help: 'run as this user: start pmcd as that user instead' },
     { heading: 'Diagnostic options' },
-    { short: 'D', long: 'debug', arg: 'NAMES', help: 'debug options; pdu writes every PDU to the log' },
+    { short: 'D', long: 'debug', arg: 'NAMES', help: 'debug options: what to tell in the log, see pmdbg -l' },
     { short: 'l', long: 'log', arg: 'FILE', help: 'log file (default pmcd.log), - for standard error' },
-    { short: 'T', arg: 'MASK', help: 'event trace: 2 writes every PDU to the log' },
+    {
+      short: 'T',
+      arg: 'MASK',
+      help: 'event trace: sum of 1 for connections, 2 for PDUs, 256 to write each event at once',
+    },
     { short: 'x', arg: 'FILE', help: 'write why the start failed to this file as well' },
     VERSION_ROW,
     HELP_ROW,
@@ -64,8 +69,6 @@ const REFUSED: Readonly<Record<string, string>> = {
 }
 /** Set for the process that a daemon's parent starts. */
 const DAEMON_VARIABLE = 'PCP_TS_PMCD_DAEMON'
-const TRACE_PDUS = 2
-const TRACE_UNBUFFERED = 256
 
 /** The command. */
 export const tool: Tool = {
@@ -86,6 +89,7 @@ async function run(io: ToolIo): Promise<number> {
   // The collector with its agents is heavy: help and version do without it, and so does the parent of a daemon.
   const { runCollector, verifyConfiguration } = await import('../pmcd/main.ts')
   if (has('v')) return verifyConfiguration(settings, io.env, (text) => io.stderr.write(`${text}\n`))
+  setProcessName(tool.name, io.args)
   return runCollector(settings, {
     env: io.env,
     signal: io.signal,
@@ -130,9 +134,6 @@ function settingsOf(parsed: ParsedOptions, io: ToolIo, isDaemon: boolean): Colle
     if (names === undefined) problems.push(`unrecognized debug options specification (${list})`)
     return [...(names ?? [])]
   })
-  const mask = number('T', 0) ?? 0
-  if ((mask & ~(TRACE_PDUS | TRACE_UNBUFFERED)) !== 0)
-    problems.push(`-T ${mask}: this version traces PDUs only, give 2 or 258`)
   const log = last('l') ?? 'pmcd.log'
   return defined({
     configPath: path('c'),
@@ -148,7 +149,8 @@ function settingsOf(parsed: ParsedOptions, io: ToolIo, isDaemon: boolean): Colle
     pduBytes: number('L', 1),
     contexts: number('C', 1),
     metrics: number('M', 1),
-    tracesPdus: debug.includes('pdu') || (mask & TRACE_PDUS) !== 0,
+    traceMask: number('T', 0) ?? 0,
+    debug: new Set(debug),
     writesPidFile: isDaemon,
   })
 }

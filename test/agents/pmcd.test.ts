@@ -50,6 +50,14 @@ function fakeCollector(): { statistics: CollectorStatistics; told: string[] } {
     sighups: () => 3,
     seqnum: () => 11,
     controls: { timeoutSec: 5, credsTimeoutSec: 3 },
+    debug: { bits: 0 },
+    trace: {
+      recordsConnections: true,
+      recordsPdus: false,
+      isUnbuffered: false,
+      size: 20,
+      dump: () => told.push('trace'),
+    },
     limits: { pduBytes: 65536, contexts: 64, metrics: 32768 },
     reconfigure: () => told.push('reconfigure'),
     advanceSeqnum: () => told.push('advance'),
@@ -181,9 +189,21 @@ test('controls take what they can be and refuse the rest', async () => {
     code: 'PM_ERR_BADSTORE',
   })
   await expect(store(agent, 'pmcd.limits.contexts', ROOT, 1)).rejects.toMatchObject({ code: 'PM_ERR_PMID' })
-  await expect(store(agent, 'pmcd.control.traceconn', ROOT, 1)).rejects.toMatchObject({
-    code: 'PM_ERR_PERMISSION',
+  const code = (name: string, value: number): Promise<unknown> =>
+    store(agent, name, ROOT, value).catch((error) => error.code)
+  expect(await code('pmcd.control.tracepdu', 2)).toBe('PM_ERR_BADSTORE')
+  expect(await code('pmcd.control.tracebufs', -1)).toBe('PM_ERR_SIGN')
+  for (const name of ['traceconn', 'tracepdu', 'tracenobuf', 'dumptrace', 'tracebufs', 'debug'])
+    expect(await code(`pmcd.control.${name}`, name === 'traceconn' ? 0 : 1)).toBeUndefined()
+  expect(statistics.trace).toMatchObject({
+    recordsConnections: false,
+    recordsPdus: true,
+    isUnbuffered: true,
+    size: 1,
   })
+  expect(statistics.debug.bits).toBe(1)
+  expect(await valuesOf(agent, 'pmcd.control.tracepdu')).toEqual({ '-1': 1 })
+  expect(told.at(-1)).toBe('trace')
 })
 
 test("controls belong to user 0 and the collector's own user", async () => {

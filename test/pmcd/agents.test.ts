@@ -3,7 +3,7 @@ import { PMCD_NAMES_CHANGE } from '../../src/model/values.ts'
 import { Agents, type AgentsHost } from '../../src/pmcd/agents.ts'
 import type { AgentOpenEnv, AgentOptions, OpenedAgent } from '../../src/pmcd/options.ts'
 import { logOnFd } from '../../src/sys/log.ts'
-import { memoryAgent, withAnswers } from './parts.ts'
+import { memoryAgent, QUIET, withAnswers } from './parts.ts'
 
 let agents: Agents
 afterEach(async () => {
@@ -52,7 +52,7 @@ function newAgents(host: Partial<AgentsHost> = {}): { lines: string[]; changes: 
     line: (text: string) => lines.push(text),
   }
   agents = new Agents({
-    env: { log } as unknown as AgentOpenEnv,
+    env: { log, diagnostics: QUIET } as unknown as AgentOpenEnv,
     restartsAgents: true,
     clock: Date.now,
     changed: (bits) => changes.push(bits),

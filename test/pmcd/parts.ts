@@ -2,15 +2,19 @@
 import type { Outcome } from '../../src/model/errors.ts'
 import type { MetricSource, SourceEvent } from '../../src/model/source.ts'
 import type { ValueSet } from '../../src/model/values.ts'
+import { Router } from '../../src/pmapi/router.ts'
 import { AgentSlot } from '../../src/pmcd/agent-slot.ts'
 import { Client, type ClientConnection, type ClientHost } from '../../src/pmcd/client.ts'
+import { type Diagnostics, newDiagnostics } from '../../src/pmcd/diagnostics.ts'
 import { FetchBatch } from '../../src/pmcd/fetch-batch.ts'
 import type { AgentOpenEnv, AgentOptions } from '../../src/pmcd/options.ts'
-import { Router } from '../../src/pmapi/router.ts'
 import { defineAgent } from '../../src/pmda/define-agent.ts'
 import { openAgent } from '../../src/pmda/open-agent.ts'
 import { Pmns } from '../../src/pmns/tree.ts'
 import { encodeCreds } from '../../src/wire/creds.ts'
+
+/** Diagnostics that are off. */
+export const QUIET: Diagnostics = newDiagnostics({}, () => {}, Date.now)
 
 /** An agent of this domain with metrics `NAME.one` (1), `NAME.two` (2, stored values are kept) and an instance domain. */
 export function memoryAgent(name: string, domain: number): MetricSource {
@@ -67,7 +71,7 @@ export async function slotOf(
   const heard: string[] = []
   const slot = new AgentSlot(
     { name, domain, kind, parameters: '', open: async () => ({ source }) },
-    {} as AgentOpenEnv,
+    { diagnostics: QUIET } as AgentOpenEnv,
     {
       started: () => heard.push('started'),
       changed: (_slot, changes) => heard.push(`changed ${changes}`),
@@ -134,9 +138,10 @@ export function connectClient(
     features: 0x0e40,
     introduced: () => events.push('introduced'),
     violation: () => events.push('violation'),
+    debug: QUIET.debug,
     ...settings.host,
   }
-  const identity = { slot: settings.slot ?? 0, seq: 7, address: '::1', startMs: 0 }
+  const identity = { slot: settings.slot ?? 0, seq: 7, fd: 5, address: '::1', startMs: 0 }
   const client = new Client(identity, connection, host, settings.denied ?? 0)
   if (settings.greets ?? true) client.receive(encodeCreds(0))
   const arrived = (count: number): Promise<void> =>

@@ -11,7 +11,7 @@ type Row = Omit<MetricSpec, 'cluster' | 'item' | 'sem' | 'units'> & { readonly u
 
 /** Metrics that control the collector. */
 export function controlMetrics(statistics: CollectorStatistics): Record<string, MetricSpec> {
-  const { controls, limits } = statistics
+  const { controls, limits, trace } = statistics
   const setting = (item: number, row: Row): MetricSpec => ({ item, sem: 'discrete', units: 'none', ...row })
   const control = (item: number, row: Row): MetricSpec => {
     const { store, ...rest } = setting(item, row)
@@ -34,21 +34,34 @@ export function controlMetrics(statistics: CollectorStatistics): Record<string, 
         if (value !== 0) act()
       },
     })
-  /** There is no event trace to control: the metrics exist, and refuse to be stored rather than do nothing. */
-  const trace = (item: number, help: string): MetricSpec =>
-    setting(item, {
+  /** A control that is on or off. */
+  const flag = (
+    item: number,
+    key: 'recordsConnections' | 'recordsPdus' | 'isUnbuffered',
+    help: string,
+    text: string,
+  ): MetricSpec =>
+    control(item, {
       type: '32',
       help,
-      text: 'Always 0: this collector records no event trace.',
-      value: () => 0,
+      text,
+      value: () => (trace[key] ? 1 : 0),
+      store: (value) => {
+        if (value !== 0 && value !== 1) throw new PcpError('PM_ERR_BADSTORE', 'Store 0 or 1')
+        trace[key] = value === 1
+      },
     })
   return {
     ...registers(statistics),
-    'pmcd.control.debug': setting(0, {
+    'pmcd.control.debug': control(0, {
       type: '32',
       help: 'Debug options in force, as the number older releases used',
-      text: 'Always 0: the options are those of the command line and cannot be changed while the collector runs.',
-      value: () => 0,
+      text: `The sum of the numbers of the options, such as 1 for pdu and 2 for fetch: what the option -D turns on. Options that
+never had a number cannot be turned on here, and are turned off by whatever is stored.`,
+      value: () => statistics.debug.bits,
+      store: (value) => {
+        statistics.debug.bits = Number(value)
+      },
     }),
     'pmcd.control.timeout': control(4, {
       type: 'u32',
@@ -70,11 +83,39 @@ export function controlMetrics(statistics: CollectorStatistics): Record<string, 
         controls.credsTimeoutSec = Number(value)
       },
     }),
-    'pmcd.control.traceconn': trace(9, 'Does the event trace record connections?'),
-    'pmcd.control.tracepdu': trace(10, 'Does the event trace record PDUs?'),
-    'pmcd.control.tracenobuf': trace(14, 'Is each traced event written to the log at once?'),
-    'pmcd.control.tracebufs': trace(11, 'How many events the trace keeps'),
-    'pmcd.control.dumptrace': trace(12, 'Writes the event trace to the log'),
+    'pmcd.control.traceconn': flag(
+      9,
+      'recordsConnections',
+      'Does the event trace record connections?',
+      'Storing 1 records clients and agents that come and go, storing 0 does not. The option -T decides at the start.',
+    ),
+    'pmcd.control.tracepdu': flag(
+      10,
+      'recordsPdus',
+      'Does the event trace record PDUs?',
+      'Storing 1 records every PDU that is sent or received, storing 0 does not. The option -T decides at the start.',
+    ),
+    'pmcd.control.tracenobuf': flag(
+      14,
+      'isUnbuffered',
+      'Is each traced event written to the log at once?',
+      'With 0 events are kept until somebody asks for them or an agent is lost, with 1 they are written as they happen.',
+    ),
+    'pmcd.control.tracebufs': control(11, {
+      type: '32',
+      help: 'How many events the trace keeps',
+      text: 'The oldest event makes room for a new one. Storing another number empties the trace.',
+      value: () => trace.size,
+      store: (value) => {
+        trace.size = notNegative(value)
+      },
+    }),
+    'pmcd.control.dumptrace': action(
+      12,
+      'Storing 1 writes the event trace to the log',
+      'The trace is empty afterwards. The value is always 0.',
+      () => trace.dump(),
+    ),
     'pmcd.control.dumpconn': action(
       13,
       'Storing 1 writes the list of clients to the log',

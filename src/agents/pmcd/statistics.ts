@@ -49,6 +49,23 @@ export interface Controls {
   credsTimeoutSec: number
 }
 
+/** Diagnostics that are on, as the number older releases used: pmcd.control.debug. */
+export interface DebugControl {
+  bits: number
+}
+
+/** The event trace: pmcd.control.trace*. */
+export interface TraceControl {
+  recordsConnections: boolean
+  recordsPdus: boolean
+  /** Is each event written to the log at once? */
+  isUnbuffered: boolean
+  /** Events it keeps. */
+  size: number
+  /** Writes what it holds to the log, and empties it. */
+  dump(): void
+}
+
 /** The statistics and controls of a running collector. */
 export interface CollectorStatistics {
   readonly version: string
@@ -68,6 +85,8 @@ export interface CollectorStatistics {
   readonly sighups: () => number
   readonly seqnum: () => number
   readonly controls: Controls
+  readonly debug: DebugControl
+  readonly trace: TraceControl
   /** Most bytes a client's PDU may have, contexts a client may have, metrics a fetch may name. */
   readonly limits: { readonly pduBytes: number; readonly contexts: number; readonly metrics: number }
   /** Does as SIGHUP does. */

@@ -1,0 +1,82 @@
+/** What a collector tells about its work while it works: -D, PCP_DEBUG, pmcd.control.debug. pmdbg(1) */
+
+/** Diagnostics the collector has; the other names of PCP are accepted and say nothing here. */
+export type Topic =
+  | 'access'
+  | 'appl0'
+  | 'appl1'
+  | 'attr'
+  | 'auth'
+  | 'config'
+  | 'context'
+  | 'fetch'
+  | 'indom'
+  | 'labels'
+  | 'pdu'
+  | 'pmns'
+  | 'profile'
+
+/** One boolean a diagnostic: `if (debug.fetch) debug.say('fetch', ...)` costs a field read while it is off. */
+export class Debug implements Record<Topic, boolean> {
+  /** Who is let in, and why not. */
+  access = false
+  /** The life of agents. */
+  appl0 = false
+  /** Rounds in which agents are started, replaced and given their part of the name space. */
+  appl1 = false
+  /** What agents are told about clients. */
+  attr = false
+  /** How clients prove who they are. */
+  auth = false
+  /** Settings and configuration files. */
+  config = false
+  /** Clients and their contexts that come and go. */
+  context = false
+  /** Metrics asked for and what came of them. */
+  fetch = false
+  /** Questions about instance domains. */
+  indom = false
+  /** Labels and their files. */
+  labels = false
+  /** Every PDU, with its words. */
+  pdu = false
+  /** Questions about names, and the name space file. */
+  pmns = false
+  /** Profiles that clients send. */
+  profile = false
+  readonly #write: (line: string) => void
+  #names: ReadonlySet<string> = new Set()
+
+  /** `write` takes a line of the log. */
+  constructor(names: ReadonlySet<string>, write: (line: string) => void) {
+    this.#write = write
+    this.names = names
+  }
+
+  /** Every name that is on, also those that say nothing here. */
+  get names(): ReadonlySet<string> {
+    return this.#names
+  }
+
+  set names(names: ReadonlySet<string>) {
+    this.#names = names
+    this.access = names.has('access')
+    this.appl0 = names.has('appl0')
+    this.appl1 = names.has('appl1')
+    this.attr = names.has('attr')
+    this.auth = names.has('auth')
+    this.config = names.has('config')
+    this.context = names.has('context')
+    this.fetch = names.has('fetch')
+    this.indom = names.has('indom')
+    this.labels = names.has('labels')
+    this.pdu = names.has('pdu')
+    this.pmns = names.has('pmns')
+    this.profile = names.has('profile')
+  }
+
+  /** Writes a line about one of them. */
+  say(topic: Topic, text: string): void {
+    this.#write(`${topic}: ${text}`)
+  }
+}
