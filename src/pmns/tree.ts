@@ -196,9 +196,7 @@ export class Pmns {
 
   /** The canonical text form, which `parsePmns` reads back: groups depth first, `root` first. docs/formats/pmns.md §2 */
   toString(): string {
-    const groups: string[] = []
-    writeGroup(this.#root, '', groups)
-    return groups.join('\n')
+    return groupText(this.#root, '')
   }
 
   /** The group of a name, making it and what is missing above it. */
@@ -302,12 +300,14 @@ function walkGroup(group: Group, prefix: string, visit: (name: string, id: Pmid)
   }
 }
 
-/** Appends the group of a non-leaf and those of the non-leaves below it. */
-function writeGroup(group: Group, path: string, groups: string[]): void {
+/** What follows `domain:cluster:` in a line, by item: making text of numbers takes half the time of writing. */
+const LINE_ENDS: string[] = []
+
+/** The group of a non-leaf, and after empty lines those of the non-leaves below it. */
+function groupText(group: Group, path: string): string {
   const below: Group[] = []
   let text = `${path === '' ? 'root' : path} {\n`
-  // Neighbours mostly differ in the item alone; putting their ids together anew takes half the time of writing.
-  let [high, prefix] = [-1, '']
+  let [high, prefix] = [-1, ''] // neighbours mostly differ in the item alone
   for (const [name, child] of group.children) {
     if (typeof child !== 'number') {
       if (child.leaves === 0) continue
@@ -319,11 +319,14 @@ function writeGroup(group: Group, path: string, groups: string[]): void {
       const item = itemOf(child)
       if (child - item !== high) prefix = `\t${domainOf(child)}:${clusterOf(child)}:`
       high = child - item
-      text += `\t${name}${prefix}${item}\n`
+      LINE_ENDS[item] ??= `${item}\n`
+      text += `\t${name}${prefix}${LINE_ENDS[item]}`
     }
   }
-  groups.push(`${text}}\n`)
-  for (const child of below) writeGroup(child, path === '' ? child.name : `${path}.${child.name}`, groups)
+  text += '}\n'
+  for (const child of below)
+    text += `\n${groupText(child, path === '' ? child.name : `${path}.${child.name}`)}`
+  return text
 }
 
 /** A dynamic root as files write it: `29:*:*`. */
