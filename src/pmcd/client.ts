@@ -1,7 +1,7 @@
 /**
  * One client of the collector: handshake, contexts, requests in, replies out in request order. docs/formats/wire.md §4, §10
  *
- *     challenge ──► CREDS ──► [container] ──► requests
+ *     challenge ──► introduction (handshake.ts) ──► requests
  */
 import { setMaxListeners } from 'node:events'
 import { PcpError, statusOf } from '../model/errors.ts'
@@ -10,23 +10,12 @@ import { ALL_INSTANCES, type Profile } from '../model/profile.ts'
 import type { Credentials, MetricSource, Requester } from '../model/source.ts'
 import type { FetchResult } from '../model/values.ts'
 import {
-  attrText,
-  decodeAttr,
   PCP_ATTR_CONTAINER,
   PCP_ATTR_GROUPID,
   PCP_ATTR_PROCESSID,
   PCP_ATTR_USERID,
+  PCP_ATTR_USERNAME,
 } from '../wire/attr.ts'
-import {
-  decodeCreds,
-  PDU_FLAG_AUTH,
-  PDU_FLAG_COMPRESS,
-  PDU_FLAG_CONTAINER,
-  PDU_FLAG_CREDS_REQD,
-  PDU_FLAG_SECURE,
-  PDU_FLAG_SECURE_ACK,
-  versionOf,
-} from '../wire/creds.ts'
 import { encodeChallenge, encodeError } from '../wire/error.ts'
 import { decodeFetch } from '../wire/fetch.ts'
 import {
@@ -50,6 +39,7 @@ import { encodeHighResResult, encodeResult } from '../wire/result.ts'
 import { OP_FETCH, OP_STORE } from './config-access.ts'
 import type { Debug, Topic } from './debug.ts'
 import type { FetchBatch } from './fetch-batch.ts'
+import { flagsIn, type Gate, Handshake, OPEN_GATE } from './handshake.ts'
 import type { Limits } from './options.ts'
 import { REQUESTS } from './requests.ts'
 
@@ -69,7 +59,7 @@ export interface ClientHost {
   readonly source: MetricSource
   readonly batch: FetchBatch
   readonly limits: Limits
-  /** PDU_FLAG_* offered. */
+  /** PDU_FLAG_* offered to everybody. */
   readonly features: number
   /** The client's attributes are known, or have changed. */
   readonly introduced: (client: Client) => void
@@ -93,9 +83,6 @@ export interface ClientIdentity {
 
 /** Replies that may be outstanding before the collector stops reading from a client. */
 const MAX_OUTSTANDING = 256
-/** Features that exist but are not offered get 'not supported', all others are protocol errors. */
-const KNOWN_FEATURES =
-  PDU_FLAG_SECURE | PDU_FLAG_SECURE_ACK | PDU_FLAG_COMPRESS | PDU_FLAG_AUTH | PDU_FLAG_CREDS_REQD
 const PERMISSION: number = statusOf('PM_ERR_PERMISSION')
 
 /** Which diagnostic tells about a request. */
@@ -115,14 +102,16 @@ interface Reply {
 
 /** A connected client. */
 export class Client {
-  readonly identity: ClientIdentity
+  #identity: ClientIdentity
   readonly #connection: ClientConnection
   readonly #host: ClientHost
   readonly #contexts = new Map<number, Requester>()
   readonly #replies: Reply[] = []
   /** Aborted when the client goes: its questions that agents have not been asked yet are dropped. */
   readonly #gone = new AbortController()
-  #state: 'creds' | 'container' | 'open' | 'closed' = 'creds'
+  /** Undefined when it has introduced itself. */
+  #introduction: Handshake | undefined
+  #isClosed = false
   #changes = 0
   #container = ''
   /** Who asks when no context is named. */
@@ -132,15 +121,33 @@ export class Client {
   /** OP_* bits it may not do. */
   denied: number
 
-  /** Sends the challenge. */
-  constructor(identity: ClientIdentity, connection: ClientConnection, host: ClientHost, denied: number) {
-    this.identity = identity
+  /** Sends the challenge; `gate` is what lies between it and the first request. */
+  constructor(
+    identity: ClientIdentity,
+    connection: ClientConnection,
+    host: ClientHost,
+    denied: number,
+    gate: Gate = OPEN_GATE,
+  ) {
+    this.#identity = identity
     this.#connection = connection
     this.#host = host
     this.denied = denied
     this.#anybody = this.#requester(0, ALL_INSTANCES)
     setMaxListeners(0, this.#gone.signal) // each question that waits for an agent listens
-    connection.send(encodeChallenge(host.features))
+    this.#introduction = this.#introduce(gate, host.features | gate.features)
+    connection.send(encodeChallenge(host.features | gate.features))
+  }
+
+  /** Who it is. */
+  get identity(): ClientIdentity {
+    return this.#identity
+  }
+
+  /** It has proved who it is, before its first request. */
+  setCredentials(credentials: Credentials): void {
+    this.#identity = { ...this.#identity, credentials }
+    this.#anybody = this.#requester(0, ALL_INSTANCES)
   }
 
   /** Container it looks into; '' for none. */
@@ -150,7 +157,7 @@ export class Client {
 
   /** Has it finished the handshake? */
   get isOpen(): boolean {
-    return this.#state === 'open'
+    return this.#introduction === undefined && !this.#isClosed
   }
 
   /** PMCD_* bits to tell with the next fetch. */
@@ -166,84 +173,82 @@ export class Client {
     this.#anybody = this.#requester(0, ALL_INSTANCES)
     for (const [context, { profile }] of this.#contexts)
       this.#contexts.set(context, this.#requester(context, profile))
-    if (this.#state === 'open') this.#host.introduced(this)
+    if (this.isOpen) this.#host.introduced(this)
   }
 
   /** What agents are told about it, in PCP's order. */
   get attributes(): readonly (readonly [key: number, value: string])[] {
-    const { pid, gid, uid } = this.identity.credentials ?? {}
+    const { pid, gid, uid, user } = this.identity.credentials ?? {}
     const all: readonly (readonly [number, string | number | undefined])[] = [
       [PCP_ATTR_CONTAINER, this.#container === '' ? undefined : this.#container],
       [PCP_ATTR_PROCESSID, pid],
       [PCP_ATTR_GROUPID, gid],
       [PCP_ATTR_USERID, uid],
+      [PCP_ATTR_USERNAME, user],
     ]
     return all.flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)] as const]))
   }
 
   /** Tells the client why, and closes. */
   refuse(status: number): void {
-    if (this.#state === 'closed') return
+    if (this.#isClosed) return
     this.#connection.send(encodeError(status))
     this.close()
   }
 
   /** Stops; replies still to come are dropped. */
   close(): void {
-    if (this.#state === 'closed') return
+    if (this.#isClosed) return
     this.ended()
     void this.#connection.close()
   }
 
   /** The connection has ended by itself. */
   ended(): void {
-    this.#state = 'closed'
+    this.#isClosed = true
+    this.#introduction?.end()
     this.#gone.abort()
   }
 
   /** Takes a PDU from the client. It may borrow the socket's buffer: what is kept is copied by the decoders. */
   receive(pdu: Uint8Array): void {
-    switch (this.#state) {
-      case 'open':
-        this.#request(pduType(pdu), pdu)
-        break
-      case 'creds':
-        if (pduType(pdu) === PDU_CREDS) this.#handshake(() => this.#creds(pdu))
-        else this.close()
-        break
-      case 'container':
-        this.#handshake(() => this.#containerAttr(pdu))
-        break
-      case 'closed':
+    if (this.#isClosed) return
+    if (this.#introduction === undefined) {
+      this.#request(pduType(pdu), pdu)
+      return
     }
-  }
-
-  #handshake(step: () => void): void {
     try {
-      step()
+      this.#introduction.receive(pdu)
     } catch (error) {
       this.refuse(PcpError.from(error).status)
     }
   }
 
-  #creds(pdu: Uint8Array): void {
-    const { version, flags } = versionOf(decodeCreds(pdu))
-    if (version === 0) return // no version yet: only another CREDS is acceptable
-    const refused = flags & ~(this.#host.features & PDU_FLAG_CONTAINER)
-    if ((refused & ~KNOWN_FEATURES) !== 0)
-      throw new PcpError('PM_ERR_IPC', `Client asks for unknown features 0x${refused.toString(16)}`)
-    if (refused !== 0)
-      throw new PcpError('ENOTSUP', `Client asks for features 0x${refused.toString(16)} that are not offered`)
-    this.#state = (flags & PDU_FLAG_CONTAINER) === 0 ? 'open' : 'container'
-    if (this.#state === 'open') this.#host.introduced(this)
+  #introduce(gate: Gate, features: number): Handshake {
+    return new Handshake(
+      {
+        send: (pdu) => this.#connection.send(pdu),
+        pause: () => this.#connection.pause(),
+        resume: () => this.#connection.resume(),
+        setContainer: (name) => this.setContainer(name),
+        done: () => {
+          this.#introduction = undefined
+          this.#host.introduced(this)
+        },
+        refuse: (error) => this.refuse(error.status),
+        drop: () => this.close(),
+      },
+      gate,
+      features,
+    )
   }
 
-  #containerAttr(pdu: Uint8Array): void {
-    const attr = decodeAttr(pdu)
-    if (attr.key !== PCP_ATTR_CONTAINER)
-      throw new PcpError('PM_ERR_IPC', `Expected a container, not attribute ${attr.key}`)
-    this.#state = 'open'
-    this.setContainer(attrText(attr))
+  /** A client may say again what it wants, but encryption and users are for once. */
+  #credsAgain(pdu: Uint8Array): void {
+    const { features } = this.#host
+    if (flagsIn(pdu, features) === undefined) return
+    this.#introduction = this.#introduce(OPEN_GATE, features)
+    this.#introduction.receive(pdu)
   }
 
   #request(type: number, pdu: Uint8Array): void {
@@ -256,7 +261,7 @@ export class Client {
     try {
       if (type === PDU_FETCH || type === PDU_HIGHRES_FETCH) this.#fetch(type, pdu)
       else if (type === PDU_PROFILE) this.#profile(pdu)
-      else if (type === PDU_CREDS) this.#creds(pdu)
+      else if (type === PDU_CREDS) this.#credsAgain(pdu)
       else this.#ask(type, pdu)
     } catch (error) {
       this.#answer(encodeError(PcpError.from(error).status))
@@ -346,10 +351,9 @@ export class Client {
     const wasFull = this.#replies.length >= MAX_OUTSTANDING
     while (this.#replies[0]?.pdus !== undefined) {
       const { pdus: ready } = this.#replies.shift()!
-      if (this.#state !== 'closed') for (const each of ready!) this.#connection.send(each)
+      if (!this.#isClosed) for (const each of ready!) this.#connection.send(each)
     }
-    if (wasFull && this.#replies.length < MAX_OUTSTANDING && this.#state !== 'closed')
-      this.#connection.resume()
+    if (wasFull && this.#replies.length < MAX_OUTSTANDING && !this.#isClosed) this.#connection.resume()
   }
 
   #requester(context: number, profile: Profile): Requester {
