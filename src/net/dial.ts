@@ -7,6 +7,7 @@ import { encodeCreds, PDU_FLAG_CONTAINER, PDU_FLAG_SECURE, PDU_VERSION } from '.
 import { decodeChallenge } from '../wire/error.ts'
 import { PduConnection, socketStream } from './connection.ts'
 import { type Env, type HostSpec, hostAttr } from './host-spec.ts'
+import { isLoopback } from './loopback.ts'
 import { nextPdu } from './next-pdu.ts'
 import { logIn, type Peer, probe, type Security, securityOf, startTls, wantedFlags } from './secure-dial.ts'
 import { wait } from './wait.ts'
@@ -34,6 +35,13 @@ const SERVER_PORT = 44321
 const PROXY_PORT = 44322
 
 const CONNECT_MS = 5000
+/** What connecting to an address fails with that nobody listens on, or that this machine does not have. */
+const NOBODY_THERE: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'EADDRNOTAVAIL',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+])
 const PROXY_GREETING = 'pmproxy-server 1\n'
 const CONTAINER_NAME = /^[A-Za-z0-9._-]+$/
 
@@ -167,10 +175,6 @@ async function introduce(
   if (login !== undefined) await probe(connection, peer, login, patience)
 }
 
-function isLoopback(address = ''): boolean {
-  return /^(::ffff:)?127\.|^::1$/.test(address)
-}
-
 function checkChallenge(pdu: Uint8Array, target: Target, container: string | undefined): number {
   const challenge = decodeChallenge(pdu)
   if (challenge.status < 0) throw PcpError.fromStatus(challenge.status, `pmcd at ${target.address}`)
@@ -182,7 +186,25 @@ function checkChallenge(pdu: Uint8Array, target: Target, container: string | und
   return features
 }
 
-function connect(target: Target, ms: number, signal: AbortSignal | undefined): Promise<Socket> {
+/** `localhost` is always this machine: asking a resolver would cost a command as much as everything else it does. */
+async function connect(target: Target, ms: number, signal: AbortSignal | undefined): Promise<Socket> {
+  const host = target.proxy?.host ?? target.host
+  if (host !== 'localhost') return connectTo(host, target, ms, signal)
+  try {
+    return await connectTo('127.0.0.1', target, ms, signal)
+  } catch (error) {
+    if (!(error instanceof PcpError) || !NOBODY_THERE.has(error.code)) throw error
+    return connectTo('::1', target, ms, signal).catch(() => Promise.reject(error))
+  }
+}
+
+/** `host` is where to go: an address or a name; undefined for a unix socket. */
+function connectTo(
+  host: string | undefined,
+  target: Target,
+  ms: number,
+  signal: AbortSignal | undefined,
+): Promise<Socket> {
   const net = process.getBuiltinModule('node:net')
   const { proxy } = target
   const where = proxy === undefined ? target.address : `pmproxy at ${proxy.host}:${proxy.port}`
@@ -192,9 +214,7 @@ function connect(target: Target, ms: number, signal: AbortSignal | undefined): P
   const late = (): PcpError => new PcpError('ETIMEDOUT', `${where} did not answer within ${ms} ms`)
   return wait({ ms, late, signal, what: `Connecting to ${where}` }, (end) => {
     const socket =
-      target.path === undefined
-        ? net.connect({ host: proxy?.host ?? target.host!, port: port! })
-        : net.connect({ path: target.path })
+      host === undefined ? net.connect({ path: target.path! }) : net.connect({ host, port: port! })
     let isConnected = false
     const connected = (): void => {
       isConnected = true

@@ -93,6 +93,18 @@ test('PMCD_PORT gives the ports, and the last error is thrown', async () => {
   await expect(dial(parseHostSpec('h:99999'))).rejects.toMatchObject({ code: 'EINVAL' })
 })
 
+test('localhost is whichever address of this machine somebody listens on', async () => {
+  const server = createServer((socket) => socket.end())
+  await new Promise<void>((resolve) => server.listen(0, '::1', resolve))
+  const { port } = server.address() as { port: number }
+  await expect(dial(parseHostSpec(`localhost:${port}`))).rejects.toMatchObject({ code: 'PM_ERR_EOF' })
+  await new Promise((resolve) => server.close(resolve))
+  await expect(dial(parseHostSpec(`localhost:${port}`))).rejects.toMatchObject({
+    code: 'ECONNREFUSED',
+    message: `localhost:${port}: Connection refused`,
+  })
+})
+
 test('a refused connection gives the reason', async () => {
   const pmcd = await fakePmcd(0, () => [], -12387)
   await expect(dial(parseHostSpec(`127.0.0.1:${pmcd.port}`))).rejects.toMatchObject({

@@ -24,8 +24,26 @@ export async function reportingZone(
     return { zone, note: `Note: timezone set to local timezone of host "${host}"\n\n` }
   }
   if (name !== undefined) return { zone: named(name, io), note: `Note: timezone set to "TZ=${name}"\n\n` }
-  const own = processZone(io.env)
-  return { zone: makeZone(own.name, own.bytes), note: '' }
+  return { zone: ownZone(io), note: '' }
+}
+
+/** The zone of this process. Its file is read when a time is shown; most reports show none. */
+function ownZone({ env }: ToolIo): Zone {
+  let zone: Zone | undefined
+  const read = (): Zone => {
+    const { name, bytes } = processZone(env)
+    return makeZone(name, bytes)
+  }
+  return {
+    get name(): string {
+      zone ??= read()
+      return zone.name
+    },
+    at: (sec) => {
+      zone ??= read()
+      return zone.at(sec)
+    },
+  }
 }
 
 function named(name: string, io: ToolIo): Zone {
