@@ -10,6 +10,8 @@ import { type LoadNative, loadNative, type NativeCalls } from './calls.ts'
 export interface Accounts {
   /** Id of a user; undefined when there is no such user. */
   userId(name: string): number | undefined
+  /** Id of a user's first group; undefined when there is no such user. */
+  firstGroupOf(user: string): number | undefined
   /** Id of a group; undefined when there is no such group. */
   groupId(name: string): number | undefined
   /** Ids of the users that the group lists as members; those whose first group it is are not among them. */
@@ -30,6 +32,9 @@ export function openAccounts(load: LoadNative = loadNative, files: AccountFiles 
   return calls === undefined ? accountsOfFiles(files) : accountsOfSystem(calls)
 }
 
+/** struct passwd: the id of the user's first group follows the user's own. */
+const GROUP_AFTER_USER = 4
+
 /** struct passwd and struct group begin alike everywhere: name, password, ids; members follow the group's id. */
 function accountsOfSystem(calls: NativeCalls): Accounts {
   const { pointerBytes } = calls
@@ -39,14 +44,17 @@ function accountsOfSystem(calls: NativeCalls): Accounts {
     const address = get(name)
     return typeof address === 'bigint' && address !== 0n ? address : undefined
   }
-  const idOf = (get: (name: string) => unknown, name: string): number | undefined => {
+  const wordOf = (get: (name: string) => unknown, name: string, offset: number): number | undefined => {
     const entry = entryOf(get, name)
-    return entry === undefined ? undefined : (calls.read(entry, 2 * pointerBytes, 'uint32_t') as number)
+    return entry === undefined ? undefined : (calls.read(entry, offset, 'uint32_t') as number)
   }
+  const idOf = (get: (name: string) => unknown, name: string): number | undefined =>
+    wordOf(get, name, 2 * pointerBytes)
   const pointerAt = (address: bigint, offset: number): bigint =>
     BigInt((calls.read(address, offset, 'void *') as bigint | null) ?? 0)
   return {
     userId: (name) => idOf(getpwnam, name),
+    firstGroupOf: (user) => wordOf(getpwnam, user, 2 * pointerBytes + GROUP_AFTER_USER),
     groupId: (name) => idOf(getgrnam, name),
     membersOf(group) {
       const entry = entryOf(getgrnam, group)
@@ -61,10 +69,11 @@ function accountsOfSystem(calls: NativeCalls): Accounts {
 }
 
 function accountsOfFiles({ passwd, group }: AccountFiles): Accounts {
-  const userId = (name: string): number | undefined => numberIn(entryIn(passwd, name))
+  const userId = (name: string): number | undefined => numberIn(entryIn(passwd, name)?.[2])
   return {
     userId,
-    groupId: (name) => numberIn(entryIn(group, name)),
+    firstGroupOf: (user) => numberIn(entryIn(passwd, user)?.[3]),
+    groupId: (name) => numberIn(entryIn(group, name)?.[2]),
     membersOf: (name) => idsOf((entryIn(group, name)?.[3] ?? '').split(','), userId),
   }
 }
@@ -78,9 +87,8 @@ function entryIn(path: string, name: string): readonly string[] | undefined {
   return undefined
 }
 
-function numberIn(entry: readonly string[] | undefined): number | undefined {
-  const text = entry?.[2] ?? ''
-  return /^\d+$/.test(text) ? Number(text) : undefined
+function numberIn(field: string | undefined): number | undefined {
+  return field !== undefined && /^\d+$/.test(field) ? Number(field) : undefined
 }
 
 /** A member that is no user is nobody who could connect. */

@@ -74,6 +74,8 @@ describe('accounts', () => {
     expect(accounts.userId('root')).toBe(0)
     expect(accounts.groupId('root')).toBe(0)
     expect(accounts.userId('no such user')).toBeUndefined()
+    expect(accounts.firstGroupOf('root')).toBe(0)
+    expect(accounts.firstGroupOf('no such user')).toBeUndefined()
     expect(accounts.groupId('no such group')).toBeUndefined()
     expect(accounts.membersOf('no such group')).toEqual([])
   })
