@@ -22,7 +22,7 @@ export interface NameService {
   /** Addresses of this host's interfaces, loopback included. */
   readonly ownAddresses: () => readonly string[]
   /** Users and groups; asked for once a rule names one. */
-  readonly accounts: () => Accounts
+  readonly accounts: () => Omit<Accounts, 'firstGroupOf'>
 }
 
 /** A rule as it is matched: one statement makes one for each pattern of each name. */

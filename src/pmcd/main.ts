@@ -7,6 +7,7 @@ import { loadConfig, type Variables } from '../sys/config.ts'
 import { type Log, logOnFd, openLog } from '../sys/log.ts'
 import { peerCredentials } from '../sys/native/peer-credentials.ts'
 import { defaultPmnsPath } from '../sys/pmns-files.ts'
+import { becomeAccount, notifyReady, serviceAccount } from './account.ts'
 import { startCollector } from './collector.ts'
 import { FileConfiguration, readConfig } from './configuration.ts'
 import { readHostLabels } from './labels.ts'
@@ -41,7 +42,7 @@ export async function runCollector(settings: CollectorSettings, io: CollectorPro
     signals.onHangup(() => void collector.reconfigure())
     log.notice('info', `pmcd caught ${await signals.ended} from unknown process`)
     await collector.close()
-    if (pidFile !== undefined) rmSync(pidFile, { force: true })
+    if (pidFile !== undefined) removePidFile(pidFile, log)
     log.notice('info', 'pmcd Shutdown')
     return 0
   } catch (error) {
@@ -86,6 +87,7 @@ async function start(
   const { path: confPath, variables } = loadConfig(io.env)
   const environment = environmentSettings(io.env)
   for (const notice of environment.notices) log.line(`Warning: ${notice}`)
+  const account = settings.isService ? serviceAccount(settings.username, variables, log) : undefined
   // Without pcp.conf and pmcd.conf there is no installation to follow: the built-in agents run.
   const defaultConfig = variables['PCP_PMCDCONF_PATH']!
   const hasConfig = confPath !== undefined || existsSync(defaultConfig)
@@ -131,8 +133,16 @@ async function start(
     debug: settings.debug,
     peerCredentials: peerCredentials(),
   })
-  const pidFile = settings.writesPidFile ? writePidFile(variables, log) : undefined
-  return { collector, pidFile }
+  if (!settings.isService) return { collector, pidFile: undefined }
+  try {
+    const pidFile = writePidFile(variables, log)
+    if (io.env['NOTIFY_SOCKET'] !== undefined) await notifyReady(log)
+    if (account !== undefined) becomeAccount(account)
+    return { collector, pidFile }
+  } catch (error) {
+    await collector.close()
+    throw error
+  }
 }
 
 function openCollectorLog(path: string, host: string): Log {
@@ -159,6 +169,15 @@ function writePidFile(variables: Variables, log: Log): string | undefined {
   } catch (error) {
     log.notice('warning', PcpError.from(error, `Cannot write ${path}`).message)
     return undefined
+  }
+}
+
+/** The account may own less than whoever wrote the file. */
+function removePidFile(path: string, log: Log): void {
+  try {
+    rmSync(path, { force: true })
+  } catch (error) {
+    log.notice('warning', PcpError.from(error, `Cannot remove ${path}`).message)
   }
 }
 

@@ -24,8 +24,10 @@ export interface CollectorSettings {
   readonly traceMask: number
   /** Names of -D. */
   readonly debug: ReadonlySet<string>
-  /** Where PIDs of daemons are kept; only a daemon has one. */
-  readonly writesPidFile: boolean
+  /** Does it run as a service: with a PID file, and as somebody else than root? */
+  readonly isService: boolean
+  /** Account to run as once it serves; default: PCP_USER. Services only. */
+  readonly username?: string
 }
 
 /** What the environment adds. */

@@ -1,5 +1,5 @@
 /** pmcd: the collector as a command, in the foreground or as a daemon. pmcd(1) */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseDebug } from '../model/debug.ts'
 import { type CollectorSettings, parsePorts } from '../pmcd/settings.ts'
@@ -19,7 +19,8 @@ const TABLE: OptionTable = {
   rows: [
     { heading: 'Service options' },
     { short: 'A', long: 'no-advertise', help: 'do not advertise the service (this version never does)' },
-    { short: 'f', long: 'foreground', help: 'stay in the foreground, without PID file' },
+    { short: 'f', long: 'foreground', help: 'stay in the foreground, without PID file, as the same user' },
+    { short: 'F', long: 'systemd', help: 'stay in the foreground, else as a daemon: for service managers' },
     { short: 'H', long: 'hostname', arg: 'HOST', help: 'name of this host to tell clients' },
     { short: 'i', long: 'interface', arg: 'ADDR', help: 'listen on this address only; may be repeated' },
     {
@@ -29,6 +30,12 @@ const TABLE: OptionTable = {
       help: 'listen on this TCP port, or comma list of ports; may be repeated',
     },
     { short: 's', long: 'socket', arg: 'PATH', help: 'path of the unix socket' },
+    {
+      short: 'U',
+      long: 'username',
+      arg: 'USER',
+      help: 'account of a daemon that root starts (default PCP_USER)',
+    },
     { heading: 'Configuration options' },
     { short: 'c', long: 'config', arg: 'FILE', help: 'configuration file; FILE.access adds access rules' },
     { short: 'C', arg: 'N', help: 'most contexts one client may use (default 64)' },
@@ -47,7 +54,6 @@ const TABLE: OptionTable = {
     { heading: 'Access options, which this version refuses' },
     { short: 'Q', long: 'reqcert', help: 'remote clients must present a certificate' },
     { short: 'S', long: 'reqauth', help: 'all clients must authenticate' },
-    { short: 'U', long: 'username', arg: 'USER', help: 'run as this user: start pmcd as that user instead' },
     { heading: 'Diagnostic options' },
     { short: 'D', long: 'debug', arg: 'NAMES', help: 'debug options: what to tell in the log, see pmdbg -l' },
     { short: 'l', long: 'log', arg: 'FILE', help: 'log file (default pmcd.log), - for standard error' },
@@ -56,7 +62,7 @@ const TABLE: OptionTable = {
       arg: 'MASK',
       help: 'event trace: sum of 1 for connections, 2 for PDUs, 256 to write each event at once',
     },
-    { short: 'x', arg: 'FILE', help: 'write why the start failed to this file as well' },
+    { short: 'x', arg: 'FILE', help: 'copy the log of a start that failed to this file' },
     VERSION_ROW,
     HELP_ROW,
   ],
@@ -65,7 +71,6 @@ const TABLE: OptionTable = {
 const REFUSED: Readonly<Record<string, string>> = {
   Q: 'certificates are not supported by this version; leave -Q out and limit access in the configuration',
   S: 'authentication is not supported by this version; leave -S out and limit access in the configuration',
-  U: 'this version does not change its user; start it as that user',
 }
 /** Set for the process that a daemon's parent starts. */
 const DAEMON_VARIABLE = 'PCP_TS_PMCD_DAEMON'
@@ -81,11 +86,11 @@ async function run(io: ToolIo): Promise<number> {
   const parsed = parseOptions(TABLE, io)
   const isDaemon = io.env[DAEMON_VARIABLE] !== undefined
   delete process.env[DAEMON_VARIABLE] // agents must not inherit it
-  const settings = settingsOf(parsed, io, isDaemon)
+  const has = (name: string): boolean => parsed.given.some((option) => option.name === name)
+  const settings = settingsOf(parsed, io, isDaemon || has('F'))
   const early = endEarly(TABLE, parsed, io)
   if (early !== undefined) return early
-  const has = (name: string): boolean => parsed.given.some((option) => option.name === name)
-  if (!has('f') && !has('v') && !isDaemon) return startDaemon(io)
+  if (!has('f') && !has('F') && !has('v') && !isDaemon) return startDaemon(io)
   // The collector with its agents is heavy: help and version do without it, and so does the parent of a daemon.
   const { runCollector, verifyConfiguration } = await import('../pmcd/main.ts')
   if (has('v')) return verifyConfiguration(settings, io.env, (text) => io.stderr.write(`${text}\n`))
@@ -97,15 +102,26 @@ async function run(io: ToolIo): Promise<number> {
     failed: (message) => {
       const text = `${io.progname}: ${message}\n`
       const copy = parsed.given.findLast((option) => option.name === 'x')?.value
-      if (copy !== undefined) writeFileSync(copy, text)
+      if (copy !== undefined) copyLog(settings.logPath, resolve(io.cwd, copy), text)
       if (isDaemon) process.send?.({ isReady: false, text })
       else io.stderr.write(text)
     },
   })
 }
 
+/** Leaves what the log says, or only why the start failed where there is no log to read, in a file that somebody looks at. */
+function copyLog(log: string, to: string, text: string): void {
+  let whole = text
+  try {
+    if (log !== '-') whole = readFileSync(log, 'utf8')
+  } catch {
+    // it could not be opened, which is what the text is about
+  }
+  writeFileSync(to, whole)
+}
+
 /** Checks every option; mistakes are added to `parsed.problems`. */
-function settingsOf(parsed: ParsedOptions, io: ToolIo, isDaemon: boolean): CollectorSettings {
+function settingsOf(parsed: ParsedOptions, io: ToolIo, isService: boolean): CollectorSettings {
   const { given, operands, problems } = parsed
   const all = (name: string): string[] =>
     given.filter((option) => option.name === name).map(({ value }) => value)
@@ -151,7 +167,8 @@ function settingsOf(parsed: ParsedOptions, io: ToolIo, isDaemon: boolean): Colle
     metrics: number('M', 1),
     traceMask: number('T', 0) ?? 0,
     debug: new Set(debug),
-    writesPidFile: isDaemon,
+    isService,
+    username: last('U'),
   })
 }
 

@@ -1,0 +1,59 @@
+/** A collector as a service: the account it runs as once it serves, and the service manager that waits for it. pmcd(1) -U, -F */
+import { PcpError } from '../model/errors.ts'
+import type { Variables } from '../sys/config.ts'
+import type { Log } from '../sys/log.ts'
+import { type Accounts, openAccounts } from '../sys/native/accounts.ts'
+
+/** Whom to become. */
+export interface Account {
+  readonly name: string
+  readonly uid: number
+  readonly gid: number
+}
+
+/**
+ * The account of a service that root starts: the one asked for, else PCP_USER. Undefined when nothing is to be changed:
+ * somebody else starts it, nobody is named, or the installation's own account does not exist. EINVAL when the one asked
+ * for does not exist.
+ */
+export function serviceAccount(
+  asked: string | undefined,
+  variables: Variables,
+  log: Log,
+  accounts: Pick<Accounts, 'userId' | 'firstGroupOf'> = openAccounts(),
+  ownUid: number | undefined = process.geteuid?.(),
+): Account | undefined {
+  const name = asked ?? variables['PCP_USER']
+  if (ownUid !== 0 || name === undefined || name === '') return undefined
+  const uid = accounts.userId(name)
+  const gid = accounts.firstGroupOf(name)
+  if (uid !== undefined && gid !== undefined) return uid === 0 ? undefined : { name, uid, gid }
+  const problem = `There is no user "${name}" to run as`
+  if (asked !== undefined) throw new PcpError('EINVAL', `${problem}: give -U a user that exists`)
+  log.notice('warning', `${problem}: pmcd goes on as root`)
+  return undefined
+}
+
+/** Gives up being root, for good: agents started from now on run as the account as well. */
+export function becomeAccount({ name, uid, gid }: Account): void {
+  // Node has it wherever it has the others; its type declarations do not.
+  ;(process as unknown as { initgroups(user: string, extraGroup: number): void }).initgroups(name, gid)
+  process.setgid!(gid)
+  process.setuid!(uid)
+}
+
+/** Longest a service manager may take to hear that the collector serves. */
+const NOTIFY_MS = 5000
+
+/** Tells systemd that the collector serves, through its own program: plain Node has no datagrams on unix sockets. */
+export async function notifyReady(log: Log): Promise<void> {
+  const { execFile } = process.getBuiltinModule('node:child_process')
+  await new Promise<void>((done) => {
+    const args = ['--ready', `--pid=${process.pid}`]
+    execFile('systemd-notify', args, { timeout: NOTIFY_MS }, (error) => {
+      if (error !== null)
+        log.notice('warning', `The service manager was not told that pmcd is ready: ${error.message}`)
+      done()
+    })
+  })
+}
