@@ -13,7 +13,7 @@ export interface ListenOptions {
   readonly localOnly?: boolean
   /** Path of the unix socket, which everybody may use. */
   readonly socketPath?: string
-  /** Connections the kernel keeps waiting; default 5 as PMCD_MAXPENDING. */
+  /** Connections the kernel keeps waiting; default 1024: a thousand may come at once. */
   readonly backlog?: number
   /** Pause before a port that is in use is tried again, four times; default 250 ms. */
   readonly retryMs?: number
@@ -139,7 +139,7 @@ function bind(target: Target, options: ListenOptions): Promise<Server> {
       server.on('error', () => undefined)
       resolve(server)
     }
-    const backlog = options.backlog ?? 5
+    const backlog = options.backlog ?? 1024
     if (target.family === 'unix') server.listen({ path: target.bind, backlog }, listening)
     else
       server.listen(

@@ -14,10 +14,18 @@ interface Waiting {
   readonly failed: (error: unknown) => void
 }
 
+/** Value sets asked for before sockets get another turn: the results of all who wait are never in memory together. */
+const SETS_A_TURN = 4096
+
 /** Collects fetches while sockets are being read, and asks for all of them with one moment afterwards. */
 export class FetchBatch {
   readonly #source: MetricSource
+  /** Those of the moment under way, in the order they came, those that come meanwhile, and how many were asked. */
+  #current: Waiting[] = []
   #waiting: Waiting[] = []
+  #asked = 0
+  #moment: object = {}
+  #isDue = false
 
   constructor(source: MetricSource) {
     this.#source = source
@@ -30,24 +38,53 @@ export class FetchBatch {
     done: (result: FetchResult) => void,
     failed: (error: unknown) => void,
   ): void {
-    // The check phase comes right after the poll phase in which sockets are read: nobody waits for a timer.
-    if (this.#waiting.length === 0) setImmediate(flush, this)
     this.#waiting.push({ ids, requester, signal, done, failed })
+    this.#beDue()
   }
 
   /** Asks now: for a request that must not overtake the fetches before it. */
   flush(): void {
-    const waiting = this.#waiting
-    if (waiting.length === 0) return
-    this.#waiting = []
-    const moment = {}
-    for (const { ids, requester, signal, done, failed } of waiting) {
-      // A client that has gone is forgotten by the agents already: a late fetch would make them remember it.
-      if (!signal.aborted) this.#source.fetch(ids, { requester, signal, moment }).then(done, failed)
+    while (this.#ask(Number.POSITIVE_INFINITY));
+  }
+
+  /** Asks for as much as one turn may take. */
+  turn(): void {
+    this.#isDue = false
+    if (this.#ask(SETS_A_TURN)) this.#beDue()
+  }
+
+  #beDue(): void {
+    if (this.#isDue) return
+    this.#isDue = true
+    // The check phase comes right after the poll phase in which sockets are read: nobody waits for a timer.
+    setImmediate(turn, this)
+  }
+
+  /** Asks for fetches of one moment until there are `budget` sets. Returns whether some are left. */
+  #ask(budget: number): boolean {
+    if (this.#asked === this.#current.length) {
+      this.#current = this.#waiting
+      this.#waiting = []
+      this.#asked = 0
+      this.#moment = {}
     }
+    const moment = this.#moment
+    while (budget > 0 && this.#asked < this.#current.length) {
+      const { ids, requester, signal, done, failed } = this.#current[this.#asked++]!
+      // A client that has gone is forgotten by the agents already: a late fetch would make them remember it.
+      if (signal.aborted) continue
+      budget -= ids.length
+      this.#source.fetch(ids, { requester, signal, moment }).then(done, failed)
+    }
+    const isDone = this.#asked === this.#current.length
+    if (isDone) {
+      this.#current = [] // else what was answered stays in memory until somebody asks again
+      this.#asked = 0
+    }
+    return !isDone || this.#waiting.length > 0
   }
 }
 
-function flush(batch: FetchBatch): void {
-  batch.flush()
+function turn(batch: FetchBatch): void {
+  batch.turn()
 }

@@ -16,6 +16,8 @@ export interface Candidate {
 
 const REFERENCE = '/usr/lib/pcp/bin/pmcd'
 const REFERENCE_CONF = '/etc/pcp/pmcd/pmcd.conf'
+/** For our collector's process: BENCH_NODE_OPTIONS='--cpu-prof --cpu-prof-dir=/tmp/prof' writes a profile. */
+const NODE_OPTIONS = (process.env['BENCH_NODE_OPTIONS'] ?? '').split(' ').filter((option) => option !== '')
 
 /** Is the reference's collector installed? */
 export const hasReference = (): boolean => existsSync(REFERENCE)
@@ -35,8 +37,22 @@ export function freePort(): Promise<number> {
 export async function startOurs(top: string, agents = 'linux,pmcd,simple'): Promise<Candidate> {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-bench-'))
-  const args = [join(top, 'dist', 'start.cjs'), '--port', String(port), '--dir', dir, '--agents', agents]
-  return launch('ours', process.execPath, args, port, dir)
+  const args = [...NODE_OPTIONS, join(top, 'dist', 'start.cjs'), '--port', String(port)]
+  return launch('ours', process.execPath, [...args, '--dir', dir, '--agents', agents], port, dir)
+}
+
+/** Our collector with our agents at the other end of pipes, as the reference has its own. */
+export async function startOursOnPipes(top: string): Promise<Candidate> {
+  const port = await freePort()
+  const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-bench-'))
+  const node = process.execPath
+  const lines = [
+    'pmcd 2 dso pmcd_init pmda_pmcd.so',
+    `linux 60 pipe binary ${node} ${join(top, 'bin', 'pmdalinux')}`,
+    `simple 253 pipe binary ${node} ${join(top, 'bin', 'pmdasimple')}`,
+  ]
+  const args = [...NODE_OPTIONS, join(top, 'bin', 'pmcd'), ...filesIn(dir, lines, port)]
+  return launch('ours', node, args, port, dir)
 }
 
 /** The reference's collector with the agents its installed pmcd.conf names for `domains`. */
@@ -46,19 +62,19 @@ export async function startReference(domains: readonly number[] = [2, 60, 253]):
   const lines = readFileSync(REFERENCE_CONF, 'utf8')
     .split('\n')
     .filter((line) => domains.includes(Number(line.split(/\s+/)[1])))
-  writeFileSync(join(dir, 'pmcd.conf'), `${lines.join('\n')}\n`)
-  const args = [
-    '-f',
-    '-c',
-    join(dir, 'pmcd.conf'),
-    '-p',
-    String(port),
-    '-s',
-    join(dir, 'pmcd.socket'),
-    '-l',
-    join(dir, 'pmcd.log'),
+  return launch('reference', REFERENCE, filesIn(dir, lines, port), port, dir, { PMCD_ROOT_AGENT: '0' })
+}
+
+/** The command line for a collector with this configuration, whose files are in `dir`. */
+function filesIn(dir: string, lines: readonly string[], port: number): string[] {
+  const conf = join(dir, 'pmcd.conf')
+  writeFileSync(conf, `${lines.join('\n')}\n`)
+  return [
+    ...['-f', '-c', conf],
+    ...['-p', String(port)],
+    ...['-s', join(dir, 'pmcd.socket')],
+    ...['-l', join(dir, 'pmcd.log')],
   ]
-  return launch('reference', REFERENCE, args, port, dir, { PMCD_ROOT_AGENT: '0' })
 }
 
 async function launch(

@@ -4,86 +4,187 @@
  */
 import { connect, type Socket } from 'node:net'
 
+const ERROR = 0x7000
+const PROFILE = 0x7002
+const CREDS = 0x700c
+const PMNS_IDS = 0x700d
+const PMNS_NAMES = 0x700e
+const PMNS_TRAVERSE = 0x7010
+const HIGHRES_FETCH = 0x7014
+const HIGHRES_RESULT = 0x7015
+const HEADER = 12
+
 /** A connection that has shaken hands and sent its profile. */
 export class RawClient {
+  /** Replies to fetches that were no RESULT, and no news of changed names or agents either. */
+  refusals = 0
   readonly #socket: Socket
   #buffered: Buffer = Buffer.alloc(0)
   #waiting: ((pdu: Buffer) => void) | undefined
   #onReply: (() => void) | undefined
+  #onEnd: ((error: Error) => void) | undefined
+  /** Bytes of the reply that is arriving that are still to come. */
   #missing = 0
 
   private constructor(socket: Socket) {
     this.#socket = socket
     socket.setNoDelay(true)
     socket.on('data', (chunk) => this.#take(chunk))
+    socket.on('error', (error) => this.#onEnd?.(error))
+    socket.on('close', () => this.#onEnd?.(new Error('The collector closed the connection')))
   }
 
   static async open(port: number): Promise<RawClient> {
     const client = new RawClient(connect(port, '127.0.0.1'))
-    await client.#next()
-    client.#socket.write(words(0x700c, [1, 0x01020000]))
-    client.#socket.write(words(0x7002, [0, 0, 0, 0]))
+    const challenge = await client.#next()
+    if (challenge.readInt32BE(4) !== ERROR || challenge.readInt32BE(12) < 0)
+      throw new Error(`not let in: ${challenge.readInt32BE(12)}`)
+    client.#socket.write(words(CREDS, [1, 0x01020000]))
+    client.#socket.write(words(PROFILE, [0, 0, 0, 0]))
     return client
   }
 
-  /** PMIDs of metrics. */
+  /** PMIDs of metrics. Rejects when one of them is not known. */
   async lookup(names: readonly string[]): Promise<number[]> {
-    const parts: Buffer[] = [ints([names.reduce((sum, name) => sum + name.length + 1, 0), 0, names.length])]
-    for (const name of names)
-      parts.push(ints([name.length]), Buffer.from(name.padEnd((name.length + 3) & ~3, '~')))
-    const body = Buffer.concat(parts)
-    this.#socket.write(Buffer.concat([ints([12 + body.length, 0x700e, 0]), body]))
+    const found = await this.lookupKnown(names)
+    if (found.size < names.length)
+      throw new Error(`unknown metrics: ${names.filter((name) => !found.has(name)).join(' ')}`)
+    return [...found.values()]
+  }
+
+  /** PMIDs of those metrics that are known. */
+  async lookupKnown(names: readonly string[]): Promise<Map<string, number>> {
+    const found = new Map<string, number>()
+    // Requests may have 64 KB.
+    for (let at = 0; at < names.length; at += 500) {
+      const some = names.slice(at, at + 500)
+      const parts: Buffer[] = [ints([some.reduce((sum, name) => sum + name.length + 1, 0), 0, some.length])]
+      for (const name of some)
+        parts.push(ints([name.length]), Buffer.from(name.padEnd((name.length + 3) & ~3, '~')))
+      const body = Buffer.concat(parts)
+      this.#socket.write(Buffer.concat([ints([HEADER + body.length, PMNS_NAMES, 0]), body]))
+      const reply = await this.#next()
+      if (reply.readInt32BE(4) !== PMNS_IDS) continue
+      for (const [i, name] of some.entries()) {
+        const pmid = reply.readUInt32BE(20 + 4 * i)
+        if (pmid !== 0xffff_ffff) found.set(name, pmid)
+      }
+    }
+    return found
+  }
+
+  /** The names of all metrics. */
+  async names(): Promise<string[]> {
+    this.#socket.write(words(PMNS_TRAVERSE, [0, 0]))
     const reply = await this.#next()
-    if (reply.readInt32BE(4) !== 0x700d)
-      throw new Error(`lookup of ${names.join(' ')} failed: ${reply.readInt32BE(12)}`)
-    return names.map((_, i) => reply.readUInt32BE(20 + 4 * i))
+    const names: string[] = []
+    for (let left = reply.readInt32BE(20), at = 24; left > 0; left--) {
+      const length = reply.readInt32BE(at)
+      names.push(reply.toString('latin1', at + 4, at + 4 + length))
+      at += 4 + ((length + 3) & ~3)
+    }
+    return names
   }
 
   /** One fetch, its reply whole; for checking that there are values. */
   fetchOnce(pmids: readonly number[]): Promise<Buffer> {
-    this.#socket.write(words(0x7014, [0, 0, 0, pmids.length, ...pmids]))
+    this.#socket.write(words(HIGHRES_FETCH, [0, 0, 0, pmids.length, ...pmids]))
     return this.#next()
   }
 
-  /** Fetches one after another for `ms`; resolves to fetches a second. */
-  fetchFor(pmids: readonly number[], ms: number): Promise<number> {
-    const request = words(0x7014, [0, 0, 0, pmids.length, ...pmids])
+  /** Fetches one after another for `ms`, adding each latency in milliseconds. Did the connection last? */
+  fetchFor(pmids: readonly number[], ms: number, latencies: number[]): Promise<boolean> {
+    const request = words(HIGHRES_FETCH, [0, 0, 0, pmids.length, ...pmids])
     return new Promise((resolve) => {
-      let count = 0
-      const start = process.hrtime.bigint()
-      const end = start + BigInt(ms) * 1_000_000n
+      let sent = performance.now()
+      const end = sent + ms
+      this.#onEnd = () => resolve(false)
       this.#onReply = () => {
-        count++
-        const time = process.hrtime.bigint()
-        if (time < end) {
-          this.#socket.write(request)
-        } else {
-          this.#onReply = undefined
-          resolve(count / (Number(time - start) / 1e9))
-        }
+        const time = performance.now()
+        latencies.push(time - sent)
+        sent = time
+        if (time < end) this.#socket.write(request)
+        else this.#finish(resolve)
       }
       this.#socket.write(request)
     })
   }
 
+  /** As `fetchFor`, a fetch every `everyMs`, the first one after `delayMs`. A reply that is late delays the next fetch. */
+  fetchEvery(
+    pmids: readonly number[],
+    ms: number,
+    everyMs: number,
+    delayMs: number,
+    latencies: number[],
+  ): Promise<boolean> {
+    const request = words(HIGHRES_FETCH, [0, 0, 0, pmids.length, ...pmids])
+    return new Promise((resolve) => {
+      let due = performance.now() + delayMs
+      let sent = 0
+      const end = performance.now() + ms
+      const ask = (): void => {
+        sent = performance.now()
+        this.#socket.write(request)
+      }
+      this.#onEnd = () => resolve(false)
+      this.#onReply = () => {
+        const time = performance.now()
+        latencies.push(time - sent)
+        due = Math.max(due + everyMs, time)
+        if (due < end) setTimeout(ask, due - time)
+        else this.#finish(resolve)
+      }
+      setTimeout(ask, delayMs)
+    })
+  }
+
   close(): void {
+    this.#onEnd = undefined
     this.#socket.destroy()
+  }
+
+  #finish(resolve: (isWell: boolean) => void): void {
+    this.#onReply = undefined
+    resolve(true)
   }
 
   #next(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       this.#waiting = resolve
-      this.#socket.once('error', reject)
+      this.#onEnd = reject
     })
   }
 
   #take(chunk: Buffer): void {
-    if (this.#onReply !== undefined) {
-      if (this.#missing === 0) this.#missing = chunk.readInt32BE(0)
-      this.#missing -= chunk.length
-      if (this.#missing === 0) this.#onReply()
-      return
+    if (this.#onReply !== undefined) this.#count(chunk)
+    else this.#collect(chunk)
+  }
+
+  #count(chunk: Buffer): void {
+    let at = 0
+    while (at < chunk.length) {
+      const left = chunk.length - at
+      if (this.#missing === 0) {
+        const type = chunk.readInt32BE(at + 4)
+        this.#missing = chunk.readInt32BE(at)
+        // State changes come before the reply.
+        const isNews = type === ERROR && chunk.readInt32BE(at + 12) > 0
+        if (isNews && left >= this.#missing) {
+          at += this.#missing
+          this.#missing = 0
+          continue
+        }
+        if (type !== HIGHRES_RESULT) this.refusals++
+      }
+      const used = Math.min(left, this.#missing)
+      this.#missing -= used
+      at += used
+      if (this.#missing === 0) this.#onReply?.()
     }
+  }
+
+  #collect(chunk: Buffer): void {
     this.#buffered = Buffer.concat([this.#buffered, chunk])
     if (this.#buffered.length < 4 || this.#buffered.length < this.#buffered.readInt32BE(0)) return
     const size = this.#buffered.readInt32BE(0)
@@ -102,5 +203,5 @@ function ints(values: readonly number[]): Buffer {
 }
 
 function words(type: number, body: readonly number[]): Buffer {
-  return ints([12 + 4 * body.length, type, 0, ...body])
+  return ints([HEADER + 4 * body.length, type, 0, ...body])
 }

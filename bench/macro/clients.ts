@@ -1,0 +1,55 @@
+/**
+ * Very many clients, each fetching one metric a second, from our collector: latency, failures, resident memory.
+ * `npm run bench -- clients [--clients N] [--sec N]`. The reference cannot take more than about a thousand: it waits with
+ * select(2).
+ */
+import { execFileSync } from 'node:child_process'
+import { parseArgs } from 'node:util'
+import { startOurs } from './lib/collectors.ts'
+import { LOAD_ARGUMENT, Load, makeLoad } from './lib/load.ts'
+import { residentMb } from './lib/memory.ts'
+import { RawClient } from './lib/raw-client.ts'
+
+/** Descriptors of a collector beside its clients. */
+const OTHER_FILES = 200
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { clients: { type: 'string', default: '10000' }, sec: { type: 'string', default: '20' } },
+  })
+  const clients = Number(values.clients)
+  // Node raises its soft limit to the hard one by itself, in the collector and in the process that makes the load.
+  const files = Number(execFileSync('sh', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }))
+  if (files < clients + OTHER_FILES)
+    throw new Error(`${clients} clients need a limit of open files (ulimit -Hn) above ${files}`)
+  const collector = await startOurs(process.cwd())
+  const load = new Load()
+  try {
+    const atRest = residentMb(collector.pid)
+    const first = await RawClient.open(collector.port)
+    const pmids = await first.lookup(['kernel.all.load'])
+    first.close()
+    const job = { port: collector.port, clients, pmids, ms: Number(values.sec) * 1000, everyMs: 1000 }
+    let most = atRest
+    const watch = setInterval(() => {
+      most = Math.max(most, residentMb(collector.pid))
+    }, 1000)
+    const result = await load.run(job)
+    clearInterval(watch)
+    console.log(`${clients} clients, one fetch a second each, for ${values.sec} s`)
+    console.log(`fetches  ${result.rate.toFixed(0)}/s`)
+    console.log(
+      `latency  p50 ${result.p50.toFixed(2)} ms, p99 ${result.p99.toFixed(2)} ms, worst ${result.worst.toFixed(0)} ms`,
+    )
+    console.log(`failed   ${result.errors} connections, ${result.refusals} replies`)
+    console.log(
+      `resident ${atRest.toFixed(0)} MB at rest, at most ${most.toFixed(0)} MB, ${residentMb(collector.pid).toFixed(0)} MB when all have gone`,
+    )
+  } finally {
+    load.stop()
+    await collector.stop()
+  }
+}
+
+if (process.argv[2] === LOAD_ARGUMENT) makeLoad()
+else await main()

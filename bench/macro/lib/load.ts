@@ -1,0 +1,110 @@
+/**
+ * Load from a process of its own, so that client and collector do not share a thread: the bench forks its own file with
+ * `LOAD_ARGUMENT`, and sends it jobs.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { RawClient } from './raw-client.ts'
+import { quantile } from './report.ts'
+
+/** What to ask, by how many clients, for how long. */
+export interface Job {
+  readonly port: number
+  readonly clients: number
+  readonly pmids: readonly number[]
+  readonly ms: number
+  /** Each client asks once in this many milliseconds; default: again as soon as it has its reply. */
+  readonly everyMs?: number
+}
+
+/** What came of a job. */
+export interface Measured {
+  /** Fetches a second, of all clients together. */
+  readonly rate: number
+  /** Milliseconds from request to reply. */
+  readonly p50: number
+  readonly p99: number
+  readonly worst: number
+  /** Clients that did not get in or lost their connection. */
+  readonly errors: number
+  /** Replies that were not a RESULT. */
+  readonly refusals: number
+}
+
+/** The command line of a process that is to make load. */
+export const LOAD_ARGUMENT = '--make-load'
+
+/** A process that makes load. */
+export class Load {
+  readonly #child: ChildProcess
+
+  constructor() {
+    this.#child = fork(process.argv[1]!, [LOAD_ARGUMENT], { execArgv: [] })
+  }
+
+  /** Connects the job's clients, lets them ask, disconnects them. */
+  run(job: Job): Promise<Measured> {
+    return new Promise((resolve, reject) => {
+      const onExit = (code: number | null): void =>
+        reject(new Error(`The process that makes load ended: ${code}`))
+      this.#child.once('exit', onExit)
+      this.#child.once('message', (message) => {
+        this.#child.removeListener('exit', onExit)
+        resolve(message as Measured)
+      })
+      this.#child.send(job)
+    })
+  }
+
+  stop(): void {
+    this.#child.kill('SIGKILL')
+  }
+}
+
+/** Does jobs for the process that forked this one. */
+export function makeLoad(): void {
+  process.on('message', async (job: Job) => {
+    process.send!(await measure(job))
+  })
+}
+
+/** Connections that are opened at the same time: the reference's queue for them holds five. */
+const OPENING = 4
+
+/** One job. */
+export async function measure(job: Job): Promise<Measured> {
+  const clients: RawClient[] = []
+  let errors = 0
+  let left = job.clients
+  const opening = Array.from({ length: OPENING }, async () => {
+    while (left-- > 0) {
+      try {
+        clients.push(await RawClient.open(job.port))
+      } catch {
+        errors++
+      }
+    }
+  })
+  await Promise.all(opening)
+  const latencies: number[] = []
+  const start = performance.now()
+  const ended = await Promise.all(clients.map((client, i) => drive(client, job, i, latencies)))
+  const seconds = (performance.now() - start) / 1000
+  for (const client of clients) client.close()
+  latencies.sort((a, b) => a - b)
+  return {
+    rate: latencies.length / seconds,
+    p50: quantile(latencies, 0.5),
+    p99: quantile(latencies, 0.99),
+    worst: latencies.at(-1) ?? Number.NaN,
+    errors: errors + ended.filter((isWell) => !isWell).length,
+    refusals: clients.reduce((sum, client) => sum + client.refusals, 0),
+  }
+}
+
+/** Lets one client ask until time is up; was its connection well to the end? */
+function drive(client: RawClient, job: Job, place: number, latencies: number[]): Promise<boolean> {
+  const { everyMs } = job
+  if (everyMs === undefined) return client.fetchFor(job.pmids, job.ms, latencies)
+  // Spread over the period, as clients are that started when they liked.
+  return client.fetchEvery(job.pmids, job.ms, everyMs, (place * everyMs) / job.clients, latencies)
+}
