@@ -4,6 +4,7 @@ import { Writable } from 'node:stream'
 import { PcpError } from '../model/errors.ts'
 import type { PduStream } from '../net/connection.ts'
 import type { Log } from '../sys/log.ts'
+import { setProcessName } from '../sys/native/process-name.ts'
 import { runAgentDaemon } from './daemon.ts'
 import type { AgentDefinition } from './define-agent.ts'
 
@@ -15,6 +16,7 @@ import type { AgentDefinition } from './define-agent.ts'
 export async function runDaemon(agent: AgentDefinition | (() => Promise<AgentDefinition>)): Promise<void> {
   const pipe = takeOverPipe()
   const definition = typeof agent === 'function' ? await agent() : agent
+  setProcessName(`pmda${definition.name}`, process.argv.slice(2))
   const abort = new AbortController()
   let signalled: NodeJS.Signals | undefined
   for (const name of ['SIGINT', 'SIGTERM'] as const) {

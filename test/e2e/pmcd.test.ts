@@ -1,5 +1,5 @@
 /** The collector on real sockets, with agents in processes of their own, and the command that runs it. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -403,6 +403,8 @@ test('the command as a daemon leaves a PID file while it runs', async () => {
   const pid = Number(readFileSync(join(dir, 'pmcd.pid'), 'utf8'))
   const source = await client(`unix://${socket}`)
   expect(statuses(await source.fetch([pmid(2, 0, 7)], ASK))).toEqual([1])
+  const shown = execFileSync('ps', ['-o', 'comm=,args=', '-p', String(pid)], { encoding: 'utf8' })
+  expect(shown.trim()).toMatch(/^pmcd +pmcd -p 0 -s /)
   process.kill(pid, 'SIGTERM')
   await logUntil(/Log finished/)
   expect(existsSync(join(dir, 'pmcd.pid'))).toBe(false)

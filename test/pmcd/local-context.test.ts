@@ -70,7 +70,7 @@ test('an agent that was asked for and cannot be had is told', async () => {
   await pcp.close()
   expect(warnings).toEqual([
     '__pmConnectLocal: Warning: cannot find DSO at "x/y.so" or "x/y": no agent of this package stands in for it',
-    '__pmConnectLocal: Warning: couldn\'t find init function "z_init" in DSO "simple/pmda_simple.so"',
+    `__pmConnectLocal: Warning: couldn't find init function "z_init" in DSO "${dir}/pmdas/simple/pmda_simple.so"`,
   ])
 })
 

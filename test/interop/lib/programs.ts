@@ -100,7 +100,8 @@ export async function startReference(agents: readonly string[]): Promise<TestCol
   return launch(REFERENCE_PMCD, ['-f', '-p', String(port), ...files], port, dir)
 }
 
-async function launch(
+/** Starts a collector in its state directory; resolves once it greets clients. */
+export async function launch(
   command: string,
   args: readonly string[],
   port: number,
