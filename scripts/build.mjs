@@ -115,6 +115,7 @@ async function buildCommands() {
   const parts = new Map()
   await Promise.all(commands.map(([name, contents]) => buildCommand(name, contents, parts)))
   await buildParts(parts, join(top, 'bin'), { minify: true })
+  await buildWorker(join(top, 'bin', 'parts'))
   const current = new Set([...commands.map(([name]) => name), 'package.json', 'parts'])
   for (const name of readdirSync(join(top, 'bin'))) if (!current.has(name)) rmSync(join(top, 'bin', name))
 }
@@ -158,7 +159,19 @@ async function buildLibrary() {
   writeFileSync(join(dist, 'types-cjs', 'package.json'), '{ "type": "commonjs" }\n')
 }
 
+/** The program of agents in threads: collectors look for it beside their own file. */
+async function buildWorker(folder) {
+  await build({
+    ...common,
+    ...cjs,
+    minify: true,
+    entryPoints: [join('src', 'pmcd', 'agent-worker.ts')],
+    outfile: join(folder, 'agent-worker.cjs'),
+  })
+}
+
 async function buildStart() {
+  await buildWorker(join(top, 'dist'))
   await build({
     ...common,
     entryPoints: [join('src', 'start', 'main.ts')],

@@ -79,6 +79,7 @@ class RunningCollector implements Collector {
         diagnostics: this.#diagnostics,
       },
       restartsAgents: options.restartsAgents ?? true,
+        ...(options.workers === undefined ? {} : { workers: options.workers }),
       clock: this.#clock,
       changed: (changes) => this.#changed(changes),
       started: (slot) => {
@@ -310,7 +311,7 @@ function agentInfo(slot: AgentSlot): AgentInfo {
   return {
     domain,
     name,
-    kind,
+    kind: kind === 'worker' ? 'dso' : kind, // PCP has no number for it: it has no process of its own
     status: slot.status,
     isConnected: slot.state !== 'failed',
     isFenced: slot.isFenced,

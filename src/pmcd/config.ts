@@ -4,7 +4,7 @@ import { type AccessStatement, parseAccess } from './config-access.ts'
 import { ConfigLexer, type Token } from './config-lexer.ts'
 
 /** An agent line. */
-export type AgentConfig = DsoConfig | SocketConfig | PipeConfig
+export type AgentConfig = DsoConfig | WorkerConfig | SocketConfig | PipeConfig
 
 interface AgentLine {
   readonly name: string
@@ -15,6 +15,14 @@ interface AgentLine {
 /** An agent in the collector's own process. */
 export interface DsoConfig extends AgentLine {
   readonly kind: 'dso'
+  readonly entry: string
+  readonly path: string
+}
+
+/** An agent in a thread of the collector's process: a dso line whose entry has a prefix. docs/decisions/worker-agents.md */
+export interface WorkerConfig extends AgentLine {
+  readonly kind: 'worker'
+  /** Without the prefix. */
   readonly entry: string
   readonly path: string
 }
@@ -55,6 +63,8 @@ export interface ConfigContext {
 
 /** Domains agents may have; 511 is reserved. */
 const MAX_DOMAIN = 510
+/** What makes the entry of a dso line one of an agent in a thread. No function of a shared object can be called so. */
+const WORKER_PREFIX = 'worker:'
 
 /** Parses pmcd.conf; never throws: what is wrong is in `problems`. */
 export function parseConfig(text: string, context: ConfigContext = {}): PmcdConfig {
@@ -132,12 +142,14 @@ function parseAgent(
   }
 }
 
-function parseDso(line: AgentLine, parameters: readonly string[]): DsoConfig {
+function parseDso(line: AgentLine, parameters: readonly string[]): DsoConfig | WorkerConfig {
   const [entry, path] = parameters
   if (entry === undefined) fail('expected DSO entry point')
   if (path === undefined) fail('expected DSO pathname')
   if (!path.startsWith('/')) fail(`path "${path}" to PMDA is not absolute`)
   if (parameters.length > 2) fail('too many parameters for DSO')
+  if (entry.startsWith(WORKER_PREFIX))
+    return { ...line, kind: 'worker', entry: entry.slice(WORKER_PREFIX.length), path }
   return { ...line, kind: 'dso', entry, path }
 }
 

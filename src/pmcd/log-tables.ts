@@ -5,6 +5,8 @@ import type { AgentSlot } from './agent-slot.ts'
 import type { Client } from './client.ts'
 import { OP_FETCH, OP_STORE } from './config-access.ts'
 
+const PROTOCOLS = { dso: 'dso', worker: 'dso worker', pipe: 'bin pipe', socket: 'bin sock' } as const
+
 /** The agents that are connected. */
 export function agentTable(slots: readonly AgentSlot[]): string {
   const lines = [
@@ -16,7 +18,7 @@ export function agentTable(slots: readonly AgentSlot[]): string {
     if (slot.state === 'failed') continue
     const { name, domain, kind, parameters } = slot.options
     const pid = slot.pid === undefined ? '' : String(slot.pid)
-    const protocol = kind === 'dso' ? 'dso' : kind === 'pipe' ? 'bin pipe' : 'bin sock'
+    const protocol = PROTOCOLS[kind]
     const fds = (slot.fds ?? ['', '']).map((fd) => String(fd).padStart(3)).join(' ')
     const place = `${name.padEnd(12)} ${String(domain).padStart(3)} ${pid.padStart(5)}`
     lines.push(`${place} ${fds}   2 ${protocol} ${parameters}`)

@@ -1,12 +1,14 @@
-/** From configuration lines to agents that can be opened: ours in this process, all others in theirs. pmcd(1) */
+/** From configuration lines to agents that can be opened: ours in this process or a thread of it, all others in theirs. pmcd(1) */
 import { basename } from 'node:path'
 import { PMCD_DOMAIN, pmcdAgent } from '../agents/pmcd/index.ts'
 import { AGENTS } from '../agents/registry.ts'
 import { PcpError } from '../model/errors.ts'
 import type { AgentDefinition } from '../pmda/define-agent.ts'
 import { openAgent } from '../pmda/open-agent.ts'
-import type { AgentConfig, DsoConfig, SocketConfig } from './config.ts'
+import { type AgentPlace, isAgentModule, loadAgent } from './agent-module.ts'
+import type { AgentConfig, DsoConfig, SocketConfig, WorkerConfig } from './config.ts'
 import { openPipeAgent, openSocketAgent } from './open-process.ts'
+import { openWorkerAgent } from './open-worker.ts'
 import type { AgentOpenEnv, AgentOptions, OpenedAgent } from './options.ts'
 
 /** The shared object that our own agent about the collector stands in for. */
@@ -23,6 +25,12 @@ export function agentFromConfig(config: AgentConfig): AgentOptions {
         parameters: `lib=${config.path} entry=${config.entry}`,
         open: (env) => openDso(config, env),
       }
+    case 'worker':
+      return {
+        ...common,
+        parameters: `lib=${config.path} entry=${config.entry}`,
+        open: async (env) => openWorkerAgent({ name, domain, place: placeOf(config) }, env),
+      }
     case 'pipe':
       return {
         ...common,
@@ -38,11 +46,20 @@ export function agentFromConfig(config: AgentConfig): AgentOptions {
 /** Names of the agents that come with the package, the collector's own included. */
 export const BUILTIN_AGENTS: readonly string[] = ['pmcd', ...AGENTS.map(({ name }) => name)]
 
+const SERVING_AGENTS = [
+  'pmcd',
+  ...AGENTS.flatMap(({ name, isDemonstration }) => (isDemonstration ? [] : [name])),
+]
+
 /**
- * Agents that come with the package, in this process: what runs where there is no pmcd.conf. Default: all of them.
+ * Agents that come with the package, in this process: what runs where there is no pmcd.conf. Default: all but those
+ * that somebody must name. Those in `threads` run in threads of their own, where the collector's own agent cannot.
  * PM_ERR_GENERIC for an unknown name.
  */
-export function builtinAgents(names: readonly string[] = BUILTIN_AGENTS): AgentOptions[] {
+export function builtinAgents(
+  names: readonly string[] = SERVING_AGENTS,
+  threads: readonly string[] = [],
+): AgentOptions[] {
   return names.map((name) => {
     const entry = AGENTS.find((each) => each.name === name)
     if (entry === undefined && name !== 'pmcd')
@@ -51,29 +68,48 @@ export function builtinAgents(names: readonly string[] = BUILTIN_AGENTS): AgentO
         `No agent is called "${name}"; there are ${BUILTIN_AGENTS.join(', ')}`,
       )
     const domain = entry?.domain ?? PMCD_DOMAIN
+    const common = { name, domain, parameters: 'built in' }
+    if (entry !== undefined && threads.includes(name)) {
+      const place: AgentPlace = { kind: 'builtin', name }
+      return { ...common, kind: 'worker', open: (env) => openWorkerAgent({ name, domain, place }, env) }
+    }
     return {
-      name,
-      domain,
+      ...common,
       kind: 'dso',
-      parameters: 'built in',
       open: async (env) => openHere(name, domain, (await entry?.load()) ?? pmcdAgent(env.statistics), env),
     }
   })
 }
 
-/** A shared object is not loaded: the agent of ours that does the same is opened. PM_ERR_GENERIC when there is none. */
+/** A shared object is not loaded: the agent of ours that does the same is opened, or a module's. */
 async function openDso(config: DsoConfig, env: AgentOpenEnv): Promise<OpenedAgent> {
-  const { name, domain, path, entry } = config
+  const { name, domain } = config
+  const definition = isOwn(config) ? pmcdAgent(env.statistics) : await loadAgent(placeOf(config))
+  return openHere(name, domain, definition, env)
+}
+
+/** Where the agent of a line is found. PM_ERR_GENERIC when a shared object has no stand-in. */
+function placeOf(config: DsoConfig | WorkerConfig): AgentPlace {
+  const { name, path, entry } = config
+  if (isAgentModule(path)) return { kind: 'module', path, entry }
+  if (isOwn(config))
+    throw new PcpError(
+      'PM_ERR_GENERIC',
+      `Agent "${name}" tells of the collector: write its entry as ${entry}`,
+    )
   const file = basename(path)
-  if (file === OWN_DSO.file && entry === OWN_DSO.entry)
-    return openHere(name, domain, pmcdAgent(env.statistics), env)
   const found = AGENTS.find(({ dso }) => dso.file === file && dso.entry === entry)
   if (found === undefined)
     throw new PcpError(
       'PM_ERR_GENERIC',
       `Cannot find ${name} DSO at "${path}": no built-in agent stands in for ${entry} in ${file}`,
     )
-  return openHere(name, domain, await found.load(), env)
+  return { kind: 'builtin', name: found.name }
+}
+
+/** Does this line name the collector's own agent, which only the collector's thread can hold? */
+function isOwn({ path, entry }: DsoConfig | WorkerConfig): boolean {
+  return basename(path) === OWN_DSO.file && entry === OWN_DSO.entry
 }
 
 function openHere(name: string, domain: number, definition: AgentDefinition, env: AgentOpenEnv): OpenedAgent {

@@ -14,7 +14,7 @@ import type { AgentOpenEnv, ExitStatus, OpenedAgent } from './options.ts'
 /** How long an agent may take to end once its connection is closed. */
 const EXIT_MS = 150
 /** How long an agent that was just started may take until it listens, and how often that is tried. */
-const LISTEN_MS = 2000
+const LISTEN_MS = 4000
 const RETRY_MS = 100
 
 /** Starts an agent whose standard input and output are the connection. */
@@ -39,25 +39,31 @@ export async function openSocketAgent(config: SocketConfig, env: AgentOpenEnv): 
       ...(config.family === 'unix' && running !== undefined ? { leftover: config.path } : {}),
     })
   } catch (error) {
-    running?.child.kill('SIGKILL')
+    running?.kill()
     throw error
   }
 }
 
-/** A process and how it will end. */
-interface Running {
-  readonly child: ChildProcess
+/** What an agent runs in, and how it will end. */
+export interface Running {
+  /** Process id; a thread has none. */
+  readonly pid?: number
   readonly exited: Promise<ExitStatus>
+  /** Ends it by force. */
+  kill(): void
 }
 
-interface LinkSettings {
+/** How an agent at the other end of a stream is taken on. */
+export interface LinkSettings {
   readonly startsNotReady: boolean
+  /** What ends with the connection; undefined: nothing of ours. */
   readonly running: Running | undefined
   /** A file to remove when the agent has ended. */
   readonly leftover?: string
 }
 
-async function connectAgent(
+/** Greets an agent. Rejects with why that failed; what it runs in is then killed. */
+export async function connectAgent(
   name: string,
   stream: PduStream,
   env: AgentOpenEnv,
@@ -74,7 +80,7 @@ async function connectAgent(
     handshakeMs: env.credsTimeoutMs(),
     startsNotReady,
   }).catch((error: unknown) => {
-    running?.child.kill('SIGKILL')
+    running?.kill()
     throw error
   })
   let isClosing = false
@@ -86,19 +92,24 @@ async function connectAgent(
   link.close = async () => {
     isClosing = true
     await closeLink()
-    if (running !== undefined) await endProcess(running)
+    if (running !== undefined) await end(running)
     if (leftover !== undefined) rmSync(leftover, { force: true })
   }
   return {
     source: link,
     fds,
     attribute: (client, key, value) => link.attribute(client, key, value),
-    ...(running === undefined ? {} : { pid: running.child.pid!, exited: running.exited }),
+    ...(running === undefined ? {} : { exited: running.exited }),
+    ...(running?.pid === undefined ? {} : { pid: running.pid }),
   }
 }
 
 /** Resolves once the process runs. Rejects with the errno of why it does not. */
-async function startProcess(argv: readonly string[], isPiped: boolean, env: AgentOpenEnv): Promise<Running> {
+async function startProcess(
+  argv: readonly string[],
+  isPiped: boolean,
+  env: AgentOpenEnv,
+): Promise<Running & { readonly child: ChildProcess }> {
   const { spawn } = process.getBuiltinModule('node:child_process')
   const [command, ...args] = argv
   const io = isPiped ? 'pipe' : 'ignore'
@@ -116,18 +127,18 @@ async function startProcess(argv: readonly string[], isPiped: boolean, env: Agen
     // Later errors are signals that could not be sent, to an agent that runs as somebody else: its end is waited for.
     child.on('error', (error) => reject(PcpError.from(error, `Cannot start ${command}`)))
   })
-  return { child, exited }
+  return { child, pid: child.pid!, exited, kill: () => void child.kill('SIGKILL') }
 }
 
-/** Waits for the end, then makes it happen. Gives up on a process that cannot even be killed: it must not keep us. */
-async function endProcess({ child, exited }: Running): Promise<void> {
-  const kill = setTimeout(() => child.kill('SIGKILL'), EXIT_MS)
+/** Waits for the end, then makes it happen. Gives up on what cannot even be killed: it must not keep us. */
+async function end({ exited, kill }: Running): Promise<void> {
+  const force = setTimeout(kill, EXIT_MS)
   let giveUp: NodeJS.Timeout | undefined
   const patience = new Promise<void>((resolve) => {
     giveUp = setTimeout(resolve, 2 * EXIT_MS)
   })
   await Promise.race([exited, patience])
-  clearTimeout(kill)
+  clearTimeout(force)
   clearTimeout(giveUp)
 }
 

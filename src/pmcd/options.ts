@@ -16,7 +16,7 @@ export interface AgentOptions {
   /** Label: what the log and `pmcd.agent.*` call it. */
   readonly name: string
   readonly domain: number
-  readonly kind: 'dso' | 'socket' | 'pipe'
+  readonly kind: 'dso' | 'worker' | 'socket' | 'pipe'
   /** As the log's table of agents shows it. Two agents of one domain with the same text are the same agent. */
   readonly parameters: string
   /** Starts in the not-ready state. */
@@ -41,9 +41,18 @@ export interface AgentOpenEnv {
   /** Counts PDUs of all connections. */
   readonly counters: PduCounters
   readonly diagnostics: Diagnostics
+  readonly workers?: WorkerSettings
 }
 
 /** An agent that is open. */
+/** How agents run in threads. */
+export interface WorkerSettings {
+  /** Path of the program that agent-worker.ts is built to; default: agent-worker.cjs beside this program. */
+  readonly program?: string
+  /** MiB of JavaScript heap each may use; default 256. */
+  readonly heapMb?: number
+}
+
 export interface OpenedAgent {
   readonly source: MetricSource
   /** Process id of an agent in its own process. */
@@ -106,6 +115,7 @@ export interface CollectorOptions extends CollectorEndpoints, Configuration, Dia
   readonly variables?: Variables
   readonly limits?: Partial<Limits>
   /** Seconds an agent may take for a reply, 0 is no limit; default 5. */
+  readonly workers?: WorkerSettings
   readonly timeoutSec?: number
   /** Seconds an agent may take for its first PDU; default 3. */
   readonly credsTimeoutSec?: number

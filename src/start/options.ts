@@ -12,6 +12,8 @@ export interface StartOptions {
   readonly dir: string | undefined
   /** Names of agents. */
   readonly agents: readonly string[]
+  /** Those of them that run in threads of their own. */
+  readonly threads: readonly string[]
   /** Addresses to listen on; undefined: loopback only. 'all': every interface. */
   readonly listen: readonly string[] | undefined
 }
@@ -29,6 +31,7 @@ const TABLE: OptionTable = {
     { long: 'web-port', arg: 'N', help: `port kept for the web side (default ${DEFAULT_WEB_PORT})` },
     { long: 'dir', arg: 'DIR', help: 'keep logs, socket and settings there, not in your own directories' },
     { long: 'agents', arg: 'LIST', help: `agents, separated by commas, or all (default ${DEFAULT_AGENTS})` },
+    { long: 'threads', arg: 'LIST', help: 'agents that run in threads of their own, or all; default: none' },
     { long: 'listen', arg: 'ADDR', help: 'listen on this address, or all, not on loopback alone' },
     HELP_ROW,
   ],
@@ -48,11 +51,14 @@ export function readOptions(args: readonly string[], known: readonly string[]): 
     throw new PcpError('PM_ERR_ARG', `Unexpected "${operands[0]}"; npm start -- --help lists the options`)
   const last = (name: string): string | undefined => given.findLast((option) => option.name === name)?.value
   const listen = given.filter(({ name }) => name === 'listen').map(({ value }) => value)
+  const agents = agentNames('--agents', last('agents') ?? DEFAULT_AGENTS, known)
+  const threads = last('threads')
   return {
     port: portNumber('--port', last('p'), DEFAULT_PORT),
     webPort: portNumber('--web-port', last('web-port'), DEFAULT_WEB_PORT),
     dir: last('dir'),
-    agents: agentNames(last('agents') ?? DEFAULT_AGENTS, known),
+    agents,
+    threads: threads === undefined ? [] : agentNames('--threads', threads, agents),
     listen: listen.length === 0 ? undefined : listen,
   }
 }
@@ -64,16 +70,16 @@ function portNumber(option: string, text: string | undefined, byDefault: number)
   throw new PcpError('PM_ERR_ARG', `${option} ${text}: a port is a number from 0 to 65535`)
 }
 
-function agentNames(text: string, known: readonly string[]): readonly string[] {
+function agentNames(option: string, text: string, known: readonly string[]): readonly string[] {
   if (text === 'all') return known
   const names = [...new Set(text.split(',').filter((name) => name !== ''))]
   const unknown = names.find((name) => !known.includes(name))
   if (unknown !== undefined)
     throw new PcpError(
       'PM_ERR_ARG',
-      `--agents: no agent is called "${unknown}"; there are ${known.join(', ')}`,
+      `${option}: no agent is called "${unknown}"; there are ${known.join(', ')}`,
     )
   if (names.length === 0)
-    throw new PcpError('PM_ERR_ARG', `--agents: name at least one of ${known.join(', ')}`)
+    throw new PcpError('PM_ERR_ARG', `${option}: name at least one of ${known.join(', ')}`)
   return names
 }

@@ -53,7 +53,7 @@ export async function start(io: StartIo): Promise<Started | undefined> {
   const log = openLog(place.logPath, { progname: 'pmcd', host: hostname() })
   const variables = { ...io.env, ...place.variables }
   const collectorOptions: CollectorOptions = {
-    agents: builtinAgents(agents).sort((a, b) => a.domain - b.domain),
+    agents: builtinAgents(agents, options.threads).sort((a, b) => a.domain - b.domain),
     ports: [options.port],
     ...endpointsOf(options),
     ...socketOf(place, io),

@@ -10,6 +10,14 @@ function problemsOf(text: string): readonly string[] {
   return parseConfig(`${GOOD}\n${text}\n`, context).problems
 }
 
+test('an entry with a prefix makes an agent in a thread of a dso line, which PCP reads as well', () => {
+  const { agents, problems } = parseConfig('dice 481 dso worker:agent /opt/dice.mjs\n')
+  expect(problems).toEqual([])
+  expect(agents).toEqual([
+    { kind: 'worker', name: 'dice', domain: 481, line: 1, entry: 'agent', path: '/opt/dice.mjs' },
+  ])
+})
+
 test('reads every kind of agent', () => {
   const text = `# a comment
 pmcd 2 DSO pmcd_init /lib/pmda_pmcd.so   # another

@@ -19,6 +19,7 @@ test('without options: PCP port, loopback, the three agents', () => {
     webPort: 44323,
     dir: undefined,
     agents: ['linux', 'pmcd', 'simple'],
+    threads: [],
     listen: undefined,
   }
   expect(readOptions([], known)).toEqual(expected)
@@ -33,6 +34,8 @@ test('every option is taken', () => {
     '/x',
     '--agents',
     'simple,pmcd',
+    '--threads',
+    'simple',
     '--listen',
     'all',
     '--listen',
@@ -43,6 +46,7 @@ test('every option is taken', () => {
     webPort: 44401,
     dir: '/x',
     agents: ['simple', 'pmcd'],
+    threads: ['simple'],
     listen: ['all', '::1'],
   }
   expect(readOptions(args, known)).toEqual(expected)
@@ -60,6 +64,7 @@ test.each([
   [['--port', 'x'], '--port x: a port is a number from 0 to 65535'],
   [['--web-port', '65536'], '--web-port 65536: a port is a number from 0 to 65535'],
   [['--agents', 'linux,nosuch'], '--agents: no agent is called "nosuch"; there are pmcd, linux, simple'],
+  [['--threads', 'simple', '--agents', 'linux'], '--threads: no agent is called "simple"; there are linux'],
   [['--agents', ','], '--agents: name at least one of pmcd, linux, simple'],
   [['--nosuch'], "unrecognized option '--nosuch'; npm start -- --help lists the options"],
   [['file'], 'Unexpected "file"; npm start -- --help lists the options'],

@@ -1,0 +1,82 @@
+/** Agents in threads of the collector: an AgentLink over a message port. docs/decisions/worker-agents.md */
+import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import type { Worker } from 'node:worker_threads'
+import { PcpError } from '../model/errors.ts'
+import { portStream } from '../net/port-stream.ts'
+import type { AgentPlace } from './agent-module.ts'
+import type { WorkerNotice, WorkerSetup } from './agent-worker.ts'
+import { connectAgent } from './open-process.ts'
+import type { AgentOpenEnv, ExitStatus, OpenedAgent } from './options.ts'
+
+/** MiB of JavaScript heap an agent may use unless the collector was told otherwise. */
+const HEAP_MB = 256
+
+/** An agent that is to run in a thread. */
+export interface WorkerAgent {
+  readonly name: string
+  readonly domain: number
+  readonly place: AgentPlace
+}
+
+/** Starts a thread for an agent and greets the agent. Rejects with what the thread failed with, if it did. */
+export async function openWorkerAgent(agent: WorkerAgent, env: AgentOpenEnv): Promise<OpenedAgent> {
+  const { Worker, MessageChannel } = process.getBuiltinModule('node:worker_threads')
+  const { port1, port2 } = new MessageChannel()
+  const { domain, place } = agent
+  const setup: WorkerSetup = { port: port2, place, domain, variables: { ...env.variables } }
+  const worker = new Worker(env.workers?.program ?? workerProgram(), {
+    workerData: setup,
+    transferList: [port2],
+    name: agent.name,
+    argv: [],
+    execArgv: [],
+    stdout: true,
+    stderr: true,
+    resourceLimits: { maxOldGenerationSizeMb: env.workers?.heapMb ?? HEAP_MB },
+  })
+  const { exited, failure } = watch(worker, agent.name, env)
+  const kill = (): void => void worker.terminate()
+  const settings = { startsNotReady: false, running: { exited, kill } }
+  try {
+    return await connectAgent(agent.name, portStream(port1), env, settings)
+  } catch (error) {
+    // The connection ends before the thread has told why.
+    await exited
+    throw failure() ?? error
+  }
+}
+
+/** The program of the threads stands beside whatever program this is part of. */
+function workerProgram(): string {
+  const here = import.meta.url // a path where this is bundled as CommonJS
+  return join(dirname(here.startsWith('file:') ? fileURLToPath(here) : here), 'agent-worker.cjs')
+}
+
+/** Brings what the thread prints and tells to the log, and notes how it ends. */
+function watch(
+  worker: Worker,
+  name: string,
+  { log }: AgentOpenEnv,
+): { readonly exited: Promise<ExitStatus>; readonly failure: () => PcpError | undefined } {
+  let failure: PcpError | undefined
+  worker.on('message', ({ level, text }: WorkerNotice) => log.notice(level, `${name}: ${text}`))
+  worker.on('error', (error: Error) => {
+    failure = PcpError.from(error, `agent "${name}"`)
+    log.notice('error', `Agent "${name}" ends: ${error.stack ?? error.message}`)
+  })
+  for (const stream of [worker.stdout, worker.stderr])
+    logLines(stream, (line) => log.line(`${name}: ${line}`))
+  const exited = new Promise<ExitStatus>((resolve) => {
+    worker.once('exit', (code) => resolve({ code, signal: 0 }))
+  })
+  return { exited, failure: () => failure }
+}
+
+/** Each chunk is what one call printed. */
+function logLines(stream: Readable, write: (line: string) => void): void {
+  stream.setEncoding('utf8').on('data', (text: string) => {
+    for (const line of text.replace(/\n$/, '').split('\n')) write(line)
+  })
+}

@@ -1,0 +1,259 @@
+/** Agents in threads of the collector: what they may do wrong stays their own. docs/decisions/worker-agents.md */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { pmid } from '../../src/model/ids.ts'
+import { LABEL_DOMAIN } from '../../src/model/labels.ts'
+import { ANONYMOUS, type Ask } from '../../src/model/source.ts'
+import { PM_TYPE_U32 } from '../../src/model/types.ts'
+import { makeSet } from '../../src/model/value-writer.ts'
+import { HostSource } from '../../src/net/host-source.ts'
+import { startCollector } from '../../src/pmcd/collector.ts'
+import { parseConfig } from '../../src/pmcd/config.ts'
+import { agentFromConfig, builtinAgents } from '../../src/pmcd/open-agents.ts'
+import type { Collector, CollectorOptions } from '../../src/pmcd/options.ts'
+import { logOnFd } from '../../src/sys/log.ts'
+
+const ASK: Ask = { requester: ANONYMOUS }
+const NUMFETCH = pmid(253, 0, 0)
+const STEADY = pmid(481, 0, 0)
+const FAULT = pmid(481, 0, 1)
+
+/** A store of a number makes the mistake of that number. */
+const FAULTY = `
+const kept = []
+const faults = {
+  exception: () => setImmediate(() => { throw new Error('thrown by a timer') }),
+  rejection: () => { void Promise.reject(new Error('nobody hears')) },
+  loop: () => { for (;;); },
+  heap: () => { for (;;) kept.push({ text: String(kept.length) }) },
+  exit: () => process.exit(3),
+  throws: () => { throw new Error('thrown by a callback') },
+  prints: () => console.log('printed by the agent'),
+}
+export const names = Object.keys(faults)
+const common = { type: 'u32', sem: 'instant', units: 'none' }
+export const agent = {
+  name: 'faulty',
+  domain: 481,
+  open: () => ({
+    metrics: {
+      'faulty.steady': { ...common, item: 0, help: 'always seven', value: () => 7 },
+      'faulty.fault': {
+        ...common, item: 1, help: 'store a number to see that fault', value: () => 0,
+        store: (number) => faults[names[number]](),
+      },
+    },
+  }),
+}
+`
+const FAULTS = ['exception', 'rejection', 'loop', 'heap', 'exit', 'throws', 'prints']
+
+let programs: string
+let dir: string
+let collector: Collector | undefined
+let lines: string[]
+const open: HostSource[] = []
+
+beforeAll(async () => {
+  programs = mkdtempSync(join(tmpdir(), 'worker-programs-'))
+  const common = { bundle: true, platform: 'node', format: 'cjs' } as const
+  await build({
+    ...common,
+    entryPoints: ['src/pmcd/agent-worker.ts'],
+    outfile: join(programs, 'agent-worker.cjs'),
+  })
+  writeFileSync(join(programs, 'faulty.mjs'), FAULTY)
+})
+afterAll(() => rmSync(programs, { recursive: true }))
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'worker-e2e-'))
+  lines = []
+})
+afterEach(async () => {
+  for (const source of open.splice(0)) await source.close()
+  await collector?.close()
+  collector = undefined
+  rmSync(dir, { recursive: true, force: true })
+})
+
+async function start(conf: string, options: Partial<CollectorOptions> = {}): Promise<HostSource> {
+  const { agents, problems } = parseConfig(conf)
+  expect(problems).toEqual([])
+  collector = await startCollector({
+    agents: [...builtinAgents(['pmcd', 'simple']), ...agents.map(agentFromConfig)],
+    ports: [0],
+    socketPath: join(dir, 'pmcd.socket'),
+    hostname: 'vm',
+    log: {
+      ...logOnFd(2, { progname: 'pmcd', host: 'vm' }),
+      notice: (level, text) => lines.push(`${level}: ${text}`),
+      line: (text) => lines.push(text),
+    },
+    agentDir: dir,
+    timeoutSec: 1,
+    workers: { program: join(programs, 'agent-worker.cjs'), heapMb: 32 },
+    ...options,
+  })
+  return connect()
+}
+
+async function connect(): Promise<HostSource> {
+  const source = await HostSource.connect(`localhost:${collector!.port}`)
+  open.push(source)
+  return source
+}
+
+const faulty = (): string => `faulty 481 dso worker:agent ${join(programs, 'faulty.mjs')}\n`
+
+/** First words and statuses. */
+async function values(source: HostSource, ...ids: number[]): Promise<number[]> {
+  const { sets } = await source.fetch(ids, ASK)
+  return sets.map((set) => (set.status < 0 ? set.status : set.word[0]!))
+}
+
+test('an agent in a thread has names, values, texts and labels, as one of pmcd.conf and as a built-in', async () => {
+  const source = await start(
+    `${faulty()}trivial 250 dso worker:trivial_init /var/lib/pcp/pmdas/trivial/pmda_trivial.so\n`,
+  )
+  expect(await source.traverse('faulty', ASK)).toEqual(['faulty.steady', 'faulty.fault'])
+  expect(await source.traverse('trivial', ASK)).toEqual(['trivial.time'])
+  expect(await values(source, STEADY, pmid(250, 0, 0))).toEqual([7, expect.any(Number)])
+  expect(await source.text({ kind: 'metric', id: STEADY, level: 'oneline' }, ASK)).toBe('always seven')
+  const [labels] = await source.labels({ level: LABEL_DOMAIN, id: 481 }, ASK)
+  expect(labels?.json).toBe('{"agent":"faulty"}')
+  expect(lines.join('\n')).toMatch(/^faulty +481 .* dso worker lib=.*faulty.mjs entry=agent$/m)
+})
+
+test('built-in agents run in threads where that is asked for', async () => {
+  const source = await start('', {
+    agents: builtinAgents(['pmcd', 'simple', 'sample'], ['simple', 'sample']),
+  })
+  expect(await values(source, NUMFETCH)).toEqual([1])
+  expect(await source.store([makeSet(NUMFETCH, PM_TYPE_U32, [-1], [9])], ASK)).toBeUndefined()
+  expect(await values(source, NUMFETCH)).toEqual([10])
+  expect(lines.join('\n')).toMatch(/^simple +253 .* dso worker built in$/m)
+})
+
+/** What the log says of each fault that ends the agent. */
+const REASONS: Readonly<Record<string, RegExp>> = {
+  exception: /^error: Agent "faulty" ends: Error: thrown by a timer/m,
+  rejection: /^error: Agent "faulty" ends: Error: nobody hears/m,
+  heap: /^error: Agent "faulty" ends: .*memory/m,
+  loop: /^Cleanup "faulty" agent \(dom 481\): protocol failure/m,
+  exit: /^Cleanup "faulty" agent \(dom 481\): .*exit\(3\)/m,
+}
+
+test.each(Object.keys(REASONS))('%s ends the agent and nobody else; it starts again', async (fault) => {
+  const source = await start(faulty())
+  const other = await connect()
+  const number = FAULTS.indexOf(fault)
+  let isOver = false
+  const stored = source
+    .store([makeSet(FAULT, PM_TYPE_U32, [-1], [number])], ASK)
+    .catch((error: unknown) => error)
+    .finally(() => {
+      isOver = true
+    })
+  // Meanwhile the others answer, and the event loop of the collector is free.
+  let fetches = 0
+  let slowest = 0
+  while (!isOver) {
+    const since = performance.now()
+    expect((await values(other, NUMFETCH))[0]).toBeGreaterThan(0)
+    slowest = Math.max(slowest, performance.now() - since)
+    fetches++
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await stored
+  while (!REASONS[fault]!.test(lines.join('\n'))) await values(other, NUMFETCH)
+  while ((await values(other, STEADY))[0] !== 7) await new Promise((resolve) => setImmediate(resolve))
+  console.log(`${fault}: ${fetches} fetches meanwhile, the slowest ${Math.round(slowest)} ms`)
+  expect(slowest).toBeLessThan(900)
+  expect(lines).toContain('    "faulty"')
+})
+
+test('what callbacks throw is the status of the request, and what agents print is in the log', async () => {
+  const source = await start(faulty())
+  const store = (fault: string): Promise<void> =>
+    source.store([makeSet(FAULT, PM_TYPE_U32, [-1], [FAULTS.indexOf(fault)])], ASK)
+  await expect(store('throws')).rejects.toMatchObject({ code: 'PM_ERR_GENERIC' })
+  await store('prints')
+  expect(await values(source, STEADY)).toEqual([7])
+  await collector!.close()
+  const log = lines.join('\n')
+  expect(log).toMatch(/^error: faulty: .*thrown by a callback/m)
+  expect(log).toMatch(/^faulty: printed by the agent$/m)
+})
+
+test('an agent that fails again waits for its turn', async () => {
+  let now = 1_000_000
+  const source = await start(faulty(), { clock: () => now })
+  const fail = async (): Promise<void> => {
+    now += 1
+    await source.store([makeSet(FAULT, PM_TYPE_U32, [-1], [FAULTS.indexOf('exit')])], ASK).catch(() => {})
+  }
+  await fail()
+  while ((await values(source, STEADY))[0] !== 7) await new Promise((resolve) => setImmediate(resolve))
+  await fail()
+  while ((await values(source, STEADY))[0] === 7) await new Promise((resolve) => setImmediate(resolve))
+  const restarts = (): number => lines.filter((line) => line.startsWith('Restarting any')).length
+  expect(restarts()).toBe(1)
+  await collector!.reconfigure()
+  expect(restarts()).toBe(2)
+  expect(await values(source, STEADY)).toEqual([7])
+})
+
+test('a module that cannot be loaded, loops while it is, or exports no agent is logged and left out', async () => {
+  const write = (name: string, text: string): string => {
+    writeFileSync(join(dir, name), text)
+    return join(dir, name)
+  }
+  const source = await start(
+    `${faulty()}
+    broken 482 dso worker:agent ${write('broken.mjs', 'export const agent = )')}
+    looping 483 dso worker:agent ${write('looping.mjs', 'for (;;);')}
+    empty 484 dso worker:agent ${write('empty.mjs', 'export const agent = 5')}
+    missing 485 dso worker:agent ${join(dir, 'missing.mjs')}
+    other 486 dso worker:other_init /usr/lib/other.so
+    own 487 dso worker:pmcd_init /var/lib/pcp/pmdas/pmcd/pmda_pmcd.so`,
+    { credsTimeoutSec: 1 },
+  )
+  expect(await values(source, STEADY, NUMFETCH)).toEqual([7, 1])
+  const log = lines.join('\n')
+  expect(log).toMatch(/^error: Agent "broken" did not start: .*Unexpected token/m)
+  expect(log).toMatch(/^error: Agent "looping" did not start: .*within 1000 ms/m)
+  expect(log).toMatch(/^error: Agent "empty" did not start: .*exports no agent "agent"/m)
+  expect(log).toMatch(/^error: Agent "missing" did not start: .*missing\.mjs/m)
+  expect(log).toMatch(/^error: Agent "other" did not start: .*no built-in agent stands in/m)
+  expect(log).toMatch(/^error: Agent "own" did not start: .*write its entry as pmcd_init/m)
+})
+
+test('the example of the documentation runs in the collector, in a thread and as a daemon', async () => {
+  const docs = readFileSync(new URL('../../docs/agents.md', import.meta.url), 'utf8')
+  const module = /```js\n(\/\/ dice\.mjs[\s\S]*?)```/.exec(docs)![1]!
+  const conf = [...docs.matchAll(/^ {4}(dice\w* 48\d .*)$/gm)].map((match) => match[1]!)
+  expect(conf).toHaveLength(3)
+  const path = join(dir, 'dice.mjs')
+  writeFileSync(path, module)
+  // What `npm install pcp-ts` puts there.
+  await build({
+    entryPoints: ['src/pmda/index.ts'],
+    outfile: join(dir, 'node_modules/pcp-ts/pmda.mjs'),
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+  })
+  writeFileSync(join(dir, 'node_modules/pcp-ts/package.json'), '{ "exports": { "./pmda": "./pmda.mjs" } }')
+  for (const line of conf) {
+    const [name, domain] = line.split(' ')
+    const source = await start(`${line.replace('/opt/dice/dice.mjs', path)}\n`)
+    const [value] = await values(source, pmid(Number(domain), 0, 0))
+    expect(value, name).toBeGreaterThanOrEqual(1)
+    expect(value, name).toBeLessThanOrEqual(6)
+    await collector!.close()
+  }
+})
