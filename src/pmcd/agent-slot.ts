@@ -109,9 +109,12 @@ export class AgentSlot implements Route {
     this.#opened?.attribute?.(client, key, value)
   }
 
-  /** Tells an agent that can be asked that a client is gone. */
+  /**
+   * Tells the agent that a client is gone. One that is not ready hears it as well, when it is: otherwise the next client
+   * in that slot would have for it the attributes of the one before.
+   */
   endClient(client: number): void {
-    if (this.#state === 'connected') this.#opened?.source.endClient?.(client)
+    this.#opened?.source.endClient?.(client)
   }
 
   /** Status every question about this agent's domain gets, or 0 when it may be asked. */
