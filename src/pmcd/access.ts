@@ -13,6 +13,8 @@ export interface Peer {
   /** Undefined for a unix socket. */
   readonly address: string | undefined
   readonly credentials?: Credentials
+  /** It will say later who it is: until then rules for users and groups do not count. */
+  readonly isPending?: boolean
 }
 
 /** What the system knows about names. */
@@ -85,7 +87,7 @@ export class AccessTable {
     const parts = [decide(this.#rules.filter((rule) => rule.subject === 'host' && this.#matches(rule, peer)))]
     for (const subject of ['user', 'group'] as const) {
       const rules = this.#rules.filter((rule) => rule.subject === subject)
-      if (rules.length === 0) continue
+      if (rules.length === 0 || peer.isPending === true) continue
       const { uid, gid } = peer.credentials ?? {}
       const id = subject === 'user' ? uid : gid
       const isMember = ({ members }: AccessRule): boolean =>

@@ -1,7 +1,7 @@
 /** All clients of a collector: let in or refused, numbered, judged anew by new access rules, gone. pmcd(1) */
 import type { Socket } from 'node:net'
 import { PcpError, statusOf } from '../model/errors.ts'
-import type { MetricSource } from '../model/source.ts'
+import type { Credentials, MetricSource } from '../model/source.ts'
 import { PduConnection, socketStream } from '../net/connection.ts'
 import type { PduCounters } from '../net/counters.ts'
 import type { Endpoint } from '../net/listen.ts'
@@ -16,6 +16,7 @@ import { OP_ALL } from './config-access.ts'
 import { ConnectionWatch, type Diagnostics } from './diagnostics.ts'
 import { FetchBatch } from './fetch-batch.ts'
 import type { Limits } from './options.ts'
+import type { Security } from './security.ts'
 
 const FEATURES: number = PDU_FLAG_CONTAINER | PDU_FLAG_LABELS | PDU_FLAG_HIGHRES | PDU_FLAG_DESCS
 const PERMISSION: number = statusOf('PM_ERR_PERMISSION')
@@ -35,6 +36,7 @@ export interface ClientsHost {
   readonly diagnostics: Diagnostics
   /** Who is at the other end of unix sockets; absent where nobody can know. */
   readonly peerCredentials: PeerCredentials | undefined
+  readonly security: Security
   /** Agents must hear who this is. */
   readonly introduced: (client: Client) => void
 }
@@ -43,7 +45,7 @@ export interface ClientsHost {
 interface Connected {
   readonly client: Client
   readonly connection: PduConnection
-  readonly peer: Peer
+  peer: Peer
   admission: Admission
 }
 
@@ -109,8 +111,11 @@ export class Clients {
       counters: this.#host.counters,
       watch: new ConnectionWatch(this.#host.diagnostics, `client ${seq}`, fd),
     })
-    const admission = this.#access.check(peer)
-    const isDenied = admission.denied === OP_ALL
+    const isUnknown = peer.credentials === undefined
+    const { hasUsers, demands } = this.#host.security
+    const admission = this.#access.check({ ...peer, isPending: isUnknown && hasUsers })
+    const isLost = isUnknown && !hasUsers && demands.requiresUser === true
+    const isDenied = admission.denied === OP_ALL || isLost
     if (debug.access)
       debug.say(
         'access',
@@ -136,12 +141,42 @@ export class Clients {
     trace.clientAdded(slot, address, fd, seq)
     if (debug.context) debug.say('context', `client ${seq} comes from ${address}, slot ${slot}, fd=${fd}`)
     if (debug.auth) debug.say('auth', `client ${seq} is ${JSON.stringify(peer.credentials ?? 'unknown')}`)
-    const client = new Client(identity, connection, this.#clientHost, admission.denied)
-    const connected = { client, connection, peer, admission }
+    const gate = this.#host.security.gateFor({
+      connection,
+      address: peer.address,
+      credentials: peer.credentials,
+      isJudgedByUser: this.#access.needsCredentials,
+      loggedIn: (credentials) => this.#loggedIn(connected, credentials),
+    })
+    const client = new Client(identity, connection, this.#clientHost, admission.denied, gate)
+    const connected: Connected = { client, connection, peer, admission }
     this.#slots[slot] = connected
     connection.onClose((error) => this.#gone(connected, error))
     if (this.#early === undefined) this.#hear(connected)
     else this.#early.push(connected)
+  }
+
+  /** A client has proved who it is: it is judged by that now. */
+  #loggedIn(connected: Connected, credentials: Credentials): void {
+    const { client, admission } = connected
+    connected.peer = { ...connected.peer, credentials }
+    this.#access.release(admission)
+    this.#judge(connected)
+    const { debug } = this.#host.diagnostics
+    if (debug.auth) debug.say('auth', `client ${client.identity.seq} is ${JSON.stringify(credentials)}`)
+    client.setCredentials(credentials)
+  }
+
+  /** Asks the present rules about a client that is not counted. Throws why it may not stay. */
+  #judge(connected: Connected): void {
+    const { client, peer } = connected
+    const admission = this.#access.check(peer)
+    const isDenied = admission.denied === OP_ALL
+    const isIn = !isDenied && this.#access.admit(admission)
+    connected.admission = isIn ? admission : { ...admission, counted: [] }
+    client.denied = admission.denied
+    if (isDenied) this.#violation(client.identity.address)
+    if (!isIn) throw new PcpError(isDenied ? 'PM_ERR_PERMISSION' : 'PM_ERR_CONNLIMIT')
   }
 
   /** From now on requests are answered, those that came before as well. */
@@ -162,12 +197,11 @@ export class Clients {
     this.#violators.clear()
     this.#warnOfUnknowns()
     for (const connected of this.#connected()) {
-      const admission = access.check(connected.peer)
-      const isDenied = admission.denied === OP_ALL
-      const isIn = !isDenied && access.admit(admission)
-      connected.admission = isIn ? admission : { ...admission, counted: [] }
-      connected.client.denied = admission.denied
-      if (!isIn) connected.client.refuse(isDenied ? PERMISSION : CONNLIMIT)
+      try {
+        this.#judge(connected)
+      } catch (error) {
+        connected.client.refuse(PcpError.from(error).status)
+      }
     }
   }
 
@@ -228,10 +262,11 @@ export class Clients {
     if (!this.#access.needsCredentials) return
     const { peerCredentials, log } = this.#host
     const problem = peerCredentials === undefined ? 'nobody can be asked' : peerCredentials.problem()
+    const fate = this.#host.security.hasUsers ? 'must authenticate' : 'is refused'
     const who =
       problem === undefined
-        ? 'users of clients are known on the unix socket only, so every other client is refused'
-        : `users of clients cannot be known here (${problem}), so every client is refused`
+        ? `users of clients are known on the unix socket only, so every other client ${fate}`
+        : `users of clients cannot be known here (${problem}), so every client ${fate}`
     log.notice(
       'warning',
       `Access rules name users or groups: ${who}; to let clients in, remove these rules and allow hosts ("local:*" is this host)`,

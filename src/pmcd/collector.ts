@@ -20,6 +20,7 @@ import { type Diagnostics, newDiagnostics } from './diagnostics.ts'
 import { contextLabels, fileLabelsJson, type HostLabels } from './labels.ts'
 import { accessTables, agentTable, clientTable, portTable } from './log-tables.ts'
 import type { Collector, CollectorOptions, Limits } from './options.ts'
+import { Security } from './security.ts'
 
 const DEFAULT_LIMITS: Limits = { pduBytes: MAX_CLIENT_PDU, contexts: 64, metrics: 32768 }
 const NO_LABELS: HostLabels = { files: new Map(), intrinsic: new Map(), problems: [] }
@@ -50,6 +51,7 @@ class RunningCollector implements Collector {
   readonly #agents: Agents
   readonly #router: Router
   readonly #clients: Clients
+  readonly #security: Security
   #listeners: Listeners | undefined
   #labels: HostLabels
   #pmns: Pmns | undefined
@@ -66,6 +68,7 @@ class RunningCollector implements Collector {
     this.#labels = options.readLabels?.() ?? NO_LABELS
     this.#pmns = options.pmns
     this.#controls = { timeoutSec: options.timeoutSec ?? 5, credsTimeoutSec: options.credsTimeoutSec ?? 3 }
+    this.#security = new Security(options.security ?? {}, options.log)
     this.#diagnostics = newDiagnostics(options, (line) => options.log.line(line), this.#clock)
     this.#agents = new Agents({
       env: {
@@ -108,6 +111,7 @@ class RunningCollector implements Collector {
         handshakeMs: options.handshakeMs ?? HANDSHAKE_MS,
         diagnostics: this.#diagnostics,
         peerCredentials: options.peerCredentials,
+        security: this.#security,
         introduced: (client) => {
           for (const slot of this.#agents.slots) this.#introduce(client, slot)
         },
@@ -133,6 +137,7 @@ class RunningCollector implements Collector {
     for (const problem of this.#labels.problems) log.notice('warning', problem)
     if (agents.length === 0)
       throw new PcpError('PM_ERR_GENERIC', 'No PMDAs found in the configuration: add at least one agent')
+    this.#security.start()
     await this.#listen()
     await this.#agents.start(agents)
     this.#clients.serve()
@@ -155,6 +160,7 @@ class RunningCollector implements Collector {
     log.line(`\npmcd RESTARTED at ${ctime(this.#clock())}`)
     this.#dumpConnections()
     this.#readLabels()
+    this.#security.reload()
     try {
       const next = await reload?.()
       if (next === undefined) {
@@ -252,16 +258,17 @@ class RunningCollector implements Collector {
       agents: () => this.#agents.slots.map(agentInfo),
       features: () => {
         const open = this.endpoints.filter((endpoint) => endpoint.error === undefined)
+        const { requiresUser = false, requiresCertificate = false } = this.#security.demands
         return {
-          secure: false,
+          secure: this.#security.isSecure,
           ipv6: open.some((endpoint) => endpoint.family === 'ipv6'),
-          authentication: false,
-          credsRequired: this.#clients.access.needsCredentials,
+          authentication: this.#security.hasUsers,
+          credsRequired: this.#clients.access.needsCredentials || requiresUser,
           unixSockets: open.some((endpoint) => endpoint.family === 'unix'),
           serviceDiscovery: false,
           containers: true,
           local: this.#options.localOnly ?? false,
-          certRequired: false,
+          certRequired: requiresCertificate,
         }
       },
       fileLabels: () => fileLabelsJson(this.#labels),

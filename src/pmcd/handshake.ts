@@ -35,6 +35,8 @@ export interface Gate {
   readonly secure?: (done: (error?: PcpError) => void) => void
   /** Begins an authentication. */
   readonly beginLogin?: (isPrivate: boolean) => SaslServer
+  /** It has not proved who it is: for the log. */
+  readonly loginFailed?: (error: PcpError) => void
   /** It has proved to be this user. Throws PcpError when that one may not connect. */
   readonly loggedIn?: (user: string) => void
 }
@@ -172,7 +174,10 @@ export class Handshake {
         if (this.#state === 'login') this.#step(step)
       })
       .catch((error: unknown) => {
-        if (this.#state === 'login') this.#newcomer.refuse(PcpError.from(error))
+        if (this.#state !== 'login') return
+        const reason = PcpError.from(error)
+        this.#gate.loginFailed?.(reason)
+        this.#newcomer.refuse(reason)
       })
   }
 

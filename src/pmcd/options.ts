@@ -10,6 +10,7 @@ import type { PeerCredentials } from '../sys/native/peer-credentials.ts'
 import type { AccessTable } from './access.ts'
 import type { DiagnosticSettings, Diagnostics } from './diagnostics.ts'
 import type { HostLabels } from './labels.ts'
+import type { SecurityOptions } from './security.ts'
 
 /** An agent that the collector opens, keeps and, when it fails, opens again. */
 export interface AgentOptions {
@@ -40,11 +41,10 @@ export interface AgentOpenEnv {
   readonly statistics: CollectorStatistics
   /** Counts PDUs of all connections. */
   readonly counters: PduCounters
-  readonly diagnostics: Diagnostics
   readonly workers?: WorkerSettings
+  readonly diagnostics: Diagnostics
 }
 
-/** An agent that is open. */
 /** How agents run in threads. */
 export interface WorkerSettings {
   /** Path of the program that agent-worker.ts is built to; default: agent-worker.cjs beside this program. */
@@ -114,9 +114,9 @@ export interface CollectorOptions extends CollectorEndpoints, Configuration, Dia
   /** Default: this process's environment. */
   readonly variables?: Variables
   readonly limits?: Partial<Limits>
-  /** Seconds an agent may take for a reply, 0 is no limit; default 5. */
   readonly workers?: WorkerSettings
   readonly timeoutSec?: number
+  /** Seconds an agent may take for a reply, 0 is no limit; default 5. */
   /** Seconds an agent may take for its first PDU; default 3. */
   readonly credsTimeoutSec?: number
   /** Milliseconds a client may take to introduce itself before it is dropped; default 10 000. */
@@ -130,6 +130,8 @@ export interface CollectorOptions extends CollectorEndpoints, Configuration, Dia
   /** Who is at the other end of unix sockets; default: nobody knows. */
   readonly peerCredentials?: PeerCredentials
   /** Milliseconds since the epoch. */
+  /** TLS and authentication; default: neither. */
+  readonly security?: SecurityOptions
   readonly clock?: () => number
 }
 

@@ -1,6 +1,6 @@
 /** The server's end of an authentication. docs/formats/wire.md §4.3, docs/security.md */
 import { decodeText, encodeText } from '../../base/text.ts'
-import { checkPassword, crypto, fakeVerifier, saslPrep, type Verifier } from './keys.ts'
+import { checkPassword, crypto, fakeVerifier, KEY_BYTES, saslPrep, type Verifier } from './keys.ts'
 import {
   MAX_PAYLOAD,
   MECHANISMS,
@@ -25,12 +25,18 @@ const MAX_CHECKS = 2
 
 /** Checks passwords of many clients. */
 export class Authenticator {
-  readonly #verifiers: Verifiers
+  readonly #find: FindVerifier
+  #secret: Uint8Array | undefined
   #checks = 0
   readonly #waiting: (() => void)[] = []
 
   constructor(find: FindVerifier) {
-    this.#verifiers = { find, secret: crypto().randomBytes(32) }
+    this.#find = find
+  }
+
+  get #verifiers(): Verifiers {
+    this.#secret ??= crypto().randomBytes(KEY_BYTES)
+    return { find: this.#find, secret: this.#secret }
   }
 
   /** An exchange with one client. On a connection that others can read, passwords are not accepted as they are. */
