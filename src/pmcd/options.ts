@@ -41,8 +41,8 @@ export interface AgentOpenEnv {
   readonly statistics: CollectorStatistics
   /** Counts PDUs of all connections. */
   readonly counters: PduCounters
-  readonly workers?: WorkerSettings
   readonly diagnostics: Diagnostics
+  readonly workers?: WorkerSettings
 }
 
 /** How agents run in threads. */
@@ -53,6 +53,7 @@ export interface WorkerSettings {
   readonly heapMb?: number
 }
 
+/** An agent that is open. */
 export interface OpenedAgent {
   readonly source: MetricSource
   /** Process id of an agent in its own process. */
@@ -114,9 +115,9 @@ export interface CollectorOptions extends CollectorEndpoints, Configuration, Dia
   /** Default: this process's environment. */
   readonly variables?: Variables
   readonly limits?: Partial<Limits>
+  /** Seconds an agent may take for a reply, 0 is no limit; default 5. */
   readonly workers?: WorkerSettings
   readonly timeoutSec?: number
-  /** Seconds an agent may take for a reply, 0 is no limit; default 5. */
   /** Seconds an agent may take for its first PDU; default 3. */
   readonly credsTimeoutSec?: number
   /** Milliseconds a client may take to introduce itself before it is dropped; default 10 000. */
@@ -129,9 +130,9 @@ export interface CollectorOptions extends CollectorEndpoints, Configuration, Dia
   readonly readLabels?: () => HostLabels
   /** Who is at the other end of unix sockets; default: nobody knows. */
   readonly peerCredentials?: PeerCredentials
-  /** Milliseconds since the epoch. */
   /** TLS and authentication; default: neither. */
   readonly security?: SecurityOptions
+  /** Milliseconds since the epoch. */
   readonly clock?: () => number
 }
 
