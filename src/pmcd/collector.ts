@@ -79,10 +79,10 @@ class RunningCollector implements Collector {
         variables: options.variables ?? process.env,
         statistics: this.#statistics(),
         counters: this.#counters,
+        ...(options.workers === undefined ? {} : { workers: options.workers }),
         diagnostics: this.#diagnostics,
       },
       restartsAgents: options.restartsAgents ?? true,
-        ...(options.workers === undefined ? {} : { workers: options.workers }),
       clock: this.#clock,
       changed: (changes) => this.#changed(changes),
       started: (slot) => {

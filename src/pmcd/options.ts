@@ -41,8 +41,8 @@ export interface AgentOpenEnv {
   readonly statistics: CollectorStatistics
   /** Counts PDUs of all connections. */
   readonly counters: PduCounters
-  readonly diagnostics: Diagnostics
   readonly workers?: WorkerSettings
+  readonly diagnostics: Diagnostics
 }
 
 /** How agents run in threads. */
@@ -115,8 +115,8 @@ export interface CollectorOptions extends CollectorEndpoints, Configuration, Dia
   /** Default: this process's environment. */
   readonly variables?: Variables
   readonly limits?: Partial<Limits>
-  /** Seconds an agent may take for a reply, 0 is no limit; default 5. */
   readonly workers?: WorkerSettings
+  /** Seconds an agent may take for a reply, 0 is no limit; default 5. */
   readonly timeoutSec?: number
   /** Seconds an agent may take for its first PDU; default 3. */
   readonly credsTimeoutSec?: number
