@@ -1,6 +1,6 @@
 /** Vectors: format/err_str.json. */
 import { expect, test } from 'vitest'
-import { codeOf, errStr, PcpError, statusOf } from '../../src/model/errors.ts'
+import { codeOf, errStr, isError, type Outcome, PcpError, statusOf } from '../../src/model/errors.ts'
 import { readVectors } from '../vectors.ts'
 
 interface ErrorCase {
@@ -50,4 +50,16 @@ test('an error says on what it failed and keeps its status', () => {
 test('a code that happens to be the name of an object property is no errno', () => {
   const error = PcpError.from(Object.assign(new Error('odd'), { code: 'constructor' }))
   expect([error.code, error.status]).toEqual(['PM_ERR_GENERIC', -12345])
+})
+
+test('an error of another copy of the class counts as one, other errors do not', () => {
+  class Copy extends Error {
+    override readonly name = 'PcpError'
+    readonly code = 'PM_ERR_PMID'
+    readonly status = -12358
+  }
+  expect(isError(new Copy() as unknown as Outcome<number>)).toBe(true)
+  expect(PcpError.from(new Copy())).toBeInstanceOf(Copy)
+  expect(new Error('x') instanceof PcpError).toBe(false)
+  expect(isError<unknown>({ name: 'PcpError' })).toBe(false)
 })
