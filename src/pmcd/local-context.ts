@@ -1,7 +1,7 @@
 /** Local contexts with the agents of this package or of one's own. pmNewContext(3) PM_CONTEXT_LOCAL, docs/pmapi.md */
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { AGENTS, type AgentEntry } from '../agents/registry.ts'
 import type { Clock } from '../pmapi/clock.ts'
 import type { Context } from '../pmapi/context.ts'
@@ -106,22 +106,24 @@ async function openTable(
   const edits = (specs ?? (fromEnv === undefined ? [] : [fromEnv])).flatMap(parseLocalSpec)
   const opened = new Map<number, AgentSource>()
   for (const row of edits.reduce(editLocalAgents, installed)) {
-    const agent = opened.has(row.domain) ? undefined : agentOf(row)
-    if (agent === undefined) continue
-    if (typeof agent !== 'string') opened.set(row.domain, open(await agent.load(), row.domain, variables))
-    // Nobody asked for each of what is installed: metrics of those we have not say so when they are asked for.
-    else if (!installed.includes(row)) warn(`__pmConnectLocal: Warning: ${agent}`)
+    const agent = agentOf(row, variables)
+    if (typeof agent === 'string') {
+      // Nobody asked for each of what is installed: metrics of those we have not say so when they are asked for.
+      if (!installed.includes(row)) warn(`__pmConnectLocal: Warning: ${agent}`)
+    } else if (!opened.has(row.domain))
+      opened.set(row.domain, open(await agent.load(), row.domain, variables))
   }
   return [...opened.values()]
 }
 
 /** The agent of ours that stands in for a shared object, or why there is none. */
-function agentOf({ path, entry }: LocalAgentRow): AgentEntry | string {
+function agentOf({ path, entry }: LocalAgentRow, variables: Variables): AgentEntry | string {
   const file = path.endsWith('.so') ? path : `${path}.so`
   const found = AGENTS.filter(({ dso }) => dso.file === basename(file))
   const agent = found.find(({ dso }) => dso.entry === entry)
   if (agent !== undefined) return agent
-  if (found.length > 0) return `couldn't find init function "${entry}" in DSO "${path}"`
+  if (found.length > 0)
+    return `couldn't find init function "${entry}" in DSO "${resolve(variables['PCP_PMDAS_DIR']!, file)}"`
   return `cannot find DSO at "${path}.so" or "${path}": no agent of this package stands in for it`
 }
 
