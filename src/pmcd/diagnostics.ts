@@ -31,16 +31,18 @@ export function newDiagnostics(
 
 /** Watches the PDUs of one connection. */
 export class ConnectionWatch implements PduWatch, TracedConnection {
-  readonly fd: number
+  readonly sendFd: number
+  readonly receiveFd: number
   lastSent = 0
   readonly #diagnostics: Diagnostics
   readonly #who: string
 
   /** `who` is at the other end: `client 7`. */
-  constructor(diagnostics: Diagnostics, who: string, fd: number) {
+  constructor(diagnostics: Diagnostics, who: string, sendFd: number, receiveFd: number = sendFd) {
     this.#diagnostics = diagnostics
     this.#who = who
-    this.fd = fd
+    this.sendFd = sendFd
+    this.receiveFd = receiveFd
   }
 
   get isOn(): boolean {
@@ -67,9 +69,10 @@ export class ConnectionWatch implements PduWatch, TracedConnection {
     this.#diagnostics.trace.failed(this, error)
   }
 
-  #show(what: string, preposition: string, pdu: Uint8Array): void {
+  #show(what: 'xmit' | 'recv', preposition: string, pdu: Uint8Array): void {
     const sizes = `len=${pdu.length} from=${pduFrom(pdu)}`
-    const line = `${what} ${pduName(pduType(pdu))} ${preposition} ${this.#who} fd=${this.fd} ${sizes}`
+    const fd = what === 'xmit' ? this.sendFd : this.receiveFd
+    const line = `${what} ${pduName(pduType(pdu))} ${preposition} ${this.#who} fd=${fd} ${sizes}`
     this.#diagnostics.debug.say('pdu', `${line}\n${pduDump(pdu)}`)
   }
 }

@@ -29,7 +29,9 @@ interface TraceEvent {
 
 /** Whose PDUs are traced. */
 export interface TracedConnection {
-  readonly fd: number
+  /** Descriptors; a socket has one for both. */
+  readonly sendFd: number
+  readonly receiveFd: number
   /** Type of the last request sent. */
   lastSent: number
 }
@@ -107,23 +109,23 @@ export class EventTrace {
   sent(connection: TracedConnection, pdu: Uint8Array): void {
     const type = pduType(pdu)
     connection.lastSent = type
-    const { fd } = connection
+    const { sendFd: fd } = connection
     const detail = sentDetail(pdu)
     this.#add(() => `Xmit: ${pduName(type)} PDU, fd=${fd}${detail()}`)
   }
 
   /** A PDU was received. PCP shows where its buffer is; ours come and go, so they are numbered. */
-  received({ fd }: TracedConnection, pdu: Uint8Array): void {
+  received({ receiveFd: fd }: TracedConnection, pdu: Uint8Array): void {
     const type = pduType(pdu)
     const number = ++this.#received
     this.#add(() => `Recv: ${pduName(type)} PDU, fd=${fd}, pdubuf=0x...${number.toString(16)}`)
   }
 
   /** The connection to an agent ended while it was expected to answer. */
-  failed({ fd, lastSent }: TracedConnection, error: PcpError): void {
+  failed({ sendFd, receiveFd, lastSent }: TracedConnection, error: PcpError): void {
     if (!this.recordsPdus) return
     const expected = replyTypeOf(lastSent)
-    const expecting = `expecting ${expected === undefined ? 'NO' : pduName(expected)} PDU, fd=${fd}`
+    const expecting = `expecting ${expected === undefined ? 'NO' : pduName(expected)} PDU, fd=${receiveFd}`
     switch (error.code) {
       case 'PM_ERR_EOF':
         this.#add(() => `Premature EOF: ${expecting}`)
@@ -132,7 +134,7 @@ export class EventTrace {
         this.#add(() => `Recv timeout: ${expecting}`)
         break
       case 'EPIPE':
-        this.#add(() => `Send ${pduName(lastSent)} PDU failed: fd=${fd}, ${errorDetail(error)}`)
+        this.#add(() => `Send ${pduName(lastSent)} PDU failed: fd=${sendFd}, ${errorDetail(error)}`)
         break
       default:
         this.#add(() => `Recv error: ${expecting}, ${errorDetail(error)}`)

@@ -69,8 +69,8 @@ export async function connectAgent(
   env: AgentOpenEnv,
   { startsNotReady, running, leftover }: LinkSettings,
 ): Promise<OpenedAgent> {
-  const fds = [descriptorOf(stream.readable), descriptorOf(stream.writable)] as const
-  const watch = new ConnectionWatch(env.diagnostics, `agent "${name}"`, fds[0])
+  const fds = [descriptorOf(stream.writable), descriptorOf(stream.readable)] as const
+  const watch = new ConnectionWatch(env.diagnostics, `agent "${name}"`, ...fds)
   const connection = new PduConnection(stream, { name: `agent "${name}"`, counters: env.counters, watch })
   const link = await openAgentLink(connection, {
     name: `agent "${name}"`,

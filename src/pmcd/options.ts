@@ -62,7 +62,7 @@ export interface OpenedAgent {
   readonly attribute?: (client: number, key: number, value: string) => void
   /** Resolves to how the agent's process ended, once it has. */
   readonly exited?: Promise<ExitStatus>
-  /** Descriptors of the connection to the agent: what it is heard through, and what it is told through. */
+  /** Descriptors of the connection: the agent's input, which we write to, and its output. */
   readonly fds?: readonly [input: number, output: number]
 }
 

@@ -31,7 +31,7 @@ function newTrace(mask: number): { trace: EventTrace; lines: string[]; at: (ms: 
 
 test('events are written with a heading, the time only where the second is another', () => {
   const { trace, lines, at } = newTrace(BOTH)
-  const connection = { fd: 7, lastSent: 0 }
+  const connection = { sendFd: 7, receiveFd: 7, lastSent: 0 }
   trace.clientAdded(0, '/run/pcp/pmcd.socket', 7, 1)
   trace.received(connection, encodeCreds(0))
   at(1000)
@@ -85,13 +85,13 @@ test('without buffer each event is written as it happens, without heading', () =
 })
 
 test.each([
-  ['PM_ERR_EOF', 'Premature EOF: expecting RESULT PDU, fd=7'],
-  ['PM_ERR_TIMEOUT', 'Recv timeout: expecting RESULT PDU, fd=7'],
+  ['PM_ERR_EOF', 'Premature EOF: expecting RESULT PDU, fd=8'],
+  ['PM_ERR_TIMEOUT', 'Recv timeout: expecting RESULT PDU, fd=8'],
   ['EPIPE', 'Send FETCH PDU failed: fd=7, err=-32: Broken pipe'],
-  ['PM_ERR_IPC', 'Recv error: expecting RESULT PDU, fd=7, err=-12366: IPC protocol failure'],
+  ['PM_ERR_IPC', 'Recv error: expecting RESULT PDU, fd=8, err=-12366: IPC protocol failure'],
 ] as const)('an agent lost by %s leaves its trace', (code, text) => {
   const { trace, lines } = newTrace(BOTH + UNBUFFERED)
-  const connection = { fd: 7, lastSent: 0 }
+  const connection = { sendFd: 7, receiveFd: 8, lastSent: 0 }
   trace.sent(connection, encodeFetch(0, [1, 2]))
   trace.failed(connection, new PcpError(code))
   expect(lines.map((line) => line.slice(11))).toEqual(['Xmit: FETCH PDU, fd=7, numpmid=2', text])
