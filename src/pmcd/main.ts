@@ -12,6 +12,7 @@ import { startCollector } from './collector.ts'
 import { FileConfiguration, readConfig } from './configuration.ts'
 import { readHostLabels } from './labels.ts'
 import type { Collector } from './options.ts'
+import { securityOf } from './security.ts'
 import { type CollectorSettings, environmentSettings } from './settings.ts'
 
 /** Port of a collector unless something else is said. */
@@ -132,6 +133,7 @@ async function start(
     traceMask: settings.traceMask,
     debug: settings.debug,
     peerCredentials: peerCredentials(),
+    security: securityOf(variables, log, settings),
   })
   if (!settings.isService) return { collector, pidFile: undefined }
   try {

@@ -24,6 +24,10 @@ export interface CollectorSettings {
   readonly traceMask: number
   /** Names of -D. */
   readonly debug: ReadonlySet<string>
+  /** Clients of other hosts must have a certificate. */
+  readonly requiresCertificate: boolean
+  /** All clients must be known. */
+  readonly requiresUser: boolean
   /** Does it run as a service: with a PID file, and as somebody else than root? */
   readonly isService: boolean
   /** Account to run as once it serves; default: PCP_USER. Services only. */

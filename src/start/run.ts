@@ -10,6 +10,7 @@ import { startCollector } from '../pmcd/collector.ts'
 import { readHostLabels } from '../pmcd/labels.ts'
 import { BUILTIN_AGENTS, builtinAgents } from '../pmcd/open-agents.ts'
 import type { Collector, CollectorOptions } from '../pmcd/options.ts'
+import { securityOf } from '../pmcd/security.ts'
 import { parsePcpConf, type Variables } from '../sys/config.ts'
 import { openLog } from '../sys/log.ts'
 import { peerCredentials } from '../sys/native/peer-credentials.ts'
@@ -61,6 +62,7 @@ export async function start(io: StartIo): Promise<Started | undefined> {
     log,
     variables,
     peerCredentials: peerCredentials(),
+    security: securityOf(variables, log),
     readLabels: () =>
       readHostLabels({ sysconfDir: place.variables['PCP_SYSCONF_DIR']!, hostname: hostname(), root: '/' }),
   }

@@ -51,9 +51,9 @@ const TABLE: OptionTable = {
     { short: 'q', arg: 'SEC', help: "time for an agent's first PDU (default 3)" },
     { short: 't', arg: 'SEC', help: "time for an agent's reply, 0 for no limit (default 5)" },
     { short: 'v', long: 'verify', help: 'check the configuration and exit' },
-    { heading: 'Access options, which this version refuses' },
-    { short: 'Q', long: 'reqcert', help: 'remote clients must present a certificate' },
-    { short: 'S', long: 'reqauth', help: 'all clients must authenticate' },
+    { heading: 'Access options' },
+    { short: 'Q', long: 'reqcert', help: 'clients of other hosts must present a certificate' },
+    { short: 'S', long: 'reqauth', help: 'clients must authenticate, or be known by a unix socket' },
     { heading: 'Diagnostic options' },
     { short: 'D', long: 'debug', arg: 'NAMES', help: 'debug options: what to tell in the log, see pmdbg -l' },
     { short: 'l', long: 'log', arg: 'FILE', help: 'log file (default pmcd.log), - for standard error' },
@@ -68,10 +68,6 @@ const TABLE: OptionTable = {
   ],
 }
 
-const REFUSED: Readonly<Record<string, string>> = {
-  Q: 'certificates are not supported by this version; leave -Q out and limit access in the configuration',
-  S: 'authentication is not supported by this version; leave -S out and limit access in the configuration',
-}
 /** Set for the process that a daemon's parent starts. */
 const DAEMON_VARIABLE = 'PCP_TS_PMCD_DAEMON'
 
@@ -137,8 +133,6 @@ function settingsOf(parsed: ParsedOptions, io: ToolIo, isService: boolean): Coll
     problems.push(`-${name} requires a whole number, at least ${least}, not "${text}"`)
     return undefined
   }
-  for (const [name, reason] of Object.entries(REFUSED))
-    if (last(name) !== undefined) problems.push(`-${name}: ${reason}`)
   if (operands.length > 0) problems.push(`too many arguments: "${operands.join(' ')}"`)
   const ports = all('p').flatMap((list) => {
     const found = parsePorts(list)
@@ -160,6 +154,8 @@ function settingsOf(parsed: ParsedOptions, io: ToolIo, isService: boolean): Coll
     ports,
     addresses: all('i'),
     socketPath: path('s'),
+    requiresCertificate: last('Q') !== undefined,
+    requiresUser: last('S') !== undefined,
     timeoutSec: number('t', 0),
     credsTimeoutSec: number('q', 1),
     pduBytes: number('L', 1),

@@ -428,5 +428,5 @@ test('the command says why it does not start', async () => {
   expect(daemon).toEqual({ code: 1, text: failed.text })
   const unknown = await runPmcd(['-S', '-t', 'x']).ended
   expect(unknown.code).toBe(1)
-  expect(unknown.text).toMatch(/-S: authentication is not supported[\s\S]*-t requires a whole number/)
+  expect(unknown.text).toMatch(/-t requires a whole number/)
 })
