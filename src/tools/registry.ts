@@ -20,6 +20,7 @@ export const TOOLS: readonly ToolEntry[] = [
   { name: 'pmnsadd', load: async () => (await import('./pmnsadd.ts')).tool },
   { name: 'pmnsdel', load: async () => (await import('./pmnsdel.ts')).tool },
   { name: 'pmnsmerge', load: async () => (await import('./pmnsmerge.ts')).tool },
+  { name: 'pmpasswd', load: async () => (await import('./pmpasswd.ts')).tool },
   { name: 'pmpost', load: async () => (await import('./pmpost.ts')).tool },
   { name: 'pmprobe', load: async () => (await import('./pmprobe.ts')).tool },
   { name: 'pmstore', load: async () => (await import('./pmstore.ts')).tool },

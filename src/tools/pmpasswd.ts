@@ -1,0 +1,109 @@
+/** pmpasswd: the users who may authenticate to a collector. Ours: PCP leaves that to SASL's own commands. docs/security.md */
+import { chmodSync, chownSync, closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { PcpError } from '../model/errors.ts'
+import { makeVerifier, saslPrep } from '../net/sasl/keys.ts'
+import { formatUsers, parseUsers, userFilePath } from '../net/sasl/user-file.ts'
+import { loadConfig, type Variables } from '../sys/config.ts'
+import { lockByName } from '../sys/file-lock.ts'
+import { openAccounts } from '../sys/native/accounts.ts'
+import { replaceFile } from '../sys/replace-file.ts'
+import { endEarly, HELP_ROW, type OptionTable, parseOptions, VERSION_ROW } from './lib/options.ts'
+import { readSecret, SecretLines } from './lib/secret.ts'
+import type { Tool, ToolIo } from './lib/tool.ts'
+
+const OPTIONS: OptionTable = {
+  synopsis: '[options] user',
+  rows: [
+    { heading: 'Options' },
+    { short: 'd', long: 'delete', help: 'remove the user instead of setting the password' },
+    { short: 'f', long: 'file', arg: 'FILE', help: 'file of users (default passwd.conf beside pmcd.conf)' },
+    { short: 'l', long: 'list', help: 'list the users' },
+    VERSION_ROW,
+    HELP_ROW,
+  ],
+}
+
+const LOCK_MS = 5000
+
+/** Sets a password, read from standard input; it is kept in a form that it cannot be had from. */
+export const tool: Tool = {
+  name: 'pmpasswd',
+  summary: 'Set the passwords of users who authenticate to a collector',
+  options: OPTIONS,
+  async run(io) {
+    const parsed = parseOptions(OPTIONS, io)
+    const { given, operands, problems } = parsed
+    const has = (name: string): boolean => given.some((option) => option.name === name)
+    const [user = ''] = operands
+    if (operands.length !== (has('l') ? 0 : 1)) problems.push(has('l') ? 'too many arguments' : 'which user?')
+    else if (/[:#\n]/.test(user) || saslPrep(user) !== user) problems.push(`no user can be called "${user}"`)
+    const status = endEarly(OPTIONS, parsed, io)
+    if (status !== undefined) return status
+    const { variables } = loadConfig(io.env)
+    const path = resolve(io.cwd, given.findLast(({ name }) => name === 'f')?.value ?? userFilePath(variables))
+    if (has('l')) {
+      for (const name of parseUsers(read(path), path).keys()) io.stdout.write(`${name}\n`)
+      return 0
+    }
+    return has('d') ? remove(path, user, io) : setPassword(path, user, variables, io)
+  },
+}
+
+async function setPassword(path: string, user: string, variables: Variables, io: ToolIo): Promise<number> {
+  const lines = new SecretLines(io.stdin)
+  const password = await readSecret(io, `Password of ${user}: `, lines)
+  if (password === undefined || password === '') return fail(io, 'no password given, nothing changed')
+  if (process.stdin.isTTY === true && (await readSecret(io, 'The same again: ', lines)) !== password)
+    return fail(io, 'the two are not the same, nothing changed')
+  const verifier = await makeVerifier(password)
+  return edit(path, io, (text) => {
+    if (text === '') create(path, variables)
+    return formatUsers(parseUsers(text, path).set(user, verifier), text)
+  })
+}
+
+function remove(path: string, user: string, io: ToolIo): Promise<number> {
+  return edit(path, io, (text) => {
+    const users = parseUsers(text, path)
+    if (!users.delete(user)) throw new PcpError('EINVAL', `there is no user "${user}" in ${path}`)
+    return formatUsers(users, text)
+  })
+}
+
+/** Changes the file while nobody else does. */
+async function edit(path: string, io: ToolIo, change: (text: string) => string): Promise<number> {
+  mkdirSync(dirname(path), { recursive: true })
+  const lock = await lockByName(`${path}.edit`, { limitMs: LOCK_MS, signal: io.signal })
+  if (lock === undefined) return fail(io, `somebody else changes ${path}; see ${path}.edit`)
+  try {
+    replaceFile(path, change(read(path)), { keepMode: true })
+    return 0
+  } finally {
+    lock.release()
+  }
+}
+
+/** Makes the file so that its owner alone reads it; one that root makes can be read by the collector's account, too. */
+function create(path: string, variables: Variables): void {
+  closeSync(openSync(path, 'a', 0o600))
+  if (process.geteuid?.() !== 0) return
+  const group = openAccounts().groupId(variables['PCP_GROUP'] ?? 'pcp')
+  if (group === undefined) return
+  chownSync(path, 0, group)
+  chmodSync(path, 0o640)
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ENOENT') return ''
+    throw error
+  }
+}
+
+function fail(io: ToolIo, problem: string): number {
+  io.stderr.write(`${io.progname}: ${problem}\n`)
+  return 1
+}
