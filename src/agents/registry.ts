@@ -9,6 +9,8 @@ export interface AgentEntry {
   readonly domain: number
   /** The one platform (process.platform) it can do its work on; every one when absent. */
   readonly platform?: string
+  /** Serves tests and examples: runs only where somebody names it. */
+  readonly isDemonstration?: true
   readonly load: () => Promise<AgentDefinition>
   /** The shared object and its entry that this agent stands in for when a pmcd.conf names them. */
   readonly dso: { readonly file: string; readonly entry: string }
@@ -24,9 +26,23 @@ export const AGENTS: readonly AgentEntry[] = [
     dso: { file: 'pmda_linux.so', entry: 'linux_init' },
   },
   {
+    name: 'sample',
+    domain: 29,
+    isDemonstration: true,
+    load: async () => (await import('./sample/index.ts')).agent,
+    dso: { file: 'pmda_sample.so', entry: 'sample_init' },
+  },
+  {
     name: 'simple',
     domain: 253,
     load: async () => (await import('./simple/index.ts')).agent,
     dso: { file: 'pmda_simple.so', entry: 'simple_init' },
+  },
+  {
+    name: 'trivial',
+    domain: 250,
+    isDemonstration: true,
+    load: async () => (await import('./trivial/index.ts')).agent,
+    dso: { file: 'pmda_trivial.so', entry: 'trivial_init' },
   },
 ]

@@ -255,6 +255,8 @@ class AgentServer {
   #onEvent(event: SourceEvent): void {
     if (event.type === 'changed') {
       this.#changes |= event.changes
+    } else if (event.type === 'lost') {
+      void this.#connection.close()
     } else if (event.type === 'notready') {
       this.#isNotReady = true
     } else if (event.type === 'ready') {

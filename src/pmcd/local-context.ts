@@ -77,7 +77,9 @@ const COLLECTOR = 'pmda_pmcd.so'
 
 /** The shared objects of pmcd.conf; where there is none, all that we stand in for. */
 function installedRows(variables: Variables): readonly LocalAgentRow[] {
-  const ours = AGENTS.filter(({ platform = process.platform }) => platform === process.platform)
+  const ours = AGENTS.filter(
+    ({ platform = process.platform, isDemonstration }) => platform === process.platform && !isDemonstration,
+  )
   const rowOf = ({ name, domain, dso }: AgentEntry): LocalAgentRow => ({
     domain,
     path: join(variables['PCP_PMDAS_DIR']!, name, dso.file),

@@ -80,6 +80,8 @@ export interface MetricSpec {
   readonly describe?: (desc: MetricDesc) => MetricDesc
   /** Refreshed once a moment, before `value` is called; when it fails the whole metric has its error. */
   readonly reading?: Reading<unknown>
+  /** Called once in each fetch, before `value`: to advance what changes with each fetch. Throws what the whole metric has. */
+  readonly begin?: (ask: Ask) => void
   /** The value of one instance (PM_IN_NULL for a metric with one value). Called for the instances the profile wants. */
   readonly value: (inst: number, ask: Ask) => Sample
   /** The number under which the value of an instance is reported, when that is not its own: to test clients with. */

@@ -1,11 +1,12 @@
 /** The values of one metric: from the agent's callbacks into the columns of a value set. */
 import { PcpError, statusOf } from '../model/errors.ts'
-import { PM_IN_NULL } from '../model/ids.ts'
+import { type Indom, indomStr, PM_IN_NULL, PM_INDOM_NULL } from '../model/ids.ts'
 import type { Ask } from '../model/source.ts'
 import { PM_TYPE_NOSUPPORT } from '../model/types.ts'
 import type { ValueSetWriter } from '../model/value-writer.ts'
 import { emptySet, type Value, type ValueSet } from '../model/values.ts'
 import { type AgentMetric, descOf } from './compile.ts'
+import type { AgentIndom } from './indom.ts'
 import type { Reports } from './reports.ts'
 
 /** The one 'instance' of a metric without instance domain. */
@@ -16,6 +17,8 @@ const CONV: number = statusOf('PM_ERR_CONV')
 /** What fetches of one agent share. */
 export interface FetchTools {
   readonly writer: ValueSetWriter
+  /** All domains: a metric may change which is its own. */
+  readonly indoms: ReadonlyMap<Indom, AgentIndom>
   readonly reports: Reports
 }
 
@@ -26,7 +29,7 @@ export interface FetchTools {
 export function fetchMetric(metric: AgentMetric, ask: Ask, moment: object, tools: FetchTools): ValueSet {
   const { spec, desc, indom } = metric
   try {
-    const { type } = descOf(metric)
+    const { type, indom: id } = descOf(metric)
     if (type === PM_TYPE_NOSUPPORT) return emptySet(desc.pmid, APPVERSION)
     const { reading } = spec
     if (reading !== undefined) {
@@ -37,12 +40,23 @@ export function fetchMetric(metric: AgentMetric, ask: Ask, moment: object, tools
         return emptySet(desc.pmid, error.status)
       }
     }
-    const wanted = indom === undefined ? SINGULAR : indom.select(ask.requester.profile, moment)
+    spec.begin?.(ask)
+    const instances = id === desc.indom ? indom : otherIndom(metric, id, tools)
+    const wanted = instances === undefined ? SINGULAR : instances.select(ask.requester.profile, moment)
     tools.writer.begin(desc.pmid, type)
     return fetchInstances(metric, wanted, ask, tools)
   } catch (thrown) {
     return emptySet(desc.pmid, tools.reports.thrown(metric.name, thrown).status)
   }
+}
+
+/** The domain that `describe` gave a metric. */
+function otherIndom({ name }: AgentMetric, id: Indom, { indoms }: FetchTools): AgentIndom | undefined {
+  if (id === PM_INDOM_NULL) return undefined
+  const indom = indoms.get(id)
+  if (indom === undefined)
+    throw new PcpError('PM_ERR_INDOM', `${name}: no instance domain ${indomStr(id)} in this agent`)
+  return indom
 }
 
 function fetchInstances(metric: AgentMetric, wanted: Int32Array, ask: Ask, tools: FetchTools): ValueSet {

@@ -53,7 +53,7 @@ class Agent implements AgentSource {
   readonly #env: AgentEnv
   #compiled: CompiledAgent
   #names: AgentNames
-  readonly #tools: FetchTools
+  #tools: FetchTools
   readonly #listeners = new Set<(event: SourceEvent) => void>()
   #isClosed = false
 
@@ -73,7 +73,8 @@ class Agent implements AgentSource {
     checkTables(this.agent, tables)
     this.#compiled = compile(this.domain, tables)
     this.#names = new AgentNames(this.#compiled)
-    this.#tools = { writer: new ValueSetWriter(), reports: new Reports(this.#env.log) }
+    const reports = new Reports(this.#env.log)
+    this.#tools = { writer: new ValueSetWriter(), reports, indoms: this.#compiled.indoms }
   }
 
   names(): Iterable<NamedId> {
@@ -191,6 +192,7 @@ class Agent implements AgentSource {
     const compiled = compile(this.domain, tables)
     this.#names = new AgentNames(compiled)
     this.#compiled = compiled
+    this.#tools = { ...this.#tools, indoms: compiled.indoms }
     this.#announce({ type: 'changed', changes: PMCD_NAMES_CHANGE })
   }
 

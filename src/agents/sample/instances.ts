@@ -1,0 +1,178 @@
+/** Instance domains of all kinds: a large one, one whose size is set, one that must be asked for by name, one from a file. */
+import { statSync } from 'node:fs'
+import { PcpError } from '../../model/errors.ts'
+import { indom } from '../../model/ids.ts'
+import type { AgentEnv, IndomSpec } from '../../pmda/define.ts'
+import { readSmallFile, rooted } from '../../sys/proc.ts'
+import { of, oncePerFetch, type Rows, type SampleContext } from './context.ts'
+
+/** Rows of all these domains. */
+export function instanceRows(context: SampleContext): Rows {
+  return { ...familyRows(context), ...hordeRows(), ...manyRows(), ...dynamicRows(context) }
+}
+
+const FAMILY: IndomSpec = {
+  serial: 4,
+  instances: { colleen: 0, terry: 1, emma: 2, cathy: 3, 'fat bald bastard': 4 },
+  help: 'A family, one of them with blanks in the name',
+  labels: { clan: 'mcdonell' },
+}
+const BIRTHDAYS = [3.05, 12.05, 11.09, 11.09, 5.26]
+
+function familyRows({ env }: SampleContext): Rows {
+  const id = indom(env.domain, FAMILY.serial)
+  return {
+    needprofile: {
+      item: 49,
+      ...of('float', 'discrete'),
+      indom: FAMILY,
+      help: 'Values only for clients that ask for certain instances',
+      text: 'PM_ERR_PROFILE unless the instances of this domain were chosen one by one, as when all of them are too many.',
+      begin: ({ requester }) => {
+        if ((requester.profile.entries.get(id)?.instances.size ?? 0) === 0)
+          throw new PcpError('PM_ERR_PROFILE')
+      },
+      value: (inst) => BIRTHDAYS[inst],
+    },
+  }
+}
+
+const HORDE = 500
+
+function hordeRows(): Rows {
+  const hordes: IndomSpec = {
+    serial: 5,
+    instances: Object.fromEntries(Array.from({ length: HORDE }, (_, i) => [String(i), i])),
+    help: 'Five hundred instances named like their numbers',
+  }
+  return {
+    'hordes.one': { item: 52, ...of('32'), indom: hordes, help: 'From 0 up to 499', value: (inst) => inst },
+    'hordes.two': {
+      item: 53,
+      ...of('32'),
+      indom: hordes,
+      help: 'From 499 down to 0',
+      value: (inst) => HORDE - 1 - inst,
+    },
+  }
+}
+
+/** More instances than this nobody needs. */
+const MOST = 999_999
+
+function manyRows(): Rows {
+  let count = 5
+  const many: IndomSpec = {
+    serial: 8,
+    instances: () => {
+      const ids = Array.from({ length: count }, (_, i) => i)
+      return { ids, names: ids.map((id) => `i-${id}`) }
+    },
+    help: 'As many instances as sample.many.count says',
+  }
+  return {
+    'many.count': {
+      item: 79,
+      ...of('32', 'instant', 'count'),
+      help: 'How many values sample.many.int has; up to 999999 can be stored',
+      value: () => count,
+      store: (value) => {
+        count = Math.min(MOST, Math.max(0, Number(value)))
+      },
+    },
+    'many.int': {
+      item: 80,
+      ...of('32', 'instant', 'count'),
+      indom: many,
+      help: 'The number of each of many instances',
+      value: (inst) => inst,
+    },
+  }
+}
+
+function dynamicRows(context: SampleContext): Rows {
+  const file = new InstanceFile(context.env)
+  const dynamic: IndomSpec = {
+    serial: 7,
+    instances: () => file.list(),
+    help: 'Instances that stand in the file dynamic.indom',
+    text: 'The file in $PCP_PMDAS_DIR/sample has a line "number name" for each. It is read again whenever it was changed.',
+  }
+  const row = {
+    indom: dynamic,
+    begin: oncePerFetch(context, () => file.count()),
+    value: () => file.fetches,
+    text: 'Fetches since the file dynamic.indom was read, the same for all instances.',
+  }
+  return {
+    'dynamic.counter': {
+      item: 76,
+      ...of('32', 'counter', 'count'),
+      ...row,
+      help: 'Fetches as a counter, for instances of a file',
+    },
+    'dynamic.discrete': {
+      item: 77,
+      ...of('32', 'discrete', 'count'),
+      ...row,
+      help: 'Fetches as a value that seldom changes, for instances of a file',
+    },
+    'dynamic.instant': {
+      item: 78,
+      ...of('32', 'instant', 'count'),
+      ...row,
+      help: 'Fetches as a value of the moment, for instances of a file',
+    },
+  }
+}
+
+/** What dynamic.indom lists. */
+class InstanceFile {
+  readonly #env: AgentEnv
+  readonly #path: string | undefined
+  #ids: readonly number[] = []
+  #names: readonly string[] = []
+  #mtimeMs = Number.NaN
+  /** Fetches since the file was read. */
+  fetches = 0
+
+  constructor(env: AgentEnv) {
+    this.#env = env
+    const dir = env.env['PCP_PMDAS_DIR']
+    this.#path = dir === undefined ? undefined : `${dir}/sample/dynamic.indom`
+  }
+
+  list(): { readonly ids: readonly number[]; readonly names: readonly string[] } {
+    this.#refresh()
+    return { ids: this.#ids, names: this.#names }
+  }
+
+  count(): void {
+    this.#refresh()
+    this.fetches++
+  }
+
+  #refresh(): void {
+    const path = this.#path
+    if (path === undefined) return
+    const { root } = this.#env
+    const mtimeMs = statSync(rooted(root, path), { throwIfNoEntry: false })?.mtimeMs
+    if (mtimeMs === this.#mtimeMs) return
+    if (mtimeMs === undefined && Number.isNaN(this.#mtimeMs)) return
+    this.#mtimeMs = mtimeMs ?? Number.NaN
+    this.fetches = 0
+    this.#take(mtimeMs === undefined ? '' : readSmallFile(root, path))
+  }
+
+  #take(text: string): void {
+    const found = new Map<number, string>()
+    for (const line of text.split('\n')) {
+      const [, id, name] = /^\s*(\d{1,9})\s+(\S.*?)\s*$/.exec(line) ?? []
+      if (id !== undefined && name !== undefined && !found.has(Number(id))) found.set(Number(id), name)
+      else if (line.trim() !== '')
+        this.#env.log('warning', `dynamic.indom: "${line}" is no number and name: ignored`)
+    }
+    this.#ids = [...found.keys()]
+    this.#names = [...found.values()]
+  }
+}

@@ -1,0 +1,63 @@
+/** A metric whose descriptor can be stored, so that clients see one change. pmLookupDesc(3) */
+import { encodeText } from '../../base/text.ts'
+import type { MetricDesc } from '../../model/desc.ts'
+import { PcpError } from '../../model/errors.ts'
+import { PM_INDOM_NULL } from '../../model/ids.ts'
+import {
+  PM_SEM_DISCRETE,
+  PM_TYPE_32,
+  PM_TYPE_AGGREGATE,
+  PM_TYPE_DOUBLE,
+  PM_TYPE_STRING,
+} from '../../model/types.ts'
+import type { Value } from '../../model/values.ts'
+import type { MetricSpec } from '../../pmda/define.ts'
+import { of, type Rows } from './context.ts'
+
+type Field = Exclude<keyof MetricDesc, 'pmid'>
+
+/** Rows of the metric and the parts of its descriptor. */
+export function metaRows(): Rows {
+  // byte / sec is this word.
+  const now = { type: PM_TYPE_32, indom: PM_INDOM_NULL, sem: PM_SEM_DISCRETE, units: 0x1f003000 }
+  const part = (item: number, field: Field, help: string): MetricSpec => ({
+    item,
+    ...of('u32', 'discrete', 'count'),
+    help,
+    value: () => now[field] >>> 0,
+    store: (value) => {
+      // The numbers of types are signed: -1 is one.
+      now[field] = field === 'type' ? Number(value) | 0 : Number(value)
+    },
+  })
+  return {
+    'dynamic.meta.metric': {
+      item: 86,
+      ...of('32', 'discrete', 'byte / sec'),
+      help: 'Always 42, with a descriptor that can be changed',
+      text: 'The metrics sample.dynamic.meta.pmdesc have the parts of the descriptor as numbers, and take others.',
+      describe: (desc) => ({ ...desc, ...now }),
+      value: () => answerAs(now.type),
+    },
+    'dynamic.meta.pmdesc.type': part(
+      87,
+      'type',
+      'Type of the changing metric, as its number in the protocol',
+    ),
+    'dynamic.meta.pmdesc.indom': part(88, 'indom', 'Instance domain of the changing metric'),
+    'dynamic.meta.pmdesc.sem': part(
+      89,
+      'sem',
+      'Semantics of the changing metric, as their number in the protocol',
+    ),
+    'dynamic.meta.pmdesc.units': part(90, 'units', 'Units of the changing metric, packed into a word'),
+  }
+}
+
+/** 42 as a value of a type. PM_ERR_TYPE for one that has no such value. */
+function answerAs(type: number): Value {
+  if (type === PM_TYPE_STRING) return '42'
+  if (type === PM_TYPE_AGGREGATE) return encodeText('42')
+  if (type >= PM_TYPE_32 && type <= PM_TYPE_DOUBLE) return 42
+  throw new PcpError('PM_ERR_TYPE', `sample.dynamic.meta.metric has no value of type ${type}`)
+}
