@@ -205,11 +205,14 @@ export class PduConnection {
     process.nextTick(() => this.#advance())
   }
 
-  /** Sends what is queued, then closes; resolves when closed. Listeners hear PM_ERR_EOF. */
-  async close(): Promise<void> {
+  /**
+   * Sends what is queued, then closes; resolves when closed. Listeners hear PM_ERR_EOF. For `lingerMs`, or until the peer
+   * closes, what it still sends is dropped: bytes that nobody reads make the end a reset, which can overtake a last word.
+   */
+  async close(lingerMs = 0): Promise<void> {
     this.flush()
     this.#finish(new PcpError('PM_ERR_EOF', `The connection to ${this.name} was closed`))
-    await this.#shut()
+    await this.#shut(lingerMs)
   }
 
   /** Ends at once, dropping what is queued. Listeners hear `error`. */
@@ -298,8 +301,9 @@ export class PduConnection {
   }
 
   /** Lets the peer take what is written, for a while, then gives up both directions. */
-  async #shut(): Promise<void> {
+  async #shut(lingerMs = 0): Promise<void> {
     const { readable, writable } = this.#stream
+    if (lingerMs > 0) readable.resume() // nobody listens any more
     if (!writable.destroyed && !writable.writableFinished) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, CLOSE_MS)
@@ -311,6 +315,7 @@ export class PduConnection {
         writable.end(done)
       })
     }
+    if (lingerMs > 0 && !readable.destroyed) await ended(readable, lingerMs)
     readable.destroy()
     writable.destroy()
   }
@@ -329,6 +334,17 @@ export class PduConnection {
     this.#framer.pause()
     for (const listener of this.#closeListeners.splice(0)) listener(error)
   }
+}
+
+/** Resolves when a stream is over, or after a time. */
+function ended(readable: Readable, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    readable.once('close', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 }
 
 function flush(connection: PduConnection): void {

@@ -47,8 +47,8 @@ import { REQUESTS } from './requests.ts'
 export interface ClientConnection {
   /** Queues a whole PDU. */
   send(pdu: Uint8Array): void
-  /** Sends what is queued, then closes. */
-  close(): Promise<void>
+  /** Sends what is queued, then closes; for a time, what still comes is dropped. */
+  close(lingerMs?: number): Promise<void>
   /** Stops and resumes the arrival of PDUs. */
   pause(): void
   resume(): void
@@ -83,6 +83,8 @@ export interface ClientIdentity {
 
 /** Replies that may be outstanding before the collector stops reading from a client. */
 const MAX_OUTSTANDING = 256
+/** How long a client may take to read why it is refused. */
+export const LINGER_MS: number = 1000
 const PERMISSION: number = statusOf('PM_ERR_PERMISSION')
 const GONE = new PcpError('PM_ERR_EOF', 'The client has gone')
 
@@ -194,7 +196,8 @@ export class Client {
   refuse(status: number): void {
     if (this.#isClosed) return
     this.#connection.send(encodeError(status))
-    this.close()
+    this.ended()
+    void this.#connection.close(LINGER_MS)
   }
 
   /** Stops; replies still to come are dropped. */

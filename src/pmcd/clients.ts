@@ -11,7 +11,7 @@ import type { PeerCredentials } from '../sys/native/peer-credentials.ts'
 import { PDU_FLAG_CONTAINER, PDU_FLAG_DESCS, PDU_FLAG_HIGHRES, PDU_FLAG_LABELS } from '../wire/creds.ts'
 import { encodeChallenge } from '../wire/error.ts'
 import type { AccessTable, Admission, Peer } from './access.ts'
-import { Client, type ClientHost } from './client.ts'
+import { Client, type ClientHost, LINGER_MS } from './client.ts'
 import { OP_ALL } from './config-access.ts'
 import { ConnectionWatch, type Diagnostics } from './diagnostics.ts'
 import { FetchBatch } from './fetch-batch.ts'
@@ -124,7 +124,7 @@ export class Clients {
     if (isDenied) this.#violation(address)
     if (this.#isClosed || isDenied || !this.#access.admit(admission)) {
       connection.send(encodeChallenge(0, isDenied ? PERMISSION : CONNLIMIT))
-      void connection.close()
+      void connection.close(LINGER_MS)
       return
     }
     const free = this.#slots.indexOf(undefined)

@@ -305,6 +305,13 @@ describe('authentication', () => {
     ])
   })
 
+  test('the last word arrives, whatever the client has sent meanwhile', async () => {
+    const port = await start('nosuch.conf', { requiresUser: true })
+    const requests = Array.from({ length: 200 }, () => encodePmnsTraverse('pmcd'))
+    for (let i = 0; i < 20; i++)
+      expect(await talk(port, '127.0.0.1', encodeCreds(0), ...requests)).toEqual([0, -12387])
+  })
+
   test('-S lets in who authenticates, and nobody else', async () => {
     const port = await start('nosuch.conf', { requiresUser: true })
     const { features } = await ask(`localhost:${port}?${me}`)
