@@ -32,7 +32,7 @@ export interface TracedConnection {
   /** Descriptors; a socket has one for both. */
   readonly sendFd: number
   readonly receiveFd: number
-  /** Type of the last request sent. */
+  /** Type of the PDU sent last, 0 once something has come back. */
   lastSent: number
 }
 
@@ -115,8 +115,10 @@ export class EventTrace {
   }
 
   /** A PDU was received. PCP shows where its buffer is; ours come and go, so they are numbered. */
-  received({ receiveFd: fd }: TracedConnection, pdu: Uint8Array): void {
+  received(connection: TracedConnection, pdu: Uint8Array): void {
     const type = pduType(pdu)
+    const { receiveFd: fd } = connection
+    connection.lastSent = 0
     const number = ++this.#received
     this.#add(() => `Recv: ${pduName(type)} PDU, fd=${fd}, pdubuf=0x...${number.toString(16)}`)
   }

@@ -72,6 +72,11 @@ export async function connectAgent(
   const fds = [descriptorOf(stream.writable), descriptorOf(stream.readable)] as const
   const watch = new ConnectionWatch(env.diagnostics, `agent "${name}"`, ...fds)
   const connection = new PduConnection(stream, { name: `agent "${name}"`, counters: env.counters, watch })
+  let isClosing = false
+  // Before the link hears of it: who hears from the link closes it.
+  connection.onClose((error) => {
+    if (!isClosing) watch.failed(error)
+  })
   const link = await openAgentLink(connection, {
     name: `agent "${name}"`,
     get timeoutMs() {
@@ -82,10 +87,6 @@ export async function connectAgent(
   }).catch((error: unknown) => {
     running?.kill()
     throw error
-  })
-  let isClosing = false
-  connection.onClose((error) => {
-    if (!isClosing) watch.failed(error)
   })
   const closeLink = link.close.bind(link)
   // Whoever closes the source ends the process with it: at first by closing its input, then by force.

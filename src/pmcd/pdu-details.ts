@@ -44,6 +44,7 @@ const DETAILS: Readonly<Record<number, Detail>> = {
   [PDU_FETCH]: count(24, 'numpmid'),
   [PDU_HIGHRES_FETCH]: count(24, 'numpmid'),
   [PDU_PMNS_IDS]: count(16, 'numpmid'),
+  [PDU_PMNS_NAMES]: count(20, 'numpmid'),
   [PDU_DESC_IDS]: count(16, 'numpmid'),
   [PDU_DESCS]: count(12, 'numpmid'),
   [PDU_CREDS]: count(12, 'numcred'),
