@@ -124,7 +124,7 @@ export interface AgentTables {
   readonly metrics: { readonly [name: string]: MetricSpec | AliasSpec }
   /** Roots of the subtrees whose names come and go: a collector asks the agent about them each time. */
   readonly dynamicRoots?: readonly string[]
-  /** Labels of the whole domain. Without them the domain has one label: `{"agent":"NAME"}`. */
+  /** Labels of the whole domain, `{}` for none. Without them the domain has one label: `{"agent":"NAME"}`. */
   readonly labels?: Labels
   /** Labels of clusters. */
   readonly clusterLabels?: { readonly [cluster: number]: Labels }

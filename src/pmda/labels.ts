@@ -25,7 +25,7 @@ export function labelsOf(
 ): readonly LabelSet[] {
   const { tables, metrics, indoms } = compiled
   const one = (labels: Labels | undefined): readonly LabelSet[] =>
-    labels === undefined ? [] : [makeLabelSet(labels, query.level)]
+    labels === undefined || Object.keys(labels).length === 0 ? [] : [makeLabelSet(labels, query.level)]
   switch (query.level) {
     case LABEL_CONTEXT:
       return [] // the host's labels: the collector's own
