@@ -34,10 +34,12 @@ export async function main(tool: Tool): Promise<void> {
     now: Date.now,
     signal: interrupt.signal,
   }
-  let status = 1
+  let status: number
   try {
     status = await tool.run(io)
+    await stdout.flush()
   } catch (error) {
+    status = 1
     await stdout.flush()
     if (signalled !== undefined) {
       process.kill(process.pid, signalled) // our handler is gone: it was for once
@@ -45,7 +47,7 @@ export async function main(tool: Tool): Promise<void> {
     }
     stderr.write(`${io.progname}: ${describe(error, io)}\n`)
   }
-  await Promise.all([stdout.flush(), stderr.flush()])
+  await stderr.flush()
   process.exit(status)
 }
 

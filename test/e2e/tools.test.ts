@@ -1,5 +1,6 @@
 /** The commands as processes: what only a process can show. */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { VERSION } from '../../src/base/version.ts'
@@ -46,6 +47,16 @@ test('a reader that goes away ends a command quietly', async () => {
   const codes = Array.from({ length: 5000 }, () => '-12357')
   const { status, stderr } = await run('pmerr', codes, (close) => close())
   expect({ status, stderr }).toEqual({ status: 141, stderr: '' })
+})
+
+test.skipIf(!existsSync('/dev/full'))('a full disk is one line and status 1', () => {
+  const full = openSync('/dev/full', 'w')
+  const { status, stderr } = spawnSync(process.execPath, [command('pmerr'), '-1'], {
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+  })
+  closeSync(full)
+  expect({ status, stderr }).toEqual({ status: 1, stderr: 'pmerr: ENOSPC: no space left on device, write\n' })
 })
 
 test('no collector is one line and status 1', async () => {

@@ -48,9 +48,9 @@ export class FdOutput implements Output {
       } catch (error) {
         const code = (error as { code?: unknown }).code
         if (code === 'EAGAIN') return false
-        if (code !== 'EPIPE') throw error
-        this.#unwritten = undefined
+        this.#unwritten = undefined // nor would it fit on a full disk the next time
         this.#text = ''
+        if (code !== 'EPIPE') throw error
         this.#onBroken()
       }
     }
