@@ -69,7 +69,8 @@ class RunningCollector implements Collector {
     this.#pmns = options.pmns
     this.#controls = { timeoutSec: options.timeoutSec ?? 5, credsTimeoutSec: options.credsTimeoutSec ?? 3 }
     this.#security = new Security(options.security ?? {}, options.log)
-    this.#diagnostics = newDiagnostics(options, (line) => options.log.line(line), this.#clock)
+    this.#diagnostics =
+      options.diagnostics ?? newDiagnostics({}, (line) => options.log.line(line), this.#clock)
     this.#agents = new Agents({
       env: {
         timeoutMs: () => this.#controls.timeoutSec * 1000,
@@ -213,10 +214,19 @@ class RunningCollector implements Collector {
   }
 
   async #reroute(): Promise<void> {
+    this.#reloadNames()
     const pmns = this.#pmns ?? (await this.#agents.names())
     const { debug } = this.#diagnostics
     if (debug.pmns) debug.say('pmns', `name space of ${pmns.size} names`)
     this.#router.setTables({ slots: this.#agents.slots, pmns })
+  }
+
+  #reloadNames(): void {
+    try {
+      this.#pmns = this.#options.reloadNames?.() ?? this.#pmns
+    } catch (error) {
+      this.#options.log.notice('error', `PMNS left unchanged: ${PcpError.from(error).message}`)
+    }
   }
 
   /** Tells an agent who a client is. */

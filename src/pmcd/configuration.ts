@@ -10,6 +10,7 @@ import { openAccounts } from '../sys/native/accounts.ts'
 import { pmnsFiles } from '../sys/pmns-files.ts'
 import { type AccessTable, buildAccess, type NameService } from './access.ts'
 import { parseAccessFile, parseConfig } from './config.ts'
+import type { Debug } from './debug.ts'
 import { agentFromConfig, builtinAgents } from './open-agents.ts'
 import type { Configuration } from './options.ts'
 
@@ -22,6 +23,7 @@ export interface ConfigurationFiles {
   readonly isPmnsUnique: boolean
   readonly variables: Variables
   readonly log: Log
+  readonly debug: Debug
 }
 
 /** A configuration in files. */
@@ -50,6 +52,10 @@ export class FileConfiguration {
     const { agents, access } = await readConfig(configPath, (text) =>
       this.#files.log.line(`pmcd config${text}`),
     )
+    const { debug } = this.#files
+    if (debug.config)
+      for (const { line, name, domain, kind } of agents)
+        debug.say('config', `${configPath} line ${line}: agent "${name}", domain ${domain}, ${kind}`)
     this.#configStamp = stamp
     return { agents: agents.map(agentFromConfig), access, ...names }
   }
@@ -68,6 +74,14 @@ export class FileConfiguration {
     return isSameConfig && isSamePmns ? undefined : this.read()
   }
 
+  /** The name space when its file is another now; undefined when it is not. Throws PM_ERR_PMNS: the old one stays. */
+  reloadNames(): Pmns | undefined {
+    const { pmnsPath } = this.#files
+    return pmnsPath === undefined || stampOf(pmnsPath) === this.#pmnsStamp
+      ? undefined
+      : this.#readPmns(pmnsPath)
+  }
+
   #stampOfConfig(): string {
     const { configPath } = this.#files
     return configPath === undefined ? '' : stampOf(configPath) + stampOf(`${configPath}.access`)
@@ -80,6 +94,8 @@ export class FileConfiguration {
       const { variables, isPmnsUnique: unique } = this.#files
       this.#pmns = loadPmns(path, pmnsFiles(variables), { unique })
       this.#pmnsStamp = stamp
+      const { debug } = this.#files
+      if (debug.pmns) debug.say('pmns', `${path} has ${this.#pmns.size} names`)
     }
     return this.#pmns
   }

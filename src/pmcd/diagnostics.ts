@@ -24,7 +24,7 @@ export interface DiagnosticSettings {
 export function newDiagnostics(
   { traceMask = 0, debug = new Set() }: DiagnosticSettings,
   write: (line: string) => void,
-  clock: () => number,
+  clock: () => number = Date.now,
 ): Diagnostics {
   return { trace: new EventTrace(write, clock, traceMask), debug: new Debug(debug, write) }
 }

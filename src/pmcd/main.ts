@@ -10,6 +10,7 @@ import { defaultPmnsPath } from '../sys/pmns-files.ts'
 import { becomeAccount, notifyReady, serviceAccount } from './account.ts'
 import { startCollector } from './collector.ts'
 import { FileConfiguration, readConfig } from './configuration.ts'
+import { newDiagnostics } from './diagnostics.ts'
 import { readHostLabels } from './labels.ts'
 import type { Collector } from './options.ts'
 import { securityOf } from './security.ts'
@@ -87,6 +88,9 @@ async function start(
 ): Promise<{ collector: Collector; pidFile: string | undefined }> {
   const { path: confPath, variables } = loadConfig(io.env)
   const environment = environmentSettings(io.env)
+  const diagnostics = newDiagnostics(settings, (line) => log.line(line))
+  const { debug } = diagnostics
+  if (debug.config) debug.say('config', `settings from ${confPath ?? 'built-in defaults'}`)
   for (const notice of environment.notices) log.line(`Warning: ${notice}`)
   const account = settings.isService ? serviceAccount(settings.username, variables, log) : undefined
   // Without pcp.conf and pmcd.conf there is no installation to follow: the built-in agents run.
@@ -102,6 +106,7 @@ async function start(
     isPmnsUnique: settings.isPmnsUnique ?? false,
     variables,
     log,
+    debug,
   })
   const configuration = await files.read()
   const ports = [...settings.ports, ...environment.ports]
@@ -128,10 +133,10 @@ async function start(
     ...(credsTimeoutSec === undefined ? {} : { credsTimeoutSec }),
     restartsAgents: environment.restartsAgents,
     reload: () => files.reload(),
+    reloadNames: () => files.reloadNames(),
     readLabels: () =>
       readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname: host, root: '/' }),
-    traceMask: settings.traceMask,
-    debug: settings.debug,
+    diagnostics,
     peerCredentials: peerCredentials(),
     security: securityOf(variables, log, settings),
   })

@@ -8,7 +8,7 @@ import type { Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
 import type { PeerCredentials } from '../sys/native/peer-credentials.ts'
 import type { AccessTable } from './access.ts'
-import type { DiagnosticSettings, Diagnostics } from './diagnostics.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import type { HostLabels } from './labels.ts'
 import type { SecurityOptions } from './security.ts'
 
@@ -106,7 +106,7 @@ export interface Configuration {
 }
 
 /** What a collector is started with. */
-export interface CollectorOptions extends CollectorEndpoints, Configuration, DiagnosticSettings {
+export interface CollectorOptions extends CollectorEndpoints, Configuration {
   /** Name of the host the metrics are about. */
   readonly hostname: string
   readonly log: Log
@@ -126,12 +126,16 @@ export interface CollectorOptions extends CollectorEndpoints, Configuration, Dia
   readonly restartsAgents?: boolean
   /** Reads the configuration again; undefined when nothing changed. Rejects when it has errors: the old one stays. */
   readonly reload?: () => Promise<Configuration | undefined>
+  /** The name space when its file has changed; looked at when agents were started or say that names are others. */
+  readonly reloadNames?: () => Pmns | undefined
   /** Reads the context labels. Default: the host name only. */
   readonly readLabels?: () => HostLabels
   /** Who is at the other end of unix sockets; default: nobody knows. */
   readonly peerCredentials?: PeerCredentials
   /** TLS and authentication; default: neither. */
   readonly security?: SecurityOptions
+  /** What it records and tells of itself; default: what is turned on by stores. */
+  readonly diagnostics?: Diagnostics
   /** Milliseconds since the epoch. */
   readonly clock?: () => number
 }

@@ -10,6 +10,7 @@ import { PM_TYPE_32 } from '../../src/model/types.ts'
 import { makeSet } from '../../src/model/value-writer.ts'
 import { HostSource } from '../../src/net/host-source.ts'
 import { startCollector } from '../../src/pmcd/collector.ts'
+import { type DiagnosticSettings, newDiagnostics } from '../../src/pmcd/diagnostics.ts'
 import { agentFromConfig, builtinAgents } from '../../src/pmcd/open-agents.ts'
 import type { Collector, CollectorOptions } from '../../src/pmcd/options.ts'
 import { type Log, logOnFd } from '../../src/sys/log.ts'
@@ -51,7 +52,10 @@ afterEach(async () => {
 })
 
 /** Starts a collector whose clients on the unix socket are user 0, and connects one. */
-async function start(options: Partial<CollectorOptions>): Promise<{ lines: string[]; client: HostSource }> {
+async function start(
+  settings: DiagnosticSettings,
+  options: Partial<CollectorOptions> = {},
+): Promise<{ lines: string[]; client: HostSource }> {
   const lines: string[] = []
   const log: Log = {
     ...logOnFd(2, { progname: 'pmcd', host: 'vm' }),
@@ -66,6 +70,7 @@ async function start(options: Partial<CollectorOptions>): Promise<{ lines: strin
     hostname: 'vm',
     log,
     agentDir: dir,
+    diagnostics: newDiagnostics(settings, log.line),
     peerCredentials: { of: () => ({ uid: 0, gid: 0, pid: 1 }), problem: () => undefined },
     ...options,
   })
@@ -144,13 +149,14 @@ test.each([
       argv,
       startsNotReady: false,
     })
-    const { lines, client } = await start({
-      agents: [...builtinAgents(['pmcd']), agent],
-      pmns: pmnsOf({ [`${fault}.one`]: pmid(99, 0, 0), 'pmcd.version': VERSION }),
-      traceMask: 3,
-      debug: new Set(['appl0', 'appl1']),
-      timeoutSec: 1,
-    })
+    const { lines, client } = await start(
+      { traceMask: 3, debug: new Set(['appl0', 'appl1']) },
+      {
+        agents: [...builtinAgents(['pmcd']), agent],
+        pmns: pmnsOf({ [`${fault}.one`]: pmid(99, 0, 0), 'pmcd.version': VERSION }),
+        timeoutSec: 1,
+      },
+    )
     const fetch = async (): Promise<unknown[]> => {
       const { sets } = await client.fetch([pmid(99, 0, 0), VERSION], ASK)
       return sets.map(({ status }) => status)

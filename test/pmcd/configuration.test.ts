@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FileConfiguration } from '../../src/pmcd/configuration.ts'
+import { Debug } from '../../src/pmcd/debug.ts'
 import { logOnFd } from '../../src/sys/log.ts'
 
 let dir: string
@@ -15,7 +16,7 @@ afterEach(() => rmSync(dir, { recursive: true }))
 
 const GOOD = 'pmcd 2 dso pmcd_init /lib/pmda_pmcd.so\n'
 
-function files(): FileConfiguration {
+function files(topics: ReadonlySet<string> = new Set()): FileConfiguration {
   const log = { ...logOnFd(2, { progname: 'pmcd', host: 'vm' }), line: (text: string) => lines.push(text) }
   return new FileConfiguration({
     configPath: join(dir, 'pmcd.conf'),
@@ -23,6 +24,7 @@ function files(): FileConfiguration {
     isPmnsUnique: false,
     variables: {},
     log,
+    debug: new Debug(topics, log.line),
   })
 }
 
@@ -54,4 +56,22 @@ test('a configuration with errors has them every time, until it is mended', asyn
   }
   write('pmcd.conf', GOOD)
   expect((await configuration.reload())?.agents).toHaveLength(1)
+})
+
+test('names are read again by themselves when their file has changed, and told when that is asked for', async () => {
+  write('pmcd.conf', GOOD)
+  write('root', 'root { a 2:0:1 }')
+  const configuration = files(new Set(['config', 'pmns']))
+  await configuration.read()
+  expect(configuration.reloadNames()).toBeUndefined()
+  write('root', 'root { a 2:0:1 b 2:0:2 }')
+  expect(configuration.reloadNames()?.traverse('')).toEqual(['a', 'b'])
+  expect(configuration.reloadNames()).toBeUndefined()
+  write('root', 'root { c }')
+  expect(() => configuration.reloadNames()).toThrow(expect.objectContaining({ code: 'PM_ERR_PMNS' }))
+  expect(lines).toEqual([
+    `pmns: ${join(dir, 'root')} has 1 names`,
+    `config: ${join(dir, 'pmcd.conf')} line 1: agent "pmcd", domain 2, dso`,
+    `pmns: ${join(dir, 'root')} has 2 names`,
+  ])
 })
