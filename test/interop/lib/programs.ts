@@ -106,8 +106,9 @@ export async function launch(
   args: readonly string[],
   port: number,
   dir: string,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<TestCollector> {
-  const env = plainEnv({ PMCD_ROOT_AGENT: '0' })
+  const env = plainEnv({ PMCD_ROOT_AGENT: '0', ...settings })
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], cwd: dir })
   let text = ''
   for (const stream of [child.stdout, child.stderr])
