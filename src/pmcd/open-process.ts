@@ -35,8 +35,8 @@ export async function openSocketAgent(config: SocketConfig, env: AgentOpenEnv): 
     return await connectAgent(config.name, socketStream(socket), env, {
       startsNotReady: false,
       running,
-      // An agent that was killed leaves its socket, which would keep the next one from listening.
-      ...(config.family === 'unix' && running !== undefined ? { leftover: config.path } : {}),
+      // An agent serves one connection and leaves its socket, which would keep the next one from listening.
+      ...(config.family === 'unix' ? { leftover: config.path } : {}),
     })
   } catch (error) {
     running?.kill()
