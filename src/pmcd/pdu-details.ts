@@ -47,7 +47,7 @@ const DETAILS: Readonly<Record<number, Detail>> = {
   [PDU_PMNS_NAMES]: count(20, 'numpmid'),
   [PDU_DESC_IDS]: count(16, 'numpmid'),
   [PDU_DESCS]: count(12, 'numpmid'),
-  [PDU_CREDS]: count(12, 'numcred'),
+  [PDU_CREDS]: count(12, 'numcreds'),
   [PDU_DESC]: pmid,
   [PDU_DESC_REQ]: pmid,
   [PDU_INSTANCE]: indom,

@@ -139,6 +139,7 @@ function settingsOf(parsed: ParsedOptions, io: ToolIo, isService: boolean): Coll
     if (found === undefined) problems.push(`-p requires a port or a comma list of ports, not "${list}"`)
     return found ?? []
   })
+  const fromEnvironment = parseDebug(io.env['PCP_DEBUG'] ?? '') ?? []
   const debug = all('D').flatMap((list) => {
     const names = parseDebug(list)
     if (names === undefined) problems.push(`unrecognized debug options specification (${list})`)
@@ -162,7 +163,7 @@ function settingsOf(parsed: ParsedOptions, io: ToolIo, isService: boolean): Coll
     contexts: number('C', 1),
     metrics: number('M', 1),
     traceMask: number('T', 0) ?? 0,
-    debug: new Set(debug),
+    debug: new Set([...fromEnvironment, ...debug]),
     isService,
     username: last('U'),
   })

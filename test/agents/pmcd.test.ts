@@ -181,7 +181,7 @@ test('controls take what they can be and refuse the rest', async () => {
   await store(agent, 'pmcd.control.dumpconn', ROOT, 0)
   await store(agent, 'pmcd.agent.fenced', ROOT, 1, 29)
   await store(agent, 'pmcd.seqnum', ASK, 5)
-  expect(told).toEqual(['reconfigure', 'fence 29 true', 'advance'])
+  expect(told).toEqual(['reconfigure', 'connections', 'fence 29 true', 'advance'])
   await expect(store(agent, 'pmcd.control.creds_timeout', ROOT, 0)).rejects.toMatchObject({
     code: 'PM_ERR_CONV',
   })

@@ -8,16 +8,18 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { statusOf } from '../../src/model/errors.ts'
-import { pmid } from '../../src/model/ids.ts'
+import { PM_IN_NULL, pmid } from '../../src/model/ids.ts'
+import { LABEL_CONTEXT } from '../../src/model/labels.ts'
 import { ANONYMOUS, type Ask } from '../../src/model/source.ts'
 import { PM_TYPE_STRING, PM_TYPE_U32 } from '../../src/model/types.ts'
 import { valuesOf } from '../../src/model/value-set.ts'
 import { makeSet } from '../../src/model/value-writer.ts'
-import type { FetchResult } from '../../src/model/values.ts'
+import { type FetchResult, PMCD_LABEL_CHANGE } from '../../src/model/values.ts'
 import { HostSource } from '../../src/net/host-source.ts'
 import { buildAccess } from '../../src/pmcd/access.ts'
 import { startCollector } from '../../src/pmcd/collector.ts'
 import { parseAccessFile } from '../../src/pmcd/config.ts'
+import type { HostLabels } from '../../src/pmcd/labels.ts'
 import { agentFromConfig, builtinAgents } from '../../src/pmcd/open-agents.ts'
 import type { AgentOptions, Collector, CollectorOptions } from '../../src/pmcd/options.ts'
 import { type Log, logOnFd } from '../../src/sys/log.ts'
@@ -260,6 +262,28 @@ test('controls are changed by user 0 over the unix socket, by nobody over TCP', 
   expect(sets[1]!.status).toBe(statusOf('PM_ERR_PMDAFENCED'))
 })
 
+test('context labels that are others after a SIGHUP are told with the next result', async () => {
+  let site = '"north"'
+  const readLabels = (): HostLabels => ({
+    files: new Map([['site', { name: 'site', value: site, flags: LABEL_CONTEXT }]]),
+    intrinsic: new Map(),
+    problems: [],
+  })
+  const { port } = await start({ readLabels })
+  const source = await client(`127.0.0.1:${port}`)
+  const seen = async (): Promise<unknown[]> => {
+    const [set] = await source.labels({ level: LABEL_CONTEXT, id: PM_IN_NULL }, ASK)
+    return [(await source.fetch([NUMFETCH], ASK)).changes & PMCD_LABEL_CHANGE, set!.json]
+  }
+  expect(await seen()).toEqual([0, '{"site":"north"}'])
+  await collector!.reconfigure()
+  expect(await seen()).toEqual([0, '{"site":"north"}'])
+  site = '"south"'
+  await collector!.reconfigure()
+  expect(await seen()).toEqual([PMCD_LABEL_CHANGE, '{"site":"south"}'])
+  expect(await seen()).toEqual([0, '{"site":"south"}'])
+})
+
 /** Everything a fresh connection is sent until it is closed, as hex; `request` is sent first. */
 function bytesUntilClosed(port: number, request = ''): Promise<string> {
   return new Promise((resolve) => {
@@ -337,9 +361,9 @@ function writeConfiguration(agents: string): void {
 }
 
 /** Text of the log file once it matches. */
-async function logUntil(pattern: RegExp): Promise<string> {
+async function logUntil(pattern: RegExp, file = 'pmcd.log'): Promise<string> {
   for (;;) {
-    const text = existsSync(join(dir, 'pmcd.log')) ? readFileSync(join(dir, 'pmcd.log'), 'utf8') : ''
+    const text = existsSync(join(dir, file)) ? readFileSync(join(dir, file), 'utf8') : ''
     if (pattern.test(text)) return text
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
@@ -393,6 +417,20 @@ test('a SIGHUP while it starts is answered afterwards, and a second SIGTERM does
   expect((await ended).code).toBe(0)
   expect(existsSync(socket)).toBe(false)
   expect(await logUntil(/Log finished/)).toContain('caught SIGTERM')
+})
+
+test('agents start where the log is, and write theirs there', async () => {
+  writeConfiguration(`${OWN_LINE}simple 253 pipe binary ${simpleArgv().join(' ')}\n`)
+  mkdirSync(join(dir, 'logs'))
+  const options = ['-p', '0', '-s', join(dir, 's'), '-n', 'root', '-l', 'logs/pmcd.log']
+  const { child, ended } = runPmcd(['-f', ...options])
+  await logUntil(/request port/, 'logs/pmcd.log')
+  const source = await client(`unix://${join(dir, 's')}`)
+  expect(statuses(await source.fetch([NUMFETCH], ASK))).toEqual([1])
+  child.kill('SIGTERM')
+  expect(await ended).toEqual({ code: 0, text: '' })
+  expect(readdirSync(join(dir, 'logs')).sort()).toEqual(['pmcd.log', 'simple.log'])
+  expect(existsSync(join(dir, 'simple.log'))).toBe(false)
 })
 
 test('the command as a daemon leaves a PID file while it runs', async () => {

@@ -115,6 +115,8 @@ describe.runIf(hasReference && isRoot)('diagnostics', () => {
     // A control that only 7.2.1 has.
     const common = (text: string): string => text.replace(/\npmcd\.control\.creds_timeout\n.*\n/, '')
     expect(common(ours.printed)).toBe(common(theirs.printed))
+    const resets = (text: string): number => text.split('pmcd reset via pmcd.control.sighup').length - 1
+    expect(resets(ours.log)).toBe(resets(theirs.log))
     for (const pattern of [
       /^->Current PMCD clients at \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/m,
       /^ {5}fd {2}client connection from {20}ipc ver {2}operations denied$/m,

@@ -23,16 +23,14 @@ export function controlMetrics(statistics: CollectorStatistics): Record<string, 
       },
     }
   }
-  /** A control that does something when anything but zero is stored. */
+  /** A control that does something whatever is stored, also 0, as in PCP 6.0.3. */
   const action = (item: number, help: string, text: string, act: () => void): MetricSpec =>
     control(item, {
       type: '32',
       help,
       text,
       value: () => 0,
-      store: (value) => {
-        if (value !== 0) act()
-      },
+      store: act,
     })
   /** A control that is on or off. */
   const flag = (
@@ -112,19 +110,19 @@ never had a number cannot be turned on here, and are turned off by whatever is s
     }),
     'pmcd.control.dumptrace': action(
       12,
-      'Storing 1 writes the event trace to the log',
+      'Storing any value writes the event trace to the log',
       'The trace is empty afterwards. The value is always 0.',
       () => trace.dump(),
     ),
     'pmcd.control.dumpconn': action(
       13,
-      'Storing 1 writes the list of clients to the log',
+      'Storing any value writes the list of clients to the log',
       'The value is always 0.',
       statistics.dumpConnections,
     ),
     'pmcd.control.sighup': action(
       15,
-      'Storing 1 makes the collector read its configuration again',
+      'Storing any value makes the collector read its configuration again',
       'Does what the signal HUP does, and starts agents that are gone. The value is always 0.',
       statistics.reconfigure,
     ),
