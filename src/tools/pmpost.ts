@@ -6,8 +6,17 @@
  *
  * Unlike the reference it takes PCP_LOG_DIR from the environment as well.
  */
-import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  openSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { PcpError } from '../model/errors.ts'
 import { loadConfig } from '../sys/config.ts'
 import { ctime } from '../sys/log.ts'
@@ -43,6 +52,7 @@ function post(path: string, message: string, ms: number): void {
   const fd = openSync(path, flags, MODE)
   try {
     const { size, mtimeMs } = fstatSync(fd)
+    if (size === 0) share(fd, path)
     const isNewDay = size === 0 || new Date(mtimeMs).toDateString() !== new Date(ms).toDateString()
     const date = isNewDay ? `\nDATE: ${ctime(ms)}\n` : ''
     const fraction = String(new Date(ms).getMilliseconds()).padStart(3, '0')
@@ -50,4 +60,12 @@ function post(path: string, message: string, ms: number): void {
   } finally {
     closeSync(fd)
   }
+}
+
+/** What root begins belongs to whom the directory belongs to: parts of PCP that are not root post as well. */
+function share(fd: number, path: string): void {
+  const { uid, gid } = statSync(dirname(path))
+  if (process.geteuid?.() !== 0) return
+  fchownSync(fd, uid, gid)
+  fchmodSync(fd, MODE) // whatever the umask took away
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
+import { chownSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -35,4 +35,11 @@ test('says what is wrong, and does not write where a link points', async () => {
   const { status, stderr } = await post('2026-11-20T00:00:00', 'x')
   expect(status).toBe(1)
   expect(stderr).toContain(`pmpost: cannot post to ${join(dir, 'NOTICES')}`)
+})
+
+test.runIf(process.geteuid?.() === 0)('what root begins belongs to the owner of the directory', async () => {
+  chownSync(dir, 1234, 5678)
+  await post('2026-11-20T00:00:00', 'x')
+  const { uid, gid, mode } = statSync(join(dir, 'NOTICES'))
+  expect([uid, gid, mode & 0o777]).toEqual([1234, 5678, 0o664])
 })
