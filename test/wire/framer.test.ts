@@ -83,3 +83,24 @@ test('a pause in the middle of a chunk keeps the rest, in order', () => {
   framer.resume()
   expect(got).toEqual([ERROR, ATTR, ERROR, ATTR])
 })
+
+test('what comes behind the last PDU can be taken back, whatever it is', () => {
+  for (const hello of ['16', '160301020001fc', '16030102'.repeat(100)]) {
+    const got: string[] = []
+    const framer = new Framer((pdu) => {
+      got.push(hexOf(pdu))
+      framer.pause()
+    })
+    framer.push(bytesOf(ERROR + hello))
+    framer.push(bytesOf(ATTR))
+    expect(got).toEqual([ERROR])
+    expect(framer.takeRest().map(hexOf).join('')).toBe(hello + ATTR)
+    expect(framer.hasPartial).toBe(false)
+    framer.resume()
+    framer.push(bytesOf(ERROR))
+    expect(got).toEqual([ERROR, ERROR])
+  }
+  const { framer } = collect()
+  framer.push(bytesOf(ERROR.slice(0, 20)))
+  expect(framer.takeRest().map(hexOf)).toEqual([ERROR.slice(0, 20)])
+})
