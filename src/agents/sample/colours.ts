@@ -83,26 +83,38 @@ const NUMBERS = 50
 
 /** Which instances of the mirage there are at the moment. */
 export class Mirage {
-  /** Shortest time between two changes. */
-  intervalMs = 10_000
   /** Nothing changes before somebody has looked. */
   isWatched = false
   readonly #context: SampleContext
   #ids: readonly number[] = [0]
   #next = 1
   #changed: number
+  #intervalMs = 10_000
+  #isDue = false
 
   constructor(context: SampleContext) {
     this.#context = context
     this.#changed = context.started
   }
 
+  /** Shortest time between two changes. Setting it lets the next change be due; with a negative one it is the last. */
+  get intervalMs(): number {
+    return this.#intervalMs
+  }
+
+  set intervalMs(intervalMs: number) {
+    this.#intervalMs = intervalMs
+    this.#isDue = true
+  }
+
   /** A request came: others are there after it when enough time has passed. */
   pass(kind: RequestKind): void {
     if (!this.isWatched || (kind !== 'fetch' && kind !== 'instances')) return
     const now = this.#context.env.clock()
-    if (now - this.#changed < this.intervalMs) return
+    const isOver = this.#intervalMs >= 0 && now - this.#changed >= this.#intervalMs
+    if (!isOver && !this.#isDue) return
     this.#change()
+    this.#isDue = false
     this.#changed = now
   }
 

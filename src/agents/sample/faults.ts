@@ -19,7 +19,13 @@ function badRows({ pmidOf }: SampleContext): Rows {
       value: () => 4_194_303,
     },
     'bad.unknown': { alias: pmidOf(54) },
-    'bad.nosupport': { item: 55, ...of('nosupport'), ...none, help: 'Exists on other systems only' },
+    'bad.nosupport': {
+      item: 55,
+      ...of('nosupport'),
+      ...none,
+      help: 'Exists on other systems only',
+      describe: (desc) => ({ ...desc, sem: 0 }),
+    },
     'bad.novalues': { item: 138, ...of('32'), ...none, help: 'Another metric that never has a value' },
     'bad.fetch.again': {
       item: 154,
