@@ -1,5 +1,5 @@
 /** A collector as a process: configuration, log, signals, PID file. pmcd(1) */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { PcpError } from '../model/errors.ts'
@@ -123,6 +123,7 @@ async function start(
     socketPath,
     hostname: host,
     log,
+    agentDir: agentDirectory(settings.logPath, variables),
     variables,
     limits: {
       ...(pduBytes === undefined ? {} : { pduBytes }),
@@ -149,6 +150,18 @@ async function start(
   } catch (error) {
     await collector.close()
     throw error
+  }
+}
+
+/** Agents in processes of their own start beside the collector's log, because that is where they write theirs. */
+function agentDirectory(logPath: string, variables: Variables): string {
+  if (logPath !== '-') return dirname(resolve(logPath))
+  const dir = join(variables['PCP_LOG_DIR']!, 'pmcd')
+  try {
+    accessSync(dir, constants.W_OK)
+    return dir
+  } catch {
+    return process.cwd() // nothing is installed here, or this is not its user
   }
 }
 

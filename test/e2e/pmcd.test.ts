@@ -1,7 +1,7 @@
 /** The collector on real sockets, with agents in processes of their own, and the command that runs it. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,6 +42,7 @@ beforeAll(async () => {
       bundle: true,
       platform: 'node',
       format: 'cjs',
+      define: { 'import.meta.url': '__filename' },
     })
   await Promise.all([
     bundle(
