@@ -1,0 +1,191 @@
+/** Agents behind sockets: started by the collector or running already, lost and started again, and what they leave. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { pmid } from '../../src/model/ids.ts'
+import { ANONYMOUS, type Ask } from '../../src/model/source.ts'
+import { HostSource } from '../../src/net/host-source.ts'
+import { startCollector } from '../../src/pmcd/collector.ts'
+import { parseConfig } from '../../src/pmcd/config.ts'
+import { agentFromConfig, builtinAgents } from '../../src/pmcd/open-agents.ts'
+import type { Collector, CollectorOptions } from '../../src/pmcd/options.ts'
+import { logOnFd } from '../../src/sys/log.ts'
+
+const ASK: Ask = { requester: ANONYMOUS }
+const NUMFETCH = pmid(253, 0, 0)
+
+let programs: string
+let dir: string
+let lines: string[]
+let collector: Collector | undefined
+let source: HostSource | undefined
+const children: ChildProcess[] = []
+
+beforeAll(async () => {
+  programs = mkdtempSync(join(tmpdir(), 'socket-programs-'))
+  await build({
+    stdin: {
+      contents: `import { agent } from './src/agents/simple/index.ts'
+        import { runDaemon } from './src/pmda/run-daemon.ts'
+        void runDaemon(agent)`,
+      resolveDir: process.cwd(),
+      loader: 'ts',
+    },
+    outfile: join(programs, 'simple.cjs'),
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+  })
+})
+afterAll(() => rmSync(programs, { recursive: true }))
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'socket-e2e-'))
+  lines = []
+})
+afterEach(async () => {
+  await source?.close()
+  await collector?.close()
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+  source = undefined
+  collector = undefined
+  rmSync(dir, { recursive: true, force: true })
+})
+
+async function start(line: string, options: Partial<CollectorOptions> = {}): Promise<HostSource> {
+  const { agents, problems } = parseConfig(`${line}\n`)
+  expect(problems).toEqual([])
+  collector = await startCollector({
+    agents: [...builtinAgents(['pmcd']), ...agents.map(agentFromConfig)],
+    ports: [0],
+    hostname: 'vm',
+    log: {
+      ...logOnFd(2, { progname: 'pmcd', host: 'vm' }),
+      notice: (level, text) => lines.push(`${level}: ${text}`),
+      line: (text) => lines.push(text),
+    },
+    agentDir: dir,
+    ...options,
+  })
+  source = await HostSource.connect(`localhost:${collector.port}`)
+  return source
+}
+
+/** Value of the metric, or its status. */
+async function value(): Promise<number> {
+  const { sets } = await source!.fetch([NUMFETCH], ASK)
+  return sets[0]!.status < 0 ? sets[0]!.status : sets[0]!.word[0]!
+}
+
+const command = (...args: string[]): string =>
+  [process.execPath, join(programs, 'simple.cjs'), '-d', '253', ...args].join(' ')
+
+/** Ports nobody listens on. */
+async function freePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host)
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** Process id of the agent, as the table of agents in the log says. */
+function agentPid(): number {
+  const row = lines
+    .join('\n')
+    .match(/^simple +253 +(\d+)/gm)!
+    .at(-1)!
+  return Number(row.split(/ +/)[2])
+}
+
+test.each([
+  ['inet', '127.0.0.1', '-i'],
+  ['ipv6', '::1', '-6'],
+])('an agent that listens on %s is started, used and ended', async (family, host, option) => {
+  const port = await freePort(host)
+  await start(`simple 253 socket ${family} ${port} ${command(option, String(port))}`)
+  expect(await value()).toBe(1)
+  expect(lines.join('\n')).toMatch(
+    new RegExp(`^simple +253 +\\d+ .* bin sock dom=${family} port=${port} cmd=`, 'm'),
+  )
+  const pid = agentPid()
+  await collector!.close()
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+})
+
+test('a unix socket that a dead agent left is replaced, and nothing is left in the end', async () => {
+  const path = join(dir, 'simple.socket')
+  // Whoever is killed leaves the socket behind.
+  const stale = spawn(process.execPath, [
+    '-e',
+    `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 9))`,
+  ])
+  await once(stale, 'exit')
+  expect(existsSync(path)).toBe(true)
+  await start(`simple 253 socket unix ${path} ${command('-u', path)}`)
+  expect(await value()).toBe(1)
+  await collector!.close()
+  expect(existsSync(path)).toBe(false)
+})
+
+test('an agent behind a unix socket that is killed is started again at once', async () => {
+  const path = join(dir, 'simple.socket')
+  await start(`simple 253 socket unix ${path} ${command('-u', path)}`)
+  expect(await value()).toBe(1)
+  const pid = agentPid()
+  process.kill(pid, 'SIGKILL')
+  while ((await value()) > 0);
+  while ((await value()) < 0) await new Promise((resolve) => setImmediate(resolve))
+  expect(lines.filter((line) => line.startsWith('Restarting any'))).toHaveLength(1)
+  expect(lines.some((line) => /^Cleanup "simple" agent \(dom 253\): .*signal\(9\)/.test(line))).toBe(true)
+})
+
+test.each(['unix', 'inet'])(
+  'an agent that runs already is reached through %s, and its end is noticed',
+  async (family) => {
+    const place = family === 'unix' ? join(dir, 'simple.socket') : String(await freePort('127.0.0.1'))
+    const args = command(family === 'unix' ? '-u' : '-i', place).split(' ')
+    const run = async (): Promise<ChildProcess> => {
+      const child = spawn(args[0]!, args.slice(1), { cwd: dir, stdio: 'ignore' })
+      children.push(child)
+      return child
+    }
+    const first = await run()
+    // It is not our child: whether it listens yet only trying tells, which a restart does.
+    await start(`simple 253 socket ${family} ${place}`)
+    while ((await value()) < 0) await collector!.reconfigure()
+    const ended = once(first, 'exit')
+    first.kill('SIGKILL')
+    await ended
+    while ((await value()) > 0);
+    await run()
+    while ((await value()) < 0) await collector!.reconfigure()
+    await collector!.close()
+    expect(existsSync(join(dir, 'simple.socket'))).toBe(false)
+  },
+)
+
+test('an agent that never listens, and one that never speaks, are left out in time', async () => {
+  const quiet: Server = createServer((socket: Socket) => void sockets.push(socket)).listen(0, '127.0.0.1')
+  const sockets: Socket[] = []
+  await once(quiet, 'listening')
+  const { port } = quiet.address() as { port: number }
+  const path = join(dir, 'never.socket')
+  await start(
+    `deaf 251 socket unix ${path} ${process.execPath} -e setTimeout(()=>0,60000)
+     mute 252 socket inet ${port}
+     none 253 socket unix ${join(dir, 'none.socket')}`,
+    { credsTimeoutSec: 1 },
+  )
+  const log = lines.join('\n')
+  expect(log).toMatch(/^error: Agent "deaf" did not start: .*deaf/m)
+  expect(log).toMatch(/^error: Agent "mute" did not start: .*within 1000 ms/m)
+  expect(log).toMatch(/^error: Agent "none" did not start: .*none/m)
+  for (const socket of sockets) socket.destroy()
+  quiet.close()
+})
