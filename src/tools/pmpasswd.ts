@@ -36,6 +36,7 @@ export const tool: Tool = {
     const { given, operands, problems } = parsed
     const has = (name: string): boolean => given.some((option) => option.name === name)
     const [user = ''] = operands
+    if (has('V') || has('?')) return endEarly(OPTIONS, parsed, io) ?? 0
     if (operands.length !== (has('l') ? 0 : 1)) problems.push(has('l') ? 'too many arguments' : 'which user?')
     else if (/[:#\n]/.test(user) || saslPrep(user) !== user) problems.push(`no user can be called "${user}"`)
     const status = endEarly(OPTIONS, parsed, io)

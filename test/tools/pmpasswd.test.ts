@@ -54,6 +54,11 @@ test('refuses what cannot be, and leaves a file it does not understand alone', a
   expect(readFileSync(path, 'utf8')).toBe('joe:x\n')
 })
 
+test('help and version need no user', async () => {
+  expect((await pmpasswd(['--version']))[1]).toMatch(/^pmpasswd version [\d.]+\n$/)
+  expect((await pmpasswd(['--help']))[1]).toMatch(/^Usage: pmpasswd \[options\] user\n/)
+})
+
 test('lines are typed key by key', async () => {
   const lines = new SecretLines(chunks('se', 'xx\x7f', '\bcret\rne', 'xt\n\n', 'half\x03'))
   expect(await lines.next()).toBe('secret')
