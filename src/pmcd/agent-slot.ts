@@ -30,7 +30,7 @@ const STATUS_EXITED = 2
 const STATUS_NEVER_STARTED = 4
 const STATUS_PROTOCOL = 8
 /** How long the log line about an agent that is gone waits for its exit status. */
-const EXIT_WAIT_MS = 10
+const EXIT_WAIT_MS = 100
 
 const AGAIN: number = statusOf('PM_ERR_AGAIN')
 const NOAGENT: number = statusOf('PM_ERR_NOAGENT')
@@ -208,7 +208,8 @@ export class AgentSlot implements Route {
     this.#detach()
     this.#status = how
     this.#ending = opened.source.close().catch(() => {}) // it is gone already: nothing is left to be told
-    const reason = how === STATUS_EXITED ? 'terminated' : 'protocol failure'
+    const place = this.#fds === undefined ? '' : ` for fd=${this.#fds[0]}`
+    const reason = how === STATUS_EXITED ? 'terminated' : `protocol failure${place}`
     this.#listener.lost(
       this,
       opened.exited === undefined ? Promise.resolve(reason) : this.#explain(opened.exited, reason),

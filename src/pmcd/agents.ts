@@ -225,6 +225,7 @@ export class Agents {
 
   /** Those that ran once and could not be started again get another chance. */
   async #restartAndLook(): Promise<void> {
+    this.#host.env.log.notice('info', 'Auto-restarting agents.')
     try {
       await this.restart()
     } catch (error) {

@@ -158,8 +158,8 @@ class RunningCollector implements Collector {
 
   async #reconfigureNow(): Promise<void> {
     const { log, reload } = this.#options
-    log.line(`\npmcd RESTARTED at ${ctime(this.#clock())}`)
-    this.#dumpConnections()
+    log.line(`\npmcd RESTARTED at ${ctime(this.#clock())}\n\n`)
+    log.line(`${clientTable(this.#clients.all(), 'Current PMCD clients ...')}\n`)
     this.#readLabels()
     this.#security.reload()
     try {
@@ -251,7 +251,8 @@ class RunningCollector implements Collector {
   }
 
   #dumpConnections(): void {
-    this.#options.log.line(clientTable(this.#clients.all(), ctime(this.#clock())))
+    const heading = `\n->Current PMCD clients at ${ctime(this.#clock())}`
+    this.#options.log.line(`${clientTable(this.#clients.all(), heading)}\n`)
   }
 
   #statistics(): CollectorStatistics {

@@ -70,7 +70,10 @@ export class FileConfiguration {
         isSameConfig ? `Configuration file '${configPath}' unchanged` : `Reading '${configPath}' again`,
       )
     if (pmnsPath !== undefined)
-      log.line(isSamePmns ? `PMNS file "${pmnsPath}" is unchanged` : `Reading PMNS file "${pmnsPath}" again`)
+      log.notice(
+        'info',
+        isSamePmns ? `PMNS file "${pmnsPath}" is unchanged` : `Reading PMNS file "${pmnsPath}" again`,
+      )
     return isSameConfig && isSamePmns ? undefined : this.read()
   }
 

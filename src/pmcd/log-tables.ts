@@ -67,10 +67,10 @@ export function portTable(endpoints: readonly Endpoint[]): string {
   return lines.join('\n')
 }
 
-/** Who is connected. */
-export function clientTable(clients: Iterable<Client>, when: string): string {
+/** Who is connected, below a heading. */
+export function clientTable(clients: Iterable<Client>, heading: string): string {
   const lines = [
-    `->Current PMCD clients at ${when}`,
+    heading,
     '     fd  client connection from                    ipc ver  operations denied',
     '     ==  ========================================  =======  =================',
   ]

@@ -193,7 +193,9 @@ test('an agent that is killed is started again, and clients are told', async () 
   expect(lines).toContain('Restarting any deceased agents:')
   expect(
     lines.some((line) =>
-      /^Cleanup "simple" agent \(dom 253\): (terminated|protocol failure), signal\(9\)$/.test(line),
+      /^Cleanup "simple" agent \(dom 253\): (terminated|protocol failure for fd=\d+), signal\(9\)$/.test(
+        line,
+      ),
     ),
   ).toBe(true)
 })

@@ -122,7 +122,7 @@ describe.runIf(hasReference && isRoot)('diagnostics', () => {
       /^ {5}fd {2}client connection from {20}ipc ver {2}operations denied$/m,
       /^ +\d+ {2}DIR\/socket +2$/m,
       /\] pmcd\(\d+\) Info: pmcd reset via pmcd.control.sighup$/m,
-      /^pmcd RESTARTED at \w{3} /m,
+      /^\npmcd RESTARTED at \w{3} .*\n\n\nCurrent PMCD clients ...\n {5}fd {2}client/m,
       /^Configuration file 'DIR\/pmcd.conf' unchanged$/m,
       /^Restarting any deceased agents:\n {4}\(no agents required restarting\)$/m,
       /PMNS file ".*" is unchanged$/m,
