@@ -144,8 +144,8 @@ async function start(
   if (!settings.isService) return { collector, pidFile: undefined }
   try {
     const pidFile = writePidFile(variables, log)
-    if (io.env['NOTIFY_SOCKET'] !== undefined) await notifyReady(log)
     if (account !== undefined) becomeAccount(account)
+    if (io.env['NOTIFY_SOCKET'] !== undefined) await notifyReady(log)
     return { collector, pidFile }
   } catch (error) {
     await collector.close()
