@@ -309,12 +309,18 @@ function addCredential(known: Credentials, key: number, text: string): Credentia
     case PCP_ATTR_USERNAME:
       return { ...known, user: text }
     case PCP_ATTR_USERID:
-      return { ...known, uid: Number(text) }
+      return withId(known, 'uid', text)
     case PCP_ATTR_GROUPID:
-      return { ...known, gid: Number(text) }
+      return withId(known, 'gid', text)
     case PCP_ATTR_PROCESSID:
-      return { ...known, pid: Number(text) }
+      return withId(known, 'pid', text)
     default:
       return known
   }
+}
+
+/** What is no decimal number makes the id unknown again: Number('') would make the client root. */
+function withId(known: Credentials, key: 'uid' | 'gid' | 'pid', text: string): Credentials {
+  const { [key]: _, ...rest } = known
+  return /^\d+$/.test(text) ? { ...rest, [key]: Number(text) } : rest
 }

@@ -128,6 +128,18 @@ test('every question reaches the agent and its answer comes back', async () => {
   await served
 })
 
+test('an id that is no number is nobody’s, least of all root’s', async () => {
+  const { link, asked, served } = await serve({ flags: PDU_FLAG_AUTH })
+  for (const text of ['', ' ', '0x0', '-0', '0 ', 'root']) {
+    link.attribute(4, 11, '0')
+    link.attribute(4, 11, text)
+    await link.fetch([77], askBy(4))
+    expect(asked.at(-1)!.credentials, JSON.stringify(text)).toEqual({})
+  }
+  await link.close()
+  await served
+})
+
 test('the agent knows who asks: profile, context, container and credentials', async () => {
   const {
     link,
