@@ -10,7 +10,7 @@ export interface FileLock {
 
 /** How to wait for a lock. */
 export interface LockOptions {
-  /** How long to wait, in milliseconds; 0 tries once. */
+  /** How long to wait, in milliseconds; 0 not at all. */
   readonly limitMs: number
   /** Gives up at once when aborted. */
   readonly signal?: AbortSignal
@@ -49,8 +49,8 @@ export function holderOf(path: string): string | undefined {
 }
 
 interface WaitOptions extends LockOptions {
-  /** Looks at a lock somebody has. */
-  readonly onTaken?: () => void
+  /** Looks at a lock somebody has; true when it has gone and can be had at once. */
+  readonly onTaken?: () => boolean
 }
 
 async function wait(
@@ -67,8 +67,8 @@ async function wait(
     } catch (error) {
       if ((error as { code?: unknown }).code !== 'EEXIST') throw error
     }
+    if (onTaken?.() === true) continue
     if (performance.now() >= end || signal?.aborted === true) return undefined
-    onTaken?.()
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
 }
@@ -83,19 +83,23 @@ function held(path: string): FileLock {
   }
 }
 
-/** Removes the lock of a process of this host that is no more. */
-function removeStale(path: string): void {
+/** Removes the lock of a process of this host that is no more. Returns whether it did. */
+function removeStale(path: string): boolean {
   const holder = holderOf(path)
-  if (holder === undefined || isAlive(holder)) return
+  if (holder === undefined || isAlive(holder)) return false
   // Of several that see the same dead holder one succeeds in moving the lock away; if that was a new one, it goes back.
   const moved = `${path}.${process.pid}`
   try {
     renameSync(path, moved)
-    if (holderOf(moved) === holder) rmSync(moved, { force: true })
-    else renameSync(moved, path)
+    if (holderOf(moved) === holder) {
+      rmSync(moved, { force: true })
+      return true
+    }
+    renameSync(moved, path)
   } catch {
     // Somebody else was first.
   }
+  return false
 }
 
 function isAlive(holder: string): boolean {

@@ -15,7 +15,7 @@ const LOCK_EX_NB = 2 | 4
  */
 export async function tryLock(path: string, load: LoadNative = loadNative): Promise<FileLock | undefined> {
   const calls = load()
-  if (calls === undefined) return lockByName(`${path}.lock`, { limitMs: 1 })
+  if (calls === undefined) return lockByName(`${path}.lock`, { limitMs: 0 })
   const flock = calls.bind('int flock(int fd, int operation)')
   const fd = openSync(path, 'a')
   if (flock(fd, LOCK_EX_NB) !== 0) {

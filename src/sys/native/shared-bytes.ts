@@ -49,10 +49,11 @@ function mappingOf(calls: NativeCalls, fd: number, size: number, path: string): 
   const address = mmap(null, size, PROT_READ_WRITE, MAP_SHARED, fd, 0) as bigint
   if (BigInt.asIntN(8 * calls.pointerBytes, address) === -1n)
     throw new Error(`Cannot map ${path}: errno ${calls.errno()}`)
+  const bytes = new Uint8Array(calls.view(address, size))
   closeSync(fd)
   let isOpen = true
   return {
-    bytes: new Uint8Array(calls.view(address, size)),
+    bytes,
     refresh() {},
     flush() {},
     close() {
