@@ -1,9 +1,9 @@
 /** From a process to an agent daemon: what bin/pmdaNAME calls. docs/agents.md */
-import { readFileSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import { PcpError } from '../model/errors.ts'
 import type { PduStream } from '../net/connection.ts'
 import type { Log } from '../sys/log.ts'
+import { openAccounts } from '../sys/native/accounts.ts'
 import { setProcessName } from '../sys/native/process-name.ts'
 import { runAgentDaemon } from './daemon.ts'
 import type { AgentDefinition } from './define-agent.ts'
@@ -65,15 +65,12 @@ function printTo(log: Pick<Log, 'line'>): void {
   Object.assign(console, { _stdout: stdout })
 }
 
-/** Gives up root for a user of /etc/passwd, in the order that cannot be undone. Throws PcpError. */
+/** Gives up root for a user, in the order that cannot be undone. Throws PcpError. */
 function becomeUser(user: string): void {
-  const entry = readFileSync('/etc/passwd', 'utf8')
-    .split('\n')
-    .map((line) => line.split(':'))
-    .find(([name]) => name === user)
-  if (entry === undefined) throw new PcpError('ESRCH', `No user "${user}": correct -U`)
-  const uid = Number(entry[2])
-  const gid = Number(entry[3])
+  const accounts = openAccounts()
+  const uid = accounts.userId(user)
+  const gid = accounts.firstGroupOf(user)
+  if (uid === undefined || gid === undefined) throw new PcpError('ESRCH', `No user "${user}": correct -U`)
   if (process.geteuid?.() === uid) return
   try {
     const { initgroups } = process as { initgroups?: (user: string, extraGroup: number) => void }
