@@ -37,7 +37,7 @@ export function install() {
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(wanted).mtimeMs) return
   must(
     process.platform === 'win32' ? 'npm.cmd' : 'npm',
-    ['ci', '--no-audit', '--no-fund', '--loglevel=error'],
+    ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
     {
       shell: process.platform === 'win32',
     },

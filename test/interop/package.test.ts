@@ -24,9 +24,9 @@ beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), 'pcp-ts-package-'))
   dir = join(root, 'with')
   bare = join(root, 'without')
-  const [{ filename }] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', root], top)) as [
-    { filename: string },
-  ]
+  const [{ filename }] = JSON.parse(
+    run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', root], top),
+  ) as [{ filename: string }]
   for (const [where, ...flags] of [[dir], [bare, '--omit=optional']] as const) {
     mkdirSync(where)
     writeFileSync(join(where, 'package.json'), '{ "name": "consumer", "private": true }\n')
