@@ -13,8 +13,9 @@ const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.
   devDependencies: Record<string, string>
 }
 
-test('every tool and every agent daemon is a command of the package', () => {
-  const names = [...TOOLS.map(({ name }) => name), ...AGENTS.map(({ name }) => `pmda${name}`)].sort()
+test('every tool but those for scripts, and every agent daemon, is a command of the package', () => {
+  const tools = TOOLS.filter(({ isForScripts }) => isForScripts !== true)
+  const names = [...tools.map(({ name }) => name), ...AGENTS.map(({ name }) => `pmda${name}`)].sort()
   expect(manifest.bin).toEqual(Object.fromEntries(names.map((name) => [name, `bin/${name}`])))
 })
 

@@ -5,13 +5,15 @@ import type { Tool } from './lib/tool.ts'
 export interface ToolEntry {
   /** Name of the command and of its file or folder. */
   readonly name: string
+  /** Scripts call it by its path in bin: installing the package puts no such command on a user's PATH. */
+  readonly isForScripts?: true
   readonly load: () => Promise<Tool>
 }
 
 /** Every command, by name. */
 export const TOOLS: readonly ToolEntry[] = [
-  { name: 'Make.stdpmid', load: async () => (await import('./Make.stdpmid.ts')).tool },
-  { name: 'Rebuild', load: async () => (await import('./Rebuild.ts')).tool },
+  { name: 'Make.stdpmid', isForScripts: true, load: async () => (await import('./Make.stdpmid.ts')).tool },
+  { name: 'Rebuild', isForScripts: true, load: async () => (await import('./Rebuild.ts')).tool },
   { name: 'pmcd', load: async () => (await import('./pmcd.ts')).tool },
   { name: 'pmcd_wait', load: async () => (await import('./pmcd_wait.ts')).tool },
   { name: 'pmcpp', load: async () => (await import('./pmcpp.ts')).tool },
