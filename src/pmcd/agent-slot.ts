@@ -5,6 +5,7 @@
  *       ▲          │ lost                         │ lost
  *       └── start ─┴────────► failed ◄────────────┘
  */
+import { within } from '../base/within.ts'
 import { PcpError, statusOf } from '../model/errors.ts'
 import type { MetricSource, SourceEvent } from '../model/source.ts'
 import type { Route } from '../pmapi/router.ts'
@@ -168,7 +169,7 @@ export class AgentSlot implements Route {
     this.#detach()
     await this.#ending
     await opened?.source.close()
-    return opened?.exited === undefined ? undefined : soon(opened.exited)
+    return opened?.exited === undefined ? undefined : within(EXIT_WAIT_MS, opened.exited)
   }
 
   #hear(event: SourceEvent, opened: OpenedAgent): void {
@@ -218,7 +219,7 @@ export class AgentSlot implements Route {
 
   /** The reason together with the exit status, when the process ends soon enough. */
   async #explain(exited: NonNullable<OpenedAgent['exited']>, reason: string): Promise<string> {
-    const ended = await soon(exited)
+    const ended = await within(EXIT_WAIT_MS, exited)
     if (ended === undefined) return reason
     if (this.#state === 'failed') this.#status |= (ended.code << 8) | (ended.signal << 16)
     return `${reason}, ${exitText(ended)}`
@@ -232,15 +233,4 @@ export class AgentSlot implements Route {
     this.#status = STATUS_EXITED
     this.isFenced = false
   }
-}
-
-/** How a process ended, unless that takes longer than a log line may wait. */
-async function soon(exited: Promise<ExitStatus>): Promise<ExitStatus | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const patience = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, EXIT_WAIT_MS, undefined)
-  })
-  const ended = await Promise.race([exited, patience])
-  clearTimeout(timer)
-  return ended
 }

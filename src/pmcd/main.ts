@@ -12,6 +12,7 @@ import { startCollector } from './collector.ts'
 import { FileConfiguration, readConfig } from './configuration.ts'
 import { newDiagnostics } from './diagnostics.ts'
 import { readHostLabels } from './labels.ts'
+import { killWithStuckThreads, stuckThreads } from './open-worker.ts'
 import type { Collector } from './options.ts'
 import { securityOf } from './security.ts'
 import { type CollectorSettings, environmentSettings } from './settings.ts'
@@ -56,7 +57,9 @@ export async function runCollector(settings: CollectorSettings, io: CollectorPro
   } finally {
     process.off('uncaughtExceptionMonitor', defect)
     signals.close()
+    if (stuckThreads() > 0) log.line('A thread of an agent does not end: pmcd is killed with it')
     log.close()
+    killWithStuckThreads()
   }
 }
 

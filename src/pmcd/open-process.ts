@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { constants } from 'node:os'
+import { within } from '../base/within.ts'
 import { PcpError } from '../model/errors.ts'
 import { openAgentLink } from '../net/agent-link.ts'
 import { PduConnection, type PduStream, socketStream } from '../net/connection.ts'
@@ -98,7 +99,7 @@ export async function connectAgent(
   }
   return {
     source: link,
-    fds,
+    ...(fds[0] < 0 ? {} : { fds }), // a message port has none
     attribute: (client, key, value) => link.attribute(client, key, value),
     ...(running === undefined ? {} : { exited: running.exited }),
     ...(running?.pid === undefined ? {} : { pid: running.pid }),
@@ -134,13 +135,8 @@ async function startProcess(
 /** Waits for the end, then makes it happen. Gives up on what cannot even be killed: it must not keep us. */
 async function end({ exited, kill }: Running): Promise<void> {
   const force = setTimeout(kill, EXIT_MS)
-  let giveUp: NodeJS.Timeout | undefined
-  const patience = new Promise<void>((resolve) => {
-    giveUp = setTimeout(resolve, 2 * EXIT_MS)
-  })
-  await Promise.race([exited, patience])
+  await within(2 * EXIT_MS, exited)
   clearTimeout(force)
-  clearTimeout(giveUp)
 }
 
 /** Tries until it works or `patienceMs` have passed; rejects with the last error. */

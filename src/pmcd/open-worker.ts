@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
+import { within } from '../base/within.ts'
 import { PcpError } from '../model/errors.ts'
 import { portStream } from '../net/port-stream.ts'
 import type { AgentPlace } from './agent-module.ts'
@@ -10,8 +11,25 @@ import type { WorkerNotice, WorkerSetup } from './agent-worker.ts'
 import { connectAgent } from './open-process.ts'
 import type { AgentOpenEnv, ExitStatus, OpenedAgent } from './options.ts'
 
+/** How long a thread that did not greet may take to end and tell why. */
+const TELL_MS = 300
+/** How long a thread that was told to end may take before its agent is not started again. */
+const END_MS = 3000
 /** MiB of JavaScript heap an agent may use unless the collector was told otherwise. */
 const HEAP_MB = 256
+
+/** Threads of this process that were told to end and have not. */
+const ending = new Map<Worker, { readonly name: string; readonly exited: Promise<ExitStatus> }>()
+
+/** How many threads do not end: they are in a system call, or in a loop of V8's own. */
+export function stuckThreads(): number {
+  return ending.size
+}
+
+/** Ends a process that has such threads by force: an orderly exit would wait for them. Call it last. */
+export function killWithStuckThreads(): void {
+  if (ending.size > 0) process.kill(process.pid, 'SIGKILL')
+}
 
 /** An agent that is to run in a thread. */
 export interface WorkerAgent {
@@ -22,6 +40,7 @@ export interface WorkerAgent {
 
 /** Starts a thread for an agent and greets the agent. Rejects with what the thread failed with, if it did. */
 export async function openWorkerAgent(agent: WorkerAgent, env: AgentOpenEnv): Promise<OpenedAgent> {
+  await formerThread(agent.name)
   const { Worker, MessageChannel } = process.getBuiltinModule('node:worker_threads')
   const { port1, port2 } = new MessageChannel()
   const { domain, place } = agent
@@ -37,15 +56,25 @@ export async function openWorkerAgent(agent: WorkerAgent, env: AgentOpenEnv): Pr
     resourceLimits: { maxOldGenerationSizeMb: env.workers?.heapMb ?? HEAP_MB },
   })
   const { exited, failure } = watch(worker, agent.name, env)
-  const kill = (): void => void worker.terminate()
+  const kill = (): void => {
+    ending.set(worker, { name: agent.name, exited })
+    void worker.terminate()
+  }
   const settings = { startsNotReady: false, running: { exited, kill } }
   try {
     return await connectAgent(agent.name, portStream(port1), env, settings)
   } catch (error) {
-    // The connection ends before the thread has told why.
-    await exited
+    // The connection ends before the thread has told why; one that is stuck never tells.
+    await within(TELL_MS, exited)
     throw failure() ?? error
   }
+}
+
+/** Waits for the thread that an agent had; EBUSY when that is stuck: with each restart there would be one more. */
+async function formerThread(name: string): Promise<void> {
+  const former = [...ending.values()].find((each) => each.name === name)
+  if (former !== undefined && (await within(END_MS, former.exited)) === undefined)
+    throw new PcpError('EBUSY', `Agent "${name}": the thread it had does not end`)
 }
 
 /** The program of the threads stands beside whatever program this is part of. */
@@ -69,7 +98,10 @@ function watch(
   for (const stream of [worker.stdout, worker.stderr])
     logLines(stream, (line) => log.line(`${name}: ${line}`))
   const exited = new Promise<ExitStatus>((resolve) => {
-    worker.once('exit', (code) => resolve({ code, signal: 0 }))
+    worker.once('exit', (code) => {
+      ending.delete(worker)
+      resolve({ code, signal: 0 })
+    })
   })
   return { exited, failure: () => failure }
 }

@@ -1,5 +1,6 @@
 /** The process of `npm start`: its arguments, its signals, its exit status. */
 import { join } from 'node:path'
+import { killWithStuckThreads } from '../pmcd/open-worker.ts'
 import { start } from './run.ts'
 
 /** How often it is checked that the shell npm runs us in is still there. */
@@ -23,6 +24,7 @@ async function main(): Promise<void> {
   if (started === undefined) return
   await stop
   await started.close()
+  killWithStuckThreads()
 }
 
 /** npm passes SIGTERM on to its shell only, which ends without telling us: who stopped npm has stopped us. */

@@ -1,9 +1,12 @@
 /** Agents in threads of the collector: what they may do wrong stays their own. docs/decisions/worker-agents.md */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { statusOf } from '../../src/model/errors.ts'
 import { pmid } from '../../src/model/ids.ts'
 import { LABEL_DOMAIN } from '../../src/model/labels.ts'
 import { ANONYMOUS, type Ask } from '../../src/model/source.ts'
@@ -28,7 +31,7 @@ const faults = {
   exception: () => setImmediate(() => { throw new Error('thrown by a timer') }),
   rejection: () => { void Promise.reject(new Error('nobody hears')) },
   loop: () => { for (;;); },
-  heap: () => { for (;;) kept.push({ text: String(kept.length) }) },
+  heap: () => { for (;;) kept.push(Array.from({ length: 1000 }, (_, i) => i / 3)) },
   exit: () => process.exit(3),
   throws: () => { throw new Error('thrown by a callback') },
   prints: () => console.log('printed by the agent'),
@@ -66,6 +69,18 @@ beforeAll(async () => {
     outfile: join(programs, 'agent-worker.cjs'),
   })
   writeFileSync(join(programs, 'faulty.mjs'), FAULTY)
+  await build({
+    ...common,
+    stdin: {
+      contents: `import { main } from './src/tools/main.ts'
+        import { tool } from './src/tools/pmcd.ts'
+        void main(tool)`,
+      resolveDir: process.cwd(),
+      loader: 'ts',
+    },
+    define: { 'import.meta.url': '__filename' },
+    outfile: join(programs, 'pmcd.cjs'),
+  })
 })
 afterAll(() => rmSync(programs, { recursive: true }))
 
@@ -148,7 +163,8 @@ const REASONS: Readonly<Record<string, RegExp>> = {
 }
 
 test.each(Object.keys(REASONS))('%s ends the agent and nobody else; it starts again', async (fault) => {
-  const source = await start(faulty())
+  // The heap must be full before the agent's time is up, however busy the machine is.
+  const source = await start(faulty(), fault === 'heap' ? { timeoutSec: 25 } : {})
   const other = await connect()
   const number = FAULTS.indexOf(fault)
   let isOver = false
@@ -230,6 +246,36 @@ test('a module that cannot be loaded, loops while it is, or exports no agent is 
   expect(log).toMatch(/^error: Agent "missing" did not start: .*missing\.mjs/m)
   expect(log).toMatch(/^error: Agent "other" did not start: .*no built-in agent stands in/m)
   expect(log).toMatch(/^error: Agent "own" did not start: .*write its entry as pmcd_init/m)
+})
+
+test('a thread that is in a system call is given up, and does not keep the collector from ending', async () => {
+  const fifo = join(dir, 'fifo')
+  execFileSync('mkfifo', [fifo])
+  const stuck = join(dir, 'stuck.mjs')
+  writeFileSync(stuck, FAULTY.replace('value: () => 7', `value: () => readFileSync('${fifo}').length`))
+  writeFileSync(stuck, `import { readFileSync } from 'node:fs'\n${readFileSync(stuck, 'utf8')}`)
+  const own = 'pmcd 2 dso pmcd_init /lib/pmda_pmcd.so'
+  writeFileSync(join(dir, 'pmcd.conf'), `${own}\nstuck 481 dso worker:agent ${stuck}\n`)
+  writeFileSync(join(dir, 'root'), 'root {\n  pmcd\n}\npmcd {\n  version 2:0:7\n}\n')
+  const socket = join(dir, 's')
+  const files = ['-c', 'pmcd.conf', '-n', 'root', '-s', socket, '-l', 'pmcd.log']
+  const child = spawn(process.execPath, [join(programs, 'pmcd.cjs'), '-f', '-p', '0', '-t', '1', ...files], {
+    cwd: dir,
+    stdio: 'ignore',
+  })
+  const ended = once(child, 'exit')
+  const log = (): string => readFileSync(join(dir, 'pmcd.log'), 'utf8')
+  while (!existsSync(join(dir, 'pmcd.log')) || !log().includes('request port'))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  const source = await HostSource.connect(`unix://${socket}`)
+  open.push(source)
+  expect(await values(source, STEADY)).toEqual([statusOf('PM_ERR_TIMEOUT')])
+  expect(await values(source, pmid(2, 0, 7))).toEqual([expect.any(Number)])
+  while (!log().includes('does not end')) await values(source, pmid(2, 0, 7))
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([null, 'SIGKILL'])
+  expect(log()).toMatch(/error: Agent "stuck" did not start: .*the thread it had does not end/i)
+  expect(log()).toMatch(/A thread of an agent does not end: pmcd is killed with it\n\nLog finished/)
 })
 
 test('the example of the documentation runs in the collector, in a thread and as a daemon', async () => {
