@@ -97,6 +97,16 @@ async function buildCommand(name, contents, parts) {
   chmodSync(outfile, 0o755)
 }
 
+/** Keeps the `bin` of package.json in step with the tables; written only when they differ. */
+function declareCommands(names) {
+  const file = join(top, 'package.json')
+  const text = readFileSync(file, 'utf8')
+  const manifest = JSON.parse(text)
+  manifest.bin = Object.fromEntries(names.sort().map((name) => [name, `bin/${name}`]))
+  const now = `${JSON.stringify(manifest, null, 2)}\n`
+  if (now !== text) writeFileSync(file, now)
+}
+
 async function buildCommands() {
   const { TOOLS } = await loadTable('tools/registry.ts')
   const { AGENTS } = await loadTable('agents/registry.ts')
@@ -112,6 +122,8 @@ async function buildCommands() {
     `import { runDaemon } from './pmda/run-daemon.ts'\nvoid runDaemon(async () => (await import('${moduleOf('agents', name)}')).agent)\n`,
   ])
   const commands = [...tools, ...daemons]
+  const forScripts = new Set(TOOLS.filter(({ isForScripts }) => isForScripts).map(({ name }) => name))
+  declareCommands(commands.map(([name]) => name).filter((name) => !forScripts.has(name)))
   const parts = new Map()
   await Promise.all(commands.map(([name, contents]) => buildCommand(name, contents, parts)))
   await buildParts(parts, join(top, 'bin'), { minify: true })
