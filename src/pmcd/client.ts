@@ -116,7 +116,8 @@ export class Client {
   #introduction: Handshake | undefined
   #isClosed = false
   #changes = 0
-  #container = ''
+  /** Undefined as long as it has named none. */
+  #container: string | undefined
   /** Who asks when no context is named. */
   #anybody: Requester
   /** What the client says it is. */
@@ -155,7 +156,7 @@ export class Client {
 
   /** Container it looks into; '' for none. */
   get container(): string {
-    return this.#container
+    return this.#container ?? ''
   }
 
   /** Has it finished the handshake? */
@@ -179,11 +180,11 @@ export class Client {
     if (this.isOpen) this.#host.introduced(this)
   }
 
-  /** What agents are told about it, in PCP's order. */
+  /** What agents are told about it, in PCP's order; that it has left its container as ''. */
   get attributes(): readonly (readonly [key: number, value: string])[] {
     const { pid, gid, uid, user } = this.identity.credentials ?? {}
     const all: readonly (readonly [number, string | number | undefined])[] = [
-      [PCP_ATTR_CONTAINER, this.#container === '' ? undefined : this.#container],
+      [PCP_ATTR_CONTAINER, this.#container],
       [PCP_ATTR_PROCESSID, pid],
       [PCP_ATTR_GROUPID, gid],
       [PCP_ATTR_USERID, uid],
@@ -367,7 +368,7 @@ export class Client {
       context,
       profile,
       ...(credentials === undefined ? {} : { credentials }),
-      ...(this.#container === '' ? {} : { container: this.#container }),
+      ...(this.container === '' ? {} : { container: this.container }),
     }
   }
 }

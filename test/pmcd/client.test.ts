@@ -89,6 +89,14 @@ test('a container comes right behind the CREDS that announce it', async () => {
   expect(bad.events).toEqual(['close'])
 })
 
+test('agents that were told of a container are told when the client leaves it', async () => {
+  const { client } = await connected()
+  expect(client.attributes).toEqual([])
+  client.setContainer('box-1')
+  client.setContainer('')
+  expect(client.attributes).toEqual([[PCP_ATTR_CONTAINER, '']])
+})
+
 test('a fetch needs a profile for its context, and says what it is answered with', async () => {
   const test = await connected()
   const [none] = await replies(test, encodeFetch(3, [ONE]))
