@@ -49,19 +49,14 @@ export interface LocalContextOptions {
 export async function openLocal(options: LocalContextOptions = {}): Promise<Context> {
   const { variables } = loadConfig(options.env ?? process.env)
   const { warn = () => {}, clock } = options
-  const opened =
-    options.agents === undefined
-      ? await openTable(options, variables, warn)
-      : options.agents.map((definition) => open(definition, definition.domain, variables))
+  const names = options.names ?? (options.agents === undefined ? installedNames(variables) : undefined)
   const host = hostname()
   const labels = readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname: host, root: '/' })
+  const opened = await openAll(await wantedAgents(options, variables, warn), variables)
   return localContext(
     opened.map((source) => ({ domain: source.domain, source })),
     {
-      names:
-        options.names ??
-        (options.agents === undefined ? installedNames(variables) : undefined) ??
-        namesOf(opened),
+      names: names ?? namesOf(opened),
       hostname: host,
       credentials: ownCredentials(),
       contextLabels: (ask) => contextLabels(labels, ask.requester),
@@ -89,7 +84,7 @@ function installedRows(variables: Variables): readonly LocalAgentRow[] {
   if (!existsSync(path)) return ours.map(rowOf)
   const { agents } = parseConfig(readFileSync(path, 'utf8'))
   const rows = agents.flatMap((agent) =>
-    agent.kind === 'dso' && basename(agent.path) !== COLLECTOR
+    (agent.kind === 'dso' || agent.kind === 'worker') && basename(agent.path) !== COLLECTOR
       ? [{ domain: agent.domain, path: agent.path, entry: agent.entry }]
       : [],
   )
@@ -97,25 +92,40 @@ function installedRows(variables: Variables): readonly LocalAgentRow[] {
   return [...rows, ...ours.filter((agent) => ALWAYS.has(agent.domain) && isMissing(agent)).map(rowOf)]
 }
 
-/** The agents of the table, after the changes that were asked for; of several for one domain the first. */
-async function openTable(
-  { specs }: LocalContextOptions,
+/** An agent and the domain it shall have. */
+type Wanted = readonly [domain: number, definition: AgentDefinition]
+
+/** The agents given, or those of the table after the changes that were asked for; of several for one domain the first. */
+async function wantedAgents(
+  { agents, specs }: LocalContextOptions,
   variables: Variables,
   warn: (text: string) => void,
-): Promise<readonly AgentSource[]> {
+): Promise<readonly Wanted[]> {
+  if (agents !== undefined) return agents.map((definition) => [definition.domain, definition])
   const installed = installedRows(variables)
   const fromEnv = variables['PCP_SPECLOCAL']
   const edits = (specs ?? (fromEnv === undefined ? [] : [fromEnv])).flatMap(parseLocalSpec)
-  const opened = new Map<number, AgentSource>()
+  const wanted = new Map<number, AgentDefinition>()
   for (const row of edits.reduce(editLocalAgents, installed)) {
     const agent = agentOf(row, variables)
     if (typeof agent === 'string') {
       // Nobody asked for each of what is installed: metrics of those we have not say so when they are asked for.
       if (!installed.includes(row)) warn(`__pmConnectLocal: Warning: ${agent}`)
-    } else if (!opened.has(row.domain))
-      opened.set(row.domain, open(await agent.load(), row.domain, variables))
+    } else if (!wanted.has(row.domain)) wanted.set(row.domain, await agent.load())
   }
-  return [...opened.values()]
+  return [...wanted]
+}
+
+/** Opens all or none. What agents would log is thrown away: whoever asks gets the errors. */
+async function openAll(wanted: readonly Wanted[], variables: Variables): Promise<readonly AgentSource[]> {
+  const opened: AgentSource[] = []
+  try {
+    for (const [domain, definition] of wanted) opened.push(openAgent(definition, { domain, env: variables }))
+    return opened
+  } catch (error) {
+    await Promise.allSettled(opened.map((source) => source.close()))
+    throw error
+  }
 }
 
 /** The agent of ours that stands in for a shared object, or why there is none. */
@@ -127,11 +137,6 @@ function agentOf({ path, entry }: LocalAgentRow, variables: Variables): AgentEnt
   if (found.length > 0)
     return `couldn't find init function "${entry}" in DSO "${resolve(variables['PCP_PMDAS_DIR']!, file)}"`
   return `cannot find DSO at "${path}.so" or "${path}": no agent of this package stands in for it`
-}
-
-/** What agents would log is thrown away: whoever asks gets the errors. */
-function open(definition: AgentDefinition, domain: number, variables: Variables): AgentSource {
-  return openAgent(definition, { domain, env: variables })
 }
 
 /** The installation's name space; undefined when it has none. */

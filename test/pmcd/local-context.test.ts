@@ -27,6 +27,7 @@ beforeAll(() => {
       'simple 253 dso simple_init /pmdas/simple/pmda_simple.so',
       'strange 111 dso strange_init /pmdas/strange/pmda_strange.so',
       'piped 112 pipe binary /bin/piped',
+      'trivial 250 dso worker:trivial_init /pmdas/trivial/pmda_trivial.so',
     ].join('\n'),
   )
   env = { PCP_CONF: join(dir, 'pcp.conf'), PCP_PMCDCONF_PATH: join(dir, 'pmcd.conf') }
@@ -43,6 +44,8 @@ test('has the shared objects of pmcd.conf that we stand in for, and tells the ot
     expect(sets[0]!.status).toBe(-12386)
     await expect(pcp.desc(pmid(domain, 0, 0))).rejects.toMatchObject({ code: 'PM_ERR_NOAGENT' })
   }
+  // A thread is the collector's affair.
+  expect((await pcp.fetch([pmid(250, 0, 0)])).sets[0]!.status).toBe(1)
   expect(warnings).toEqual([])
   await pcp.close()
 })
@@ -116,4 +119,23 @@ test("one's own agents are asked in the name of this process, and closed with th
   })
   await pcp.close()
   expect(closed).toBe(1)
+})
+
+test('agents that are open already are closed when the context cannot be opened', async () => {
+  const closed: string[] = []
+  const agentThat = (name: string, open: () => void) =>
+    defineAgent({
+      name,
+      domain: 400,
+      open: () => {
+        open()
+        return { metrics: {}, close: () => closed.push(name) }
+      },
+    })
+  const good = agentThat('good', () => {})
+  const bad = agentThat('bad', () => {
+    throw new Error('no such device')
+  })
+  await expect(openLocal({ env, agents: [good, bad] })).rejects.toThrow('no such device')
+  expect(closed).toEqual(['good'])
 })
