@@ -95,6 +95,22 @@ test.skipIf(process.platform === 'win32')('ends when the shell that npm ran it i
   expect(existsSync(join(dir, 'run', 'pmcd.socket'))).toBe(false)
 })
 
+test('--threads runs agents in threads: every metric is there all the same', async () => {
+  const running = start('--port', '0', '--threads', 'linux,simple')
+  await untilItSays(running, 'Ctrl-C stops everything.')
+  const port = Number(/listening {2}localhost:(\d+)/.exec(running.printed())![1])
+  const context = await connect(`localhost:${port}`)
+  const names = await context.traverse('')
+  expect(names.length).toBeGreaterThan(700)
+  const { errors } = (await context.values(['simple.color', 'kernel.all.load', 'pmcd.numagents'])).toJSON()
+  expect(errors).toEqual({})
+  await context.close()
+  const log = /^ {2}log +(.*)$/m.exec(running.printed())![1]!
+  expect(readFileSync(log, 'utf8')).toMatch(/^linux +60 .* dso worker built in$/m)
+  running.process.kill('SIGINT')
+  expect((await ended(running)).status).toBe(0)
+})
+
 test('a client by the unix socket of the written pcp.conf', async () => {
   const running = start('--port', '0', '--agents', 'simple')
   await untilItSays(running, 'Ctrl-C')
