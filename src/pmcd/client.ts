@@ -82,7 +82,11 @@ export interface ClientIdentity {
 }
 
 /** Replies that may be outstanding before the collector stops reading from a client. */
-const MAX_OUTSTANDING = 256
+const MAX_OUTSTANDING = 64
+/** Work that a client may ask for before all others have a turn: so many small requests, or one large one. */
+const WORK_A_TURN = 16
+/** Bytes of a request that count as another small one. */
+const WORK_BYTES = 1024
 /** How long a client may take to read why it is refused. */
 export const LINGER_MS: number = 1000
 const PERMISSION: number = statusOf('PM_ERR_PERMISSION')
@@ -115,6 +119,11 @@ export class Client {
   /** Undefined when it has introduced itself. */
   #introduction: Handshake | undefined
   #isClosed = false
+  /** Work asked for since the others had their turn. */
+  #work = 0
+  /** Why nothing is read from it: the others have a turn, the handshake is at work. */
+  #isTired = false
+  #isHeld = false
   #changes = 0
   /** Undefined as long as it has named none. */
   #container: string | undefined
@@ -233,8 +242,14 @@ export class Client {
     return new Handshake(
       {
         send: (pdu) => this.#connection.send(pdu),
-        pause: () => this.#connection.pause(),
-        resume: () => this.#connection.resume(),
+        pause: () => {
+          this.#isHeld = true
+          this.#connection.pause()
+        },
+        resume: () => {
+          this.#isHeld = false
+          this.#readOn()
+        },
         setContainer: (name) => this.setContainer(name),
         done: () => {
           this.#introduction = undefined
@@ -263,6 +278,7 @@ export class Client {
       this.#answer(encodeError(PERMISSION))
       return
     }
+    this.#count(type, pdu.length)
     try {
       if (type === PDU_FETCH || type === PDU_HIGHRES_FETCH) this.#fetch(type, pdu)
       else if (type === PDU_PROFILE) this.#profile(pdu)
@@ -358,7 +374,29 @@ export class Client {
       const { pdus: ready } = this.#replies.shift()!
       if (!this.#isClosed) for (const each of ready!) this.#connection.send(each)
     }
-    if (wasFull && this.#replies.length < MAX_OUTSTANDING && !this.#isClosed) this.#connection.resume()
+    if (wasFull) this.#readOn()
+  }
+
+  /** Lets the others have a turn when this client has asked for much: it may send thousands of requests at a time. */
+  #count(type: number, bytes: number): void {
+    if (this.#replies.length === 0) this.#work = 0
+    this.#work += type === PDU_PMNS_TRAVERSE ? WORK_A_TURN : 1 + bytes / WORK_BYTES
+    if (this.#work < WORK_A_TURN || this.#isTired) return
+    this.#isTired = true
+    this.#connection.pause()
+    setImmediate(rested, this)
+  }
+
+  /** The others had their turn. */
+  rested(): void {
+    this.#isTired = false
+    this.#work = 0
+    this.#readOn()
+  }
+
+  #readOn(): void {
+    const isFull = this.#replies.length >= MAX_OUTSTANDING
+    if (!isFull && !this.#isTired && !this.#isHeld && !this.#isClosed) this.#connection.resume()
   }
 
   #requester(context: number, profile: Profile): Requester {
@@ -371,6 +409,10 @@ export class Client {
       ...(this.container === '' ? {} : { container: this.container }),
     }
   }
+}
+
+function rested(client: Client): void {
+  client.rested()
 }
 
 /** Metrics and how many values each has, or its error. */

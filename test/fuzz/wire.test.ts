@@ -5,36 +5,11 @@ import { Framer } from '../../src/wire/framer.ts'
 import { pduType } from '../../src/wire/pdu.ts'
 import { PDUS } from '../../src/wire/pdus.ts'
 import { generator } from '../lib/generator.ts'
+import { mutate } from '../lib/mutants.ts'
 import { bytesOf, VECTORS } from '../wire/vectors.ts'
 
 const LIMIT_MS = Number(process.env['FUZZ_MS'] ?? 10_000)
 const decoders = new Map(PDUS.map((row) => [row.code, row.decode]))
-
-function mutate(bytes: Uint8Array, pick: (below: number) => number): Uint8Array {
-  let copy = bytes.slice()
-  for (let changes = 1 + pick(4); changes > 0; changes--) {
-    const at = 12 + pick(Math.max(1, copy.length - 12))
-    switch (pick(4)) {
-      case 0:
-        copy[at] = pick(256)
-        break
-      case 1:
-        copy = copy.slice(0, at)
-        break
-      case 2: {
-        const longer = new Uint8Array(copy.length + 4 * (1 + pick(3)))
-        longer.set(copy)
-        copy = longer
-        break
-      }
-      default:
-        copy[at & ~3] = pick(2) === 0 ? 0xff : 0
-        copy[(at & ~3) + 3] = pick(256)
-    }
-  }
-  if (copy.length >= 4) new DataView(copy.buffer).setInt32(0, copy.length)
-  return copy
-}
 
 test('mutated PDUs are decoded or refused', () => {
   const pick = generator(20_240_601)

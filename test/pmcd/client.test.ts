@@ -317,11 +317,30 @@ test('a client with too many replies outstanding is not read until it has some',
     },
   })
   const test = connectClient((await routerOf([['a', 10, source]])).router)
-  for (let i = 0; i < 256; i++) test.client.receive(encodeDescReq(ONE))
-  expect(test.events).toEqual(['introduced', 'pause'])
+  let sent = 0
+  while (test.events.at(-1) !== 'pause') {
+    for (; test.events.at(-1) !== 'pause'; sent++) test.client.receive(encodeDescReq(ONE))
+    await new Promise((resolve) => setImmediate(resolve)) // it may go on when the others had their turn
+  }
+  expect(sent).toBe(64)
   release()
-  await test.arrived(257)
+  await test.arrived(1 + sent)
+  expect(test.events.at(-1)).toBe('resume')
+})
+
+test('a client that sends many requests at a time lets the others have a turn', async () => {
+  const test = connectClient((await routerOf([['a', 10, memoryAgent('a', 10)]])).router)
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  for (let i = 0; i < 15; i++) test.client.receive(encodeDescReq(ONE))
+  expect(test.events).toEqual(['introduced'])
+  test.client.receive(encodeDescReq(ONE))
+  expect(test.events).toEqual(['introduced', 'pause'])
+  await turn()
   expect(test.events).toEqual(['introduced', 'pause', 'resume'])
+  test.client.receive(encodePmnsTraverse(''))
+  expect(test.events.at(-1)).toBe('pause')
+  await turn()
+  expect(test.events.at(-1)).toBe('resume')
 })
 
 test('what a failing source says is what the client gets', async () => {

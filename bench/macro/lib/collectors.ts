@@ -47,7 +47,7 @@ export async function startOursOnPipes(top: string): Promise<Candidate> {
   const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-bench-'))
   const node = process.execPath
   const lines = [
-    'pmcd 2 dso pmcd_init pmda_pmcd.so',
+    'pmcd 2 dso pmcd_init /pmda_pmcd.so',
     `linux 60 pipe binary ${node} ${join(top, 'bin', 'pmdalinux')}`,
     `simple 253 pipe binary ${node} ${join(top, 'bin', 'pmdasimple')}`,
   ]

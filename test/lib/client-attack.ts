@@ -1,0 +1,99 @@
+/** Clients that introduce themselves properly and then send mutants. */
+import { connect } from 'node:net'
+import { ALL_INSTANCES } from '../../src/model/profile.ts'
+import { encodeCreds } from '../../src/wire/creds.ts'
+import { encodeDescReq } from '../../src/wire/desc.ts'
+import { Framer } from '../../src/wire/framer.ts'
+import { PDU_DESC, pduType } from '../../src/wire/pdu.ts'
+import { encodeProfile } from '../../src/wire/profile.ts'
+import { bytesOf, VECTORS } from '../wire/vectors.ts'
+import { generator } from './generator.ts'
+import { isDecodable, mutateGently, type Pick } from './mutants.ts'
+
+/** What was sent, and what became of it. */
+export interface AttackReport {
+  readonly mutants: number
+  /** Those that got past framer and decoder. */
+  readonly passed: number
+  readonly connections: number
+  /** Connections that the collector closed before their last mutant was answered. */
+  readonly closed: number
+  /** PDUs that came back. */
+  readonly replies: number
+}
+
+/** Mutants of one connection, and connections at a time. */
+const ROUND = 100
+const AT_ONCE = 4
+/** One connection in so many ends with a header whose length is a lie. */
+const LYING = 20
+/** How long a connection whose last request is not answered is kept: its length was a lie, or it is in a lie's shadow. */
+const PATIENCE_MS = 5000
+
+const SEEDS = VECTORS.filter(({ direction }) => direction === 'client->pmcd').map(({ hex }) => bytesOf(hex))
+
+/** Sends `count` mutants, the same ones for the same seed. */
+export async function attackAsClients(port: number, count: number, seed: number): Promise<AttackReport> {
+  const pick = generator(seed)
+  const report = { mutants: 0, passed: 0, connections: 0, closed: 0, replies: 0 }
+  const attacker = async (): Promise<void> => {
+    while (report.mutants < count) {
+      const mutants = Array.from({ length: Math.min(ROUND, count - report.mutants) }, () =>
+        mutateGently(SEEDS[pick(SEEDS.length)]!, pick),
+      ).filter((mutant) => mutant.length >= 12)
+      report.mutants += mutants.length
+      report.passed += mutants.filter(isDecodable).length
+      report.connections++
+      if (pick(LYING) === 0) mutants.push(lie(pick))
+      const { wasClosed, replies } = await connection(port, mutants)
+      report.replies += replies
+      if (wasClosed) report.closed++
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, attacker))
+  return report
+}
+
+/** A header that promises what does not come: too much, too little, nothing, a type that is not spoken. */
+function lie(pick: Pick): Uint8Array {
+  const bytes = new Uint8Array(12 + 4 * pick(4))
+  const view = new DataView(bytes.buffer)
+  view.setInt32(0, [0x7fff_ffff, -1, 0, 11, 65_537, 1 << 24][pick(6)]!)
+  view.setInt32(4, 0x7000 + pick(0x30))
+  return bytes
+}
+
+/** One connection: handshake, mutants, and a question whose answer tells that the mutants have been dealt with. */
+function connection(
+  port: number,
+  mutants: readonly Uint8Array[],
+): Promise<{ wasClosed: boolean; replies: number }> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    let replies = 0
+    let isDone = false
+    const done = (): void => {
+      isDone = true
+      socket.destroy()
+    }
+    const framer = new Framer((pdu) => {
+      replies++
+      if (replies === 1) {
+        const all = [encodeCreds(0), encodeProfile(0, ALL_INSTANCES), ...mutants, encodeDescReq(LAST)]
+        socket.write(Buffer.concat(all))
+      } else if (
+        pduType(pdu) === PDU_DESC &&
+        new DataView(pdu.buffer, pdu.byteOffset).getUint32(12) === LAST
+      ) {
+        done()
+      }
+    })
+    socket.setTimeout(PATIENCE_MS, done)
+    socket.on('data', (chunk) => framer.push(chunk))
+    socket.on('error', () => {}) // a reset is one way to be shown the door
+    socket.on('close', () => resolve({ wasClosed: !isDone, replies }))
+  })
+}
+
+/** simple.now */
+const LAST = ((253 << 22) | (2 << 10) | 4) >>> 0

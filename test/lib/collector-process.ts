@@ -1,0 +1,75 @@
+/** A collector as a process of its own, for tests that measure it or mean it harm. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../../bench/macro/lib/collectors.ts'
+
+/** One that runs. */
+export interface CollectorProcess {
+  readonly port: number
+  readonly pid: number
+  /** Where its files are. */
+  readonly dir: string
+  /** Has it ended, though nobody stopped it? */
+  readonly hasEnded: () => boolean
+  stop(): Promise<void>
+}
+
+/** `npm start` with these agents in its process. */
+export async function startCollectorProcess(agents: string): Promise<CollectorProcess> {
+  const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-victim-'))
+  const args = [join('dist', 'start.cjs'), '--port', '0', '--dir', dir, '--agents', agents]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: env() })
+  let text = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk
+  })
+  while (!/localhost:(\d+)/.test(text)) {
+    if (child.exitCode !== null) throw new Error(`The collector ended: ${text}`)
+    await once(child.stdout, 'data')
+  }
+  return running(child, Number(/localhost:(\d+)/.exec(text)![1]), dir)
+}
+
+/** `bin/pmcd` with these lines as its configuration; agents start in its directory. */
+export async function startPmcdProcess(
+  lines: readonly string[],
+  ...options: readonly string[]
+): Promise<CollectorProcess> {
+  const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-victim-'))
+  const conf = join(dir, 'pmcd.conf')
+  writeFileSync(conf, `${lines.join('\n')}\n`)
+  const port = await freePort()
+  const args = [
+    join('bin', 'pmcd'),
+    ...['-f', '-c', conf, '-p', String(port)],
+    ...['-s', join(dir, 'pmcd.socket'), '-l', join(dir, 'pmcd.log')],
+    ...options,
+  ]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'], env: env() })
+  return running(child, port, dir)
+}
+
+function running(child: ChildProcess, port: number, dir: string): CollectorProcess {
+  let isStopping = false
+  const ended = once(child, 'exit')
+  return {
+    port,
+    pid: child.pid!,
+    dir,
+    hasEnded: () => !isStopping && (child.exitCode !== null || child.signalCode !== null),
+    stop: async () => {
+      isStopping = true
+      child.kill('SIGTERM')
+      await ended
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+function env(): NodeJS.ProcessEnv {
+  const { NODE_EXTRA_CA_CERTS: _, ...rest } = process.env
+  return rest
+}

@@ -1,0 +1,89 @@
+/** Attacks on a collector, run for short in test/e2e and for long in test/fuzz: what is checked and printed is the same. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect } from 'vitest'
+import { residentMb } from '../../bench/macro/lib/memory.ts'
+import { startCollector } from '../../src/pmcd/collector.ts'
+import { builtinAgents } from '../../src/pmcd/open-agents.ts'
+import { logOnFd } from '../../src/sys/log.ts'
+import { pmnsOf } from '../pmcd/parts.ts'
+import { askLiars, type LieReport, liar } from './agent-attack.ts'
+import { attackAsClients } from './client-attack.ts'
+import { startCollectorProcess } from './collector-process.ts'
+import { generator } from './generator.ts'
+import { askHonestly } from './honest-client.ts'
+
+/** An answer is at once when it comes in this time, on a machine that has much else to do. */
+const AT_ONCE_MS = 1000
+/** What one attack after another may leave behind, in megabytes. */
+const MEMORY_MB = 48
+
+/** Sends `count` mutants to a collector in a process of its own, after as many as make it warm. */
+export async function clientsAttack(count: number, seed: number): Promise<void> {
+  const collector = await startCollectorProcess('pmcd,simple')
+  try {
+    const { port, pid } = collector
+    await attackAsClients(port, 3000, seed + 1)
+    const before = residentMb(pid)
+    const report = await attackAsClients(port, count, seed)
+    const { ms, statuses } = await askHonestly(port, ['pmcd.version', 'simple.now'])
+    const after = residentMb(pid)
+    console.log(
+      `${report.mutants} mutants from clients, ${report.passed} past framer and decoder; ${report.connections} connections, ${report.closed} closed by the collector; ${report.replies} replies; an honest client is answered in ${ms.toFixed(0)} ms; resident ${before.toFixed(0)} MB before, ${after.toFixed(0)} MB after`,
+    )
+    expect(collector.hasEnded()).toBe(false)
+    expect(statuses[0]).toBe(1)
+    expect(report.passed).toBeGreaterThan(report.mutants / 2)
+    expect(ms).toBeLessThan(AT_ONCE_MS)
+    expect(after - before).toBeLessThan(MEMORY_MB)
+  } finally {
+    await collector.stop()
+  }
+}
+
+const LIARS = [401, 402, 403, 404]
+
+/** Lets agents answer with `count` mutants a collector in this process. */
+export async function agentsAttack(count: number, seed: number): Promise<void> {
+  const pick = generator(seed)
+  const report: LieReport = { mutants: 0, passed: 0, opened: 0, questions: 0, wake: new Map() }
+  const collector = await startCollector({
+    agents: [...builtinAgents(['pmcd']), ...LIARS.map((domain) => liar(domain, pick, report))],
+    ports: [0],
+    localOnly: true,
+    hostname: 'vm',
+    log: { ...logOnFd(2, { progname: 'pmcd', host: 'vm' }), notice: () => {}, line: () => {} },
+    pmns: pmnsOf({ 'pmcd.version': (2 << 22) | 7 }),
+    // A length that is a lie keeps a question waiting for this long.
+    timeoutSec: 0.1,
+    restartsAgents: false,
+  })
+  try {
+    await askLiars(collector, LIARS, 300, pick, report)
+    const warm = { ...report }
+    const before = heapMb()
+    await askLiars(collector, LIARS, warm.mutants + count, pick, report)
+    const { ms, statuses } = await askHonestly(collector.port, ['pmcd.version'])
+    const after = heapMb()
+    const mutants = report.mutants - warm.mutants
+    const passed = report.passed - warm.passed
+    console.log(
+      `${mutants} mutants from agents, ${passed} past framer and decoder; ${report.questions} questions, agents opened ${report.opened} times; an honest client is answered in ${ms.toFixed(0)} ms; heap ${before.toFixed(0)} MB before, ${after.toFixed(0)} MB after`,
+    )
+    expect(statuses).toEqual([1])
+    expect(passed).toBeGreaterThan(mutants / 10)
+    expect(ms).toBeLessThan(AT_ONCE_MS)
+    expect(after - before).toBeLessThan(MEMORY_MB)
+  } finally {
+    await collector.close()
+  }
+}
+
+/** Megabytes that are in use after a collection. */
+function heapMb(): number {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  const { heapUsed, external } = process.memoryUsage()
+  return (heapUsed + external) / 2 ** 20
+}
