@@ -52,17 +52,25 @@ export async function openLocal(options: LocalContextOptions = {}): Promise<Cont
   const names = options.names ?? (options.agents === undefined ? installedNames(variables) : undefined)
   const host = hostname()
   const labels = readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname: host, root: '/' })
-  const opened = await openAll(await wantedAgents(options, variables, warn), variables)
-  return localContext(
-    opened.map((source) => ({ domain: source.domain, source })),
-    {
-      names: names ?? namesOf(opened),
-      hostname: host,
-      credentials: ownCredentials(),
-      contextLabels: (ask) => contextLabels(labels, ask.requester),
-      ...(clock === undefined ? {} : { clock }),
-    },
-  )
+  const opened: AgentSource[] = []
+  try {
+    // What agents would log is thrown away: whoever asks gets the errors.
+    for (const [domain, definition] of await wantedAgents(options, variables, warn))
+      opened.push(openAgent(definition, { domain, env: variables }))
+    return localContext(
+      opened.map((source) => ({ domain: source.domain, source })),
+      {
+        names: names ?? namesOf(opened),
+        hostname: host,
+        credentials: ownCredentials(),
+        contextLabels: (ask) => contextLabels(labels, ask.requester),
+        ...(clock === undefined ? {} : { clock }),
+      },
+    )
+  } catch (error) {
+    await Promise.allSettled(opened.map((source) => source.close()))
+    throw error
+  }
 }
 
 /** Agents that a local context has even where a collector runs them in processes of their own: proc and the platform's. */
@@ -114,18 +122,6 @@ async function wantedAgents(
     } else if (!wanted.has(row.domain)) wanted.set(row.domain, await agent.load())
   }
   return [...wanted]
-}
-
-/** Opens all or none. What agents would log is thrown away: whoever asks gets the errors. */
-async function openAll(wanted: readonly Wanted[], variables: Variables): Promise<readonly AgentSource[]> {
-  const opened: AgentSource[] = []
-  try {
-    for (const [domain, definition] of wanted) opened.push(openAgent(definition, { domain, env: variables }))
-    return opened
-  } catch (error) {
-    await Promise.allSettled(opened.map((source) => source.close()))
-    throw error
-  }
 }
 
 /** The agent of ours that stands in for a shared object, or why there is none. */

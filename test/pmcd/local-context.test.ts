@@ -123,19 +123,22 @@ test("one's own agents are asked in the name of this process, and closed with th
 
 test('agents that are open already are closed when the context cannot be opened', async () => {
   const closed: string[] = []
-  const agentThat = (name: string, open: () => void) =>
+  const agentThat = (name: string, item: number, open = (): void => {}) =>
     defineAgent({
       name,
       domain: 400,
       open: () => {
         open()
-        return { metrics: {}, close: () => closed.push(name) }
+        const metric = { item, type: 'u32', sem: 'instant', units: 'none', help: 'A number' } as const
+        return { metrics: { 'a.number': { ...metric, value: () => 1 } }, close: () => closed.push(name) }
       },
     })
-  const good = agentThat('good', () => {})
-  const bad = agentThat('bad', () => {
+  const [good, other] = [agentThat('good', 1), agentThat('other', 2)]
+  const bad = agentThat('bad', 3, () => {
     throw new Error('no such device')
   })
   await expect(openLocal({ env, agents: [good, bad] })).rejects.toThrow('no such device')
   expect(closed).toEqual(['good'])
+  await expect(openLocal({ env, agents: [good, other] })).rejects.toMatchObject({ code: 'PM_ERR_PMNS' })
+  expect(closed).toEqual(['good', 'good', 'other'])
 })
