@@ -1,0 +1,79 @@
+/**
+ * Resident memory of our collector over a long load: clients that come, fetch for a while and go, and clients that stay.
+ * `npm run bench -- soak [--minutes N] [--clients N]`. Prints a line a minute (or twenty in all) and the slope.
+ */
+import { parseArgs } from 'node:util'
+import { startOurs } from './lib/collectors.ts'
+import { LOAD_ARGUMENT, Load, makeLoad } from './lib/load.ts'
+import { residentMb } from './lib/memory.ts'
+import { RawClient } from './lib/raw-client.ts'
+
+const METRICS = [
+  'kernel.all.load',
+  'mem.util.free',
+  'disk.dev.read',
+  'network.interface.in.bytes',
+  'simple.now',
+]
+/** Of the whole time, the part in which heaps and caches find their size. */
+const WARM_UP = 0.2
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { minutes: { type: 'string', default: '30' }, clients: { type: 'string', default: '100' } },
+  })
+  const ms = Number(values.minutes) * 60_000
+  const clients = Number(values.clients)
+  const collector = await startOurs(process.cwd())
+  const load = new Load()
+  try {
+    const first = await RawClient.open(collector.port)
+    const pmids = await first.lookup(METRICS)
+    first.close()
+    const start = performance.now()
+    const elapsed = (): number => performance.now() - start
+    const samples: [minutes: number, mb: number][] = []
+    let fetches = 0
+    let failed = 0
+    let told = 0
+    while (elapsed() < ms) {
+      // Half of the time as fast as they can, half of it ten times a second: both are what collectors live with.
+      for (const everyMs of [undefined, 100]) {
+        const job = { port: collector.port, clients, pmids, ms: 5000 }
+        const result = await load.run(everyMs === undefined ? job : { ...job, everyMs })
+        fetches += result.rate * 5
+        failed += result.errors + result.refusals
+        samples.push([elapsed() / 60_000, residentMb(collector.pid)])
+      }
+      if (elapsed() < told) continue
+      told += Math.max(60_000, ms / 20)
+      const [minutes, mb] = samples.at(-1)!
+      console.log(
+        `${minutes.toFixed(1)} min  ${mb.toFixed(0)} MB  ${fetches.toFixed(0)} fetches  ${failed} failed`,
+      )
+    }
+    const warm = samples.filter(([minutes]) => minutes * 60_000 > ms * WARM_UP)
+    const figures = warm.map(([, mb]) => mb)
+    console.log(
+      `${fetches.toFixed(0)} fetches by clients that come and go, ${failed} failed; resident ${Math.min(...figures).toFixed(0)} to ${Math.max(...figures).toFixed(0)} MB after the first ${WARM_UP * 100} %, slope ${(slope(warm) * 60).toFixed(2)} MB an hour`,
+    )
+  } finally {
+    load.stop()
+    await collector.stop()
+  }
+}
+
+/** Of the straight line through the points with the least squares. */
+function slope(points: readonly (readonly [x: number, y: number])[]): number {
+  const mean = (of: 0 | 1): number => points.reduce((sum, point) => sum + point[of], 0) / points.length
+  const [middleX, middleY] = [mean(0), mean(1)]
+  let [up, across] = [0, 0]
+  for (const [x, y] of points) {
+    up += (x - middleX) * (y - middleY)
+    across += (x - middleX) ** 2
+  }
+  return up / across
+}
+
+if (process.argv[2] === LOAD_ARGUMENT) makeLoad()
+else await main()
