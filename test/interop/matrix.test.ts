@@ -270,7 +270,8 @@ describe.runIf(hasReference).each(SIDES)('%s pmcd', (side) => {
           if (side === 'ours' || transport !== 'ipv6' || hasLocalhost6)
             cells.push(await cellOf(row, transport, cells.length))
       for (const { early: argv } of cells) if (argv !== undefined) early.push(await startEarly(argv, dir))
-      collector = await start(side, dir, cells)
+      const lines = cells.map(({ line }) => line)
+      collector = await start(side, dir, lines, namesOf(cells))
     })
     afterAll(async () => {
       await collector?.stop()
@@ -310,6 +311,31 @@ describe.runIf(hasReference).each(SIDES)('%s pmcd', (side) => {
   })
 })
 
+test.runIf(hasReference)(
+  'theirs pmcd reads our lines about threads and modules, and serves the other agents',
+  async () => {
+    const dir = join(root, 'lines')
+    mkdirSync(dir)
+    const simple = `${PMDAS}/simple`
+    const lines = [
+      `module 101 dso agent ${MODULE}`,
+      `thread 102 dso worker:agent ${MODULE}`,
+      `simple 253 pipe binary ${simple}/pmdasimple -d 253`,
+      // The last line: an error in its syntax would keep this pmcd from starting.
+      `inthread 103 dso worker:simple_init ${simple}/pmda_simple.so`,
+    ]
+    const collector = await start('theirs', dir, lines, 'root {\n  cell 253:0:0\n}\n')
+    const { status, stdout } = await run('pminfo', ['-h', collector.host, '-f', 'cell'])
+    const log = readFileSync(join(dir, 'pmcd.log'), 'utf8')
+    expect(await collector.stop()).toBe(0)
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '\ncell\n    value 1\n' })
+    expect(log).toMatch(/^simple +253 /m)
+    expect(log).not.toMatch(/^(module|thread|inthread) +\d/m)
+    expect(log).not.toMatch(/pmcd config/)
+    count.commands++
+  },
+)
+
 /** An agent that is there before the collector; resolves when it listens. */
 async function startEarly(argv: readonly string[], cwd: string): Promise<ChildProcess> {
   const [command, ...args] = argv
@@ -327,17 +353,21 @@ async function startEarly(argv: readonly string[], cwd: string): Promise<ChildPr
   return child
 }
 
-function start(side: Side, dir: string, cells: readonly Cell[]): Promise<TestCollector> {
-  const lines = [`pmcd 2 dso pmcd_init ${PMDAS}/pmcd/pmda_pmcd.so`, ...cells.map(({ line }) => line)]
+async function start(
+  side: Side,
+  dir: string,
+  agents: readonly string[],
+  names: string,
+): Promise<TestCollector> {
+  const lines = [`pmcd 2 dso pmcd_init ${PMDAS}/pmcd/pmda_pmcd.so`, ...agents]
   writeFileSync(join(dir, 'pmcd.conf'), `${lines.join('\n')}\n`)
-  writeFileSync(join(dir, 'names'), namesOf(cells))
-  return freePort().then((port) => {
-    const files = ['-c', join(dir, 'pmcd.conf'), '-n', join(dir, 'names'), '-s', join(dir, 'pmcd.socket')]
-    const args = ['-f', '-p', String(port), ...files, '-l', join(dir, 'pmcd.log')]
-    return side === 'theirs'
-      ? launch('/usr/lib/pcp/bin/pmcd', args, port, dir)
-      : launch(process.execPath, [join(top, 'bin', 'pmcd'), ...args], port, dir)
-  })
+  writeFileSync(join(dir, 'names'), names)
+  const port = await freePort()
+  const files = ['-c', join(dir, 'pmcd.conf'), '-n', join(dir, 'names'), '-s', join(dir, 'pmcd.socket')]
+  const args = ['-f', '-p', String(port), ...files, '-l', join(dir, 'pmcd.log')]
+  return side === 'theirs'
+    ? launch('/usr/lib/pcp/bin/pmcd', args, port, dir)
+    : launch(process.execPath, [join(top, 'bin', 'pmcd'), ...args], port, dir)
 }
 
 /** Everything that the tools of one side print about one agent; each must succeed and say nothing on standard error. */
