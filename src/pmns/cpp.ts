@@ -1,6 +1,7 @@
 /** The preprocessor of name spaces and configuration files. docs/formats/pmns.md §4 */
 import { encodeText } from '../base/text.ts'
 import { PcpError } from '../model/errors.ts'
+import { Macros } from './cpp-macros.ts'
 
 /** An included file. */
 export interface CppInclude {
@@ -32,16 +33,6 @@ const DIRECTIVES = ['define', 'undef', 'ifdef', 'ifndef', 'else', 'endif', 'incl
 type Directive = (typeof DIRECTIVES)[number]
 
 const MACRO_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
-// A brace that is never closed protects the rest of the line.
-const HASH_WORD = /#\{([^}]*)\}|#\{.*|#([A-Za-z0-9][A-Za-z0-9_]*)/gs
-const PERCENT_WORD = /%\{([^}]*)\}|%\{.*|%([A-Za-z0-9][A-Za-z0-9_]*)/gs
-
-/** Character codes below 128: 1 may be inside a word, 3 may also start it. */
-const WORD = new Uint8Array(128)
-for (let code = 0; code < 128; code++) {
-  const char = String.fromCharCode(code)
-  WORD[code] = /[A-Za-z_]/.test(char) ? 3 : /[0-9]/.test(char) ? 1 : 0
-}
 
 /** An input being read. */
 interface Frame {
@@ -63,9 +54,7 @@ export class Preprocessor {
   readonly #options: CppOptions
   readonly #emit: (text: string) => void
   readonly #control: string
-  readonly #macros = new Map<string, string>()
-  /** Lengths (mod 32, as bits) of the macros ever defined, by first character: rules most words out unseen. */
-  readonly #lengths = new Int32Array(128)
+  readonly #macros: Macros
   readonly #frames: Frame[]
   #conditional: Conditional | undefined
   /** Line where the open comment started, 0 outside comments. */
@@ -77,6 +66,7 @@ export class Preprocessor {
     this.#options = options
     this.#emit = emit
     this.#control = options.isPercent ? '%' : '#'
+    this.#macros = new Macros(options)
     this.#frames = [{ file: options.file, line: 0 }]
   }
 
@@ -173,7 +163,7 @@ export class Preprocessor {
     } else if (this.#conditional?.isTrue === false) {
       this.#out += '\n'
     } else {
-      this.#out += this.#expand(text)
+      this.#out += this.#macros.expand(text)
       this.#out += '\n'
     }
     frame.line++
@@ -262,7 +252,6 @@ export class Preprocessor {
     if (isOff) return
     if (this.#macros.has(name)) this.#fail('Macro redefinition', source)
     this.#macros.set(name, value)
-    this.#lengths[name.charCodeAt(0)]! |= 1 << (name.length & 31)
   }
 
   #else(word: 'else' | 'endif', rest: string, source: string): void {
@@ -334,38 +323,6 @@ export class Preprocessor {
 
   #nothing(rest: string, source: string): void {
     if (trimStart(rest) !== '') this.#fail('Unexpected extra text in a control line', source)
-  }
-
-  /** Replaces macros once; what they stand for is not looked at again. */
-  #expand(text: string): string {
-    const macros = this.#macros
-    if (macros.size === 0) return text
-    if (!this.#options.isRestricted) return this.#expandWords(text)
-    const words = this.#options.isPercent ? PERCENT_WORD : HASH_WORD
-    return text.replace(words, (all: string, braced?: string, bare?: string) => {
-      const name = braced ?? bare
-      // Only names that start with a letter or a digit count here, unlike in #define.
-      return name === undefined || name.startsWith('_') ? all : (macros.get(name) ?? all)
-    })
-  }
-
-  /** Every word is a candidate. By hand, because this is where the time goes: a third of what a pattern takes. */
-  #expandWords(text: string): string {
-    let expanded = ''
-    let copied = 0
-    let at = 0
-    while (at < text.length) {
-      const first = text.charCodeAt(at++)
-      if (first > 127 || WORD[first] !== 3) continue // digits before a word do not protect it
-      const start = at - 1
-      while (at < text.length && WORD[text.charCodeAt(at)]! > 0) at++
-      if ((this.#lengths[first]! & (1 << ((at - start) & 31))) === 0) continue
-      const value = this.#macros.get(text.slice(start, at))
-      if (value === undefined) continue
-      expanded += text.slice(copied, start) + value
-      copied = at
-    }
-    return copied === 0 ? text : expanded + text.slice(copied)
   }
 
   /** Ends with PM_ERR_PMNS; `source` is the offending line, absent when no line is to blame. */
