@@ -6,6 +6,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          sequence: { groupOrder: 0 },
           include: ['test/**/*.test.ts'],
           exclude: ['test/e2e/**', 'test/interop/**', 'test/fuzz/**'],
           isolate: false,
@@ -15,6 +16,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          sequence: { groupOrder: 1 },
           include: ['test/e2e/**/*.test.ts'],
           pool: 'forks',
           testTimeout: 30_000,
@@ -24,6 +26,7 @@ export default defineConfig({
       {
         test: {
           name: 'interop',
+          sequence: { groupOrder: 2 },
           include: ['test/interop/**/*.test.ts'],
           pool: 'forks',
           testTimeout: 120_000,
@@ -31,7 +34,15 @@ export default defineConfig({
           fileParallelism: false,
         },
       },
-      { test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], pool: 'forks', testTimeout: 600_000 } },
+      {
+        test: {
+          name: 'fuzz',
+          sequence: { groupOrder: 3 },
+          include: ['test/fuzz/**/*.test.ts'],
+          pool: 'forks',
+          testTimeout: 600_000,
+        },
+      },
     ],
   },
 })
