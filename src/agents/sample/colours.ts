@@ -13,7 +13,7 @@ const COLOURS: IndomSpec = {
 export function colourRows(mirage: Mirage): Rows {
   let running = 0
   const next = (): number => {
-    running = (running + 1) % 100
+    running = ((running + 1) | 0) % 100
     return running
   }
   const store: MetricSpec['store'] = (value) => {

@@ -1,7 +1,6 @@
 /** A metric whose descriptor can be stored, so that clients see one change. pmLookupDesc(3) */
 import { encodeText } from '../../base/text.ts'
 import type { MetricDesc } from '../../model/desc.ts'
-import { PcpError } from '../../model/errors.ts'
 import { PM_INDOM_NULL } from '../../model/ids.ts'
 import {
   PM_SEM_DISCRETE,
@@ -54,10 +53,9 @@ export function metaRows(): Rows {
   }
 }
 
-/** 42 as a value of a type. PM_ERR_TYPE for one that has no such value. */
-function answerAs(type: number): Value {
+/** 42 as a value of a type; undefined for one that has no such value. */
+function answerAs(type: number): Value | undefined {
   if (type === PM_TYPE_STRING) return '42'
   if (type === PM_TYPE_AGGREGATE) return encodeText('42')
-  if (type >= PM_TYPE_32 && type <= PM_TYPE_DOUBLE) return 42
-  throw new PcpError('PM_ERR_TYPE', `sample.dynamic.meta.metric has no value of type ${type}`)
+  return type >= PM_TYPE_32 && type <= PM_TYPE_DOUBLE ? 42 : undefined
 }

@@ -70,7 +70,8 @@ const SEMANTICS: readonly (readonly [name: string, sem: SemName])[] = [
 
 function negativeRows(): Rows {
   const rows: { [name: string]: MetricSpec } = {}
-  const values = NEGATIVES.map(() => -10_000)
+  // 64 bits need all their digits: doubles lose some.
+  const values: (number | bigint)[] = NEGATIVES.map(([, type]) => (type === '64' ? -10_000n : -10_000))
   for (const [s, [group, sem]] of SEMANTICS.entries()) {
     for (const [t, [name, type]] of NEGATIVES.entries())
       rows[`negative.${group}.${name}`] = {
@@ -79,11 +80,12 @@ function negativeRows(): Rows {
         help: `A ${sem} value of type ${type} that grows from -10000 by one with each fetch`,
         text: 'Metrics of one type share their number. It can be stored.',
         value: () => {
-          values[t]!++
-          return values[t]!
+          const next = values[t]!
+          values[t] = typeof next === 'bigint' ? BigInt.asIntN(64, next + 1n) : next + 1
+          return values[t]
         },
         store: (value) => {
-          values[t] = Number(value)
+          values[t] = type === '64' ? BigInt(value as number | bigint) : Number(value)
         },
       }
   }

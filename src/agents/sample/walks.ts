@@ -30,7 +30,7 @@ function driftRows({ random }: SampleContext): Rows {
       help: 'A random walk that goes on in one direction for a while',
       text: 'Each fetch moves it by less than 50, and turns it round one time in five. It never falls below 0. It can be stored.',
       value: () => {
-        drift = Math.max(0, drift + sign * random.below(50))
+        drift = Math.max(0, (drift + sign * random.below(50)) | 0)
         const shown = drift
         if (random.below(100) < 20) sign = -sign
         return shown
