@@ -12,6 +12,8 @@ import type { PipeConfig, SocketConfig } from './config.ts'
 import { ConnectionWatch } from './diagnostics.ts'
 import type { AgentOpenEnv, ExitStatus, OpenedAgent } from './options.ts'
 
+/** More than any result needs; an agent that announces 2 GB would have them collected until its time is up. */
+const MAX_AGENT_PDU = 2 ** 28
 /** How long an agent may take to end once its connection is closed. */
 const EXIT_MS = 150
 /** How long an agent that was just started may take until it listens, and how often that is tried. */
@@ -72,7 +74,12 @@ export async function connectAgent(
 ): Promise<OpenedAgent> {
   const fds = [descriptorOf(stream.writable), descriptorOf(stream.readable)] as const
   const watch = new ConnectionWatch(env.diagnostics, `agent "${name}"`, ...fds)
-  const connection = new PduConnection(stream, { name: `agent "${name}"`, counters: env.counters, watch })
+  const connection = new PduConnection(stream, {
+    name: `agent "${name}"`,
+    limit: MAX_AGENT_PDU,
+    counters: env.counters,
+    watch,
+  })
   let isClosing = false
   // Before the link hears of it: who hears from the link closes it.
   connection.onClose((error) => {

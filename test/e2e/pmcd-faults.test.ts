@@ -9,10 +9,11 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type Job, type Measured, measure } from '../../bench/macro/lib/load.ts'
 import { residentMb } from '../../bench/macro/lib/memory.ts'
+import { RawClient } from '../../bench/macro/lib/raw-client.ts'
 import { pmid } from '../../src/model/ids.ts'
 import { encodeCreds } from '../../src/wire/creds.ts'
 import { encodePmnsTraverse } from '../../src/wire/pmns.ts'
-import { type CollectorProcess, startPmcdProcess } from '../lib/collector-process.ts'
+import { type CollectorProcess, startCollectorProcess, startPmcdProcess } from '../lib/collector-process.ts'
 import { FAULTY_AGENT } from '../lib/faulty-agent.ts'
 import { askHonestly } from '../lib/honest-client.ts'
 
@@ -149,3 +150,22 @@ test.each(CROWDS)('clients that %s delay nobody', async (what, count, bytes) => 
   expect(statuses).toEqual([1])
   expect(residentMb(pid)).toBeLessThan(400)
 })
+
+test.skipIf(process.platform === 'win32')(
+  'where there are more clients than descriptors, those that are in stay, and others get in when some leave',
+  async () => {
+    collector = await startCollectorProcess('pmcd,simple', 150)
+    const { port } = collector
+    const staying: RawClient[] = []
+    for (let i = 0; i < 20; i++) staying.push(await RawClient.open(port))
+    await hang(port, 300, greeting)
+    const HIGHRES_RESULT = 0x7015
+    for (const client of staying) {
+      for (let i = 0; i < 10; i++) expect((await client.fetchOnce(GOOD)).readInt32BE(4)).toBe(HIGHRES_RESULT)
+      client.close()
+    }
+    expect(collector.hasEnded()).toBe(false)
+    for (const socket of sockets.splice(0)) socket.destroy()
+    await answering(collector)
+  },
+)

@@ -17,11 +17,14 @@ export interface CollectorProcess {
   stop(): Promise<void>
 }
 
-/** `npm start` with these agents in its process. */
-export async function startCollectorProcess(agents: string): Promise<CollectorProcess> {
+/** `npm start` with these agents in its process; it may have so many files open. */
+export async function startCollectorProcess(agents: string, files?: number): Promise<CollectorProcess> {
   const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-victim-'))
-  const args = [join('dist', 'start.cjs'), '--port', '0', '--dir', dir, '--agents', agents]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: env() })
+  const start = [process.execPath, join('dist', 'start.cjs')]
+  const line = [...start, '--port', '0', '--dir', dir, '--agents', agents]
+  const limited = files === undefined ? line : ['sh', '-c', `ulimit -n ${files}; exec "$@"`, 'sh', ...line]
+  const [command, ...args] = limited
+  const child = spawn(command!, args, { stdio: ['ignore', 'pipe', 'inherit'], env: env() })
   let text = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk
