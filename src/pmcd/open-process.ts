@@ -16,6 +16,8 @@ import type { AgentOpenEnv, ExitStatus, OpenedAgent } from './options.ts'
 const MAX_AGENT_PDU = 2 ** 28
 /** How long an agent may take to end once its connection is closed. */
 const EXIT_MS = 150
+/** How long a killed process may take to be gone on a busy machine. */
+const KILL_MS = 2000
 /** How long an agent that was just started may take until it listens, and how often that is tried. */
 const LISTEN_MS = 4000
 const RETRY_MS = 100
@@ -142,7 +144,7 @@ async function startProcess(
 /** Waits for the end, then makes it happen. Gives up on what cannot even be killed: it must not keep us. */
 async function end({ exited, kill }: Running): Promise<void> {
   const force = setTimeout(kill, EXIT_MS)
-  await within(2 * EXIT_MS, exited)
+  await within(EXIT_MS + KILL_MS, exited)
   clearTimeout(force)
 }
 

@@ -395,7 +395,7 @@ test('the command reads its configuration again on SIGHUP, and ends well on SIGT
   expect(removed).toBe(4)
   writeConfiguration('simple 253 pipe text\n')
   child.kill('SIGHUP')
-  const log = await logUntil(/left unchanged/)
+  const log = await logUntil(/Configuration left unchanged/)
   expect(log).toContain("pmcd config[line 1]: Error: pipe PDU type expected (`binary')")
   expect(log).toMatch(/Cleanup "simple" agent \(dom 253\): unconfigured, exit\(0\)/)
   expect(statuses(await source.fetch([pmid(2, 0, 7)], ASK))).toEqual([1])
