@@ -47,21 +47,18 @@ test('knows the same bytes for UTF-8 as the runtime does', () => {
       return false
     }
   }
+  const wrong: string[] = []
   for (let lead = 0x80; lead < 0x100; lead++) {
     for (let second = 0x7f; second <= 0xc0; second++) {
       for (const rest of [[], [0x80], [0x80, 0xbf], [0x80, 0xc0], [0x7f]]) {
         const bytes = Uint8Array.of(lead, second, ...rest)
-        // A sequence of three or four bytes at the start shows as one character that is no escape.
-        for (let size = 1; size <= bytes.length; size++) {
-          const start = bytes.subarray(0, size)
-          const hasEscapes = /[\udc80-\udcff]/.test(
-            decodeText(start).replace(/[\ud800-\udbff][\udc00-\udfff]/g, ''),
-          )
-          expect(hasEscapes, `${start}`).toBe(!isValid(start))
-        }
+        // A sequence of three or four bytes shows as one character that is no escape.
+        const text = decodeText(bytes).replace(/[\ud800-\udbff][\udc00-\udfff]/g, '')
+        if (/[\udc80-\udcff]/.test(text) === isValid(bytes)) wrong.push(`${bytes}`)
       }
     }
   }
+  expect(wrong).toEqual([])
 })
 
 test('a megabyte of broken text is decoded and encoded at once', () => {
