@@ -63,10 +63,17 @@ export interface Admission {
 export class AccessTable {
   readonly #rules: readonly AccessRule[]
   readonly #own: readonly (readonly number[])[]
+  readonly #judges: ReadonlySet<AccessRule['subject']>
   readonly #current = new Map<AccessRule, number>()
 
-  constructor(rules: readonly AccessRule[] = [], ownAddresses: readonly string[] = []) {
+  /** `judges` are the subjects that were to have rules: whom a rule names may be unknown, and have none, for the moment. */
+  constructor(
+    rules: readonly AccessRule[] = [],
+    ownAddresses: readonly string[] = [],
+    judges: readonly AccessRule['subject'][] = [],
+  ) {
     this.#rules = [...rules].sort((a, b) => b.level - a.level)
+    this.#judges = new Set(judges)
     this.#own = ownAddresses.map(parseAddress).filter((bytes) => bytes !== undefined)
   }
 
@@ -79,15 +86,20 @@ export class AccessTable {
 
   /** Do users or groups decide? Then nobody gets in whose user and group are not known. */
   get needsCredentials(): boolean {
-    return this.#rules.some((rule) => rule.subject !== 'host')
+    return this.judgesBy('user') || this.judgesBy('group')
+  }
+
+  /** Were there to be rules of this kind, whether or not anybody they name is known? */
+  judgesBy(subject: AccessRule['subject']): boolean {
+    return this.#judges.has(subject)
   }
 
   /** What a peer is denied, without counting it. */
   check(peer: Peer): Admission {
     const parts = [decide(this.#rules.filter((rule) => rule.subject === 'host' && this.#matches(rule, peer)))]
     for (const subject of ['user', 'group'] as const) {
+      if (!this.judgesBy(subject) || peer.isPending === true) continue
       const rules = this.#rules.filter((rule) => rule.subject === subject)
-      if (rules.length === 0 || peer.isPending === true) continue
       const { uid, gid } = peer.credentials ?? {}
       const id = subject === 'user' ? uid : gid
       const isMember = ({ members }: AccessRule): boolean =>
@@ -174,7 +186,9 @@ export async function buildAccess(
     }
   }
   if (statements.length > 0 && rules.length === 0) isValid = false
-  return { table: new AccessTable(rules, names.ownAddresses()), problems, isValid }
+  // A name that is unknown today must not open to everybody what was to be somebody's.
+  const judges = statements.map(({ subject }) => subject)
+  return { table: new AccessTable(rules, names.ownAddresses(), judges), problems, isValid }
 }
 
 type Pattern = Pick<AccessRule, 'prefix' | 'width' | 'isOwn' | 'id' | 'members' | 'level'>

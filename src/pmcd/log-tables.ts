@@ -32,7 +32,10 @@ export function accessTables(table: AccessTable): string {
   const parts = (['host', 'user', 'group'] as const).map((subject) => {
     const title = `${subject[0]!.toUpperCase()}${subject.slice(1)}`
     const rules = table.rules(subject)
-    if (rules.length === 0) return `${title} access list empty: ${subject}-based access control turned off`
+    if (rules.length === 0)
+      return subject !== 'host' && table.judgesBy(subject)
+        ? `${title} access list empty: no ${subject} of its statements is known, so everybody is refused`
+        : `${title} access list empty: ${subject}-based access control turned off`
     const rows = rules.map(({ rule, current }) => accessRow(rule, current))
     return [
       `${title} access list:`,

@@ -8,6 +8,7 @@ import {
 } from '../../src/pmcd/access.ts'
 import { parseAccessFile } from '../../src/pmcd/config.ts'
 import { OP_ALL, OP_FETCH, OP_STORE } from '../../src/pmcd/config-access.ts'
+import { accessTables } from '../../src/pmcd/log-tables.ts'
 
 const names: NameService = {
   addressesOf: async (host) =>
@@ -126,6 +127,18 @@ test('a rule for every user works after one for some', async () => {
   const table = await tableOf('disallow user alice : all; allow user * : all;')
   expect(table.check({ address: undefined, credentials: { uid: 1000 } }).denied).toBe(OP_ALL)
   expect(table.check({ address: undefined, credentials: { uid: 1 } }).denied).toBe(0)
+})
+
+test.each(['user', 'group'])('a %s whom nobody knows leaves the others shut out', async (subject) => {
+  const built = await build(`allow host * : all; allow ${subject} nobodyknows : all;`)
+  expect(built.problems).toEqual([`[line 1]: Warning: unknown ${subject} "nobodyknows" is left out`])
+  expect(built.isValid).toBe(true)
+  expect(built.table.needsCredentials).toBe(true)
+  expect(accessTables(built.table)).toContain(
+    `no ${subject} of its statements is known, so everybody is refused`,
+  )
+  expect(built.table.check({ address: undefined, credentials: { uid: 1000, gid: 1000 } }).denied).toBe(OP_ALL)
+  expect((await build(`allow ${subject} nobodyknows : all;`)).isValid).toBe(false)
 })
 
 test.each([
