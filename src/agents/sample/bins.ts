@@ -80,7 +80,7 @@ export function binRows(context: SampleContext): Rows {
 }
 
 /** The bins of one round: some are left out, the others stand in an order that only depends on the number of the round. */
-export function scrambled(round: number): readonly number[] {
+function scrambled(round: number): readonly number[] {
   const places = new Array<number>(IDS.length).fill(0)
   let state = (round * 1024 + 13) | 0
   for (const id of IDS) {
