@@ -52,14 +52,14 @@ export function replaceFile(path: string, text: string, options: ReplaceOptions 
   }
 }
 
-/** Owner before mode: changing the owner takes away the bits that let others become it. */
+/** Owner before mode: a file that cannot have the owner must not let others become whoever replaced it, so no such bits. */
 function makeLike(fd: number, { uid, gid, mode }: Stats): void {
   try {
     fchownSync(fd, uid, gid)
   } catch {
     // Only root gives files away; anybody else's file is then their own, as if they had copied it.
   }
-  fchmodSync(fd, mode & 0o7777)
+  fchmodSync(fd, mode & 0o777)
 }
 
 /** What is at a path, links followed; undefined when there is nothing. A dangling link is an error. */
