@@ -1,10 +1,11 @@
 /** A collector as a process: configuration, log, signals, PID file. pmcd(1) */
-import { accessSync, constants, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { PcpError } from '../model/errors.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
 import { type Log, logOnFd, openLog } from '../sys/log.ts'
+import { makeDir } from '../sys/make-dir.ts'
 import { peerCredentials } from '../sys/native/peer-credentials.ts'
 import { defaultPmnsPath } from '../sys/pmns-files.ts'
 import { becomeAccount, notifyReady, serviceAccount } from './account.ts'
@@ -114,7 +115,7 @@ async function start(
   const configuration = await files.read()
   const ports = [...settings.ports, ...environment.ports]
   const socketPath = settings.socketPath ?? join(variables['PCP_RUN_DIR']!, 'pmcd.socket')
-  mkdirSync(dirname(resolve(socketPath)), { recursive: true })
+  makeDir(dirname(resolve(socketPath)))
   const { timeoutSec, pduBytes, contexts, metrics, addresses } = settings
   const credsTimeoutSec = settings.credsTimeoutSec ?? environment.credsTimeoutSec
   const collector = await startCollector({

@@ -1,9 +1,10 @@
 /** Where `npm start` keeps things: directories of one user, and the pcp.conf that tells tools of either side. */
-import { accessSync, constants, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { VERSION } from '../base/version.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Variables } from '../sys/config.ts'
+import { makeDir } from '../sys/make-dir.ts'
 
 /** The directories and files of one running system. */
 export interface Place {
@@ -73,7 +74,7 @@ export function makePlace(place: Place): void {
   const dirs = [dirname(confPath), dirname(socketPath), dirname(logPath), variables['PCP_TMP_DIR']!]
   for (const dir of dirs) {
     try {
-      mkdirSync(dir, { recursive: true, mode: 0o755 })
+      makeDir(dir, 0o755)
       accessSync(dir, constants.W_OK)
     } catch (error) {
       const { code, message } = PcpError.from(error)
@@ -95,7 +96,7 @@ export function makePlace(place: Place): void {
 /** Writes a file that its user may then change. */
 function provide(path: string, text: string): void {
   if (existsSync(path)) return
-  mkdirSync(dirname(path), { recursive: true })
+  makeDir(dirname(path))
   writeFileSync(path, text)
 }
 

@@ -1,11 +1,12 @@
 /** pmpasswd: the users who may authenticate to a collector. Ours: PCP leaves that to SASL's own commands. docs/security.md */
-import { chmodSync, chownSync, closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { chmodSync, chownSync, closeSync, openSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { PcpError } from '../model/errors.ts'
 import { makeVerifier, saslPrep } from '../net/sasl/keys.ts'
 import { formatUsers, parseUsers, userFilePath } from '../net/sasl/user-file.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
 import { lockByName } from '../sys/file-lock.ts'
+import { makeDir } from '../sys/make-dir.ts'
 import { openAccounts } from '../sys/native/accounts.ts'
 import { replaceFile } from '../sys/replace-file.ts'
 import { endEarly, HELP_ROW, type OptionTable, parseOptions, VERSION_ROW } from './lib/options.ts'
@@ -74,7 +75,7 @@ function remove(path: string, user: string, io: ToolIo): Promise<number> {
 
 /** Changes the file while nobody else does. */
 async function edit(path: string, io: ToolIo, change: (text: string) => string): Promise<number> {
-  mkdirSync(dirname(path), { recursive: true })
+  makeDir(dirname(path))
   const lock = await lockByName(`${path}.edit`, { limitMs: LOCK_MS, signal: io.signal })
   if (lock === undefined) return fail(io, `somebody else changes ${path}; see ${path}.edit`)
   try {
