@@ -98,6 +98,11 @@ export class Clients {
 
   /** Takes a new connection; a client that may do nothing, or is one too many, is told and dropped. */
   accept(socket: Socket, endpoint: Endpoint): void {
+    if (endpoint.family !== 'unix' && socket.remoteAddress === undefined) {
+      // It has been reset already. What it sent can still be read, and rules for hosts would not match it.
+      socket.destroy()
+      return
+    }
     const { address, peer } = this.#peerOf(socket, endpoint)
     const incompleteMs = this.#host.incompleteMs()
     const seq = this.#nextSeq
@@ -222,7 +227,7 @@ export class Clients {
 
   #peerOf(socket: Socket, endpoint: Endpoint): { address: string; peer: Peer } {
     if (endpoint.family !== 'unix') {
-      const address = socket.remoteAddress ?? ''
+      const address = socket.remoteAddress!
       return { address, peer: { address } }
     }
     const credentials = this.#host.peerCredentials?.of(socket)

@@ -1,4 +1,5 @@
 /** Clients and moments that a collector has to survive, on real sockets. */
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   existsSync,
@@ -16,10 +17,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { pmid } from '../../src/model/ids.ts'
 import { ALL_INSTANCES } from '../../src/model/profile.ts'
 import { ANONYMOUS, type Ask } from '../../src/model/source.ts'
+import { PM_TYPE_U32 } from '../../src/model/types.ts'
+import { makeSet } from '../../src/model/value-writer.ts'
 import { HostSource } from '../../src/net/host-source.ts'
 import { buildAccess } from '../../src/pmcd/access.ts'
 import { startCollector } from '../../src/pmcd/collector.ts'
 import { parseAccessFile } from '../../src/pmcd/config.ts'
+import { newDiagnostics } from '../../src/pmcd/diagnostics.ts'
 import { agentFromConfig, builtinAgents } from '../../src/pmcd/open-agents.ts'
 import type { AgentOpenEnv, Collector, CollectorOptions } from '../../src/pmcd/options.ts'
 import { Pmns } from '../../src/pmns/tree.ts'
@@ -28,6 +32,7 @@ import { encodeCreds } from '../../src/wire/creds.ts'
 import { encodeFetch } from '../../src/wire/fetch.ts'
 import { encodePmnsTraverse } from '../../src/wire/pmns.ts'
 import { encodeProfile } from '../../src/wire/profile.ts'
+import { encodeResult } from '../../src/wire/result.ts'
 
 const ASK: Ask = { requester: ANONYMOUS }
 const VERSION = pmid(2, 0, 7)
@@ -282,4 +287,32 @@ test('shutdown does not wait for a busy agent', async () => {
   expect((await other.fetch([VERSION], ASK)).sets[0]!.status).toBe(1)
   await collector!.close()
   expect(await asked).toMatchObject({ code: 'PM_ERR_EOF' })
+})
+
+test('a client that has gone before it is let in cannot do what its host may not', async () => {
+  const { access } = parseAccessFile('disallow host * : store;')
+  const names = {
+    addressesOf: async () => [],
+    ownAddresses: () => ['127.0.0.1'],
+    accounts: () => ({ userId: () => undefined, groupId: () => undefined, membersOf: () => [] }),
+  }
+  const told: string[] = []
+  const diagnostics = newDiagnostics({ debug: new Set(['context']) }, (line) => told.push(line))
+  const { size } = diagnostics.trace
+  const { port } = await start({
+    agents: builtinAgents(['pmcd']),
+    access: (await buildAccess(access, names)).table,
+    diagnostics,
+  })
+  const tracebufs = makeSet(pmid(2, 0, 11), PM_TYPE_U32, [-1], [size + 1])
+  const store = encodeResult({ sec: 0, nsec: 0 }, [tracebufs])
+  const pdus = Buffer.concat([encodeCreds(0), store]).toString('hex')
+  // Its end is a reset: when the collector accepts the connection, the kernel has what was sent, and no address any more.
+  const visit = `const socket = require('node:net').connect(${port}, '127.0.0.1', () =>
+    socket.write(Buffer.from('${pdus}', 'hex'), () => socket.resetAndDestroy()))`
+  execFileSync(process.execPath, ['-e', visit])
+  const other = await client(port)
+  expect((await other.fetch([VERSION], ASK)).sets[0]!.status).toBe(1)
+  expect(diagnostics.trace.size).toBe(size)
+  expect(told.filter((line) => line.includes('comes from'))).toHaveLength(1)
 })
