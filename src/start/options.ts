@@ -28,7 +28,11 @@ const TABLE: OptionTable = {
   rows: [
     { heading: 'Options' },
     { short: 'p', long: 'port', arg: 'N', help: `port of the collector (default ${DEFAULT_PORT})` },
-    { long: 'web-port', arg: 'N', help: `port kept for the web side (default ${DEFAULT_WEB_PORT})` },
+    {
+      long: 'web-port',
+      arg: 'N',
+      help: `port of the web side, which is not there yet (default ${DEFAULT_WEB_PORT})`,
+    },
     { long: 'dir', arg: 'DIR', help: 'keep logs, socket and settings there, not in your own directories' },
     { long: 'agents', arg: 'LIST', help: `agents, separated by commas, or all (default ${DEFAULT_AGENTS})` },
     { long: 'threads', arg: 'LIST', help: 'agents that run in threads of their own, or all; default: none' },
