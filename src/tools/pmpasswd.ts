@@ -39,7 +39,7 @@ export const tool: Tool = {
     const [user = ''] = operands
     if (has('V') || has('?')) return endEarly(OPTIONS, parsed, io) ?? 0
     if (operands.length !== (has('l') ? 0 : 1)) problems.push(has('l') ? 'too many arguments' : 'which user?')
-    else if (/[:#\n]/.test(user) || saslPrep(user) !== user) problems.push(`no user can be called "${user}"`)
+    else if (!has('l') && !canBeUser(user)) problems.push(`no user can be called ${JSON.stringify(user)}`)
     const status = endEarly(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const { variables } = loadConfig(io.env)
@@ -50,6 +50,11 @@ export const tool: Tool = {
     }
     return has('d') ? remove(path, user, io) : setPassword(path, user, variables, io)
   },
+}
+
+/** Can it stand in the file, and be what a client sends? */
+function canBeUser(name: string): boolean {
+  return name !== '' && !/[:#\p{Cc}]/u.test(name) && saslPrep(name) === name
 }
 
 async function setPassword(path: string, user: string, variables: Variables, io: ToolIo): Promise<number> {

@@ -46,12 +46,25 @@ test('refuses what cannot be, and leaves a file it does not understand alone', a
   expect(await pmpasswd(['joe'], '')).toEqual([1, 'pmpasswd: no password given, nothing changed\n'])
   expect((await pmpasswd([]))[1]).toMatch(/which user/)
   expect((await pmpasswd(['a:b'], 'x\n'))[1]).toMatch(/no user can be called/)
+  expect((await pmpasswd([''], 'x\n'))[1]).toMatch(/no user can be called ""/)
+  expect((await pmpasswd(['a\tb'], 'x\n'))[1]).toMatch(/no user can be called "a\\tb"/)
   expect((await pmpasswd(['-l', 'joe']))[1]).toMatch(/too many/)
   await pmpasswd(['joe'], 'x\n')
   await expect(pmpasswd(['-d', 'ann'])).rejects.toThrow(`there is no user "ann" in ${path}`)
   writeFileSync(path, 'joe:x\n')
   await expect(pmpasswd(['ann'], 'x\n')).rejects.toMatchObject({ code: 'EINVAL' })
   expect(readFileSync(path, 'utf8')).toBe('joe:x\n')
+})
+
+test('a password may come in pieces that cut its characters', async () => {
+  const text = Buffer.from('\u00fcber\n')
+  const lines = new SecretLines(
+    (async function* () {
+      yield text.subarray(0, 1)
+      yield text.subarray(1)
+    })(),
+  )
+  expect(await lines.next()).toBe('\u00fcber')
 })
 
 test('help and version need no user', async () => {

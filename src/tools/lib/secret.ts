@@ -23,14 +23,16 @@ export async function readSecret(
   }
 }
 
-const BACKSPACES = ['\x7f', '\b']
-const INTERRUPT = '\x03'
-const END_OF_INPUT = '\x04'
+const NEWLINE = 0x0a
+const RETURN = 0x0d
+const BACKSPACES = [0x7f, 0x08]
+const INTERRUPT = 0x03
+const END_OF_INPUT = 0x04
 
 /** Lines of an input that may be a terminal in raw mode, where nobody else looks at the keys. */
 export class SecretLines {
   readonly #chunks: AsyncIterator<Uint8Array>
-  #typed = ''
+  #typed: Uint8Array = new Uint8Array(0)
 
   constructor(input: AsyncIterable<Uint8Array>) {
     this.#chunks = input[Symbol.asyncIterator]()
@@ -38,18 +40,25 @@ export class SecretLines {
 
   /** The next line, without its end; undefined when there is none. */
   async next(): Promise<string | undefined> {
-    let line = ''
+    const line: number[] = [] // bytes, because a chunk may end inside a character
+    const text = (): string => decodeText(Uint8Array.from(line))
     for (;;) {
       for (const key of this.#typed) {
-        this.#typed = this.#typed.slice(key.length)
-        if (key === '\n' || key === '\r') return line
-        if (key === INTERRUPT || (key === END_OF_INPUT && line === '')) return undefined
-        if (BACKSPACES.includes(key)) line = [...line].slice(0, -1).join('')
-        else line += key
+        this.#typed = this.#typed.subarray(1)
+        if (key === NEWLINE || key === RETURN) return text()
+        if (key === INTERRUPT || (key === END_OF_INPUT && line.length === 0)) return undefined
+        if (BACKSPACES.includes(key)) removeLast(line)
+        else line.push(key)
       }
       const { value, done } = await this.#chunks.next()
-      if (done === true) return line === '' ? undefined : line
-      this.#typed = decodeText(value)
+      if (done === true) return line.length === 0 ? undefined : text()
+      this.#typed = value
     }
   }
+}
+
+/** Removes the last character: the bytes that continue it, and the one before them. */
+function removeLast(line: number[]): void {
+  while (((line.at(-1) ?? 0) & 0xc0) === 0x80) line.pop()
+  line.pop()
 }
