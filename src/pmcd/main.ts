@@ -188,7 +188,8 @@ function writePidFile(variables: Variables, log: Log): string | undefined {
   const path = join(variables['PCP_RUN_DIR']!, 'pmcd.pid')
   try {
     rmSync(path, { force: true })
-    writeFileSync(path, `${process.pid}\n`, { mode: 0o444 })
+    // Root writes into a directory of PCP's account: what that links there meanwhile must not be overwritten.
+    writeFileSync(path, `${process.pid}\n`, { mode: 0o444, flag: 'wx' })
     return path
   } catch (error) {
     log.notice('warning', PcpError.from(error, `Cannot write ${path}`).message)

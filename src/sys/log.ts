@@ -1,5 +1,5 @@
 /** Log files of daemons and agents: header, notices, footer. pmOpenLog(3), pmNotifyErr(3) */
-import { closeSync, openSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, constants, lstatSync, openSync, renameSync, writeSync } from 'node:fs'
 
 /** How bad a notice is. */
 export type LogLevel = 'info' | 'warning' | 'error'
@@ -26,16 +26,22 @@ export interface LogOptions {
 }
 
 /**
- * Opens a log file; one that exists becomes `<path>.prev`. Throws Node's error when the file cannot be created.
+ * Opens a log file; one that exists becomes `<path>.prev`. Devices are written to, and so is what a link points to that we
+ * or root made. Throws Node's error when the file cannot be created, ELOOP for a link of somebody else.
  * @see pmOpenLog(3)
  */
 export function openLog(path: string, options: LogOptions): Log {
+  const old = lstatSync(path, { throwIfNoEntry: false })
   try {
-    renameSync(path, `${path}.prev`)
+    if (old?.isFile() === true) renameSync(path, `${path}.prev`)
   } catch {
-    // no earlier log, or a directory that allows no renaming: opening tells what matters
+    // a directory that allows no renaming: opening tells what matters
   }
-  return logTo(openSync(path, 'w', 0o644), options, true)
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants
+  // Root begins logs in directories of PCP's account: what that links there must not be overwritten.
+  const isOurs = old?.isSymbolicLink() === true && (old.uid === 0 || old.uid === process.geteuid?.())
+  const flags = O_WRONLY | O_CREAT | O_TRUNC | (isOurs ? 0 : O_NOFOLLOW)
+  return logTo(openSync(path, flags, 0o644), options, true)
 }
 
 /** A log on a descriptor that is open already, such as standard error; without header and footer, and never closed. */

@@ -1,4 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import {
+  existsSync,
+  lchownSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -46,3 +55,23 @@ test('days have two columns, as in C', () => {
   expect(ctime(new Date(2026, 0, 1, 0, 0, 0).getTime())).toBe('Thu Jan  1 00:00:00 2026')
   expect(ctime(new Date(2026, 11, 31, 23, 59, 59).getTime())).toBe('Thu Dec 31 23:59:59 2026')
 })
+
+test('what is no file is written to and stays', () => {
+  const path = join(dir, 'pmcd.log')
+  symlinkSync('/dev/null', path)
+  openLog(path, options).close()
+  expect(readlinkSync(path)).toBe('/dev/null')
+  expect(existsSync(`${path}.prev`)).toBe(false)
+})
+
+test.skipIf(process.geteuid?.() !== 0)(
+  'a link that somebody else has put there is not followed by root',
+  () => {
+    const path = join(dir, 'pmcd.log')
+    writeFileSync(join(dir, 'precious'), 'text')
+    symlinkSync(join(dir, 'precious'), path)
+    lchownSync(path, 65534, 65534)
+    expect(() => openLog(path, options)).toThrow('ELOOP')
+    expect(readFileSync(join(dir, 'precious'), 'utf8')).toBe('text')
+  },
+)
