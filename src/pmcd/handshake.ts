@@ -101,6 +101,7 @@ export class Handshake {
   /** Stops; what is still going on has no effect. */
   end(): void {
     this.#state = 'over'
+    this.#login?.end()
   }
 
   /** Takes a PDU; throws PcpError when the client cannot go on. */

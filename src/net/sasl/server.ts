@@ -42,13 +42,15 @@ export class Authenticator {
   /** An exchange with one client. On a connection that others can read, passwords are not accepted as they are. */
   begin(isPrivate: boolean): SaslServer {
     const offered = MECHANISMS.filter((name) => name !== 'PLAIN' || isPrivate)
-    return new SaslServer(offered, this.#verifiers, (user, password) => this.#check(user, password))
+    return new SaslServer(offered, this.#verifiers, (...of) => this.#check(...of))
   }
 
-  async #check(user: string, password: string): Promise<boolean> {
+  async #check(user: string, password: string, isOver: () => boolean): Promise<boolean> {
     while (this.#checks >= MAX_CHECKS) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#checks++
     try {
+      // Otherwise whoever connects, asks and leaves, again and again, would keep everybody else out.
+      if (isOver()) throw saslError(SASL_BADAUTH, 'The client did not wait for the verdict')
       const { find, secret } = this.#verifiers
       return await checkPassword(password, find(user) ?? fakeVerifier(user, secret))
     } finally {
@@ -57,6 +59,9 @@ export class Authenticator {
     }
   }
 }
+
+/** Is this the user's password? Rejects when it is the user's turn and nobody wants to know any more. */
+type CheckPassword = (user: string, password: string, isOver: () => boolean) => Promise<boolean>
 
 /**
  * One exchange. The first message names a mechanism, the others are the mechanism's:
@@ -68,14 +73,11 @@ export class SaslServer {
   /** Names of the mechanisms offered, as they are sent. */
   readonly mechanisms: string
   readonly #verifiers: Verifiers
-  readonly #check: (user: string, password: string) => Promise<boolean>
+  readonly #check: CheckPassword
+  #isOver = false
   #next: (message: Uint8Array) => SaslStep | Promise<SaslStep>
 
-  constructor(
-    offered: readonly Mechanism[],
-    verifiers: Verifiers,
-    check: (user: string, password: string) => Promise<boolean>,
-  ) {
+  constructor(offered: readonly Mechanism[], verifiers: Verifiers, check: CheckPassword) {
     this.mechanisms = offered.join(' ')
     this.#verifiers = verifiers
     this.#check = check
@@ -86,6 +88,11 @@ export class SaslServer {
   async step(message: Uint8Array): Promise<SaslStep> {
     if (message.length >= MAX_PAYLOAD) throw saslError(SASL_BADPROT, `A message of ${message.length} bytes`)
     return this.#next(message)
+  }
+
+  /** The client has gone: a password that waits to be checked no longer is. */
+  end(): void {
+    this.#isOver = true
   }
 
   #start(message: Uint8Array, offered: readonly Mechanism[]): SaslStep | Promise<SaslStep> {
@@ -106,7 +113,7 @@ export class SaslServer {
     const user = saslPrep(name)
     if (authzid !== '' && authzid !== name)
       throw saslError(SASL_NOAUTHZ, `${JSON.stringify(user)} asks to act for another user`)
-    if (!(await this.#check(user, password)))
+    if (!(await this.#check(user, password, () => this.#isOver)))
       throw saslError(SASL_BADAUTH, `Wrong name or password: ${JSON.stringify(user)}`)
     return { user }
   }

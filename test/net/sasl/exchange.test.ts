@@ -117,3 +117,20 @@ test('a client is told which ways there are when it has none of them', async () 
     message: expect.stringMatching(/offers SCRAM-SHA-256.*asked for is gssapi/),
   })
 })
+
+test('clients that have gone do not keep others waiting for their passwords to be checked', async () => {
+  const looked: string[] = []
+  const busy = new Authenticator((name) => {
+    looked.push(name)
+    return undefined
+  })
+  const attempt = (name: string): [SaslServer, Promise<unknown>] => {
+    const server = busy.begin(true)
+    return [server, server.step(encodeText(`PLAIN\0\0${name}\0x`)).catch((error: unknown) => error)]
+  }
+  const gone = Array.from({ length: 20 }, (_, i) => attempt(`gone${i}`))
+  const [, judged] = attempt('there')
+  for (const [server] of gone) server.end()
+  expect(await judged).toMatchObject({ status: -21357 })
+  expect(looked).toEqual(['gone0', 'gone1', 'there'])
+})
