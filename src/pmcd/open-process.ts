@@ -8,6 +8,7 @@ import { PcpError } from '../model/errors.ts'
 import { openAgentLink } from '../net/agent-link.ts'
 import { PduConnection, type PduStream, socketStream } from '../net/connection.ts'
 import { descriptorOf } from '../sys/descriptor.ts'
+import type { Log } from '../sys/log.ts'
 import type { PipeConfig, SocketConfig } from './config.ts'
 import { ConnectionWatch } from './diagnostics.ts'
 import type { AgentOpenEnv, ExitStatus, OpenedAgent } from './options.ts'
@@ -104,7 +105,7 @@ export async function connectAgent(
     isClosing = true
     await closeLink()
     if (running !== undefined) await end(running)
-    if (leftover !== undefined) rmSync(leftover, { force: true })
+    if (leftover !== undefined) removeLeftover(leftover, env.log)
   }
   return {
     source: link,
@@ -112,6 +113,15 @@ export async function connectAgent(
     attribute: (client, key, value) => link.attribute(client, key, value),
     ...(running === undefined ? {} : { exited: running.exited }),
     ...(running?.pid === undefined ? {} : { pid: running.pid }),
+  }
+}
+
+/** A collector that gave up root may not remove what an agent left: that concerns the agent's next start, and nobody else. */
+function removeLeftover(path: string, log: Log): void {
+  try {
+    rmSync(path, { force: true })
+  } catch (error) {
+    log.notice('warning', PcpError.from(error, `Cannot remove ${path}`).message)
   }
 }
 

@@ -1,7 +1,7 @@
 /** Agents behind sockets: started by the collector or running already, lost and started again, and what they leave. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -169,6 +169,15 @@ test.each(['unix', 'inet'])(
     expect(existsSync(join(dir, 'simple.socket'))).toBe(false)
   },
 )
+
+test('a socket that cannot be removed does not keep the collector from ending', async () => {
+  const path = join(dir, 'simple.socket')
+  await start(`simple 253 socket unix ${path} ${command('-u', path)}`)
+  rmSync(path, { force: true })
+  mkdirSync(path)
+  await collector!.close()
+  expect(lines.filter((line) => line.startsWith('warning: Cannot remove'))).toHaveLength(1)
+})
 
 test('an agent that never listens, and one that never speaks, are left out in time', async () => {
   const quiet: Server = createServer((socket: Socket) => void sockets.push(socket)).listen(0, '127.0.0.1')
