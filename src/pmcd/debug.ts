@@ -75,8 +75,13 @@ export class Debug implements Record<Topic, boolean> {
     this.profile = names.has('profile')
   }
 
-  /** Writes a line about one of them. */
-  say(topic: Topic, text: string): void {
-    this.#write(`${topic}: ${text}`)
+  /** Writes a line about one of them, and below it `block` as it is. Clients choose parts of `text`: it stays one line. */
+  say(topic: Topic, text: string, block?: string): void {
+    const line = `${topic}: ${text.replace(/\p{Cc}/gu, escaped)}`
+    this.#write(block === undefined ? line : `${line}\n${block}`)
   }
+}
+
+function escaped(control: string): string {
+  return `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`
 }

@@ -73,6 +73,6 @@ export class ConnectionWatch implements PduWatch, TracedConnection {
     const sizes = `len=${pdu.length} from=${pduFrom(pdu)}`
     const fd = what === 'xmit' ? this.sendFd : this.receiveFd
     const line = `${what} ${pduName(pduType(pdu))} ${preposition} ${this.#who} fd=${fd} ${sizes}`
-    this.#diagnostics.debug.say('pdu', `${line}\n${pduDump(pdu)}`)
+    this.#diagnostics.debug.say('pdu', line, pduDump(pdu))
   }
 }
