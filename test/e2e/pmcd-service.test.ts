@@ -128,7 +128,7 @@ test('names and agents that wait to be set up are, before the collector starts',
   }
   const { status, text } = await rc('start')
   expect(status).toBe(0)
-  expect(text).toBe(`rc_pmcd: ${dir}/pmdas/bad/Install failed, see ${dir}/log/pmcd/setup.log\n`)
+  expect(text).toBe(`rc_pmcd: ${dir}/pmdas/bad/Install failed:\nno\n`)
   expect(existsSync(join(dir, 'pmns', '.NeedRebuild'))).toBe(false)
   expect(existsSync(join(dir, 'pmdas', 'good', '.NeedInstall'))).toBe(false)
   expect(existsSync(join(dir, 'pmdas', 'bad', '.NeedInstall'))).toBe(true)
