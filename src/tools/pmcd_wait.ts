@@ -1,6 +1,7 @@
 /** pmcd_wait: wait until a collector takes connections, for scripts that start one. pmcd_wait(1) */
 import { PcpError } from '../model/errors.ts'
 import { parseHostSpec } from '../net/host-spec.ts'
+import { MAX_DELAY_MS } from '../net/wait.ts'
 import { connect } from '../pmapi/connect.ts'
 import { loadConfig } from '../sys/config.ts'
 import { parseInterval } from '../time/interval.ts'
@@ -87,9 +88,9 @@ async function waitFor(host: string, seconds: number, io: ToolIo): Promise<boole
   const spec = parseHostSpec(host, env)
   const deadline = performance.now() + seconds * 1000
   for (;;) {
-    const left = deadline - performance.now()
     // Also a wait of no time at all looks once.
-    const signal = AbortSignal.any([io.signal, AbortSignal.timeout(Math.ceil(Math.max(left, RETRY_MS)))])
+    const left = Math.min(Math.max(deadline - performance.now(), RETRY_MS), MAX_DELAY_MS)
+    const signal = AbortSignal.any([io.signal, AbortSignal.timeout(Math.ceil(left))])
     try {
       const context = await (io.connect ?? connect)(spec, { env, signal })
       await context.close()

@@ -38,6 +38,11 @@ test('ends when the time is over, or waiting is no use', async () => {
   ])
 })
 
+test('a wait may be longer than a timer can be', async () => {
+  expect(await wait(['ECONNREFUSED'], '-t', '30days')).toEqual([0, 2, ''])
+  expect(await wait(['ECONNREFUSED'], '-v', '-t', '60days')).toEqual([0, 2, ''])
+})
+
 test('mistakes are shown with the usage', async () => {
   const [status, attempts, text] = await wait([], '-t', '1foo', 'x')
   expect([status, attempts]).toEqual([1, 0])
