@@ -15,6 +15,7 @@ import type { FindVerifier } from './server.ts'
 /** Verifiers by user name. */
 export type Users = ReadonlyMap<string, Verifier>
 
+const WRITABLE_BY_ALL = 0o002
 const SCHEME = 'SCRAM-SHA-256'
 const LINE = /^([^:]+):SCRAM-SHA-256\$(\d{1,9}):([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+):([A-Za-z0-9+/=]+)$/
 
@@ -59,15 +60,15 @@ export function formatUsers(users: Users, old = ''): string {
 }
 
 /**
- * Looks users up in a file, which is read again when it has changed. A file that cannot be read or understood has no
- * users; `report` hears why, once for each state of the file.
+ * Looks users up in a file, which is read again when it has changed. A file that cannot be read or understood, or that
+ * everybody may write, has no users; `report` hears why, once for each state of the file.
  */
 export function usersIn(path: string, report: (problem: string) => void): FindVerifier {
   let users: Users = new Map()
   let seen = ''
   return (user) => {
     const stat = statSync(path, { throwIfNoEntry: false })
-    const state = stat === undefined ? 'none' : `${stat.ino} ${stat.mtimeMs} ${stat.size}`
+    const state = stat === undefined ? 'none' : `${stat.ino} ${stat.mode} ${stat.mtimeMs} ${stat.size}`
     if (state !== seen) {
       seen = state
       users = readOrReport(path, report)
@@ -78,6 +79,8 @@ export function usersIn(path: string, report: (problem: string) => void): FindVe
 
 function readOrReport(path: string, report: (problem: string) => void): Users {
   try {
+    if ((statSync(path).mode & WRITABLE_BY_ALL) !== 0)
+      throw new PcpError('EACCES', `${path}: everybody may write it, so its users could be anybody`)
     return parseUsers(readFileSync(path, 'utf8'), path)
   } catch (error) {
     report(`${PcpError.from(error, `Cannot read the users in ${path}`).message}: nobody can authenticate`)

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -52,6 +52,18 @@ test('users are looked up in the file as it is now; problems are told once', () 
   expect(find('user')).toBeUndefined()
   expect(find('user')).toBeUndefined()
   expect(problems).toEqual([expect.stringMatching(/line 1.*nobody can authenticate/)])
+})
+
+test('a file that everybody may write lets nobody in', () => {
+  const path = join(dir, 'passwd.conf')
+  const problems: string[] = []
+  const find = usersIn(path, (problem) => problems.push(problem))
+  writeFileSync(path, `${LINE}\n`)
+  chmodSync(path, 0o666)
+  expect(find('user')).toBeUndefined()
+  expect(problems).toEqual([expect.stringMatching(/everybody may write it.*nobody can authenticate/)])
+  chmodSync(path, 0o640)
+  expect(find('user')).toMatchObject({ iterations: 4096 })
 })
 
 test('the file is beside the other settings', () => {
