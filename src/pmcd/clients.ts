@@ -15,6 +15,7 @@ import { Client, type ClientHost, LINGER_MS } from './client.ts'
 import { OP_ALL } from './config-access.ts'
 import { ConnectionWatch, type Diagnostics } from './diagnostics.ts'
 import { FetchBatch } from './fetch-batch.ts'
+import { Once } from './once.ts'
 import type { Limits } from './options.ts'
 import type { Security } from './security.ts'
 
@@ -56,7 +57,7 @@ export class Clients {
   /** By slot; freed slots are used again. */
   readonly #slots: (Connected | undefined)[] = []
   /** Hosts whose refusal has been logged under the present access rules. */
-  readonly #violators = new Set<string>()
+  readonly #violators = new Once()
   /** Clients that came before there was anything to serve; undefined from then on. */
   #early: Connected[] | undefined = []
   #access: AccessTable
@@ -257,9 +258,8 @@ export class Clients {
   }
 
   #violation(address: string): void {
-    if (this.#violators.has(address)) return
-    this.#violators.add(address)
-    this.#host.log.notice('warning', `access violation from host ${address}`)
+    if (this.#violators.isNew(address))
+      this.#host.log.notice('warning', `access violation from host ${address}`)
   }
 
   /** Rules that nobody can satisfy are no reason to let everybody in, but one to say so. */

@@ -18,6 +18,7 @@ import {
   PDU_FLAG_SECURE_ACK,
 } from '../wire/creds.ts'
 import type { Gate } from './handshake.ts'
+import { Once } from './once.ts'
 
 /** What protects a collector. */
 export interface SecurityOptions extends Demands {
@@ -71,7 +72,7 @@ export class Security {
   readonly #authenticator: Authenticator | undefined
   #tls: TlsServer | undefined
   /** What has been logged since the last reading of the configuration: one line for each host and kind. */
-  readonly #told = new Set<string>()
+  readonly #told = new Once()
 
   constructor(options: SecurityOptions, log: Log) {
     this.#options = options
@@ -156,10 +157,7 @@ export class Security {
   }
 
   #tell(kind: string, host: string, text: string): void {
-    const key = `${kind} ${host}`
-    if (this.#told.has(key)) return
-    this.#told.add(key)
-    this.#log.notice('warning', text)
+    if (this.#told.isNew(`${kind} ${host}`)) this.#log.notice('warning', text)
   }
 }
 

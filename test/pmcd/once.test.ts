@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { Once } from '../../src/pmcd/once.ts'
+
+test('each is told once, until all is forgotten', () => {
+  const once = new Once()
+  expect(['a', 'b', 'a'].map((key) => once.isNew(key))).toEqual([true, true, false])
+  once.clear()
+  expect(once.isNew('a')).toBe(true)
+})
+
+test('no more are told than anybody reads', () => {
+  const once = new Once()
+  let told = 0
+  for (let i = 0; i < 20_000; i++) if (once.isNew(`2001:db8::${i.toString(16)}`)) told++
+  expect(told).toBe(10_000)
+})
