@@ -13,9 +13,9 @@ import { pduName, pduType } from '../wire/pdu.ts'
 import { replyTypeOf, sentDetail } from './pdu-details.ts'
 
 /** Bits of -T. */
-export const TRACE_CONNECTIONS = 1
-export const TRACE_PDUS = 2
-export const TRACE_UNBUFFERED = 256
+const TRACE_CONNECTIONS = 1
+const TRACE_PDUS = 2
+const TRACE_UNBUFFERED = 256
 
 const DEFAULT_SIZE = 20
 /** Nobody reads more, and each event holds memory. */

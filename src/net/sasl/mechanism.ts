@@ -25,9 +25,3 @@ export const MAX_PAYLOAD = 2048
 export function saslError(code: number, message: string, cause?: unknown): PcpError {
   return new PcpError('PM_ERR_GENERIC', message, { status: statusOf('PM_ERR_NYI') + code, cause })
 }
-
-/** Is this status one of SASL's? */
-export function isSaslStatus(status: number): boolean {
-  const nyi = statusOf('PM_ERR_NYI')
-  return status < nyi && status >= nyi - 100
-}

@@ -96,6 +96,12 @@ export interface Verifiers {
   readonly secret: Uint8Array
 }
 
+/** The verifier of a user, known or not. */
+export function verifierFor(user: string, { find, secret }: Verifiers): Verifier {
+  const fake = fakeVerifier(user, secret) // made for known users as well: the time it takes would tell
+  return find(user) ?? fake
+}
+
 /** A server's answer to a client's first message; unknown users get one as well. */
 export function challengeScram(
   message: string,
@@ -109,7 +115,7 @@ export function challengeScram(
   const user = unescapeName(name!)
   if (authzid !== '' && unescapeName(authzid) !== user)
     throw saslError(SASL_NOAUTHZ, `"${user}" asks to act for another user`)
-  const verifier = verifiers.find(user) ?? fakeVerifier(user, verifiers.secret)
+  const verifier = verifierFor(user, verifiers)
   const nonce = clientNonce! + extraNonce
   const challenge = `r=${nonce},s=${toBase64(verifier.salt)},i=${verifier.iterations}`
   return { user, challenge, verifier, nonce, header: header!, signed: `${bare},${challenge}` }

@@ -1,6 +1,6 @@
 /** The server's end of an authentication. docs/formats/wire.md §4.3, docs/security.md */
 import { decodeText, encodeText } from '../../base/text.ts'
-import { checkPassword, crypto, fakeVerifier, KEY_BYTES, saslPrep, type Verifier } from './keys.ts'
+import { checkPassword, crypto, KEY_BYTES, saslPrep, type Verifier } from './keys.ts'
 import {
   MAX_PAYLOAD,
   MECHANISMS,
@@ -11,7 +11,7 @@ import {
   SASL_NOMECH,
   saslError,
 } from './mechanism.ts'
-import { challengeScram, type ScramExchange, type Verifiers, verifyScram } from './scram.ts'
+import { challengeScram, type ScramExchange, type Verifiers, verifierFor, verifyScram } from './scram.ts'
 
 /** What follows from a client's message: one more message to it, or the user it has proved to be. */
 export type SaslStep = { readonly challenge: Uint8Array } | { readonly user: string }
@@ -51,8 +51,7 @@ export class Authenticator {
     try {
       // Otherwise whoever connects, asks and leaves, again and again, would keep everybody else out.
       if (isOver()) throw saslError(SASL_BADAUTH, 'The client did not wait for the verdict')
-      const { find, secret } = this.#verifiers
-      return await checkPassword(password, find(user) ?? fakeVerifier(user, secret))
+      return await checkPassword(password, verifierFor(user, this.#verifiers))
     } finally {
       this.#checks--
       this.#waiting.shift()?.()
