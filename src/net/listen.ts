@@ -126,7 +126,7 @@ function bind(target: Target, options: ListenOptions): Promise<Server> {
     server.once('error', reject)
     const listening = (): void => {
       try {
-        if (target.family === 'unix') chmodSync(target.bind, 0o666)
+        if (target.family === 'unix' && !isMainThread()) chmodSync(target.bind, 0o666)
       } catch (error) {
         server.close()
         reject(error)
@@ -140,13 +140,31 @@ function bind(target: Target, options: ListenOptions): Promise<Server> {
       resolve(server)
     }
     const backlog = options.backlog ?? 1024
-    if (target.family === 'unix') server.listen({ path: target.bind, backlog }, listening)
+    if (target.family === 'unix')
+      withUmask(0o111, () => server.listen({ path: target.bind, backlog }, listening))
     else
       server.listen(
         { host: target.bind, port: target.port, ipv6Only: target.family === 'ipv6', backlog },
         listening,
       )
   })
+}
+
+/**
+ * Calls `make`, which makes a file at once, with these bits taken away from its mode. A socket that gets its mode later, by
+ * its name, could be another file by then: root listens in a directory of PCP's account. Threads have no umask to set.
+ */
+function withUmask(bits: number, make: () => void): void {
+  const before = isMainThread() ? process.umask(bits) : undefined
+  try {
+    make()
+  } finally {
+    if (before !== undefined) process.umask(before)
+  }
+}
+
+function isMainThread(): boolean {
+  return process.getBuiltinModule('node:worker_threads').isMainThread
 }
 
 /** Removes a unix socket that a crashed process left. Throws EADDRINUSE when somebody answers. */
