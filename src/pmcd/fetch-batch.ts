@@ -5,6 +5,7 @@
 import type { Pmid } from '../model/ids.ts'
 import type { MetricSource, Requester } from '../model/source.ts'
 import type { FetchResult } from '../model/values.ts'
+import { Awake } from './awake.ts'
 
 interface Waiting {
   readonly ids: readonly Pmid[]
@@ -26,6 +27,7 @@ export class FetchBatch {
   #asked = 0
   #moment: object = {}
   #isDue = false
+  readonly #awake = new Awake()
 
   constructor(source: MetricSource) {
     this.#source = source
@@ -51,6 +53,7 @@ export class FetchBatch {
   turn(): void {
     this.#isDue = false
     if (this.#ask(SETS_A_TURN)) this.#beDue()
+    this.#awake.answered()
   }
 
   #beDue(): void {

@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { Awake } from '../../src/pmcd/awake.ts'
+
+let now = 0
+let turns: (() => void)[] = []
+
+beforeEach(() => {
+  now = 1000
+  turns = []
+  vi.spyOn(performance, 'now').mockImplementation(() => now)
+  vi.spyOn(globalThis, 'setImmediate').mockImplementation(((call: (arg: unknown) => void, arg: unknown) => {
+    turns.push(() => call(arg))
+  }) as unknown as typeof setImmediate)
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+/** Turns of the event loop, each a fiftieth of a millisecond, until nobody asks for another. */
+function turnsUntilAsleep(): number {
+  let count = 0
+  for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
+    now += 0.02
+    turn()
+    count++
+  }
+  return count
+}
+
+test('a single answer, or answers far apart, let the process sleep at once', () => {
+  const awake = new Awake()
+  for (let i = 0; i < 5; i++) {
+    awake.answered()
+    expect(turnsUntilAsleep()).toBe(0)
+    now += 1
+  }
+})
+
+test('answers close together keep it awake for a tenth of a millisecond after the last', () => {
+  const awake = new Awake()
+  awake.answered()
+  now += 0.2
+  awake.answered()
+  now += 0.05
+  awake.answered()
+  expect(turns).toHaveLength(1)
+  const turned = turnsUntilAsleep()
+  expect(turned).toBeGreaterThanOrEqual(5)
+  expect(turned).toBeLessThanOrEqual(6)
+  awake.answered()
+  expect(turnsUntilAsleep()).toBeGreaterThan(0)
+})
