@@ -18,8 +18,15 @@ import { builtinAgents } from '../../src/pmcd/open-agents.ts'
 import type { Collector, CollectorOptions } from '../../src/pmcd/options.ts'
 import { type Demands, securityOf } from '../../src/pmcd/security.ts'
 import { type Log, logOnFd } from '../../src/sys/log.ts'
-import { encodeAttr, PCP_ATTR_NONE } from '../../src/wire/attr.ts'
-import { encodeCreds, PDU_FLAG_AUTH, PDU_FLAG_SECURE, PDU_FLAG_SECURE_ACK } from '../../src/wire/creds.ts'
+import { encodeAttr, PCP_ATTR_CONTAINER, PCP_ATTR_NONE } from '../../src/wire/attr.ts'
+import {
+  encodeCreds,
+  PDU_FLAG_AUTH,
+  PDU_FLAG_CONTAINER,
+  PDU_FLAG_CREDS_REQD,
+  PDU_FLAG_SECURE,
+  PDU_FLAG_SECURE_ACK,
+} from '../../src/wire/creds.ts'
 import { decodeError } from '../../src/wire/error.ts'
 import { Framer } from '../../src/wire/framer.ts'
 import { encodePmnsTraverse } from '../../src/wire/pmns.ts'
@@ -362,5 +369,28 @@ describe('authentication', () => {
       socket.write(Buffer.concat([encodeCreds(PDU_FLAG_AUTH), plain, encodePmnsTraverse('')]))
     })
     expect(framed).toEqual([0x7000, 0x7011, 0x7000])
+  })
+
+  test.each([
+    ['CREDS twice', [encodeCreds(PDU_FLAG_AUTH), encodeCreds(0)], [0x7000, 0x7011, 0x7000]],
+    ['CREDS that demand users and name none', [encodeCreds(PDU_FLAG_CREDS_REQD)], [0x7000, 0x7011, 0x7000]],
+    [
+      'a container in place of a user',
+      [encodeCreds(PDU_FLAG_AUTH | PDU_FLAG_CONTAINER), encodeAttr(PCP_ATTR_CONTAINER, 'box')],
+      [0x7000, 0x7011, 0x7000],
+    ],
+    ['CREDS without a version', [encodeCreds(0, 0, 0)], [0x7000]],
+    ['encryption that is not offered', [encodeCreds(PDU_FLAG_SECURE | PDU_FLAG_AUTH)], [0x7000, 0x7000]],
+    ['no CREDS', [], [0x7000]],
+  ])('-S is not got round by %s', async (_what, pdus, types) => {
+    const port = await start('nosuch.conf', { requiresUser: true })
+    const got: number[] = []
+    await new Promise((resolve) => {
+      const socket = connect(port, '127.0.0.1')
+      const framer = new Framer((pdu) => got.push(new DataView(pdu.buffer, pdu.byteOffset).getUint32(4)))
+      socket.on('data', (chunk) => framer.push(chunk)).on('close', resolve)
+      socket.write(Buffer.concat([...pdus, encodePmnsTraverse('')]))
+    })
+    expect(got).toEqual(types)
   })
 })
