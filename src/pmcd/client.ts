@@ -9,13 +9,6 @@ import { pmidStr } from '../model/ids.ts'
 import { ALL_INSTANCES, type Profile } from '../model/profile.ts'
 import type { Credentials, MetricSource, Requester } from '../model/source.ts'
 import type { FetchResult } from '../model/values.ts'
-import {
-  PCP_ATTR_CONTAINER,
-  PCP_ATTR_GROUPID,
-  PCP_ATTR_PROCESSID,
-  PCP_ATTR_USERID,
-  PCP_ATTR_USERNAME,
-} from '../wire/attr.ts'
 import { encodeChallenge, encodeError } from '../wire/error.ts'
 import { decodeFetch } from '../wire/fetch.ts'
 import {
@@ -36,6 +29,7 @@ import {
 } from '../wire/pdu.ts'
 import { decodeProfile } from '../wire/profile.ts'
 import { encodeHighResResult, encodeResult } from '../wire/result.ts'
+import { attributesOf, type ClientIdentity, requesterOf } from './client-identity.ts'
 import { OP_FETCH, OP_STORE } from './config-access.ts'
 import type { Debug, Topic } from './debug.ts'
 import type { FetchBatch } from './fetch-batch.ts'
@@ -66,19 +60,6 @@ export interface ClientHost {
   /** Logs the first refusal of each host. */
   readonly violation: (client: Client) => void
   readonly debug: Debug
-}
-
-/** Who a client is, as the collector keeps it. */
-export interface ClientIdentity {
-  /** Place among the clients: reused. */
-  readonly slot: number
-  /** Number of the connection: never reused. */
-  readonly seq: number
-  /** Descriptor of its socket. */
-  readonly fd: number
-  readonly address: string
-  readonly startMs: number
-  readonly credentials?: Credentials
 }
 
 /** Replies that may be outstanding before the collector stops reading from a client. */
@@ -191,15 +172,7 @@ export class Client {
 
   /** What agents are told about it, in PCP's order; that it has left its container as ''. */
   get attributes(): readonly (readonly [key: number, value: string])[] {
-    const { pid, gid, uid, user } = this.identity.credentials ?? {}
-    const all: readonly (readonly [number, string | number | undefined])[] = [
-      [PCP_ATTR_CONTAINER, this.#container],
-      [PCP_ATTR_PROCESSID, pid],
-      [PCP_ATTR_GROUPID, gid],
-      [PCP_ATTR_USERID, uid],
-      [PCP_ATTR_USERNAME, user],
-    ]
-    return all.flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)] as const]))
+    return attributesOf(this.#identity, this.#container)
   }
 
   /** Tells the client why, and closes. */
@@ -400,14 +373,7 @@ export class Client {
   }
 
   #requester(context: number, profile: Profile): Requester {
-    const { slot, credentials } = this.identity
-    return {
-      client: slot,
-      context,
-      profile,
-      ...(credentials === undefined ? {} : { credentials }),
-      ...(this.container === '' ? {} : { container: this.container }),
-    }
+    return requesterOf(this.#identity, context, profile, this.container)
   }
 }
 
