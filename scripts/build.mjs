@@ -115,7 +115,7 @@ async function buildCommands() {
   writeFileSync(join(top, 'bin', 'package.json'), '{ "type": "commonjs" }\n')
   const tools = TOOLS.map(({ name }) => [
     name,
-    `import { main } from './tools/main.ts'\nimport { tool } from '${moduleOf('tools', name)}'\nvoid main(tool)\n`,
+    `import { main } from './tools/main.ts'\nvoid main(async () => (await import('${moduleOf('tools', name)}')).tool)\n`,
   ])
   const daemons = AGENTS.map(({ name }) => [
     `pmda${name}`,

@@ -1,5 +1,6 @@
 /** From a process to a command: what every bin entry calls. */
 import { basename } from 'node:path'
+import { versionLine } from '../base/version.ts'
 import { PcpError } from '../model/errors.ts'
 import { FdOutput } from './lib/output.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
@@ -10,8 +11,17 @@ const STATUS_BROKEN_PIPE = 141
 /**
  * Runs a command with this process's arguments and ends the process with its status. A command that gives up because
  * of a signal ends by that signal, as its parent expects; one that resolves after a signal has ended in good order.
+ * Given a function, `--version` alone is answered before the command is loaded.
  */
-export async function main(tool: Tool): Promise<void> {
+export async function main(command: Tool | (() => Promise<Tool>)): Promise<void> {
+  const [, program = 'pcp', ...args] = process.argv
+  const progname = basename(program)
+  const stderr = new FdOutput(2, () => {}, true)
+  if (args.length === 1 && args[0] === '--version') {
+    stderr.write(versionLine(progname))
+    process.exit(0)
+  }
+  const tool = typeof command === 'function' ? await command() : command
   const interrupt = new AbortController()
   let signalled: NodeJS.Signals | undefined
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -21,10 +31,9 @@ export async function main(tool: Tool): Promise<void> {
     })
   }
   const stdout = new FdOutput(1, () => process.exit(STATUS_BROKEN_PIPE))
-  const stderr = new FdOutput(2, () => {}, true)
   const io: ToolIo = {
-    progname: basename(process.argv[1] ?? tool.name),
-    args: process.argv.slice(2),
+    progname,
+    args,
     env: process.env,
     cwd: process.cwd(),
     // process.stdin is made on first use: it costs time even when nobody reads it.

@@ -1,5 +1,5 @@
 /** The option grammar of PCP's commands, one table a command. pmgetopt_r(3), pmUsageMessage(3) */
-import { VERSION } from '../../base/version.ts'
+import { versionLine } from '../../base/version.ts'
 import type { ToolIo } from './tool.ts'
 
 /** One option, or the heading of a section of the usage text. */
@@ -145,7 +145,7 @@ export type Beginning = Pick<ParsedOptions, 'given' | 'problems'>
 export function endEarly(table: OptionTable, { given, problems }: Beginning, io: ToolIo): number | undefined {
   for (const problem of problems) io.stderr.write(`${io.progname}: ${problem}\n`)
   if (given.some(({ option }) => option.long === 'version')) {
-    io.stderr.write(`${io.progname} version ${VERSION}\n`)
+    io.stderr.write(versionLine(io.progname))
     return 0
   }
   if (problems.length === 0 && !given.some(({ option }) => option.long === 'help')) return undefined
