@@ -230,7 +230,7 @@ class GroupReader {
     }
   }
 
-  /** An entry, for now without a PMID. */
+  /** An entry whose PMID has not been read. */
   #name(name: string): void {
     this.#add(name, PM_ID_NULL)
     this.#state = 'id'

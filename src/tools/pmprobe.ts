@@ -1,7 +1,7 @@
 /**
  * pmprobe: which metrics have how many values, in a form for scripts. pmprobe(1)
  *
- * Archives and derived metrics are refused for now. Unlike 6.0.3, -d shows the version, as its usage text says.
+ * Archives and derived metrics are refused. Unlike 6.0.3, -d shows the version, as its usage text says.
  */
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'

@@ -1,7 +1,7 @@
 /**
  * pminfo: names, descriptors, help, labels and values of metrics. pminfo(1)
  *
- * Archives, derived metrics and series identifiers are refused for now.
+ * Archives, derived metrics and series identifiers are refused.
  */
 import { PcpError } from '../../model/errors.ts'
 import { type Indom, indom, type Pmid, pmid } from '../../model/ids.ts'

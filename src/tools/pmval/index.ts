@@ -1,7 +1,7 @@
 /**
  * pmval: the values of one metric over time. pmval(1)
  *
- * Archives, derived metrics and time control are refused for now, and so is an end of the time window
+ * Archives, derived metrics and time control are refused, and so is an end of the time window
  * that is no interval.
  */
 import { toSeconds } from '../../base/timestamp.ts'
