@@ -13,6 +13,8 @@ export interface Option {
   readonly long?: string
   /** The option takes an argument; this is its name in the usage text. */
   readonly arg?: string
+  /** What the argument is, where its name does not tell: FILE, HOST, DIR and the like do. */
+  readonly kind?: ArgumentKind
   readonly help?: string
 }
 
@@ -21,10 +23,15 @@ export interface Heading {
   readonly heading: string
 }
 
-/** The command line of one command: what its usage text, man page and parser are made of. */
+/** What an operand or the argument of an option is, for completion in shells. */
+export type ArgumentKind = 'metric' | 'archive' | 'file' | 'directory' | 'host' | 'debug' | 'none'
+
+/** The command line of one command: what its usage text, man page, completion and parser are made of. */
 export interface OptionTable {
   /** What follows the name in the usage line: `[options] [metricname ...]`. */
   readonly synopsis: string
+  /** What operands are; default: files. */
+  readonly operands?: ArgumentKind
   readonly rows: readonly OptionRow[]
   /** Options end at the first operand. Otherwise both may be mixed unless POSIXLY_CORRECT is set. */
   readonly posix?: boolean

@@ -33,8 +33,14 @@ export interface ToolIo {
 /** A command. Its usage text, man page, shell completion and bin entry follow from this and from the registry. */
 export interface Tool {
   readonly name: string
-  /** One line for lists of commands. */
+  /** One line for lists of commands, and for the man page. */
   readonly summary: string
+  /** What the man page says beyond the options: paragraphs, an empty line between them. */
+  readonly description?: string
+  /** Command lines worth showing, with what they do, for the man page. */
+  readonly examples?: readonly (readonly [command: string, purpose: string])[]
+  /** Exit statuses other than 0 for success and 1 for an error or a usage text, with what they mean. */
+  readonly exitStatus?: readonly (readonly [status: number, meaning: string])[]
   /** What `parseOptions` reads the command line by; absent for a command without options of its own. */
   readonly options?: OptionTable
   /** Runs the command; resolves to its exit status. */
