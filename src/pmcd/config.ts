@@ -1,7 +1,7 @@
 /** pmcd.conf and its access file: what is configured, and everything that is wrong with it. pmcd(1) */
 import { PcpError } from '../model/errors.ts'
-import { type AccessStatement, parseAccess } from './config-access.ts'
-import { ConfigLexer, type Token } from './config-lexer.ts'
+import { ConfigLexer, type Token } from '../net/access/lexer.ts'
+import { type AccessStatement, parseAccess } from '../net/access/statements.ts'
 
 /** An agent line. */
 export type AgentConfig = DsoConfig | WorkerConfig | SocketConfig | PipeConfig

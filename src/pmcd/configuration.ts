@@ -1,14 +1,13 @@
 /** Reads pmcd.conf, its access file and the name space, at the start and whenever they have changed. pmcd(1) */
 import { readFileSync, statSync } from 'node:fs'
-import { networkInterfaces } from 'node:os'
 import { PcpError } from '../model/errors.ts'
+import { SYSTEM_NAMES } from '../net/access/system-names.ts'
+import { type AccessTable, buildAccess } from '../net/access/table.ts'
 import { loadPmns } from '../pmns/load.ts'
 import type { Pmns } from '../pmns/tree.ts'
 import type { Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
-import { openAccounts } from '../sys/native/accounts.ts'
 import { pmnsFiles } from '../sys/pmns-files.ts'
-import { type AccessTable, buildAccess, type NameService } from './access.ts'
 import { parseAccessFile, parseConfig } from './config.ts'
 import type { Debug } from './debug.ts'
 import { agentFromConfig, builtinAgents } from './open-agents.ts'
@@ -150,21 +149,6 @@ function servicePort(name: string): number | undefined {
       return Number.parseInt(port, 10)
   }
   return undefined
-}
-
-const SYSTEM_NAMES: NameService = {
-  addressesOf: async (host) => {
-    const { lookup } = process.getBuiltinModule('node:dns/promises')
-    try {
-      const found = await lookup(host, { all: true })
-      return found.map(({ address }) => address)
-    } catch {
-      return [] // the caller says that the host is unknown
-    }
-  },
-  ownAddresses: () =>
-    Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address)),
-  accounts: openAccounts,
 }
 
 function textOrNothing(path: string): string {

@@ -1,9 +1,10 @@
 /** The tables a collector writes to its log: agents, access rules, ports, clients. pmcd(1) */
+
+import { OP_FETCH, OP_STORE } from '../net/access/statements.ts'
+import type { AccessRule, AccessTable } from '../net/access/table.ts'
 import type { Endpoint } from '../net/listen.ts'
-import type { AccessRule, AccessTable } from './access.ts'
 import type { AgentSlot } from './agent-slot.ts'
 import type { Client } from './client.ts'
-import { OP_FETCH, OP_STORE } from './config-access.ts'
 
 const PROTOCOLS = { dso: 'dso', worker: 'dso worker', pipe: 'bin pipe', socket: 'bin sock' } as const
 

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
+import { OP_ALL, OP_FETCH, OP_STORE } from '../../../src/net/access/statements.ts'
 import {
   type AccessTable,
   buildAccess,
   type NameService,
   type Peer,
   parseAddress,
-} from '../../src/pmcd/access.ts'
-import { parseAccessFile } from '../../src/pmcd/config.ts'
-import { OP_ALL, OP_FETCH, OP_STORE } from '../../src/pmcd/config-access.ts'
-import { accessTables } from '../../src/pmcd/log-tables.ts'
+} from '../../../src/net/access/table.ts'
+import { parseAccessFile } from '../../../src/pmcd/config.ts'
+import { accessTables } from '../../../src/pmcd/log-tables.ts'
 
 const names: NameService = {
   addressesOf: async (host) =>

@@ -1,13 +1,27 @@
-/** The [access] section of pmcd.conf: who may do what. pmcd(1) */
-import { PcpError } from '../model/errors.ts'
-import type { ConfigLexer, Token } from './config-lexer.ts'
+/** The [access] section of a server's configuration: who may do what. pmcd(1), pmlogger(1) */
+import { PcpError } from '../../model/errors.ts'
+import type { ConfigLexer, Token } from './lexer.ts'
 
-/** Operation bit: every question. */
+/** Operation bit of a collector: every question. */
 export const OP_FETCH = 1
-/** Operation bit: storing values. */
+/** Operation bit of a collector: storing values. */
 export const OP_STORE = 2
-/** Both operations. */
+/** Both operations of a collector. */
 export const OP_ALL = 3
+
+/** What statements may allow or deny: the bit of each operation by its name. */
+export type Operations = ReadonlyMap<string, number>
+
+/** The operations of a collector. */
+export const COLLECTOR_OPERATIONS: Operations = new Map([
+  ['fetch', OP_FETCH],
+  ['store', OP_STORE],
+])
+
+/** The bits of all operations. */
+export function allOf(operations: Operations): number {
+  return [...operations.values()].reduce((bits, bit) => bits | bit, 0)
+}
 
 /** One allow or disallow statement. */
 export interface AccessStatement {
@@ -35,16 +49,22 @@ const SUBJECTS = new Map<string, AccessStatement['subject']>([
  * Parses the rest of a configuration as access statements; with `hasHeader`, the `[` is read and the header goes on.
  * Throws PM_ERR_CONV with `[line N]: Error: ...` at the first thing that is wrong.
  */
-export function parseAccess(lexer: ConfigLexer, hasHeader: boolean): AccessStatement[] {
-  return new AccessParser(lexer).parse(hasHeader)
+export function parseAccess(
+  lexer: ConfigLexer,
+  hasHeader: boolean,
+  operations: Operations = COLLECTOR_OPERATIONS,
+): AccessStatement[] {
+  return new AccessParser(lexer, operations).parse(hasHeader)
 }
 
 class AccessParser {
   readonly #lexer: ConfigLexer
+  readonly #operations: Operations
   #token: Token
 
-  constructor(lexer: ConfigLexer) {
+  constructor(lexer: ConfigLexer, operations: Operations) {
     this.#lexer = lexer
+    this.#operations = operations
     this.#token = this.#read('[],:;')
   }
 
@@ -112,7 +132,8 @@ class AccessParser {
           continue
         }
       } else {
-        const operation = this.#isWord('fetch') ? OP_FETCH : this.#isWord('store') ? OP_STORE : 0
+        const word = this.#token.isQuoted ? '' : this.#token.text.toLowerCase()
+        const operation = this.#token.kind === 'word' ? (this.#operations.get(word) ?? 0) : 0
         if (operation === 0) this.#fail('bad access specifier')
         if (isAll && !inExcept) this.#fail('can\'t have "all" mixed with specific permissions')
         if (inExcept) excepted |= operation
@@ -125,7 +146,8 @@ class AccessParser {
       if (this.#isSign(';')) this.#fail("misplaced (trailing) ',' in permission list")
     }
     this.#advance()
-    return { ...rights(isAllow, isAll ? OP_ALL & ~excepted : operations, excepted), maxConnections }
+    const granted = isAll ? allOf(this.#operations) & ~excepted : operations
+    return { ...rights(isAllow, granted, excepted), maxConnections }
   }
 
   /** `maximum N connections` or `unlimited connections`. */

@@ -4,9 +4,9 @@
  * Host rules are kept from most general to most specific; each that matches overwrites the operations it speaks of, and
  * the last one that matches supplies the connection limit. Nothing matches: everything is allowed.
  */
-import type { Credentials } from '../model/source.ts'
-import type { Accounts } from '../sys/native/accounts.ts'
-import { type AccessStatement, OP_ALL } from './config-access.ts'
+import type { Credentials } from '../../model/source.ts'
+import type { Accounts } from '../../sys/native/accounts.ts'
+import { type AccessStatement, OP_ALL } from './statements.ts'
 
 /** Where a client connects from. */
 export interface Peer {
@@ -64,14 +64,20 @@ export class AccessTable {
   readonly #rules: readonly AccessRule[]
   readonly #own: readonly (readonly number[])[]
   readonly #judges: ReadonlySet<AccessRule['subject']>
+  readonly #all: number
   readonly #current = new Map<AccessRule, number>()
 
-  /** `judges` are the subjects that were to have rules: whom a rule names may be unknown, and have none, for the moment. */
+  /**
+   * `judges` are the subjects that were to have rules: whom a rule names may be unknown, and have none, for the moment.
+   * `all` are the bits of all operations.
+   */
   constructor(
     rules: readonly AccessRule[] = [],
     ownAddresses: readonly string[] = [],
     judges: readonly AccessRule['subject'][] = [],
+    all: number = OP_ALL,
   ) {
+    this.#all = all
     this.#rules = [...rules].sort((a, b) => b.level - a.level)
     this.#judges = new Set(judges)
     this.#own = ownAddresses.map(parseAddress).filter((bytes) => bytes !== undefined)
@@ -109,7 +115,7 @@ export class AccessTable {
         id === undefined
           ? []
           : rules.filter((rule) => rule.id === undefined || rule.id === id || isMember(rule))
-      parts.push(matching.length === 0 ? { denied: OP_ALL, counted: [], limiting: [] } : decide(matching))
+      parts.push(matching.length === 0 ? { denied: this.#all, counted: [], limiting: [] } : decide(matching))
     }
     return {
       denied: parts.reduce((bits, { denied }) => bits | denied, 0),
@@ -158,10 +164,11 @@ export interface BuiltAccess {
   readonly isValid: boolean
 }
 
-/** Turns statements into rules, looking up the names in them. */
+/** Turns statements into rules, looking up the names in them; `all` are the bits of all operations. */
 export async function buildAccess(
   statements: readonly AccessStatement[],
   names: NameService,
+  all: number = OP_ALL,
 ): Promise<BuiltAccess> {
   const rules: AccessRule[] = []
   const problems: string[] = []
@@ -188,7 +195,7 @@ export async function buildAccess(
   if (statements.length > 0 && rules.length === 0) isValid = false
   // A name that is unknown today must not open to everybody what was to be somebody's.
   const judges = statements.map(({ subject }) => subject)
-  return { table: new AccessTable(rules, names.ownAddresses(), judges), problems, isValid }
+  return { table: new AccessTable(rules, names.ownAddresses(), judges, all), problems, isValid }
 }
 
 type Pattern = Pick<AccessRule, 'prefix' | 'width' | 'isOwn' | 'id' | 'members' | 'level'>

@@ -1,5 +1,5 @@
-/** Words of pmcd.conf: comments, quotes, escapes and continued lines. pmcd(1) */
-import { PcpError } from '../model/errors.ts'
+/** Words of pmcd.conf and of [access] sections: comments, quotes, escapes and continued lines. pmcd(1) */
+import { PcpError } from '../../model/errors.ts'
 
 /** A word, a separator, the end of a line or the end of the text. */
 export interface Token {
