@@ -1,27 +1,84 @@
-/** The names of diagnostics that -D and PCP_DEBUG take. pmdbg(1), pmSetDebug(3) */
+/**
+ * Diagnostics: the names that -D and PCP_DEBUG take, which of them are on in this process, and where their lines go.
+ * pmdbg(1), pmSetDebug(3), docs/guide/debugging.md
+ */
+import { PcpError } from './errors.ts'
+
+/** A diagnostic. Every name is accepted everywhere; not every one says something. */
+export type DebugName =
+  | 'pdu'
+  | 'fetch'
+  | 'profile'
+  | 'value'
+  | 'context'
+  | 'indom'
+  | 'pdubuf'
+  | 'log'
+  | 'logmeta'
+  | 'optfetch'
+  | 'af'
+  | `appl${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`
+  | 'pmns'
+  | 'libpmda'
+  | 'timecontrol'
+  | 'pmc'
+  | 'derive'
+  | 'lock'
+  | 'interp'
+  | 'config'
+  | 'pmapi'
+  | 'fault'
+  | 'auth'
+  | 'discovery'
+  | 'attr'
+  | 'http'
+  | 'desperate'
+  | 'deprecated'
+  | 'exec'
+  | 'labels'
+  | 'series'
+  | 'libweb'
+  | 'alloc'
+  | 'services'
+  | 'access'
+  | 'qa'
+  | 'search'
+  | 'query'
+  | 'compress'
+  | `dev${0 | 1 | 2}`
+  | 'pmlc'
+  | 'tls'
+  | 'misc'
+  | 'qed'
+  | 'getopt'
 
 /** Every name, in PCP's order. */
-export const DEBUG_NAMES: readonly string[] = (
+export const DEBUG_NAMES: readonly DebugName[] = (
   'pdu fetch profile value context indom pdubuf log logmeta optfetch af appl0 appl1 appl2 pmns libpmda timecontrol ' +
   'pmc derive lock interp config pmapi fault auth discovery attr http desperate deprecated exec labels series ' +
   'libweb alloc services appl3 appl4 appl5 access qa search query compress dev0 dev1 dev2 pmlc appl6 appl7 appl8 ' +
   'appl9 tls misc qed getopt'
-).split(' ')
+).split(' ') as DebugName[]
 
-const NAMES: ReadonlySet<string> = new Set(DEBUG_NAMES)
+const NAMES: ReadonlySet<DebugName> = new Set(DEBUG_NAMES)
 /** Before there were names there were bits: the names up to `http` have them in order, `desperate` has the last. */
 const NUMBERED = DEBUG_NAMES.slice(0, DEBUG_NAMES.indexOf('http') + 1)
 const DESPERATE_BIT = 2 ** 30
+
+/** Is this the name of a diagnostic? */
+function isDebugName(name: string): name is DebugName {
+  return (NAMES as ReadonlySet<string>).has(name)
+}
 
 /**
  * Names in a comma list such as `pdu,fetch`, in lower case; `all` stands for every name. Undefined when one is unknown,
  * as then none holds. A comma at the end does not matter.
  */
-export function parseDebug(list: string): ReadonlySet<string> | undefined {
+export function parseDebug(list: string): ReadonlySet<DebugName> | undefined {
   if (list === '') return new Set()
   const names = list.replace(/,$/, '').toLowerCase().split(',')
-  if (!names.every((name) => name === 'all' || NAMES.has(name))) return undefined
-  return names.includes('all') ? NAMES : new Set(names)
+  if (!names.every((name) => name === 'all' || isDebugName(name))) return undefined
+  return names.includes('all') ? NAMES : new Set(names.filter(isDebugName))
 }
 
 /** The number that older releases used for these names; names that came later have no part in it. */
@@ -31,8 +88,66 @@ export function debugBits(names: ReadonlySet<string>): number {
 }
 
 /** The names that a number of older releases stands for. */
-export function debugOfBits(bits: number): ReadonlySet<string> {
-  const names = new Set(NUMBERED.filter((_name, i) => (bits & (1 << i)) !== 0))
+export function debugOfBits(bits: number): ReadonlySet<DebugName> {
+  const names = new Set<DebugName>(NUMBERED.filter((_name, i) => (bits & (1 << i)) !== 0))
   if ((bits & DESPERATE_BIT) !== 0) names.add('desperate')
   return names
+}
+
+/**
+ * What is on in this process: `if (debug.fetch) trace('fetch', ...)` costs a field read while it is off. Change it by
+ * `setDebug` and `clearDebug`.
+ */
+export const debug: Readonly<Record<DebugName, boolean>> = Object.fromEntries(
+  DEBUG_NAMES.map((name) => [name, false]),
+) as Record<DebugName, boolean>
+
+/** Switches diagnostics on, besides those that are. PM_ERR_CONV, and no change, when a name is unknown. @see pmSetDebug(3) */
+export function setDebug(list: string): void {
+  change(list, true)
+}
+
+/** Switches diagnostics off. PM_ERR_CONV, and no change, when a name is unknown. @see pmClearDebug(3) */
+export function clearDebug(list: string): void {
+  change(list, false)
+}
+
+function change(list: string, on: boolean): void {
+  const names = parseDebug(list)
+  if (names === undefined) throw new PcpError('PM_ERR_CONV', `Unknown name of a diagnostic: "${list}"`)
+  const flags = debug as Record<DebugName, boolean>
+  for (const name of names) flags[name] = on
+}
+
+/** Is one of these on? `all` asks for every one. An unknown name is not on. @see pmDebug(3) */
+export function isDebug(list: string): boolean {
+  const names = parseDebug(list)
+  if (names === undefined) return false
+  return names === NAMES ? DEBUG_NAMES.every((name) => debug[name]) : [...names].some((name) => debug[name])
+}
+
+/** What is on, as a comma list that `setDebug` takes; `all` for everything. @see pmGetDebug(3) */
+export function debugList(): string {
+  const on = DEBUG_NAMES.filter((name) => debug[name])
+  return on.length === DEBUG_NAMES.length ? 'all' : on.join(',')
+}
+
+/** Takes a line of diagnostics, without its newline. */
+export type TraceWriter = (line: string) => void
+
+const toConsole: TraceWriter = (line) => console.error(line)
+let writer: TraceWriter = toConsole
+
+/** Where lines of diagnostics go from now on; without a writer to the console, which is standard error under Node. */
+export function traceTo(write: TraceWriter = toConsole): void {
+  writer = write
+}
+
+/** Writes one line, `NAME: TEXT`. Others choose parts of the text, so control characters in it are shown as such. */
+export function trace(name: DebugName, text: string): void {
+  writer(`${name}: ${text.replace(/\p{Cc}/gu, escaped)}`)
+}
+
+function escaped(control: string): string {
+  return `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`
 }

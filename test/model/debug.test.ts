@@ -1,12 +1,31 @@
-import { expect, test } from 'vitest'
-import { debugBits, debugOfBits, parseDebug } from '../../src/model/debug.ts'
+import { afterEach, expect, test } from 'vitest'
+import {
+  clearDebug,
+  debug,
+  debugBits,
+  debugList,
+  debugOfBits,
+  isDebug,
+  parseDebug,
+  setDebug,
+  trace,
+  traceTo,
+} from '../../src/model/debug.ts'
 import { readVectors } from '../vectors.ts'
 
 interface DebugCase {
   readonly set: string
   readonly setStatus: number | string
   readonly get: string
+  readonly clear: string
+  readonly clearStatus: number | string
+  readonly getAfter: string
 }
+
+afterEach(() => {
+  clearDebug('all')
+  traceTo()
+})
 
 const { cases } = readVectors<DebugCase>('format/debug_spec.json')
 
@@ -36,4 +55,41 @@ test('the numbers of older releases stand for names', () => {
   }
   expect(debugBits(new Set(['desperate', 'pdu', 'access']))).toBe(2 ** 30 + 1)
   expect(debugOfBits(2 ** 30)).toEqual(new Set(['desperate']))
+})
+
+/** 0, or the code that it throws. */
+function outcome(call: () => void): number | string {
+  try {
+    call()
+    return 0
+  } catch (error) {
+    return (error as { code: string }).code
+  }
+}
+
+test.each(cases)('"$set" on, then "$clear" off, as with the reference', (each) => {
+  expect(outcome(() => setDebug(each.set))).toBe(each.setStatus)
+  expect(debugList()).toBe(each.get)
+  expect(outcome(() => clearDebug(each.clear))).toBe(each.clearStatus)
+  expect(debugList()).toBe(each.getAfter)
+})
+
+test('asks whether one of several is on, or all of them', () => {
+  setDebug('fetch,PDU')
+  expect(debug.fetch && debug.pdu).toBe(true)
+  expect([isDebug('indom,pdu'), isDebug('indom'), isDebug('all'), isDebug('nosuch')]).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ])
+  setDebug('all')
+  expect(isDebug('all')).toBe(true)
+})
+
+test('a line of diagnostics stays one line', () => {
+  const lines: string[] = []
+  traceTo((line) => lines.push(line))
+  trace('pmns', 'name "a\nb"')
+  expect(lines).toEqual(['pmns: name "a\\x0ab"'])
 })
