@@ -98,7 +98,12 @@ function rebuild(letters: ReadonlySet<string>, io: ToolIo): number {
   const mergeIo: ToolIo = {
     ...io,
     progname: 'pmnsmerge',
-    stderr: { write: complain, flush: () => io.stdout.flush(), isTerminal: false },
+    stderr: {
+      write: complain,
+      writeBytes: (bytes) => complain(decodeText(bytes)),
+      flush: () => io.stdout.flush(),
+      isTerminal: false,
+    },
   }
   const has = (letter: string): boolean => letters.has(letter)
   if (update({ io: mergeIo, has, say })) return 0

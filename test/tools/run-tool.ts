@@ -1,4 +1,5 @@
 /** Runs commands in this process, over any source. */
+import { decodeText } from '../../src/base/text.ts'
 import type { MetricSource } from '../../src/model/source.ts'
 import type { connect } from '../../src/pmapi/connect.ts'
 import { Context } from '../../src/pmapi/context.ts'
@@ -27,6 +28,9 @@ export function testIo(
   const output = (stream: keyof Printed): Output => ({
     write: (text) => {
       printed[stream] += text
+    },
+    writeBytes: (bytes) => {
+      printed[stream] += decodeText(bytes)
     },
     flush: async () => {},
     isTerminal: false,

@@ -1,6 +1,6 @@
 /** Output of a command on a file descriptor, collected into blocks: a system call a line is eight times slower. */
 import { fstatSync, writeSync } from 'node:fs'
-import { encodeText } from '../../base/text.ts'
+import { decodeText, encodeText } from '../../base/text.ts'
 import type { Output } from './tool.ts'
 
 /** Characters collected before they are written, unless somebody watches. */
@@ -28,6 +28,15 @@ export class FdOutput implements Output {
   write(text: string): void {
     this.#text += text
     if (this.#text.length >= this.#block) this.#tryWrite()
+  }
+
+  writeBytes(bytes: Uint8Array): void {
+    if (!this.#tryWrite()) {
+      this.write(decodeText(bytes)) // behind what its reader has to take first
+      return
+    }
+    this.#unwritten = bytes
+    if (!this.#tryWrite()) this.#unwritten = this.#unwritten.slice()
   }
 
   async flush(): Promise<void> {

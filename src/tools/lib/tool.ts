@@ -5,6 +5,8 @@ import type { OptionTable } from './options.ts'
 /** Where a command writes; text is collected and written in large blocks. */
 export interface Output {
   write(text: string): void
+  /** Writes bytes of text after what was written before; they may be used again at once. For reports of many megabytes. */
+  writeBytes(bytes: Uint8Array): void
   /** Writes what was collected, and waits until the reader took it. */
   flush(): Promise<void>
   /** Is it a terminal? */

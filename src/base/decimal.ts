@@ -1,0 +1,103 @@
+/**
+ * Doubles as decimal digits, exactly rounded as printf rounds them (half to even), for the sizes that values mostly have.
+ * A product with a power of ten is taken as the sum of two doubles, which is exact, so no case needs a guess.
+ */
+
+/** A number apart: `whole` before the point, `fraction` of `places` digits after it. */
+export interface DecimalParts {
+  whole: number
+  fraction: number
+  places: number
+}
+
+/** Powers of ten that a double holds exactly. */
+const POWERS: Float64Array = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
+/** Beyond it not every integer is a double. */
+const EXACT = 2 ** 53
+/** Multiplying by it splits a double into halves whose products are exact. */
+const SPLITTER = 2 ** 27 + 1
+/** `%g` writes smaller numbers with an exponent. */
+const SMALLEST = 1e-4
+
+/**
+ * `value` rounded to `digits` (at most 16) significant digits. False when `parts` is not filled in: numbers that `%g` writes
+ * with an exponent, or that need more than this arithmetic; negative zero, infinities and NaN among them.
+ */
+export function splitDecimal(value: number, digits: number, parts: DecimalParts): boolean {
+  const size = Math.abs(value)
+  if (!(size >= SMALLEST && size < EXACT)) {
+    parts.whole = 0
+    parts.fraction = 0
+    return Object.is(value, 0)
+  }
+  const whole = Math.floor(size)
+  if (whole > 0) {
+    const before = digitsOf(whole)
+    if (before > digits) return false
+    if (whole === size) {
+      parts.whole = whole
+      parts.fraction = 0
+      return true
+    }
+    // Rounding up may add a digit before the point; the fraction is zero then.
+    return scale(whole, size - whole, digits - before, parts) && parts.whole < POWERS[digits]!
+  }
+  const leading = size >= 0.1 ? 0 : size >= 0.01 ? 1 : size >= 0.001 ? 2 : 3
+  return scale(0, size, digits + leading, parts)
+}
+
+/** `value` rounded to `places` (at most 22) digits after the point. False when `parts` is not filled in, as for `splitDecimal`. */
+export function splitFixed(value: number, places: number, parts: DecimalParts): boolean {
+  const size = Math.abs(value)
+  if (!(size < EXACT) || places > 15 || Object.is(value, -0)) return false
+  const whole = Math.floor(size)
+  return scale(whole, size - whole, places, parts)
+}
+
+/** Fills in `whole` and `fraction * 10^places`, rounded; false when that product is too large to be exact. */
+function scale(whole: number, fraction: number, places: number, parts: DecimalParts): boolean {
+  const power = POWERS[places]!
+  const product = fraction * power
+  if (product >= EXACT) return false
+  const error = productError(fraction, power, product)
+  let floor = Math.floor(product)
+  let rest = product - floor
+  if (rest + error < 0) {
+    floor--
+    rest += 1
+  }
+  // `rest - 0.5` is exact where it matters, so the sign of the sum is that of the exact difference.
+  const beyondHalf = rest - 0.5 + error
+  if (beyondHalf > 0 || (beyondHalf === 0 && isOdd(places === 0 ? whole : floor))) floor++
+  parts.places = places
+  if (floor === power) {
+    parts.whole = whole + 1
+    parts.fraction = 0
+  } else {
+    parts.whole = whole
+    parts.fraction = floor
+  }
+  return true
+}
+
+/** What `a * b` lost in rounding to `product`, exactly. */
+function productError(a: number, b: number, product: number): number {
+  const aScaled = SPLITTER * a
+  const aHigh = aScaled - (aScaled - a)
+  const aLow = a - aHigh
+  const bScaled = SPLITTER * b
+  const bHigh = bScaled - (bScaled - b)
+  const bLow = b - bHigh
+  return aLow * bLow - (product - aHigh * bHigh - aLow * bHigh - aHigh * bLow)
+}
+
+function isOdd(value: number): boolean {
+  return value % 2 === 1
+}
+
+/** Digits of a natural number below 2^53. */
+function digitsOf(value: number): number {
+  let digits = 1
+  while (digits < 16 && value >= POWERS[digits]!) digits++
+  return digits
+}
