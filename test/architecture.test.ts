@@ -15,7 +15,7 @@ const LAYERS: Record<string, number> = {
   wire: 2,
   pmns: 2,
   derive: 2,
-  archive: 2,
+  archive: 2.5,
   mmv: 2,
   net: 3,
   pmapi: 4,

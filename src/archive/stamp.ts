@@ -1,0 +1,43 @@
+/** Timestamps in archives. docs/formats/archive.md §2 */
+import type { Timestamp } from '../base/timestamp.ts'
+
+/** Versions of the format that exist and are read and written here. */
+export type ArchiveVersion = 2 | 3
+
+/** Bytes of a timestamp: seconds and microseconds, or 64-bit seconds, low word first, and nanoseconds. */
+export function stampSize(version: ArchiveVersion): 8 | 12 {
+  return version === 2 ? 8 : 12
+}
+
+/** Seconds of the timestamp at `at`. Bounds are the caller's. */
+export function stampSec(view: DataView, at: number, version: ArchiveVersion): number {
+  return version === 2 ? view.getInt32(at) : view.getInt32(at + 4) * 0x1_0000_0000 + view.getUint32(at)
+}
+
+/** Nanoseconds of the timestamp at `at`, as stored: damaged files hold numbers outside 0 to 999,999,999. */
+export function stampNsec(view: DataView, at: number, version: ArchiveVersion): number {
+  return version === 2 ? view.getInt32(at + 4) * 1000 : view.getInt32(at + 8)
+}
+
+/** The timestamp at `at`. Bounds are the caller's. */
+export function readStamp(view: DataView, at: number, version: ArchiveVersion): Timestamp {
+  return { sec: stampSec(view, at, version), nsec: stampNsec(view, at, version) }
+}
+
+/** Writes a timestamp at `at`, cutting nanoseconds to microseconds for version 2; returns the offset behind it. */
+export function writeStamp(
+  view: DataView,
+  at: number,
+  { sec, nsec }: Timestamp,
+  version: ArchiveVersion,
+): number {
+  if (version === 2) {
+    view.setInt32(at, sec)
+    view.setInt32(at + 4, Math.floor(nsec / 1000))
+    return at + 8
+  }
+  view.setUint32(at, sec)
+  view.setInt32(at + 4, Math.floor(sec / 0x1_0000_0000))
+  view.setInt32(at + 8, nsec)
+  return at + 12
+}

@@ -1,0 +1,62 @@
+/**
+ * Where bytes come from and go to: what pure code reads and writes files through. Node's files are in
+ * `sys/archive-files.ts`; a browser wraps what a user dropped with `bytesSource`.
+ */
+
+/** Bytes to read at any place. One source may serve many readers: it has no position. */
+export interface ByteSource {
+  /** How many bytes there are now. Files may grow while they are read. */
+  readonly size: number
+  /** All bytes, when they are in memory already; never written to. Readers then need no buffer of their own. */
+  readonly bytes: Uint8Array | undefined
+  /** Fills `target` with the bytes from `offset` on; returns how many there were, fewer only at the end. */
+  readInto(target: Uint8Array, offset: number): number
+  /** Releases the source; idempotent. */
+  close(): void
+}
+
+/** Bytes appended, in order. Errors are thrown as PcpError by whoever implements it. */
+export interface ByteSink {
+  /** Bytes appended so far, those that were there before included. */
+  readonly size: number
+  /** Appends all of `bytes`, which the sink does not keep. */
+  write(bytes: Uint8Array): void
+  /** What was written so far is where other processes can read it. */
+  flush(): void
+  /** Flushes and releases the sink; idempotent. */
+  close(): void
+}
+
+/** Files as archives need them: names to find, contents to read. Paths have `/` between their parts. */
+export interface ArchiveFiles {
+  /** Is there a directory of this name? */
+  isDirectory(path: string): boolean
+  /** Names of what a directory holds, in its own order. Throws a PcpError with the errno. */
+  list(directory: string): readonly string[]
+  /**
+   * Opens a file. With a compression suffix its content is decompressed, at the latest when first read. Throws a PcpError:
+   * the errno, or PM_ERR_LOGREC for what cannot be decompressed (also from `size` and `readInto`).
+   */
+  open(path: string): ByteSource
+}
+
+/** A source of bytes in memory. */
+export function bytesSource(bytes: Uint8Array): ByteSource {
+  return {
+    size: bytes.length,
+    bytes,
+    readInto(target, offset) {
+      const part = bytes.subarray(offset, offset + target.length)
+      target.set(part)
+      return part.length
+    },
+    close() {},
+  }
+}
+
+/** Up to `length` bytes at `offset`, fewer at the end: a view of a source in memory, otherwise a copy. */
+export function readBytes(source: ByteSource, offset: number, length: number): Uint8Array {
+  if (source.bytes !== undefined) return source.bytes.subarray(offset, offset + length)
+  const target = new Uint8Array(Math.max(0, Math.min(length, source.size - offset)))
+  return target.subarray(0, source.readInto(target, offset))
+}
