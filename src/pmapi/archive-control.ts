@@ -1,0 +1,59 @@
+/** What a context over an archive can do besides: move in time, and look at records. pmSetMode(3), docs/pmapi.md */
+
+import type { ArchiveLabel } from '../archive/label.ts'
+import type { ScanOptions, ScanResult } from '../archive/scan.ts'
+import type { Timestamp } from '../base/timestamp.ts'
+import type { Indom, Pmid } from '../model/ids.ts'
+import type { Instances } from '../model/source.ts'
+import type { FetchResult } from '../model/values.ts'
+
+/** How a fetch finds its values: the next record, the record before, or values computed for the origin. */
+export type ArchiveMode = 'forward' | 'backward' | 'interpolate'
+
+/** Which records, or which moments, to iterate over. */
+export interface ArchiveRange {
+  /** From here on; default: the archive's start, or its end when going backwards. */
+  readonly from?: Timestamp
+  /** Up to here, inclusive; default: the other end of the archive. */
+  readonly to?: Timestamp
+  /** Later ones first. */
+  readonly backward?: boolean
+}
+
+/**
+ * The archive behind a context. Everything here answers at once, as archives are files; a damaged record throws
+ * PM_ERR_LOGREC from whatever had to read it.
+ */
+export interface ArchiveControl {
+  /** The label of the first archive. @see pmGetArchiveLabel(3) */
+  readonly label: ArchiveLabel
+  /** When the first archive starts. */
+  readonly start: Timestamp
+  /** The last record's time; later when the archive grows. PM_ERR_LOGREC where it cannot be found. @see pmGetArchiveEnd(3) */
+  end(): Timestamp
+  readonly mode: ArchiveMode
+  /** The moment questions about instances and labels are answered for: of the last record, or of the next interpolation. */
+  readonly origin: Timestamp
+  /**
+   * Says how the next fetch finds its values. `when` is the new origin; without it the origin stays. `stepSec` is what an
+   * interpolating fetch adds to the origin, to the nanosecond; a negative one goes back. @see pmSetMode(3)
+   */
+  setMode(mode: ArchiveMode, when?: Timestamp, stepSec?: number): void
+  /**
+   * The next record as it is; a mark has no sets. PM_ERR_EOL behind the last one, PM_ERR_MODE when interpolating.
+   * @see pmFetchArchive(3)
+   */
+  fetchRecord(): FetchResult
+  /** Instances of a domain over the archive's whole life. PM_ERR_INDOM_LOG. @see pmGetInDomArchive(3) */
+  instances(indom: Indom): Instances
+  /** Instance of that name, or of that name up to its first blank, at any time. PM_ERR_INST_LOG. @see pmLookupInDomArchive(3) */
+  instanceId(indom: Indom, name: string): number
+  /** Name of an instance, the newest it had. PM_ERR_INST_LOG. @see pmNameInDomArchive(3) */
+  instanceName(indom: Indom, id: number): string
+  /** All records in a range, marks among them; the context's own position stays where it is. */
+  records(range?: ArchiveRange): IterableIterator<FetchResult>
+  /** Values computed at every `stepSec` of a range; the context's own position stays where it is. */
+  samples(ids: readonly Pmid[], stepSec: number, range?: ArchiveRange): IterableIterator<FetchResult>
+  /** All values of some metrics as columns of times and numbers, in one pass over the records. */
+  scan(ids: readonly Pmid[], options?: ScanOptions): ScanResult
+}
