@@ -68,7 +68,7 @@ export function encodeLabels(ident: number, level: number, sets: readonly LabelS
     view.setInt32(at + 4, set.status < 0 ? set.status : set.labels.length)
     view.setInt32(at + 8, jsonAt)
     view.setInt32(at + 12, json.length)
-    at = writeIndex(view, at + SET_BYTES, json, set.labels)
+    at = writeLabelIndex(view, at + SET_BYTES, json, set.labels)
     bytes.set(json, jsonAt)
     jsonAt += json.length
   })
@@ -132,7 +132,13 @@ interface Member {
   readonly valueLength: number
 }
 
-function writeIndex(view: DataView, at: number, json: Uint8Array, labels: readonly Label[]): number {
+/** Writes where the labels of a set stand in its JSON, and returns the offset behind. PM_ERR_LABEL when one is not there. */
+export function writeLabelIndex(
+  view: DataView,
+  at: number,
+  json: Uint8Array,
+  labels: readonly Label[],
+): number {
   if (labels.length === 0) return at
   const members = membersOf(json)
   for (const label of labels) {

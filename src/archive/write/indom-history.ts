@@ -1,0 +1,97 @@
+/** What was written of each instance domain last, and hence what has to be written next. docs/formats/archive.md */
+import type { Indom } from '../../model/ids.ts'
+import type { ArchiveVersion } from '../stamp.ts'
+import type { InstanceColumns } from './metadata.ts'
+
+/** What has to be written of an instance domain. */
+export interface IndomChange {
+  readonly isDelta: boolean
+  readonly instances: InstanceColumns
+}
+
+interface Snapshot {
+  readonly ids: readonly number[]
+  readonly names: readonly string[]
+}
+
+/** The last snapshot of every instance domain of one archive. */
+export class IndomHistory {
+  readonly #last = new Map<Indom, Snapshot>()
+
+  /** Has this domain been written? */
+  has(indom: Indom): boolean {
+    return this.#last.has(indom)
+  }
+
+  /** Is this instance in the snapshot written last? */
+  hasInstance(indom: Indom, inst: number): boolean {
+    const ids = this.#last.get(indom)?.ids
+    return ids !== undefined && find(ids, inst) >= 0
+  }
+
+  /**
+   * Takes a domain as it is now, in any order, and says what to write: nothing when it is as it was, or empty, which no
+   * record can say. The first of several instances with one id counts.
+   */
+  change(
+    version: ArchiveVersion,
+    indom: Indom,
+    ids: readonly number[],
+    names: readonly string[],
+  ): IndomChange | undefined {
+    const next = sorted(ids, names)
+    const size = next.ids.length
+    if (size === 0) return undefined
+    const last = this.#last.get(indom)
+    const delta = last === undefined ? undefined : deltaBetween(last, next)
+    if (delta !== undefined && delta.ids.length === 0) return undefined
+    this.#last.set(indom, next)
+    if (version === 3 && delta !== undefined && delta.ids.length <= size)
+      return { isDelta: true, instances: delta }
+    return { isDelta: false, instances: next }
+  }
+}
+
+/** What went and what came, ascending; undefined when an instance that stayed has another name now. */
+function deltaBetween(last: Snapshot, next: Snapshot): InstanceColumns | undefined {
+  const ids: number[] = []
+  const names: (string | undefined)[] = []
+  let l = 0
+  let n = 0
+  while (l < last.ids.length || n < next.ids.length) {
+    const gone = last.ids[l] ?? Number.POSITIVE_INFINITY
+    const come = next.ids[n] ?? Number.POSITIVE_INFINITY
+    if (gone === come) {
+      if (last.names[l++] !== next.names[n++]) return undefined
+    } else if (gone < come) {
+      ids.push(gone)
+      names.push(undefined)
+      l++
+    } else {
+      ids.push(come)
+      names.push(next.names[n++])
+    }
+  }
+  return { ids, names }
+}
+
+function sorted(ids: readonly number[], names: readonly string[]): Snapshot {
+  if (ids.every((id, i) => i === 0 || ids[i - 1]! < id)) return { ids, names }
+  const order = ids.map((_, i) => i).sort((a, b) => ids[a]! - ids[b]! || a - b)
+  const distinct = order.filter((i, k) => k === 0 || ids[order[k - 1]!] !== ids[i])
+  return { ids: distinct.map((i) => ids[i]!), names: distinct.map((i) => names[i]!) }
+}
+
+/** Where a number is in an ascending list, -1 when it is not there. */
+function find(ids: readonly number[], id: number): number {
+  let low = 0
+  let high = ids.length - 1
+  while (low <= high) {
+    const middle = (low + high) >> 1
+    const found = ids[middle]!
+    if (found === id) return middle
+    if (found < id) low = middle + 1
+    else high = middle - 1
+  }
+  return -1
+}
