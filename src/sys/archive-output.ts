@@ -1,0 +1,95 @@
+/** The files of an archive being written, on disk. pmlogger(1), docs/formats/archive.md */
+import { closeSync, constants, fdatasyncSync, ftruncateSync, openSync, unlinkSync, writeSync } from 'node:fs'
+import type { ByteSink } from '../base/byte-source.ts'
+
+/** How files are written. */
+export interface ArchiveOutputOptions {
+  /** Mode of new files, less the umask. Default 0o666. */
+  readonly mode?: number
+  /**
+   * Bytes collected before they are written. Default 0: one write a record, so that nothing is lost when the process is
+   * killed.
+   */
+  readonly collect?: number
+  /** Waits at `flush` and `close` until the disk has it, for what must survive a crash of the system. Default false. */
+  readonly sync?: boolean
+}
+
+/** What an archive writer makes its files with: `BASE.part`, never over something that is there. Throws Node's errors. */
+export function archiveOutput(base: string, options: ArchiveOutputOptions = {}): ArchiveOutput {
+  return {
+    name: base,
+    create: (part) => new FileSink(`${base}.${part}`, options),
+    remove: (part) => unlinkSync(`${base}.${part}`),
+  }
+}
+
+/** Files by what follows their base name. */
+export interface ArchiveOutput {
+  readonly name: string
+  create(part: string): ByteSink
+  remove(part: string): void
+}
+
+/** A new file that is appended to. A write that fails leaves no part of its record behind. */
+class FileSink implements ByteSink {
+  readonly #fd: number
+  readonly #sync: boolean
+  readonly #waiting: Uint8Array
+  #waitingSize = 0
+  /** Bytes in the file. */
+  #written = 0
+  #isClosed = false
+
+  constructor(path: string, { mode = 0o666, collect = 0, sync = false }: ArchiveOutputOptions) {
+    this.#fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode)
+    this.#sync = sync
+    this.#waiting = new Uint8Array(collect)
+  }
+
+  get size(): number {
+    return this.#written + this.#waitingSize
+  }
+
+  write(bytes: Uint8Array): void {
+    if (this.#waitingSize + bytes.length > this.#waiting.length) this.#writeWaiting()
+    if (bytes.length > this.#waiting.length) {
+      this.#append(bytes)
+      return
+    }
+    this.#waiting.set(bytes, this.#waitingSize)
+    this.#waitingSize += bytes.length
+  }
+
+  flush(): void {
+    this.#writeWaiting()
+    if (this.#sync) fdatasyncSync(this.#fd)
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    try {
+      this.flush()
+    } finally {
+      closeSync(this.#fd)
+    }
+  }
+
+  #writeWaiting(): void {
+    if (this.#waitingSize === 0) return
+    this.#append(this.#waiting.subarray(0, this.#waitingSize))
+    this.#waitingSize = 0
+  }
+
+  #append(bytes: Uint8Array): void {
+    let done = 0
+    try {
+      while (done < bytes.length) done += writeSync(this.#fd, bytes, done)
+    } catch (error) {
+      if (done > 0) ftruncateSync(this.#fd, this.#written)
+      throw error
+    }
+    this.#written += bytes.length
+  }
+}
