@@ -9,6 +9,7 @@ import { PduConnection, socketStream } from './connection.ts'
 import { type Env, type HostSpec, hostAttr } from './host-spec.ts'
 import { isLoopback } from './loopback.ts'
 import { nextPdu } from './next-pdu.ts'
+import { tracePdus } from './pdu-trace.ts'
 import { logIn, type Peer, probe, type Security, securityOf, startTls, wantedFlags } from './secure-dial.ts'
 import { wait } from './wait.ts'
 
@@ -145,7 +146,8 @@ async function dialOne(
   const isLocal =
     target.path !== undefined || (target.proxy === undefined && isLoopback(socket.remoteAddress))
   if (target.proxy !== undefined) await askProxy(socket, target, limitMs, signal)
-  const connection = new PduConnection(socketStream(socket), { name: `pmcd at ${target.address}` })
+  const name = `pmcd at ${target.address}`
+  const connection = new PduConnection(socketStream(socket), { name, watch: tracePdus(name) })
   try {
     const ms = timeoutMs(env['PMCD_REQUEST_TIMEOUT'], 2 * CONNECT_MS)
     const features = checkChallenge(await nextPdu(connection, { ms, signal }), target, wish.container)

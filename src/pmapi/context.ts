@@ -22,6 +22,7 @@ import { type Clock, SYSTEM_CLOCK } from './clock.ts'
 import { withEventMetrics } from './event-metrics.ts'
 import type { Row } from './row.ts'
 import { type SampleOptions, sampleRows, type ValuesOptions, valuesOnce } from './sample.ts'
+import { traced } from './traced.ts'
 
 /** What every question may carry. */
 export interface CallOptions {
@@ -72,7 +73,7 @@ export class Context {
   readonly #backoff: Backoff
 
   private constructor(source: MetricSource, options: ContextOptions) {
-    this.#source = withEventMetrics(source)
+    this.#source = traced(withEventMetrics(source))
     this.#options = options
     this.#clock = options.clock ?? SYSTEM_CLOCK
     this.#backoff = new Backoff(options.reconnectTimeouts)
@@ -295,7 +296,7 @@ export class Context {
       throw new PcpError('ETIMEDOUT', 'Too soon after the last failed attempt to reconnect')
     await this.#source.close()
     try {
-      this.#source = withEventMetrics(await reopen(options?.signal))
+      this.#source = traced(withEventMetrics(await reopen(options?.signal)))
       this.#backoff.succeeded()
     } catch (error) {
       this.#backoff.failed(this.#clock.now())

@@ -2,9 +2,9 @@
 import type { PcpError } from '../model/errors.ts'
 import type { PduWatch } from '../net/watch.ts'
 import { pduFrom, pduName, pduType } from '../wire/pdu.ts'
+import { pduDump } from '../wire/pdu-details.ts'
 import { Debug } from './debug.ts'
 import { EventTrace, type TracedConnection } from './event-trace.ts'
-import { pduDump } from './pdu-details.ts'
 
 /** Handed to every part that has something to tell. */
 export interface Diagnostics {

@@ -10,7 +10,7 @@
 import { errStr, type PcpError } from '../model/errors.ts'
 import { ctime } from '../sys/log.ts'
 import { pduName, pduType } from '../wire/pdu.ts'
-import { replyTypeOf, sentDetail } from './pdu-details.ts'
+import { replyTypeOf, sentDetail } from '../wire/pdu-details.ts'
 
 /** Bits of -T. */
 const TRACE_CONNECTIONS = 1

@@ -1,5 +1,6 @@
 /** The option grammar of PCP's commands, one table a command. pmgetopt_r(3), pmUsageMessage(3) */
 import { versionLine } from '../../base/version.ts'
+import { clearDebug, type DebugName, setDebug, traceTo } from '../../model/debug.ts'
 import type { ToolIo } from './tool.ts'
 
 /** One option, or the heading of a section of the usage text. */
@@ -142,22 +143,36 @@ function findLong(options: readonly Option[], name: string): LongMatch {
   return { candidates: [first.long!, ...others.reverse().map(({ long }) => long!)] }
 }
 
-/** What of a command line decides whether the command runs at all. */
-export type Beginning = Pick<ParsedOptions, 'given' | 'problems'>
+/** What of a command line decides whether the command runs at all, and what it tells of its work. */
+export interface Beginning extends Pick<ParsedOptions, 'given' | 'problems'> {
+  readonly standard?: { readonly debug: ReadonlySet<DebugName> }
+}
 
 /**
  * Deals with what ends a command before it starts: -V, -?, and mistakes, which are printed with the usage text.
- * Returns the exit status, or undefined when the command should run.
+ * Returns the exit status, or undefined when the command should run; then the diagnostics of -D are on.
  */
-export function endEarly(table: OptionTable, { given, problems }: Beginning, io: ToolIo): number | undefined {
+export function endEarly(table: OptionTable, beginning: Beginning, io: ToolIo): number | undefined {
+  const { given, problems, standard } = beginning
   for (const problem of problems) io.stderr.write(`${io.progname}: ${problem}\n`)
   if (given.some(({ option }) => option.long === 'version')) {
     io.stderr.write(versionLine(io.progname))
     return 0
   }
-  if (problems.length === 0 && !given.some(({ option }) => option.long === 'help')) return undefined
+  if (problems.length === 0 && !given.some(({ option }) => option.long === 'help')) {
+    if (standard !== undefined) startTraces(standard.debug, io)
+    return undefined
+  }
   io.stderr.write(usageText(table, io.progname))
   return 1
+}
+
+/** Switches on what -D names, and nothing else: a test runs many commands in one process. */
+function startTraces(names: ReadonlySet<DebugName>, { stderr }: ToolIo): void {
+  clearDebug('all')
+  if (names.size === 0) return
+  traceTo((line) => stderr.write(`${line}\n`))
+  setDebug([...names].join(','))
 }
 
 /** The usage text. @see pmUsageMessage(3) */

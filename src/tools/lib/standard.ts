@@ -1,7 +1,7 @@
 /** The options that mean the same in most commands: where values come from, when, and in which zone. pmGetOptions(3) */
 import { hostname } from 'node:os'
 import type { Timestamp } from '../../base/timestamp.ts'
-import { parseDebug } from '../../model/debug.ts'
+import { type DebugName, parseDebug } from '../../model/debug.ts'
 import { PcpError } from '../../model/errors.ts'
 import { parseLocalSpec } from '../../pmapi/local-spec.ts'
 import { parseInterval } from '../../time/interval.ts'
@@ -114,7 +114,7 @@ export interface StandardOptions {
   readonly derived: readonly string[]
   /** Edits of the table of local agents, their grammar checked. */
   readonly specLocal: readonly string[]
-  readonly debug: ReadonlySet<string>
+  readonly debug: ReadonlySet<DebugName>
 }
 
 /** How a command treats several sources. */
@@ -182,7 +182,7 @@ class StandardReader {
   #namespace: StandardOptions['namespace']
   #guimode = false
   #guiport: number | undefined
-  #debug: ReadonlySet<string> = new Set()
+  #debug: ReadonlySet<DebugName> = new Set()
 
   constructor(rules: StandardRules) {
     this.#rules = rules

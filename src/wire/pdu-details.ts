@@ -24,7 +24,7 @@ import {
   PDU_TEXT_REQ,
   pduType,
   wordAt,
-} from '../wire/pdu.ts'
+} from './pdu.ts'
 
 /** Where the telling word of a PDU is, and what it is called. */
 interface Detail {
