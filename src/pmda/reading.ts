@@ -10,11 +10,12 @@ const NOT_READ = new PcpError('PM_ERR_AGAIN')
  * the previous values.
  */
 export class Reading<T> {
-  readonly #read: () => T
+  readonly #read: (moment: object | undefined) => T
   #moment: object | undefined
   #outcome: Outcome<T> = NOT_READ
 
-  constructor(read: () => T) {
+  /** `read` is given the moment, for the readings it rests on. */
+  constructor(read: (moment: object | undefined) => T) {
     this.#read = read
   }
 
@@ -23,7 +24,7 @@ export class Reading<T> {
     if (moment !== undefined && moment === this.#moment) return
     this.#moment = moment
     try {
-      this.#outcome = this.#read()
+      this.#outcome = this.#read(moment)
     } catch (error) {
       this.#outcome = PcpError.from(error)
     }

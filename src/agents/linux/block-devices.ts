@@ -1,8 +1,7 @@
 /** Block devices of one kind as an instance domain over /proc/diskstats. */
 import type { IndomSpec, Labels } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
-import type { LinuxContext } from './context.ts'
-import { DISK_COLUMNS, type DiskKind, type DiskTable, newDiskTable, parseDiskstats } from './disk-table.ts'
+import { DISK_COLUMNS, type DiskKind, type DiskTable } from './disk-table.ts'
 import { InstanceIds } from './instance-ids.ts'
 
 /** What an instance domain of block devices is made from. */
@@ -101,14 +100,17 @@ export class BlockDevices {
 }
 
 /**
- * /proc/diskstats once more, for devices named by something that can change without the file changing. `before` is called
+ * The table of `diskstats` for devices named by something that can change without the file changing. `before` is called
  * at each reading.
  */
-export function namedReading(ctx: LinuxContext, before: () => void = () => undefined): Reading<DiskTable> {
-  const table = newDiskTable()
-  return new Reading(() => {
+export function namedReading(
+  diskstats: Reading<DiskTable>,
+  before: () => void = () => undefined,
+): Reading<DiskTable> {
+  let layout = 0
+  return new Reading((moment) => {
     before()
-    table.layout++
-    return parseDiskstats(ctx.file('/proc/diskstats').scan(), table)
+    diskstats.refresh(moment)
+    return { ...diskstats.value, layout: ++layout }
   })
 }

@@ -3,7 +3,8 @@ import { readdirSync } from 'node:fs'
 import { PcpError } from '../../model/errors.ts'
 import type { AgentEnv, IndomSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
-import { ProcFile, readAttribute, readSmallFile, rooted } from '../../sys/proc.ts'
+import { Attributes } from '../../sys/attributes.ts'
+import { ProcFile, readSmallFile, rooted } from '../../sys/proc.ts'
 import { newStat, type ProcStat, parseStat } from './proc-stat.ts'
 import { parseNumber } from './sample.ts'
 import { readTopology, type Topology } from './topology.ts'
@@ -23,7 +24,7 @@ export interface LinuxContext {
   text(path: string): string
   /** As `text`, but '' when there is no such file: the kernel has nothing of the kind to tell about. */
   optionalText(path: string): string
-  /** An attribute of sysfs, trimmed; undefined when it cannot be read. */
+  /** An attribute of sysfs or another small file, trimmed, read once a request; undefined when it cannot be read. */
   attribute(path: string): string | undefined
   /** The number that an attribute is, decimal or 0x hexadecimal; undefined when it cannot be read or is none. */
   number(path: string): number | undefined
@@ -37,6 +38,8 @@ export interface LinuxContext {
   readonly cpus: IndomSpec
   /** Instance domain 19: NUMA nodes, the id is the node's number; a kernel without NUMA has one, node0. */
   readonly nodes: IndomSpec
+  /** A request begins: forgets the attributes, unless it belongs to the moment of the one before. */
+  begin(moment: object | undefined): void
   /** Releases the open files. */
   close(): void
 }
@@ -56,7 +59,15 @@ export function openContext(env: AgentEnv): LinuxContext {
     return found
   }
   const text = (path: string): string => readSmallFile(root, path)
-  const attribute = (path: string): string | undefined => readAttribute(root, path)
+  const attributes = new Attributes(root)
+  const remembered = new Map<string, string | undefined>()
+  let current: object | undefined
+  const attribute = (path: string): string | undefined => {
+    if (remembered.has(path)) return remembered.get(path)
+    const found = attributes.read(path)
+    remembered.set(path, found)
+    return found
+  }
   const list = (path: string): readonly string[] => {
     try {
       return readdirSync(rooted(root, path)).sort()
@@ -112,7 +123,12 @@ export function openContext(env: AgentEnv): LinuxContext {
       labels: { device_type: 'numa_node', indom_name: 'per numa_node' },
       instanceLabels: (inst) => ({ numa_node: inst }),
     },
+    begin: (moment) => {
+      if (moment === undefined || moment !== current) remembered.clear()
+      current = moment
+    },
     close: () => {
+      attributes.close()
       for (const open of files.values()) open.close()
       files.clear()
     },

@@ -5,6 +5,7 @@ import { BlockDevices, namedReading } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
 import { DISK_ROWS, diskMeaning } from './disk-rows.ts'
 import { schedulerOf, sysBlock } from './disk-scheduler.ts'
+import type { DiskTable } from './disk-table.ts'
 import { InstanceIds } from './instance-ids.ts'
 import { orNothing } from './sample.ts'
 
@@ -37,21 +38,27 @@ const PATHS = {
   text: 'The instances of disk.dev.',
 } as const
 
-/** disk.wwid, and hinv.map.scsi_id of `disks`. `sizes` has the Kbyte of each device. */
+/** What the metrics of disk.wwid rest on; `sizes` has the Kbyte of each device. */
+interface Readings {
+  readonly diskstats: Reading<DiskTable>
+  readonly sizes: Reading<ReadonlyMap<string, number>>
+}
+
+/** disk.wwid, and hinv.map.scsi_id of `disks`. */
 export function wwidMetrics(
   ctx: LinuxContext,
   disks: BlockDevices,
-  sizes: Reading<ReadonlyMap<string, number>>,
+  { diskstats, sizes }: Readings,
 ): { [name: string]: MetricSpec } {
   const idOf = (device: string): string | undefined => {
     const wwid = readWwid(ctx, `${sysBlock(device)}/device/wwid`) ?? readWwid(ctx, `${sysBlock(device)}/wwid`)
     return wwid === undefined ? undefined : scsiId(wwid)
   }
   const ids = new InstanceIds()
-  const diskstats = namedReading(ctx)
-  const devices = new BlockDevices({ ...PATHS, reading: diskstats })
-  const units = new Reading(() => {
-    diskstats.refresh(undefined)
+  const named = namedReading(diskstats)
+  const devices = new BlockDevices({ ...PATHS, reading: named })
+  const units = new Reading((moment) => {
+    named.refresh(moment)
     const found = new Map<number, Unit>()
     for (const inst of devices.list().ids) {
       const name = idOf(devices.deviceOf(inst)!)

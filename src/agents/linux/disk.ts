@@ -7,7 +7,7 @@ import { BlockDevices, namedReading } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
 import { DISK_ROWS, type DiskRow, diskMeaning } from './disk-rows.ts'
 import { schedulerMetric } from './disk-scheduler.ts'
-import { newDiskTable, parseDiskstats, parsePartitions } from './disk-table.ts'
+import { type DiskTable, newDiskTable, parseDiskstats, parsePartitions } from './disk-table.ts'
 import { wwidMetrics } from './disk-wwid.ts'
 import { mdStatusMetric } from './md-status.ts'
 import { orNothing } from './sample.ts'
@@ -55,7 +55,7 @@ export function diskMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
     text: 'By the name the kernel gives them: zram0.',
   })
   const dm = new BlockDevices({
-    reading: namedReading(ctx),
+    reading: namedReading(diskstats),
     kind: 'dm',
     serial: 24,
     help: 'Device mapper devices: logical volumes, encrypted disks, multipath disks',
@@ -63,7 +63,7 @@ export function diskMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
     labels: { ...device, indom_name: 'per dm device' },
     nameOf: (name) => ctx.attribute(`/sys/block/${name}/dm/name`) || undefined,
   })
-  const md = mdDevices(ctx)
+  const md = mdDevices(ctx, diskstats)
 
   return {
     ...familyMetrics({
@@ -114,7 +114,7 @@ export function diskMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
     ...nameMetric('hinv.map.dmname', 54, dm, 'device mapper device', 'dm-0'),
     ...nameMetric('hinv.map.mdname', 59, md, 'software RAID', 'md127'),
     ...schedulerMetric(ctx, disks),
-    ...wwidMetrics(ctx, disks, sizes),
+    ...wwidMetrics(ctx, disks, { diskstats, sizes }),
     ...zramMetrics(ctx, zram),
     ...mdStatusMetric(ctx, md),
     'hinv.ndisk': {
@@ -130,10 +130,10 @@ export function diskMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
   }
 }
 
-function mdDevices(ctx: LinuxContext): BlockDevices {
+function mdDevices(ctx: LinuxContext, diskstats: Reading<DiskTable>): BlockDevices {
   const aliases = new Map<string, string>()
   return new BlockDevices({
-    reading: namedReading(ctx, () => {
+    reading: namedReading(diskstats, () => {
       aliases.clear()
       for (const name of ctx.list('/dev/md')) {
         const target = linkTarget(rooted(ctx.root, `/dev/md/${name}`))

@@ -81,6 +81,10 @@ export const agent: AgentDefinition = defineAgent({
     // without prototype it is a dictionary from the start: an ordinary object takes a microsecond for each name
     const metrics: { [name: string]: MetricSpec } = Object.create(null)
     for (const subject of SUBJECTS) Object.assign(metrics, subject(ctx))
-    return { metrics: inOrder(metrics, NAME_ORDER), close: ctx.close }
+    return {
+      metrics: inOrder(metrics, NAME_ORDER),
+      beforeRequest: (_kind, { moment }) => ctx.begin(moment),
+      close: ctx.close,
+    }
   },
 })

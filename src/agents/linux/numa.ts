@@ -165,8 +165,9 @@ export function numaMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
       const nodes = new Map<number, Fields>()
       for (const name of ctx.list('/sys/devices/system/node')) {
         const number = /^node(\d+)$/.exec(name)?.[1]
+        if (number === undefined) continue
         const text = ctx.attribute(`/sys/devices/system/node/${name}/${file}`)
-        if (number !== undefined && text !== undefined) nodes.set(Number(number), parseNode(text))
+        if (text !== undefined) nodes.set(Number(number), parseNode(text))
       }
       return nodes
     })
@@ -233,6 +234,6 @@ export function numaMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
 
 /** Bytes of a huge page of the default size. */
 function hugePageSize(ctx: LinuxContext): number | undefined {
-  const kilobytes = /^Hugepagesize:\s+(\d+)/m.exec(ctx.file('/proc/meminfo').text())?.[1]
+  const kilobytes = /^Hugepagesize:\s+(\d+)/m.exec(ctx.attribute('/proc/meminfo') ?? '')?.[1]
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024
 }

@@ -1,0 +1,44 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { Attributes } from '../../src/sys/attributes.ts'
+
+describe('Attributes', () => {
+  it('sees a file below another root that comes, is replaced and goes', () => {
+    const root = mkdtempSync(join(tmpdir(), 'attributes-'))
+    const path = '/sys/class/net/eth0/mtu'
+    const file = join(root, path)
+    const attributes = new Attributes(root)
+    try {
+      expect(attributes.read(path)).toBeUndefined()
+      mkdirSync(join(root, '/sys/class/net/eth0'), { recursive: true })
+      writeFileSync(file, '1500\n')
+      expect(attributes.read(path)).toBe('1500')
+      writeFileSync(`${file}.new`, '9000\n')
+      renameSync(`${file}.new`, file)
+      expect(attributes.read(path)).toBe('9000')
+      rmSync(file)
+      expect(attributes.read(path)).toBeUndefined()
+    } finally {
+      attributes.close()
+      rmSync(root, { recursive: true })
+    }
+  })
+
+  it.runIf(existsSync('/sys/kernel/fscaps'))('reads this system again and again, also after close', () => {
+    const attributes = new Attributes('/')
+    const expected = readFileSync('/sys/kernel/fscaps', 'utf8').trim()
+    for (let i = 0; i < 3; i++) expect(attributes.read('/sys/kernel/fscaps')).toBe(expected)
+    attributes.close()
+    expect(attributes.read('/sys/kernel/fscaps')).toBe(expected)
+    attributes.close()
+  })
+
+  it('gives nothing, twice, for what this system does not have', () => {
+    const attributes = new Attributes('/')
+    expect(attributes.read('/sys/no/such/attribute')).toBeUndefined()
+    expect(attributes.read('/sys/no/such/attribute')).toBeUndefined()
+    attributes.close()
+  })
+})
