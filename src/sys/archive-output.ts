@@ -31,6 +31,9 @@ export interface ArchiveOutput {
   remove(part: string): void
 }
 
+/** Appending, so that after a record that was cut off again the next one stands where it began. */
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND
+
 /** A new file that is appended to. A write that fails leaves no part of its record behind. */
 class FileSink implements ByteSink {
   readonly #fd: number
@@ -42,7 +45,7 @@ class FileSink implements ByteSink {
   #isClosed = false
 
   constructor(path: string, { mode = 0o666, collect = 0, sync = false }: ArchiveOutputOptions) {
-    this.#fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode)
+    this.#fd = openSync(path, CREATE, mode)
     this.#sync = sync
     this.#waiting = new Uint8Array(collect)
   }
