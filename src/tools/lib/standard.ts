@@ -94,6 +94,11 @@ const ENVIRONMENT: readonly (readonly [string, StandardName])[] = [
   ['PCP_HOSTZONE', 'hostzone'],
 ]
 
+/** The environment variables that stand for an option of a table; none for those that are a command's own. */
+export function variablesOf(row: unknown): readonly string[] {
+  return ENVIRONMENT.filter(([, name]) => STANDARD[name] === row).map(([variable]) => variable)
+}
+
 /** What the standard options say. */
 export interface StandardOptions {
   readonly source: 'host' | 'archive' | 'local' | undefined

@@ -43,6 +43,8 @@ export interface Tool {
   readonly examples?: readonly (readonly [command: string, purpose: string])[]
   /** Exit statuses other than 0 for success and 1 for an error or a usage text, with what they mean. */
   readonly exitStatus?: readonly (readonly [status: number, meaning: string])[]
+  /** Commands that belong to this one, for the man page, besides those that its standard options lead to. */
+  readonly seeAlso?: readonly string[]
   /** What `parseOptions` reads the command line by; absent for a command without options of its own. */
   readonly options?: OptionTable
   /** Runs the command; resolves to its exit status. */

@@ -1,0 +1,132 @@
+/** The man page of a command, from its table of options and what it says of itself. man(7), docs/guide/tools.md */
+import { VERSION } from '../../base/version.ts'
+import type { Option, OptionTable } from './options.ts'
+import { STANDARD, type StandardName, variablesOf } from './standard.ts'
+import type { Tool } from './tool.ts'
+
+/** What standard options lead to, beside what a command names itself. */
+const RELATED: readonly (readonly [StandardName, readonly string[]])[] = [
+  ['host', ['pmcd']],
+  ['archive', ['pmlogger']],
+  ['namespace', ['pmnsmerge']],
+  ['debug', ['pmdbg']],
+]
+
+/** The page in man(7) macros. `known` are the commands that have a page: only those are referred to. */
+export function manPage(tool: Tool, known: ReadonlySet<string>): string {
+  const { name, summary, options } = tool
+  const parts = [
+    `.\\" Generated from the option table of ${name}: change that.`,
+    `.TH ${quoted(name.toUpperCase())} 1 "" ${quoted(`pcp-ts ${VERSION}`)} "Performance Co-Pilot"`,
+    `.SH NAME\n${escaped(name)} \\- ${escaped(lowerFirst(summary))}`,
+    `.SH SYNOPSIS\n.B ${escaped(name)}${options === undefined ? '' : `\n${escaped(options.synopsis)}`}`,
+    `.SH DESCRIPTION\n${paragraphs(tool.description ?? `${summary}.`)}`,
+    ...(options === undefined ? [] : [optionSection(options)]),
+    exitSection(tool),
+    ...(tool.examples === undefined ? [] : [exampleSection(tool.examples)]),
+    ...environmentSection(options),
+    ...seeAlsoSection(tool, known),
+  ]
+  return `${parts.join('\n')}\n`
+}
+
+function optionSection({ rows }: OptionTable): string {
+  const lines = ['.SH OPTIONS']
+  // A heading without options would be an empty section.
+  let heading: string | undefined
+  for (const row of rows) {
+    if ('heading' in row) {
+      heading = row.heading
+      continue
+    }
+    const help = helpOf(row)
+    if (help === undefined) continue
+    if (heading !== undefined) lines.push(`.SS ${quoted(heading)}`)
+    heading = undefined
+    lines.push('.TP', `${forms(row)}`, escaped(help))
+  }
+  return lines.join('\n')
+}
+
+/** -D is in every page though in no usage text; other options without help are private. */
+function helpOf(row: Option): string | undefined {
+  if (row === STANDARD.debug)
+    return 'tell on standard error of the work while it is done; pmdbg -l lists the NAMES'
+  return row.help
+}
+
+function forms({ short, long, arg }: Option): string {
+  const bold = (text: string): string => `\\fB${escaped(text)}\\fR`
+  const argument = arg === undefined ? '' : `\\fI${escaped(arg)}\\fR`
+  const list: string[] = []
+  if (short !== undefined) list.push(`${bold(`-${short}`)}${arg === undefined ? '' : ` ${argument}`}`)
+  if (long !== undefined) list.push(`${bold(`--${long}`)}${arg === undefined ? '' : `=${argument}`}`)
+  return list.join(', ')
+}
+
+function exitSection({ exitStatus = [] }: Tool): string {
+  const given = new Map(exitStatus)
+  const standard: (readonly [number, string])[] = [
+    [0, 'success'],
+    [1, 'an error, which standard error tells about, or the usage text was shown'],
+  ]
+  const all = [...standard.filter(([status]) => !given.has(status)), ...exitStatus].sort(([a], [b]) => a - b)
+  return `.SH EXIT STATUS\n${all.map(([status, meaning]) => `.TP\n.B ${status}\n${escaped(meaning)}`).join('\n')}`
+}
+
+function exampleSection(examples: NonNullable<Tool['examples']>): string {
+  const each = examples.map(
+    ([command, purpose]) => `.PP\n${escaped(purpose)}\n.PP\n.RS 4\n.EX\n${escaped(command)}\n.EE\n.RE`,
+  )
+  return `.SH EXAMPLES\n${each.join('\n')}`
+}
+
+function environmentSection(options: OptionTable | undefined): string[] {
+  const variables = (options?.rows ?? []).flatMap((row) =>
+    variablesOf(row).map((name) => [name, row as Option] as const),
+  )
+  if (variables.length === 0) return []
+  const lines = variables.map(
+    ([name, option]) => `.TP\n.B ${name}\nstands for ${forms(option)} where that is not given`,
+  )
+  return [`.SH ENVIRONMENT\n${lines.join('\n')}`]
+}
+
+function seeAlsoSection({ name, options, seeAlso = [] }: Tool, known: ReadonlySet<string>): string[] {
+  const rows = new Set<unknown>(options?.rows ?? [])
+  const related = RELATED.filter(([option]) => rows.has(STANDARD[option])).flatMap(([, names]) => names)
+  const names = new Set([...seeAlso, ...related].filter((other) => other !== name && known.has(other)))
+  if (names.size === 0) return []
+  const list = [...names].sort().map((other) => `.BR ${escaped(other)} (1)`)
+  return [`.SH SEE ALSO\n${list.join(',\n')}`]
+}
+
+/** Paragraphs are separated by empty lines; lines of a paragraph that are indented stay as they are. */
+function paragraphs(text: string): string {
+  return text
+    .trim()
+    .split(/\n\s*\n/)
+    .map((paragraph) =>
+      /^\s/.test(paragraph)
+        ? `.RS 4\n.EX\n${escaped(paragraph.replace(/^ {2,4}/gm, ''))}\n.EE\n.RE`
+        : escaped(paragraph.replace(/\s+/g, ' ')),
+    )
+    .join('\n.PP\n')
+}
+
+/** Text as man(7) shows it unchanged. A line may not begin with a dot or an apostrophe, which would be a macro. */
+function escaped(text: string): string {
+  return text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^(?=[.'])/gm, '\\&')
+}
+
+function quoted(text: string): string {
+  return `"${escaped(text).replaceAll('"', '\\(dq')}"`
+}
+
+/** Summaries begin like sentences; in the line of NAME they go on after a dash. Names of things keep their capitals. */
+function lowerFirst(text: string): string {
+  return /^[A-Z][a-z]/.test(text) ? text[0]!.toLowerCase() + text.slice(1) : text
+}
