@@ -1,5 +1,6 @@
 /** Intervals as people write them: `1.5 min`, `2h30m`, `5`. pmParseInterval(3) */
 import type { Timestamp } from '../base/timestamp.ts'
+import { atCaret } from './caret.ts'
 
 /** Seconds in each unit. A final `s` may follow, so `ms` means minutes, as in PCP. */
 const UNITS: ReadonlyMap<string, number> = new Map([
@@ -38,18 +39,18 @@ const TOO_LONG = 2 ** 63
  * infinity, no NaN. @see pmParseInterval(3)
  */
 export function parseInterval(text: string): Timestamp {
-  if (text === '') throw wrong(text, 0, 'Null or empty specification')
+  if (text === '') throw atCaret(text, 0, 'Null or empty specification')
   let total = 0
   let at = match(BLANKS, text, 0).length
   while (at < text.length) {
     const number = readNumber(text, at)
-    if (number === undefined) throw wrong(text, at, 'unexpected value')
+    if (number === undefined) throw atCaret(text, at, 'unexpected value')
     const unitAt = number.end + match(BLANKS, text, number.end).length
     const letters = match(LETTERS, text, unitAt)
     const scale = letters === '' ? 1 : scaleOf(letters.toLowerCase())
-    if (scale === undefined) throw wrong(text, unitAt, 'unexpected value')
+    if (scale === undefined) throw atCaret(text, unitAt, 'unexpected value')
     total += number.value * scale
-    if (!(total < TOO_LONG)) throw wrong(text, at, 'unexpected value')
+    if (!(total < TOO_LONG)) throw atCaret(text, at, 'unexpected value')
     at = unitAt + letters.length
     at += match(BLANKS, text, at).length
   }
@@ -84,8 +85,4 @@ function hexValue(whole: string, fraction: string, exponent: number): number {
 
 function scaleOf(word: string): number | undefined {
   return UNITS.get(word) ?? (word.endsWith('s') ? UNITS.get(word.slice(0, -1)) : undefined)
-}
-
-function wrong(text: string, at: number, message: string): SyntaxError {
-  return new SyntaxError(`${text}\n${' '.repeat(at)}^ -- ${message}`)
 }

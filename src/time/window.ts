@@ -1,6 +1,10 @@
 /** Time windows: what -S, -T, -O and -A mean for an archive or for live values. pmParseTimeWindow(3), PCPIntro(1) */
 import type { Timestamp } from '../base/timestamp.ts'
-import type { Zone } from './zone.ts'
+import { addTimes, compareTimes, earlierOf, laterOf, subtractTimes } from './arithmetic.ts'
+import { atCaret } from './caret.ts'
+import { parseCtimeDate } from './ctime-date.ts'
+import { type FreeDateContext, parseFreeDate } from './free-date.ts'
+import { parseInterval } from './interval.ts'
 
 /** The texts of a time window; what is absent or undefined was not given. */
 export interface WindowTexts {
@@ -14,17 +18,11 @@ export interface WindowTexts {
   readonly origin?: string | undefined
 }
 
-/** What the texts are relative to. */
-export interface WindowContext {
-  /** First moment there is: the archive's start, or now. */
-  readonly start: Timestamp
-  /** Last moment there is: the archive's end, or FOREVER. */
-  readonly end: Timestamp
-  /** The zone dates are in. */
-  readonly zone: Zone
-  /** The wall clock, in seconds since the epoch. */
-  readonly now: number
-}
+/**
+ * What the texts are relative to: the first and last moment there is (an archive's start and end, or now and FOREVER),
+ * the wall clock and the zone dates are in.
+ */
+export type WindowContext = FreeDateContext
 
 /** A time window. */
 export interface TimeWindow {
@@ -33,15 +31,103 @@ export interface TimeWindow {
   readonly finish: Timestamp
   /** The first sample: inside start and finish. */
   readonly origin: Timestamp
-  /** Why -A could not be honoured, where it could not. */
+  /** Why -A could not be honoured, where it could not: PCP's two lines. */
   readonly warning: string | undefined
 }
+
+/** Why an alignment is ignored. */
+const NOT_ALIGNED = 'alignment specified by -A switch could not be applied'
 
 /**
  * Resolves a time window. Throws a SyntaxError whose message is PCP's: the text, and below it a caret and what is wrong.
  * @see pmParseTimeWindow(3)
  */
 export function parseTimeWindow(texts: WindowTexts, context: WindowContext): TimeWindow {
-  void texts
-  return { start: context.start, finish: context.end, origin: context.start, warning: undefined }
+  const { start: first, end: last } = context
+  const given = texts.start === undefined ? first : parseTimeArgument(texts.start, context)
+  let start = laterOf(given, first)
+  let step = texts.align === undefined ? undefined : parseAlignment(texts.align)
+  let warning: string | undefined
+  if (step !== undefined) {
+    const aligned = alignUp(start, step)
+    if (compareTimes(aligned, last) <= 0) start = aligned
+    else {
+      step = undefined
+      warning = atCaret(texts.align!, 0, NOT_ALIGNED).message
+    }
+  }
+  const finish =
+    texts.finish === undefined
+      ? last
+      : earlierOf(parseTimeArgument(texts.finish, { ...context, start }), last)
+  const origin =
+    texts.origin === undefined ? start : parseOrigin(texts.origin, { ...context, start, end: finish }, step)
+  return { start, finish, origin, warning }
+}
+
+function parseOrigin(text: string, context: WindowContext, step: bigint | undefined): Timestamp {
+  const { start, end } = context
+  const origin = earlierOf(laterOf(parseTimeArgument(text, context), start), end)
+  // As measured: without an end the origin stays where it was asked for.
+  if (step === undefined || !Number.isFinite(end.sec)) return origin
+  const aligned = alignUp(origin, step)
+  return compareTimes(aligned, end) <= 0 ? aligned : alignDown(origin, step)
+}
+
+/**
+ * One time argument, as -S, -T and -O take it: an interval after the start or, with a minus, before the end; `@` and a date;
+ * or a free-form date. Not clamped to start and end. Throws a SyntaxError with PCP's two lines.
+ */
+export function parseTimeArgument(given: string, context: WindowContext): Timestamp {
+  const text = given.replace(/^\s+/, '')
+  if (text.startsWith('@')) {
+    return orFree(text.slice(1), context, () => parseCtimeDate(text.slice(1), context.start, context.zone))
+  }
+  if (!text.startsWith('-')) {
+    const interval = text.startsWith('+') ? text.slice(1) : text
+    return orFree(text, context, () => addTimes(context.start, parseInterval(interval)))
+  }
+  // Without an end the minus is the date parser's: `-2 hours` counts from the start, `-2hours` from now.
+  if (Number.isFinite(context.end.sec))
+    return orFree(text, context, () => subtractTimes(context.end, parseInterval(text.slice(1))))
+  return (
+    parseFreeDate(text, context) ?? subtractTimes({ sec: context.now, nsec: 0 }, parseInterval(text.slice(1)))
+  )
+}
+
+/** What `parse` makes of it, else a free-form date, else the error of `parse`. */
+function orFree(text: string, context: WindowContext, parse: () => Timestamp): Timestamp {
+  try {
+    return parse()
+  } catch (error) {
+    const moment = error instanceof SyntaxError ? parseFreeDate(text, context) : undefined
+    if (moment === undefined) throw error
+    return moment
+  }
+}
+
+/** Nanoseconds between the moments that -A asks for. */
+function parseAlignment(text: string): bigint {
+  const step = nanos(parseInterval(text))
+  if (step === 0n) throw atCaret(text, 0, NOT_ALIGNED)
+  return step
+}
+
+function alignDown(moment: Timestamp, step: bigint): Timestamp {
+  const at = nanos(moment)
+  return fromNanos(at - (((at % step) + step) % step))
+}
+
+function alignUp(moment: Timestamp, step: bigint): Timestamp {
+  const down = alignDown(moment, step)
+  return compareTimes(down, moment) === 0 ? down : fromNanos(nanos(down) + step)
+}
+
+function nanos({ sec, nsec }: Timestamp): bigint {
+  return BigInt(sec) * 1_000_000_000n + BigInt(nsec)
+}
+
+function fromNanos(total: bigint): Timestamp {
+  const nsec = ((total % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n
+  return { sec: Number((total - nsec) / 1_000_000_000n), nsec: Number(nsec) }
 }

@@ -89,3 +89,21 @@ export function localTime(sec: number, zone: Zone): LocalTime {
     zone: offset,
   }
 }
+
+/**
+ * Seconds since 1970 UTC of a moment that calendars and clocks of a zone show: a day, and seconds after its midnight as clocks
+ * show them. Of two moments shown alike the later one, and for one that clocks skip as far after the skip, where the zone's
+ * standard time says so. @see mktime(3)
+ */
+export function localMoment(days: number, seconds: number, zone: Zone): number {
+  const local = days * DAY + seconds
+  const before = zone.at(local - DAY).offset
+  const after = zone.at(local + DAY).offset
+  if (before === after) return local - before
+  const early = local - before
+  if (zone.at(early).offset === before) {
+    const late = local - after
+    return zone.at(late).offset === after && !zone.at(late).isDst ? late : early
+  }
+  return local - (zone.at(local - after).offset === after ? after : before)
+}

@@ -1,0 +1,32 @@
+/** The words that dates are written with. pmParseTimeWindow(3) */
+
+const MONTHS = [
+  'january',
+  'february',
+  'march',
+  'april',
+  'may',
+  'june',
+  'july',
+  'august',
+  'september',
+  'october',
+  'november',
+  'december',
+]
+const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
+
+/** Number of a month, 1 to 12, by its full name or exactly three letters in lower case. */
+export function monthOf(word: string): number | undefined {
+  return numberOf(MONTHS, word, 1)
+}
+
+/** Number of a weekday, 0 is Sunday, by its full name or exactly three letters in lower case. */
+export function dayOfWeek(word: string): number | undefined {
+  return numberOf(WEEKDAYS, word, 0)
+}
+
+function numberOf(names: readonly string[], word: string, first: number): number | undefined {
+  const index = names.findIndex((name) => name === word || (word.length === 3 && name.startsWith(word)))
+  return index < 0 ? undefined : index + first
+}

@@ -1,0 +1,187 @@
+/** Dates in the order of ctime(3), as they follow the `@` of a time argument: `@Tue Nov 14 10:30:00 2023`. pmParseTimeWindow(3) */
+import type { Timestamp } from '../base/timestamp.ts'
+import { daysOf } from './calendar.ts'
+import { dayOfWeek, monthOf } from './calendar-words.ts'
+import { atCaret } from './caret.ts'
+import { localMoment, localTime, type Zone } from './zone.ts'
+
+/** What a date says; what it does not say is undefined. */
+interface Fields {
+  weekday?: number
+  month?: number
+  day?: number
+  hour?: number
+  minute?: number
+  second?: number
+  nsec?: number
+  year?: number
+}
+
+const UNEXPECTED = 'unexpected value'
+const LONGEST = { month: 9, weekday: 9 }
+
+/**
+ * The moment a date means. Fields larger than the first one given are those of `start`; smaller ones that are missing are
+ * zero. A date before `start` that names no year may mean the next day, month or year. Throws a SyntaxError with PCP's
+ * two lines.
+ */
+export function parseCtimeDate(text: string, start: Timestamp, zone: Zone): Timestamp {
+  return resolve(new CtimeReader(text).read(), start, zone)
+}
+
+/** Reads the fields in their one order; each may be missing. */
+class CtimeReader {
+  readonly #text: string
+  readonly #fields: Fields = {}
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  read(): Fields {
+    const fields = this.#fields
+    const weekday = this.#word(dayOfWeek, LONGEST.weekday)
+    if (weekday !== undefined) fields.weekday = weekday
+    const month = this.#word(monthOf, LONGEST.month)
+    if (month !== undefined) fields.month = month
+    this.#dayAndHour()
+    this.#minutes()
+    this.#meridian()
+    this.#year()
+    this.#blanks()
+    if (this.#at < this.#text.length) this.#fail(this.#at)
+    return fields
+  }
+
+  /** One or two numbers: a lone one is an hour if it can be, otherwise and before another one a day of the month. */
+  #dayAndHour(): void {
+    const fields = this.#fields
+    const first = this.#number()
+    if (first === undefined) return
+    if (first.value >= 1900 && first.digits >= 4) {
+      this.#at = first.at // the year, read in its own place
+      return
+    }
+    const isDay = fields.month !== undefined || first.value > 23 || this.#anotherFollows()
+    if (!isDay) {
+      fields.hour = first.value
+      return
+    }
+    if (first.value > 31) this.#fail(first.at)
+    // Day 0 counts as not given.
+    if (first.value > 0) fields.day = first.value
+    const second = this.#number()
+    if (second === undefined) return
+    if (second.value >= 1900 && second.digits >= 4) this.#at = second.at
+    else if (second.value > 23) this.#fail(second.at)
+    else fields.hour = second.value
+  }
+
+  #anotherFollows(): boolean {
+    const number = this.#number()
+    if (number === undefined) return false
+    this.#at = number.at
+    return number.value < 1900
+  }
+
+  #minutes(): void {
+    const fields = this.#fields
+    if (!this.#take(':')) return
+    fields.hour ??= 0
+    fields.minute = this.#part(59)
+    if (!this.#take(':')) return
+    fields.second = this.#part(61)
+    if (!this.#take('.')) return
+    const digits = /^\d*/.exec(this.#text.slice(this.#at))![0]
+    fields.nsec = Number(digits.slice(0, 9).padEnd(9, '0'))
+    this.#at += digits.length
+  }
+
+  #meridian(): void {
+    const fields = this.#fields
+    const before = this.#at
+    this.#blanks()
+    const word = this.#text.slice(this.#at, this.#at + 2).toLowerCase()
+    if (word !== 'am' && word !== 'pm') {
+      this.#at = before
+      return
+    }
+    if (fields.hour === undefined || fields.hour > 12) this.#fail(this.#at)
+    this.#at += 2
+    fields.hour = (fields.hour % 12) + (word === 'pm' ? 12 : 0)
+  }
+
+  #year(): void {
+    const year = this.#number()
+    if (year === undefined) return
+    if (year.value < 1900) this.#fail(year.at)
+    this.#fields.year = year.value
+  }
+
+  #word(find: (word: string) => number | undefined, longest: number): number | undefined {
+    this.#blanks()
+    const letters = /^[a-z]*/i.exec(this.#text.slice(this.#at, this.#at + longest))![0].toLowerCase()
+    const found = find(letters)
+    const [length, number] = found === undefined ? [3, find(letters.slice(0, 3))] : [letters.length, found]
+    if (number !== undefined) this.#at += length
+    return number
+  }
+
+  #number(): { readonly at: number; readonly value: number; readonly digits: number } | undefined {
+    const digits = /^ *(\d+)/.exec(this.#text.slice(this.#at))
+    if (digits === null) return undefined
+    const at = this.#at + digits[0].length - digits[1]!.length
+    this.#at += digits[0].length
+    return { at, value: Number(digits[1]), digits: digits[1]!.length }
+  }
+
+  /** A number up to `most` after a colon, 0 when there is none. */
+  #part(most: number): number {
+    const digits = /^\d*/.exec(this.#text.slice(this.#at))![0]
+    const value = Number(digits)
+    if (value > most) this.#fail(this.#at)
+    this.#at += digits.length
+    return value
+  }
+
+  #take(character: string): boolean {
+    const before = this.#at
+    this.#blanks()
+    if (this.#text[this.#at] === character) {
+      this.#at++
+      return true
+    }
+    this.#at = before
+    return false
+  }
+
+  #blanks(): void {
+    while (this.#text[this.#at] === ' ') this.#at++
+  }
+
+  #fail(at: number): never {
+    throw atCaret(this.#text, at, UNEXPECTED)
+  }
+}
+
+function resolve(fields: Fields, start: Timestamp, zone: Zone): Timestamp {
+  const from = localTime(start.sec, zone)
+  if (Object.keys(fields).length === 0) return start
+  let year = fields.year ?? from.year
+  let month = fields.month ?? (fields.year === undefined ? from.month : 1)
+  const isWithin = fields.year === undefined && fields.month === undefined
+  let day = fields.day ?? (isWithin ? from.day : 1)
+  const [hour, minute, second] = [fields.hour ?? 0, fields.minute ?? 0, fields.second ?? 0]
+  const isWholeDate = fields.year !== undefined || fields.weekday !== undefined
+  if (fields.year === undefined && fields.month !== undefined) {
+    if (fields.month < from.month) year++
+  } else if (fields.year === undefined && fields.day !== undefined) {
+    if (fields.day < from.day) month++
+  } else if (!isWholeDate && fields.minute !== undefined) {
+    // An hour alone stays on its day, and seconds do not count.
+    if (hour * 60 + minute < from.hour * 60 + from.minute) day++
+  }
+  const sec = localMoment(daysOf(year, month, day), hour * 3600 + minute * 60 + second, zone)
+  return { sec, nsec: fields.nsec ?? 0 }
+}

@@ -1,0 +1,136 @@
+/** Time windows against 658 recorded pmParseTimeWindow calls, and by what they promise. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { FOREVER } from '../../src/time/arithmetic.ts'
+import { parseTimeWindow, type TimeWindow } from '../../src/time/window.ts'
+import { makeZone, type Zone } from '../../src/time/zone.ts'
+import { readVectors } from '../vectors.ts'
+
+type Moment = readonly [string, number]
+
+interface Case {
+  readonly tz: string
+  readonly S?: string
+  readonly T?: string
+  readonly A?: string
+  readonly O?: string
+  readonly logStart?: Moment
+  readonly logEnd?: Moment
+  readonly status: number
+  readonly start?: Moment
+  readonly end?: Moment
+  readonly offset?: Moment
+  readonly message?: string
+}
+
+const vectors = readVectors<Case>('time/window.json') as unknown as {
+  readonly now: number
+  readonly logStart: Moment
+  readonly logEnd: Moment
+  readonly cases: readonly Case[]
+}
+
+/** The rules of the zones that the cases name by file, for the years they are about. */
+const RULES: Readonly<Record<string, string>> = {
+  'Australia/Melbourne': 'AEST-10AEDT,M10.1.0,M4.1.0/3',
+  'America/New_York': 'EST5EDT,M3.2.0,M11.1.0',
+  ':Europe/Paris': 'CET-1CEST,M3.5.0,M10.5.0/3',
+  EST: 'EST+0',
+  GMT: 'GMT+0',
+}
+
+/** Recorded as 13 January 10001, a defect; the test below has the date itself. */
+const YEAR_10000 = '@Nov 14 10:30 10000'
+
+const zoneOf = (name: string): Zone => makeZone(RULES[name] ?? name)
+const MAX = '9223372036854775807'
+const moment = ([sec, nsec]: Moment) => (sec === 'max' || sec === MAX ? FOREVER : { sec: Number(sec), nsec })
+
+function windowOf({ tz, S, T, A, O, logStart, logEnd }: Case): TimeWindow {
+  return parseTimeWindow(
+    { start: S, finish: T, align: A, origin: O },
+    {
+      start: moment(logStart ?? vectors.logStart),
+      end: moment(logEnd ?? vectors.logEnd),
+      now: vectors.now,
+      zone: zoneOf(tz),
+    },
+  )
+}
+
+function expected(recorded: Case): unknown {
+  if (recorded.status < 0) return recorded.message!.trimEnd()
+  return {
+    start: moment(recorded.start!),
+    finish: moment(recorded.end!),
+    origin: moment(recorded.offset!),
+    warning: recorded.message?.trimEnd(),
+  }
+}
+
+test('windows are those recorded', () => {
+  const differences: unknown[] = []
+  for (const recorded of vectors.cases) {
+    let got: unknown
+    try {
+      got = windowOf(recorded)
+    } catch (error) {
+      got = (error as Error).message
+    }
+    const want = expected(recorded)
+    if (recorded.S === YEAR_10000) continue
+    if (JSON.stringify(got) !== JSON.stringify(want))
+      differences.push(JSON.stringify({ recorded, got, want }))
+  }
+  expect(differences).toEqual([])
+  expect(vectors.cases).toHaveLength(658)
+})
+
+const UTC = makeZone('UTC0')
+const now = { start: { sec: 1_700_000_000, nsec: 0 }, end: FOREVER, now: 1_700_000_000, zone: UTC }
+
+test('the year 10000 is a year like others', () => {
+  expect(parseTimeWindow({ start: YEAR_10000 }, now).start.sec).toBe(Date.UTC(10_000, 10, 14, 10, 30) / 1000)
+})
+
+test.each([
+  ['an unknown word', { start: 'noon' }, 'noon\n^ -- unexpected value'],
+  ['a day that no month has', { start: 'Feb 30' }, 'Feb 30\n^ -- unexpected value'],
+  ['two times', { start: '10:30 10:40' }, '10:30 10:40\n  ^ -- unexpected value'],
+  ['no step', { align: '0' }, '0\n^ -- alignment specified by -A switch could not be applied'],
+])('refuses %s', (_what, texts, message) => {
+  expect(() => parseTimeWindow(texts, now)).toThrow(new SyntaxError(message))
+})
+
+test('calendar units keep the local time when the clock changes', () => {
+  const zone = makeZone('EST5EDT,M3.2.0,M11.1.0')
+  const start = { sec: 1_710_003_600, nsec: 0 } // 9 March 2024 12:00 EST
+  const { start: moved } = parseTimeWindow({ start: 'this day' }, { ...now, start, zone })
+  expect(moved.sec - start.sec).toBe(23 * 3600)
+})
+
+test('any text gives a window or a SyntaxError, and origins lie inside', () => {
+  const words = fc.constantFrom(
+    ...'@ - + 10:30 : / , 14 Nov 2023 Tue am pm last next ago 2 hours day now today EST (x) . 5min'.split(
+      ' ',
+    ),
+  )
+  const text = fc.option(
+    fc.oneof(
+      fc.array(words).map((all) => all.join(' ')),
+      fc.string(),
+    ),
+    { nil: undefined },
+  )
+  fc.assert(
+    fc.property(text, text, text, text, (start, finish, align, origin) => {
+      try {
+        const window = parseTimeWindow({ start, finish, align, origin }, now)
+        expect(window.start.sec).toBeGreaterThanOrEqual(now.start.sec)
+        expect(Number.isNaN(window.origin.sec)).toBe(false)
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error
+      }
+    }),
+  )
+})
