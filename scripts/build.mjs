@@ -1,6 +1,7 @@
 /**
  * Builds what the package ships: bin/NAME for every tool and bin/pmdaNAME for every agent (one self-contained file each,
- * but for parts that a tool imports on demand), and the library in dist (ESM, CommonJS, types). `--bin` builds the commands only.
+ * but for parts that a tool imports on demand), their man pages and completion in dist, and the library in dist (ESM,
+ * CommonJS, types). `--bin` builds the commands only.
  */
 import {
   chmodSync,
@@ -17,6 +18,7 @@ import { install, packageBin, run, top } from './lib/run.mjs'
 
 install()
 const { build, transform } = await import('esbuild')
+const { generateToolDocuments } = await import('./gen-man.mjs')
 const binOnly = process.argv.includes('--bin')
 
 /** Public entry points: name in package.json's exports to source file. */
@@ -193,5 +195,5 @@ async function buildStart() {
   })
 }
 
-await Promise.all([buildCommands(), buildStart()])
+await Promise.all([buildCommands(), buildStart(), generateToolDocuments()])
 if (!binOnly) await buildLibrary()

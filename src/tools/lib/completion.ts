@@ -1,0 +1,237 @@
+/** Completion in bash and zsh, from the option tables of all commands. docs/guide/tools.md */
+import { DEBUG_NAMES } from '../../model/debug.ts'
+import type { ArgumentKind, Option, OptionTable } from './options.ts'
+import { STANDARD } from './standard.ts'
+import type { Tool } from './tool.ts'
+
+/** What the usual names of arguments stand for. */
+const KINDS: readonly (readonly [RegExp, ArgumentKind])[] = [
+  [/archive/i, 'archive'],
+  [/metric/i, 'metric'],
+  [/host/i, 'host'],
+  [/dir/i, 'directory'],
+  [/file|path/i, 'file'],
+]
+
+/** What an option's argument is; undefined for an option without one. */
+export function argumentKind(option: Option): ArgumentKind | undefined {
+  if (option.arg === undefined) return undefined
+  if (option.kind !== undefined) return option.kind
+  if (option === STANDARD.debug) return 'debug'
+  if (option.long === 'archive') return 'archive'
+  return kindOf(option.arg)
+}
+
+/** What operands are: what the table says, or the first thing its synopsis names. */
+export function operandKind(table: OptionTable | undefined): ArgumentKind {
+  return table?.operands ?? kindOf(table?.synopsis ?? '')
+}
+
+function kindOf(text: string): ArgumentKind {
+  const found = KINDS.map(([pattern, kind]) => ({ at: text.search(pattern), kind }))
+    .filter(({ at }) => at >= 0)
+    .sort((a, b) => a.at - b.at)
+  return found[0]?.kind ?? 'none'
+}
+
+function optionsOf(table: OptionTable | undefined): readonly Option[] {
+  return (table?.rows ?? []).filter(
+    (row): row is Option => !('heading' in row) && (row.help !== undefined || row === STANDARD.debug),
+  )
+}
+
+/** What every command's completion in bash does; the table of commands follows it. */
+const BASH = `# Completion of PCP's commands in bash. Generated from their option tables.
+# _pcp_table sets what a command has: words LETTER:LONG:KIND, KIND empty for an option without argument.
+
+_pcp_debug='${DEBUG_NAMES.join(' ')} all'
+
+# Options of the words before the cursor that say where names come from, in _pcp_source.
+_pcp_find_source() {
+  local i word
+  _pcp_source=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word=\${COMP_WORDS[i]}
+    case $word in
+      -h | -a | -n | -N | -K | --host | --archive | --namespace)
+        [[ \${COMP_WORDS[i + 1]} == '=' ]] && ((i++))
+        [[ $word == -[hanNK] ]] || word=-\${word:2:1}
+        # The shell has split hosts with a port at the colon.
+        local value=\${COMP_WORDS[i + 1]}
+        [[ \${COMP_WORDS[i + 2]} == ':' ]] && value+=:\${COMP_WORDS[i + 3]}
+        [[ -n $value ]] && _pcp_source+=("$word" "\${value/#\\~/$HOME}")
+        ;;
+      -L | --local-PMDA) _pcp_source+=(-L) ;;
+    esac
+  done
+}
+
+# Names of metrics that begin with $1, up to their next dot.
+_pcp_metrics() {
+  local cur=$1 parent='' name rest
+  local -A seen=()
+  local -a _pcp_source
+  [[ $cur == *.* ]] && parent=\${cur%.*}
+  _pcp_find_source
+  while read -r name; do
+    [[ $name == "$cur"* ]] || continue
+    rest=\${name#"$cur"}
+    [[ $rest == *.* ]] && name=$cur\${rest%%.*}.
+    [[ -n \${seen[$name]} ]] && continue
+    seen[$name]=1
+    COMPREPLY+=("$name")
+  done < <(pminfo "\${_pcp_source[@]}" \${parent:+"$parent"} 2>/dev/null </dev/null)
+  ((\${#COMPREPLY[@]} == 1)) && [[ \${COMPREPLY[0]} == *. ]] && compopt -o nospace 2>/dev/null
+}
+
+# Archives by the name their files share.
+_pcp_archives() {
+  local file
+  compopt -o filenames 2>/dev/null
+  while read -r file; do
+    case $file in
+      *.index | *.meta | *.meta.* | *.[0-9] | *.[0-9].*) [[ $file == *.index ]] && COMPREPLY+=("\${file%.index}") ;;
+      *) [[ -d $file ]] && COMPREPLY+=("$file") ;;
+    esac
+  done < <(compgen -f -- "$1")
+}
+
+_pcp_hosts() {
+  local hosts
+  hosts=$(compgen -A hostname -- "$1")
+  mapfile -t COMPREPLY < <(compgen -W "$hosts local: localhost" -- "$1")
+}
+
+_pcp_argument() {
+  case $1 in
+    metric) _pcp_metrics "$2" ;;
+    archive) _pcp_archives "$2" ;;
+    file) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
+    directory) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$2") ;;
+    host) _pcp_hosts "$2" ;;
+    debug)
+      local before=''
+      [[ $2 == *,* ]] && before=\${2%,*},
+      mapfile -t COMPREPLY < <(compgen -P "$before" -W "$_pcp_debug" -- "\${2##*,}")
+      compopt -o nospace 2>/dev/null
+      ;;
+  esac
+}
+
+_pcp() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD - 1]} word letter long kind
+  local -a _pcp_options
+  local _pcp_operands
+  COMPREPLY=()
+  _pcp_table "\${COMP_WORDS[0]##*/}" || return
+  # The shell has split --long=value at the equals sign.
+  if [[ $cur == '=' ]]; then
+    cur=''
+  elif [[ $prev == '=' ]]; then
+    prev=\${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  for word in "\${_pcp_options[@]}"; do
+    IFS=: read -r letter long kind <<<"$word"
+    [[ -n $kind ]] || continue
+    if [[ ( -n $long && $prev == "--$long" ) || ( -n $letter && $prev == -*([!-])"$letter" ) ]]; then
+      _pcp_argument "$kind" "$cur"
+      return
+    fi
+  done
+  if [[ $cur == -* ]]; then
+    local words=''
+    for word in "\${_pcp_options[@]}"; do
+      IFS=: read -r letter long kind <<<"$word"
+      [[ -n $letter && $cur != --* ]] && words+=" -$letter"
+      [[ -n $long ]] && words+=" --$long\${kind:+=}"
+    done
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+    [[ \${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
+    return
+  fi
+  _pcp_argument "$_pcp_operands" "$cur"
+}
+`
+
+/** The completion file for bash: options of every command, and what their arguments and operands are. */
+export function bashCompletion(tools: readonly Tool[]): string {
+  const rows = tools.map(({ name, options }) => {
+    const words = optionsOf(options).map(
+      (option) => `${bashLetter(option)}:${option.long ?? ''}:${argumentKind(option) ?? ''}`,
+    )
+    const list = words.map((word) => `'${word}'`).join(' ')
+    return `    ${name}) _pcp_operands=${operandKind(options)} _pcp_options=(${list}) ;;`
+  })
+  const names = tools.map(({ name }) => name).join(' ')
+  const table = `_pcp_table() {\n  case $1 in\n${rows.join('\n')}\n    *) return 1 ;;\n  esac\n}\n`
+  return `${BASH}\n${table}\nshopt -s extglob\ncomplete -F _pcp ${names}\n`
+}
+
+/** -? is a pattern to the shell, and --help does the same. */
+function bashLetter({ short }: Option): string {
+  return short === undefined || short === '?' ? '' : short
+}
+
+/** What every command's completion in zsh does. */
+const ZSH = `# Completion of PCP's commands in zsh. Generated from their option tables.
+
+_pcp_metrics() {
+  local -a from names
+  local i parent='' word
+  for ((i = 2; i < CURRENT; i++)); do
+    word=$words[i]
+    case $word in
+      -h | -a | -n | -N | -K) from+=($word $words[i+1]) ;;
+      --host=* | --archive=* | --namespace=*) from+=(-$word[3] \${word#*=}) ;;
+      -L | --local-PMDA) from+=(-L) ;;
+    esac
+  done
+  [[ $PREFIX == *.* ]] && parent=\${PREFIX%.*}
+  names=(\${(f)"$(pminfo $from $parent 2>/dev/null </dev/null)"})
+  _multi_parts . names
+}
+
+_pcp_archives() {
+  local -a bases
+  bases=($PREFIX*.index(N:r))
+  compadd -f -a bases
+  _files -/
+}
+
+_pcp_debug() {
+  _values -s , 'diagnostic' ${DEBUG_NAMES.join(' ')} all
+}
+`
+
+const ZSH_ACTIONS: Readonly<Record<ArgumentKind, string>> = {
+  metric: '_pcp_metrics',
+  archive: '_pcp_archives',
+  file: '_files',
+  directory: '_files -/',
+  host: '_hosts',
+  debug: '_pcp_debug',
+  none: ' ',
+}
+
+/** The completion file for zsh, with what the options are for. */
+export function zshCompletion(tools: readonly Tool[]): string {
+  const names = tools.map(({ name }) => name)
+  const cases = tools.map(({ name, options }) => {
+    const specs = optionsOf(options).flatMap(zshSpecs)
+    const kind = operandKind(options)
+    const operands = kind === 'none' ? [] : [`'*:${kind}:${ZSH_ACTIONS[kind]}'`]
+    return `  ${name})\n    _arguments -s ${[...specs, ...operands].join(' \\\n      ')}\n    ;;`
+  })
+  return `#compdef ${names.join(' ')}\n${ZSH}\ncase $service in\n${cases.join('\n')}\nesac\n`
+}
+
+function zshSpecs(option: Option): string[] {
+  const { short, long, arg, help = 'tell of the work while it is done' } = option
+  const kind = argumentKind(option)
+  const text = `[${help.replace(/[[\]\\:]/g, '\\$&').replaceAll("'", "'\\''")}]`
+  const action = kind === undefined ? '' : `:${arg}:${ZSH_ACTIONS[kind]}`
+  const specs: string[] = []
+  if (short !== undefined) specs.push(`'*-${short}${kind === undefined ? '' : '+'}${text}${action}'`)
+  if (long !== undefined) specs.push(`'*--${long}${kind === undefined ? '' : '='}${text}${action}'`)
+  return specs
+}
