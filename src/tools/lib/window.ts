@@ -1,7 +1,5 @@
 /** The time window and the sampling that a command line asks for. pmGetContextOptions(3) */
-
-import type { Timestamp } from '../../base/timestamp.ts'
-import { fromMillis } from '../../base/timestamp.ts'
+import { fromMillis, type Timestamp } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import { FOREVER } from '../../time/arithmetic.ts'
 import { parseTimeWindow } from '../../time/window.ts'
@@ -32,27 +30,23 @@ export interface SamplingWindow {
 }
 
 /**
- * The window that the options ask for, in an archive's bounds or (undefined) from now on. Warns on stderr when -A cannot be
- * honoured. Throws PcpError with the lines to print after the command's name.
+ * The window that the options ask for, in an archive's bounds or (undefined) from now on. An alignment that does not fit is
+ * ignored without a word, as in PCP. Throws PcpError with the lines that follow the command's name and a colon.
  */
 export function samplingWindow(
-  standard: Pick<StandardOptions, 'window' | 'interval' | 'samples'>,
+  { window: texts, interval, samples }: Pick<StandardOptions, 'window' | 'interval' | 'samples'>,
   bounds: ArchiveBounds | undefined,
   zone: Zone,
-  io: Pick<ToolIo, 'now' | 'stderr' | 'progname'>,
+  io: Pick<ToolIo, 'now'>,
 ): SamplingWindow {
   const now = fromMillis(io.now())
-  const { start, end } = bounds ?? { start: now, end: FOREVER }
+  const { start: first, end } = bounds ?? { start: now, end: FOREVER }
   try {
-    const { warning, ...window } = parseTimeWindow(standard.window, { start, end, zone, now: now.sec })
-    if (warning !== undefined) io.stderr.write(`${io.progname}: ${warning}\n`)
-    return {
-      ...window,
-      interval: standard.interval,
-      samples: standard.samples,
-      isGiven: Object.values(standard.window).some((text) => text !== undefined),
-    }
+    const { start, finish, origin } = parseTimeWindow(texts, { start: first, end, zone, now: now.sec })
+    const isGiven = Object.values(texts).some((text) => text !== undefined)
+    return { start, finish, origin, interval, samples, isGiven }
   } catch (error) {
-    throw new PcpError('PM_ERR_GENERIC', PcpError.from(error).message, { cause: error })
+    const { message } = PcpError.from(error)
+    throw new PcpError('PM_ERR_GENERIC', `invalid time window.\n${message}\n`, { cause: error })
   }
 }
