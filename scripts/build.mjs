@@ -22,7 +22,13 @@ const { generateToolDocuments } = await import('./gen-man.mjs')
 const binOnly = process.argv.includes('--bin')
 
 /** Public entry points: name in package.json's exports to source file. */
-const ENTRIES = { index: 'index.ts', pmapi: 'pmapi/index.ts', local: 'local.ts', pmda: 'pmda/index.ts' }
+const ENTRIES = {
+  index: 'index.ts',
+  pmapi: 'pmapi/index.ts',
+  local: 'local.ts',
+  archive: 'archive.ts',
+  pmda: 'pmda/index.ts',
+}
 
 /** CommonJS has no import.meta.url: createRequire takes the file's name as well. */
 const cjs = { format: 'cjs', define: { 'import.meta.url': '__filename' } }

@@ -15,10 +15,10 @@ import type { TextQuery } from '../../model/source.ts'
 import type { ValueSet } from '../../model/values.ts'
 import { encodeLabel, labelSize, VOLUME_INDEX, VOLUME_META } from '../label.ts'
 import { type ArchiveVersion, writeStamp } from '../stamp.ts'
-import { IndomHistory } from './indom-history.ts'
 import { encodeDesc, encodeHelp, encodeIndom, encodeLabels } from './metadata.ts'
 import type { OutputFiles } from './output-files.ts'
 import { RecordBuffer } from './record-buffer.ts'
+import { WrittenIndoms } from './written-indoms.ts'
 
 /** What an archive says about itself, and how it is written. */
 export interface WriterOptions {
@@ -59,7 +59,7 @@ export class ArchiveWriter {
   readonly #files: OutputFiles
   readonly #options: WriterOptions
   readonly #buffer: RecordBuffer
-  readonly #indoms = new IndomHistory()
+  readonly #indoms = new WrittenIndoms()
   readonly #labels = new Map<string, string>()
   readonly #maxVolume: number
   readonly #index: ByteSink

@@ -15,7 +15,7 @@ interface Snapshot {
 }
 
 /** The last snapshot of every instance domain of one archive. */
-export class IndomHistory {
+export class WrittenIndoms {
   readonly #last = new Map<Indom, Snapshot>()
 
   /** Has this domain been written? */

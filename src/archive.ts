@@ -1,0 +1,35 @@
+/** Archives: `pcp-ts/archive`. docs/archives.md */
+import { hostname } from 'node:os'
+import { ArchiveImport } from './archive/import/archive-import.ts'
+import type { WriterOptions } from './archive/write/writer.ts'
+import { archiveOutput } from './sys/archive-output.ts'
+
+export { ArchiveImport, IMPORT_DOMAIN } from './archive/import/archive-import.ts'
+export type { ImportMetric, MetricOptions } from './archive/import/import-metric.ts'
+export type { LabelTarget } from './archive/import/import-notes.ts'
+export { type MemoryOutput, memoryOutput } from './archive/write/memory-output.ts'
+export type { OutputFiles } from './archive/write/output-files.ts'
+export { RecordBuffer } from './archive/write/record-buffer.ts'
+export { ArchiveWriter, type WriterOptions } from './archive/write/writer.ts'
+export type { Timestamp } from './base/timestamp.ts'
+export { type ErrorCode, PcpError } from './model/errors.ts'
+export { indom, PM_IN_NULL, PM_INDOM_NULL, pmid } from './model/ids.ts'
+export * from './model/types.ts'
+export { makeSet, makeSingular } from './model/value-writer.ts'
+export { type ArchiveOutputOptions, archiveOutput } from './sys/archive-output.ts'
+
+/** What an archive says about itself; what is not given is this host, UTC and this process. */
+export type CreateOptions = Partial<WriterOptions>
+
+/**
+ * Begins an archive of one's own data: BASE.meta, BASE.index and BASE.0, which its first record makes. EEXIST then, when there
+ * is an archive of that name.
+ */
+export function createArchive(base: string, options: CreateOptions = {}): ArchiveImport {
+  return new ArchiveImport(archiveOutput(base), {
+    hostname: hostname(),
+    timezone: 'UTC',
+    pid: process.pid,
+    ...options,
+  })
+}

@@ -1,0 +1,239 @@
+/** Making an archive from any data. LOGIMPORT(3), docs/archives.md */
+import { fromMillis, type Timestamp } from '../../base/timestamp.ts'
+import { PcpError } from '../../model/errors.ts'
+import {
+  type Indom,
+  indomStr,
+  indom as makeIndom,
+  pmid as makePmid,
+  PM_IN_NULL,
+  PM_INDOM_NULL,
+  type Pmid,
+  pmidStr,
+} from '../../model/ids.ts'
+import type { Value, ValueSet } from '../../model/values.ts'
+import type { OutputFiles } from '../write/output-files.ts'
+import { ArchiveWriter, type WriterOptions } from '../write/writer.ts'
+import { ImportIndom } from './import-indom.ts'
+import { ImportMetric, type MetricOptions } from './import-metric.ts'
+import { ImportNotes, type LabelTarget } from './import-notes.ts'
+
+/** Domain of the metrics and instance domains that nobody gave a number. */
+export const IMPORT_DOMAIN = 245
+
+/** Parts separated by dots, each of letters, digits and underscores with a letter first. */
+const METRIC_NAME = /^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*$/
+
+/**
+ * An archive made of metrics and values that a program brings: describe metrics, put values, write them as one record, again
+ * and again, close. Files are made by the first record. Metadata that no record needs is not written. Every method throws a
+ * PcpError. @see LOGIMPORT(3)
+ */
+export class ArchiveImport {
+  readonly #files: OutputFiles
+  readonly #options: WriterOptions
+  readonly #metrics = new Map<string, ImportMetric>()
+  readonly #byPmid = new Map<Pmid, ImportMetric>()
+  readonly #indoms = new Map<Indom, ImportIndom>()
+  readonly #indomNames = new Map<string, Indom>()
+  readonly #notes = new ImportNotes()
+  /** Metrics with a value for the next record, in the order of their first. */
+  #pending: ImportMetric[] = []
+  #writer: ArchiveWriter | undefined
+  #last: Timestamp | undefined
+  #isClosed = false
+
+  constructor(files: OutputFiles, options: WriterOptions) {
+    this.#files = files
+    this.#options = options
+  }
+
+  /** Time of the last record. */
+  get lastTime(): Timestamp | undefined {
+    return this.#last
+  }
+
+  /**
+   * Describes a metric. What it returns stands for it in `put`, which is faster than its name. EINVAL for what is no name,
+   * EEXIST for a name or PMID that is taken, PM_ERR_TYPE for a type without values, PM_ERR_CONV for units that are none.
+   * @see pmiAddMetric(3)
+   */
+  addMetric(name: string, options: MetricOptions = {}): ImportMetric {
+    if (!METRIC_NAME.test(name)) throw new PcpError('EINVAL', `"${name}" is not a metric name`)
+    if (this.#metrics.has(name)) throw new PcpError('EEXIST', `Metric "${name}" is there already`)
+    const pmid = options.pmid ?? this.#freePmid()
+    if (this.#byPmid.has(pmid))
+      throw new PcpError(
+        'EEXIST',
+        `PMID ${pmidStr(pmid)} of "${name}" is taken: ${this.#byPmid.get(pmid)!.name}`,
+      )
+    const metric = new ImportMetric(name, pmid, this.#indomOf(options.indom), options)
+    this.#metrics.set(name, metric)
+    this.#byPmid.set(pmid, metric)
+    return metric
+  }
+
+  /** The metric of this name, if it was described. */
+  metric(name: string): ImportMetric | undefined {
+    return this.#metrics.get(name)
+  }
+
+  /**
+   * Adds an instance and returns its number: `id`, or one that is free. `put` adds instances that it does not know, so this is
+   * for numbers of one's own. EEXIST for a number or name that is taken; names with a blank need to differ before it.
+   * @see pmiAddInstance(3)
+   */
+  addInstance(indom: Indom | string, name: string, id?: number): number {
+    return this.#instances(this.#indomOf(indom)).add(name, id)
+  }
+
+  /**
+   * Adds a value to the next record. A metric with an instance domain needs the instance, by name or number; a name that is
+   * not known becomes a new instance. EEXIST when there is a value already, PM_ERR_NAME for an unknown metric, PM_ERR_INST for
+   * an instance too many, missing, or of an unknown number, PM_ERR_TYPE and PM_ERR_CONV for a value that is not of the metric's type.
+   * @see pmiPutValue(3)
+   */
+  put(metric: string | ImportMetric, value: Value, instance?: string | number): void {
+    const of = typeof metric === 'string' ? this.#metrics.get(metric) : metric
+    if (of === undefined) throw new PcpError('PM_ERR_NAME', `Metric "${metric}" was not added`)
+    const isFirst = of.isEmpty
+    of.put(this.#inst(of, instance), value)
+    if (isFirst) this.#pending.push(of)
+  }
+
+  /** Sets help texts: of a metric by name, or of an instance domain. @see pmiPutText(3) */
+  addText(of: string | { readonly indom: Indom | string }, level: 'oneline' | 'help', text: string): void {
+    if (typeof of === 'string')
+      this.#notes.addText({ kind: 'metric', id: this.#known(of).desc.pmid, level }, text)
+    else this.#notes.addText({ kind: 'indom', id: this.#indomOf(of.indom), level }, text)
+  }
+
+  /**
+   * Adds labels, to those there are: to the whole archive, or to what `target` says. EINVAL for names that are no label
+   * names. @see pmiPutLabel(3)
+   */
+  addLabels(labels: { readonly [name: string]: unknown }, target: LabelTarget = 'context'): void {
+    if (target === 'context' || 'domain' in target || 'cluster' in target)
+      this.#notes.addLabels(labels, target)
+    else if ('metric' in target) this.#notes.addLabels(labels, { pmid: this.#known(target.metric).desc.pmid })
+    else {
+      const indom = this.#indomOf(target.indom)
+      const { instance } = target
+      const inst = instance === undefined ? undefined : this.#instances(indom).lookup(instance)
+      this.#notes.addLabels(labels, inst === undefined ? { indom } : { indom, inst })
+    }
+  }
+
+  /**
+   * Writes what was put since the last record, with that time; false when there was nothing. EINVAL for a time before the last
+   * record, and errors of the file system, EEXIST among them, as for an archive that is there already: the values are then
+   * dropped. @see pmiWrite(3)
+   */
+  write(at: Timestamp | Date): boolean {
+    const pending = this.#pending
+    this.#pending = []
+    const sets = pending.map((metric) => metric.takeSet())
+    if (sets.length === 0) return false
+    this.#record(toTimestamp(at), sets)
+    return true
+  }
+
+  /** Writes a record of ready-made values of metrics that were added; what was put waits. @see pmiPutResult(3) */
+  writeSets(at: Timestamp | Date, sets: readonly ValueSet[]): void {
+    this.#record(toTimestamp(at), sets)
+  }
+
+  /** Writes a mark 1 ms after the last record: what comes next does not continue it. @see pmiPutMark(3) */
+  mark(): void {
+    this.#writer?.mark()
+    this.#last = this.#writer?.lastTime ?? this.#last
+  }
+
+  /** Ends the archive. Values that were put but not written are dropped. Idempotent. @see pmiEnd(3) */
+  close(): void {
+    this.#isClosed = true
+    this.#writer?.close()
+  }
+
+  #record(at: Timestamp, sets: readonly ValueSet[]): void {
+    if (this.#isClosed) throw new PcpError('EBADF', `${this.#files.name} is closed`)
+    const last = this.#last
+    if (last !== undefined && (at.sec - last.sec || at.nsec - last.nsec) < 0)
+      throw new PcpError('EINVAL', `A record of ${stamp(at)} cannot follow one of ${stamp(last)}`)
+    const metrics = sets.map(({ pmid }) => this.#ofPmid(pmid))
+    this.#writer ??= ArchiveWriter.create(this.#files, this.#options)
+    for (const metric of metrics) this.#metadata(this.#writer, at, metric)
+    this.#notes.write(this.#writer, at)
+    this.#writer.result(at, sets)
+    this.#last = at
+  }
+
+  /** Writes a metric's descriptor and instance domain as far as they are not. */
+  #metadata(writer: ArchiveWriter, at: Timestamp, metric: ImportMetric): void {
+    const { desc } = metric
+    if (this.#notes.describe(desc)) writer.desc(desc, [metric.name])
+    const indom = this.#indoms.get(desc.indom)
+    if (indom === undefined || !indom.isChanged) return
+    writer.instances(at, desc.indom, indom.ids(), indom.names())
+    indom.isChanged = false
+  }
+
+  #inst({ name, desc }: ImportMetric, instance: string | number | undefined): number {
+    if (desc.indom === PM_INDOM_NULL) {
+      if (instance === undefined) return PM_IN_NULL
+      throw new PcpError('PM_ERR_INST', `"${name}" has no instances, but "${instance}" was given`)
+    }
+    if (instance === undefined)
+      throw new PcpError('PM_ERR_INST', `"${name}" has instances, but none was given`)
+    const indom = this.#instances(desc.indom)
+    return (
+      indom.find(instance) ?? (typeof instance === 'string' ? indom.add(instance) : indom.lookup(instance))
+    )
+  }
+
+  #known(name: string): ImportMetric {
+    const metric = this.#metrics.get(name)
+    if (metric === undefined) throw new PcpError('PM_ERR_NAME', `Metric "${name}" was not added`)
+    return metric
+  }
+
+  #ofPmid(pmid: Pmid): ImportMetric {
+    const metric = this.#byPmid.get(pmid)
+    if (metric === undefined)
+      throw new PcpError('PM_ERR_PMID', `No metric of PMID ${pmidStr(pmid)} was added`)
+    return metric
+  }
+
+  #instances(indom: Indom): ImportIndom {
+    let instances = this.#indoms.get(indom)
+    if (instances === undefined) {
+      instances = new ImportIndom(indomStr(indom))
+      this.#indoms.set(indom, instances)
+    }
+    return instances
+  }
+
+  #indomOf(indom: Indom | string = PM_INDOM_NULL): Indom {
+    if (typeof indom === 'number') return indom
+    const known = this.#indomNames.get(indom)
+    if (known !== undefined) return known
+    const made = makeIndom(IMPORT_DOMAIN, this.#indomNames.size + 1)
+    this.#indomNames.set(indom, made)
+    return made
+  }
+
+  #freePmid(): Pmid {
+    for (let n = this.#metrics.size + 1; ; n++) {
+      const pmid = makePmid(IMPORT_DOMAIN, n >> 10, n & 1023)
+      if (!this.#byPmid.has(pmid)) return pmid
+    }
+  }
+}
+
+function toTimestamp(at: Timestamp | Date): Timestamp {
+  return at instanceof Date ? fromMillis(at.getTime()) : at
+}
+
+function stamp({ sec, nsec }: Timestamp): string {
+  return `${sec}.${String(nsec).padStart(9, '0')}`
+}

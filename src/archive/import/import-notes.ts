@@ -1,0 +1,137 @@
+/** Texts and labels that an import collects until what they are about is written. pmiPutText(3), pmiPutLabel(3) */
+import type { Timestamp } from '../../base/timestamp.ts'
+import type { MetricDesc } from '../../model/desc.ts'
+import {
+  clusterOf,
+  domainOf,
+  type Indom,
+  pmid as makePmid,
+  PM_INDOM_NULL,
+  type Pmid,
+} from '../../model/ids.ts'
+import { makeLabelSet } from '../../model/label-set.ts'
+import {
+  LABEL_CLUSTER,
+  LABEL_CONTEXT,
+  LABEL_DOMAIN,
+  LABEL_INDOM,
+  LABEL_INSTANCES,
+  LABEL_ITEM,
+  type LabelSet,
+} from '../../model/labels.ts'
+import type { TextQuery } from '../../model/source.ts'
+import type { ArchiveWriter } from '../write/writer.ts'
+
+/** What labels are about: the whole archive, or a part of it. */
+export type LabelTarget =
+  | 'context'
+  | { readonly domain: number }
+  | { readonly cluster: Pmid }
+  | { readonly metric: string }
+  | { readonly indom: Indom | string; readonly instance?: string | number }
+
+/** The same with numbers only. */
+type Target =
+  | 'context'
+  | { readonly domain: number }
+  | { readonly cluster: Pmid }
+  | { readonly pmid: Pmid }
+  | { readonly indom: Indom; readonly inst?: number }
+
+interface Labels {
+  readonly level: number
+  readonly id: number
+  /** By instance; PM_IN_NULL for everything but instances. */
+  readonly sets: Map<number, LabelSet>
+  readonly values: Map<number, Record<string, unknown>>
+}
+
+/** Identifier of a thing that there is only one of. */
+const NO_ID = 0xffffffff
+
+/** Texts and labels, and which descriptors they may follow. */
+export class ImportNotes {
+  readonly #described = new Set<Pmid>()
+  readonly #describedIndoms = new Set<Indom>()
+  readonly #texts: { readonly query: TextQuery; readonly text: string }[] = []
+  readonly #labels = new Map<string, Labels>()
+  #changed = new Set<Labels>()
+
+  /** Notes that a descriptor is written; false when it was before. */
+  describe({ pmid, indom }: MetricDesc): boolean {
+    if (this.#described.has(pmid)) return false
+    this.#described.add(pmid)
+    if (indom !== PM_INDOM_NULL) this.#describedIndoms.add(indom)
+    return true
+  }
+
+  addText(query: TextQuery, text: string): void {
+    this.#texts.push({ query, text })
+  }
+
+  /** Adds to the labels of a thing, or replaces those with the same names. EINVAL for names that are no label names. */
+  addLabels(labels: { readonly [name: string]: unknown }, target: Target): void {
+    const { level, id, inst } = addressOf(target)
+    const key = `${level} ${id}`
+    const entry = this.#labels.get(key) ?? { level, id, sets: new Map(), values: new Map() }
+    const values = { ...entry.values.get(inst), ...labels }
+    entry.sets.set(inst, makeLabelSet(values, level, { inst }))
+    entry.values.set(inst, values)
+    this.#labels.set(key, entry)
+    this.#changed.add(entry)
+  }
+
+  /** Writes what is new about things that are written. */
+  write(writer: ArchiveWriter, at: Timestamp): void {
+    const waiting = this.#texts.splice(0)
+    for (const { query, text } of waiting) {
+      const isKnown =
+        query.kind === 'metric' ? this.#described.has(query.id) : this.#describedIndoms.has(query.id)
+      if (isKnown) writer.text(query, text)
+      else this.#texts.push({ query, text })
+    }
+    const later = new Set<Labels>()
+    for (const labels of this.#changed) {
+      const { level, id, sets } = labels
+      if (this.#isKnown(level, id)) {
+        writer.labels(
+          at,
+          level,
+          id,
+          [...sets.values()].sort((a, b) => a.inst - b.inst),
+        )
+      } else later.add(labels)
+    }
+    this.#changed = later
+  }
+
+  #isKnown(level: number, id: number): boolean {
+    switch (level) {
+      case LABEL_ITEM:
+        return this.#described.has(id)
+      case LABEL_INDOM:
+      case LABEL_INSTANCES:
+        return this.#describedIndoms.has(id)
+      case LABEL_DOMAIN:
+        return [...this.#described].some((pmid) => domainOf(pmid) === id)
+      case LABEL_CLUSTER:
+        return [...this.#described].some((pmid) => clusterId(pmid) === id)
+      default:
+        return true
+    }
+  }
+}
+
+function addressOf(target: Target): { level: number; id: number; inst: number } {
+  if (target === 'context') return { level: LABEL_CONTEXT, id: NO_ID, inst: -1 }
+  if ('domain' in target) return { level: LABEL_DOMAIN, id: target.domain, inst: -1 }
+  if ('cluster' in target) return { level: LABEL_CLUSTER, id: clusterId(target.cluster), inst: -1 }
+  if ('pmid' in target) return { level: LABEL_ITEM, id: target.pmid, inst: -1 }
+  const { indom, inst } = target
+  if (inst === undefined) return { level: LABEL_INDOM, id: indom, inst: -1 }
+  return { level: LABEL_INSTANCES, id: indom, inst }
+}
+
+function clusterId(pmid: Pmid): Pmid {
+  return makePmid(domainOf(pmid), clusterOf(pmid), 0)
+}
