@@ -1,4 +1,4 @@
-/** A collector as a service: the account it runs as once it serves, and the service manager that waits for it. pmcd(1) -U, -F */
+/** The account a collector runs as once it serves. pmcd(1) -U, -F */
 import { PcpError } from '../model/errors.ts'
 import type { Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
@@ -40,20 +40,4 @@ export function becomeAccount({ name, uid, gid }: Account): void {
   ;(process as unknown as { initgroups(user: string, extraGroup: number): void }).initgroups(name, gid)
   process.setgid!(gid)
   process.setuid!(uid)
-}
-
-/** Longest a service manager may take to hear that the collector serves. */
-const NOTIFY_MS = 5000
-
-/** Tells systemd that the collector serves, through its own program: plain Node has no datagrams on unix sockets. */
-export async function notifyReady(log: Log): Promise<void> {
-  const { execFile } = process.getBuiltinModule('node:child_process')
-  await new Promise<void>((done) => {
-    const args = ['--ready', `--pid=${process.pid}`]
-    execFile('systemd-notify', args, { timeout: NOTIFY_MS }, (error) => {
-      if (error !== null)
-        log.notice('warning', `The service manager was not told that pmcd is ready: ${error.message}`)
-      done()
-    })
-  })
 }

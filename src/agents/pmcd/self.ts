@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { machine } from 'node:os'
 import { join } from 'node:path'
 import type { AgentEnv, IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import { hostZoneName, hostZoneRule } from '../../sys/host-zone.ts'
 import type { CollectorStatistics, FeatureFlags } from './statistics.ts'
 
 const CLUSTER_CPU = 7
@@ -51,13 +52,13 @@ function identity(statistics: CollectorStatistics, env: AgentEnv): Record<string
       type: 'string',
       help: "The host's time zone in POSIX form",
       text: 'From the variable TZ, or worked out from the clock. Clients use it to show times as they are on this host.',
-      value: () => posixZone(env),
+      value: () => hostZoneRule(env.env, env.clock()),
     }),
     'pmcd.zoneinfo': row(26, {
       type: 'string',
       help: "The host's time zone as the name of a zoneinfo file, after a colon",
       text: 'From the variable TZ when it holds such a name, else from /etc/timezone or the link /etc/localtime.',
-      value: () => zoneinfo(env),
+      value: () => hostZoneName(env.env, env.root),
     }),
     'pmcd.labels': row(25, {
       type: 'string',
@@ -219,32 +220,6 @@ function count<T>(items: Iterable<T>, isCounted: (item: T) => boolean): number {
   let n = 0
   for (const item of items) if (isCounted(item)) n++
   return n
-}
-
-/** `TZ` when it is in POSIX form, else one made from the clock's present offset: `<+01>-1`. */
-function posixZone(env: AgentEnv): string {
-  const tz = env.env['TZ']
-  if (tz !== undefined && tz !== '' && !tz.startsWith(':') && !tz.includes('/')) return tz
-  const minutes = new Date(env.clock()).getTimezoneOffset()
-  if (minutes === 0) return 'UTC'
-  const sign = minutes < 0 ? '-' : '+'
-  const hours = Math.floor(Math.abs(minutes) / 60)
-  const rest = Math.abs(minutes) % 60
-  const offset = `${sign === '-' ? '-' : ''}${hours}${rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`}`
-  // A POSIX zone needs a name; the numeric one in angle brackets is right everywhere.
-  const east = sign === '-' ? '+' : '-'
-  return `<${east}${String(hours).padStart(2, '0')}${rest === 0 ? '' : String(rest).padStart(2, '0')}>${offset}`
-}
-
-function zoneinfo(env: AgentEnv): string {
-  const tz = env.env['TZ']
-  if (tz?.startsWith(':')) return tz
-  if (tz?.includes('/')) return `:${tz}`
-  try {
-    return `:${readFileSync(join(env.root, 'etc/timezone'), 'utf8').trim()}`
-  } catch {
-    return `:${new Intl.DateTimeFormat().resolvedOptions().timeZone}` // asked once in a session: its cost is no matter
-  }
 }
 
 const SERVICES = ['pmie', 'pmlogger', 'pmproxy'] as const
