@@ -2,13 +2,11 @@
 
 import type { ArchiveLabel } from '../archive/label.ts'
 import type { ScanOptions, ScanResult } from '../archive/scan.ts'
+import type { ArchiveMode } from '../archive/source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import type { Indom, Pmid } from '../model/ids.ts'
 import type { Instances } from '../model/source.ts'
 import type { FetchResult } from '../model/values.ts'
-
-/** How a fetch finds its values: the next record, the record before, or values computed for the origin. */
-export type ArchiveMode = 'forward' | 'backward' | 'interpolate'
 
 /** Which records, or which moments, to iterate over. */
 export interface ArchiveRange {

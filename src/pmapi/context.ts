@@ -17,6 +17,7 @@ import { PM_TYPE_STRING } from '../model/types.ts'
 import { extract } from '../model/value-set.ts'
 import type { FetchResult, ValueSet } from '../model/values.ts'
 import type { PduCounters } from '../net/counters.ts'
+import type { ArchiveControl } from './archive-control.ts'
 import { Backoff } from './backoff.ts'
 import { type Clock, SYSTEM_CLOCK } from './clock.ts'
 import { withEventMetrics } from './event-metrics.ts'
@@ -42,6 +43,10 @@ export interface ContextOptions {
   readonly clock?: Clock
   /** PDUs exchanged with the source, where it is at the other end of a connection. */
   readonly counters?: PduCounters
+  /** The archive that the source answers from. */
+  readonly archive?: ArchiveControl
+  /** Makes another context on the same source at the same place. */
+  readonly dup?: () => Context
   /** Opens the source afresh, for `reconnect`; without it there is nothing to reconnect to. */
   readonly reopen?: (signal?: AbortSignal) => Promise<MetricSource>
   /** Seconds to wait after the first, second... failed attempt to reconnect; the last one repeats. */
@@ -97,6 +102,11 @@ export class Context {
   /** PDUs exchanged with the source so far; undefined when it is in this process. */
   get counters(): PduCounters | undefined {
     return this.#options.counters
+  }
+
+  /** What is special about an archive; undefined when the source is none. */
+  get archive(): ArchiveControl | undefined {
+    return this.#options.archive
   }
 
   #asking(options: CallOptions | undefined): Ask {
@@ -272,6 +282,7 @@ export class Context {
 
   /** Name of the host the values come from, as the source tells it; '' when nobody knows. @see pmGetContextHostName(3) */
   async hostname(options?: CallOptions): Promise<string> {
+    if (this.archive !== undefined) return this.archive.label.hostname
     const [id] = await this.lookupNames(['pmcd.hostname'], options)
     if (id !== undefined && !isError(id)) {
       const { sets } = await this.fetch([id], options)

@@ -1,0 +1,287 @@
+/**
+ * What interpolation knows of one metric: for each instance the observation or mark on either side of a moment.
+ *
+ * Directions are told apart once: moments are seconds since the archive's start times +1 forwards and -1 backwards, so that they
+ * always ascend. `behind` is the bound passed already, `ahead` the one still to come:
+ *
+ *     forwards    prior = behind   ──t──>  ahead = next
+ *     backwards   next  = behind   ──t──>  ahead = prior
+ */
+
+import type { MetricDesc } from '../model/desc.ts'
+import { PcpError } from '../model/errors.ts'
+import { PM_INDOM_NULL, pmidStr } from '../model/ids.ts'
+import {
+  PM_SEM_DISCRETE,
+  PM_TYPE_32,
+  PM_TYPE_DOUBLE,
+  PM_TYPE_FLOAT,
+  PM_TYPE_U32,
+  PM_VAL_INSITU,
+} from '../model/types.ts'
+import type { RecordView } from './record-view.ts'
+
+/** Nobody has looked yet. */
+export const UNKNOWN = 0
+/** There is none up to the end of the archive. */
+export const NONE = 1
+/** Recording was interrupted. */
+export const MARK = 2
+/** An observation. */
+export const OBSERVED = 3
+
+/** Where a record stands as seen from the moment asked for. */
+export type Place =
+  /** At or before it, in reading order. */
+  | 'passed'
+  /** Behind it, read for the first and only time. */
+  | 'beyond'
+  /** Behind it, read in advance: it will be read again. */
+  | 'advance'
+  /** At or before it, read against the direction. */
+  | 'against'
+
+/** One side's bounds, a column entry an instance. */
+export class Bounds {
+  readonly kind: Uint8Array
+  /** Moments. */
+  readonly at: Float64Array
+  /** Order of records with equal moments. */
+  readonly order: Float64Array
+  readonly high: Int32Array
+  readonly low: Int32Array
+  /** Copies of the blocks of values that are no numbers. */
+  readonly blocks: (Uint8Array | undefined)[]
+
+  constructor(size: number) {
+    this.kind = new Uint8Array(size)
+    this.at = new Float64Array(size)
+    this.order = new Float64Array(size)
+    this.high = new Int32Array(size)
+    this.low = new Int32Array(size)
+    this.blocks = []
+  }
+
+  /** Takes slot `i` from the other side. */
+  copy(from: Bounds, i: number): void {
+    this.kind[i] = from.kind[i]!
+    this.at[i] = from.at[i]!
+    this.order[i] = from.order[i]!
+    this.high[i] = from.high[i]!
+    this.low[i] = from.low[i]!
+    this.blocks[i] = from.blocks[i]
+  }
+}
+
+/** From when to when instances existed, in seconds since the archive's start. */
+export interface Lives {
+  readonly birth: Float64Array
+  readonly death: Float64Array
+}
+
+/** A metric under interpolation, with a slot an instance. */
+export class Track {
+  readonly desc: MetricDesc
+  readonly insts: Int32Array
+  readonly behind: Bounds
+  readonly ahead: Bounds
+  readonly isSingular: boolean
+  readonly isNumeric: boolean
+  /** PM_VAL_* of its values in the archive; -1 before the first. */
+  format = -1
+  /** Values in the fetch before; -1 without one. */
+  lastCount = -1
+  /** Slots in `needed`. */
+  missing = 0
+  /** Slots whose bound ahead is unknown and wanted. */
+  readonly needed: Uint8Array
+  readonly #lives: Lives | undefined
+  readonly #sign: number
+  /** Slot of each instance, and of the `i`th value of the record before: records resemble each other. */
+  readonly #slots: ReadonlyMap<number, number>
+  readonly #slotBefore: number[] = []
+  /** Index of the metric's value set in the record before. */
+  #setBefore = 0
+
+  /** `sign`: +1 forwards, -1 backwards. */
+  constructor(desc: MetricDesc, insts: Int32Array, lives: Lives | undefined, sign: 1 | -1) {
+    this.desc = desc
+    this.isSingular = desc.indom === PM_INDOM_NULL
+    this.isNumeric = desc.type >= PM_TYPE_32 && desc.type <= PM_TYPE_DOUBLE
+    this.insts = insts
+    this.#lives = lives
+    this.#sign = sign
+    this.behind = new Bounds(insts.length)
+    this.ahead = new Bounds(insts.length)
+    this.needed = new Uint8Array(insts.length)
+    this.#slots = new Map(Array.from(insts, (inst, slot) => [inst, slot]))
+  }
+
+  /** Did the instance exist at a moment? */
+  isAlive(slot: number, moment: number): boolean {
+    if (this.#lives === undefined) return true
+    const t = moment * this.#sign
+    return t >= this.#lives.birth[slot]! && t <= this.#lives.death[slot]!
+  }
+
+  /** Moves what was ahead and has been reached by `moment` behind. */
+  shift(moment: number): void {
+    const { kind, at } = this.ahead
+    for (let i = 0; i < kind.length; i++) {
+      if (kind[i]! < MARK || at[i]! > moment) continue
+      this.behind.copy(this.ahead, i)
+      if (at[i]! < moment) kind[i] = UNKNOWN
+    }
+  }
+
+  /** Counts the slots whose value at `moment` depends on a bound ahead that is unknown. */
+  need(moment: number): number {
+    this.needed.fill(0)
+    this.missing = 0
+    for (let i = 0; i < this.insts.length; i++) {
+      if (this.ahead.kind[i] !== UNKNOWN || !this.#decides(i) || !this.isAlive(i, moment)) continue
+      this.needed[i] = 1
+      this.missing++
+    }
+    return this.missing
+  }
+
+  /** Does the bound ahead decide about the value? */
+  #decides(slot: number): boolean {
+    const isBehind = this.behind.kind[slot] === OBSERVED
+    if (this.desc.sem !== PM_SEM_DISCRETE) return isBehind
+    return this.#sign < 0 || (isBehind && this.isNumeric)
+  }
+
+  /** Counts the slots whose bound behind is unknown. */
+  needBehind(moment: number): number {
+    this.needed.fill(0)
+    this.missing = 0
+    for (let i = 0; i < this.insts.length; i++) {
+      if (this.behind.kind[i] !== UNKNOWN || !this.isAlive(i, moment)) continue
+      this.needed[i] = 1
+      this.missing++
+    }
+    return this.missing
+  }
+
+  /** The slots still needed have no bound on that side. */
+  settle(side: Bounds): void {
+    for (let i = 0; i < this.needed.length; i++) if (this.needed[i] === 1) side.kind[i] = NONE
+    this.needed.fill(0)
+    this.missing = 0
+  }
+
+  /**
+   * Takes note of the metric's values in a record. True when one of them is the second beyond the moment for its instance, so that the
+   * record has to be read again. PM_ERR_LOGREC for values that contradict the metric's type.
+   */
+  apply(record: RecordView, moment: number, order: number, place: Place, now: number): boolean {
+    const s = this.#find(record)
+    if (s < 0 || record.statuses[s]! <= 0) return false
+    this.#checkFormat(record.formats[s]!)
+    const count = this.isSingular ? 1 : record.statuses[s]!
+    const pairs = record.pairs[s]!
+    let isSecond = false
+    for (let i = 0; i < count; i++) {
+      const at = pairs + 8 * i
+      const slot = this.isSingular ? 0 : this.#slotOf(i, record.view.getInt32(at))
+      if (slot < 0) continue
+      const side = this.#sideFor(slot, place)
+      if (side === undefined) {
+        isSecond ||= place === 'beyond' && this.#isLater(slot, moment, order)
+        continue
+      }
+      this.#observe(side, slot, record, record.view.getInt32(at + 4))
+      this.#place(side, slot, OBSERVED, moment, order)
+      if (place === 'passed' && moment === now) this.ahead.copy(this.behind, slot)
+    }
+    return isSecond
+  }
+
+  /** Takes note of an interruption; result as for `apply`. */
+  mark(moment: number, order: number, place: Place, now: number): boolean {
+    let isSecond = false
+    for (let slot = 0; slot < this.insts.length; slot++) {
+      const side = this.#sideFor(slot, place)
+      if (side === undefined) {
+        isSecond ||= place === 'beyond' && this.#isLater(slot, moment, order)
+        continue
+      }
+      this.#place(side, slot, MARK, moment, order)
+      if (place === 'passed' && moment === now) this.ahead.copy(this.behind, slot)
+    }
+    return isSecond
+  }
+
+  /** The side that something at a place becomes the bound of, if any. */
+  #sideFor(slot: number, place: Place): Bounds | undefined {
+    if (place === 'passed') return this.behind
+    if (place === 'against') return this.behind.kind[slot] === UNKNOWN ? this.behind : undefined
+    return this.ahead.kind[slot] === UNKNOWN ? this.ahead : undefined
+  }
+
+  /** Is it later than the bound ahead, so that it has to wait until that is behind? */
+  #isLater(slot: number, moment: number, order: number): boolean {
+    const { kind, at, order: orders } = this.ahead
+    if (kind[slot]! < MARK) return false
+    return moment > at[slot]! || (moment === at[slot] && order > orders[slot]!)
+  }
+
+  #place(side: Bounds, slot: number, kind: number, moment: number, order: number): void {
+    side.kind[slot] = kind
+    side.at[slot] = moment
+    side.order[slot] = order
+    if (this.needed[slot] === 0) return
+    this.needed[slot] = 0
+    this.missing--
+  }
+
+  #find(record: RecordView): number {
+    const before = this.#setBefore
+    if (before < record.count && record.pmids[before] === this.desc.pmid) return before
+    const s = record.find(this.desc.pmid)
+    if (s >= 0) this.#setBefore = s
+    return s
+  }
+
+  #slotOf(i: number, inst: number): number {
+    const before = this.#slotBefore[i]
+    if (before !== undefined && before >= 0 && this.insts[before] === inst) return before
+    const slot = this.#slots.get(inst) ?? -1
+    this.#slotBefore[i] = slot
+    return slot
+  }
+
+  #checkFormat(format: number): void {
+    if (format === this.format) return
+    const { type, pmid } = this.desc
+    const isWord = format === PM_VAL_INSITU
+    const fits = type === PM_TYPE_FLOAT || isWord === (type === PM_TYPE_32 || type === PM_TYPE_U32)
+    const isSame = this.format === -1 || (this.format === PM_VAL_INSITU) === isWord
+    if (!fits || !isSame)
+      throw new PcpError(
+        'PM_ERR_LOGREC',
+        `Values of ${pmidStr(pmid)} have format ${format}, which their type cannot have`,
+      )
+    this.format = format
+  }
+
+  #observe(side: Bounds, slot: number, record: RecordView, word: number): void {
+    if (this.format === PM_VAL_INSITU) {
+      side.high[slot] = word
+      return
+    }
+    const at = record.blockAt(word)
+    const end = record.offset + record.length - 4
+    const length = at >= record.offset && at + 4 <= end ? record.view.getInt32(at) & 0xffffff : 0
+    const least = !this.isNumeric ? 4 : this.desc.type === PM_TYPE_FLOAT ? 8 : 12
+    if (length < least || at + length > end)
+      throw new PcpError('PM_ERR_LOGREC', `A value of ${pmidStr(this.desc.pmid)} lies outside its record`)
+    if (!this.isNumeric) side.blocks[slot] = record.bytes.slice(at, at + length)
+    else {
+      side.high[slot] = record.view.getInt32(at + 4)
+      if (least === 12) side.low[slot] = record.view.getInt32(at + 8)
+    }
+  }
+}

@@ -1,0 +1,323 @@
+/**
+ * Values at moments between records. pmFetch(3) in PM_MODE_INTERP, docs/formats/archive.md §10
+ *
+ * Records are read once while moments advance. A metric whose next value is far off makes a second reader look ahead;
+ * the first one then goes on where it was:
+ *
+ *     passed ──> │ t │ ──> beyond, until every instance has its next value
+ *                      │ a second value of some instance: the main reader stops before it
+ *                      └──────────────> the advance reader looks for what is still missing
+ */
+import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
+import type { MetricDesc } from '../model/desc.ts'
+import { isError, PcpError, statusOf } from '../model/errors.ts'
+import { PM_IN_NULL, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
+import { type Profile, wants } from '../model/profile.ts'
+import { PM_SEM_COUNTER, PM_TYPE_32, PM_TYPE_DOUBLE } from '../model/types.ts'
+import { emptySet, type ValueSet } from '../model/values.ts'
+import type { Archive } from './archive.ts'
+import { type ValueRules, valuesAt } from './interp-result.ts'
+import { type Lives, type Place, Track } from './interp-track.ts'
+import { MarkFilter } from './mark-filter.ts'
+import { RecordReader } from './reader.ts'
+import type { RecordView } from './record-view.ts'
+
+/** How to interpolate. */
+export interface InterpolationOptions extends ValueRules {
+  /**
+   * Which interruptions of recording count as none: undefined none of them, 0 all, otherwise those between records that are at most so many
+   * seconds apart. PCP_IGNORE_MARK_RECORDS.
+   */
+  readonly ignoreMarksSec: number | undefined
+}
+
+/** A domain that never has as many instances as this has instances without beginning and end. */
+const LARGE_DOMAIN = 16
+/** Volumes come after each other in the order of records; no volume is longer. */
+const VOLUME_STRIDE = 2 ** 40
+
+/** A metric asked for: how its values come about, or why it has none. */
+interface Subject {
+  readonly track: Track
+  /** Slots that the profile wants, in the order of the answer. */
+  readonly slots: Int32Array
+}
+
+/** Interpolates over an archive. Successive moments in one direction cost least. */
+export class Interpolator {
+  readonly #archive: Archive
+  readonly #options: InterpolationOptions
+  readonly #marks: MarkFilter
+  #main: RecordReader | undefined
+  #advance: RecordReader | undefined
+  #sign: 1 | -1 = 1
+  /** The moment of the fetch before, as `Track` counts; NaN without one. */
+  #before = Number.NaN
+  #profile: Profile | undefined
+  #subjects = new Map<Pmid, Subject>()
+  /** A record that the main reader has read too early. */
+  #pending: RecordView | undefined
+  /** Moments of marks that were read and not yet passed. */
+  #marksAhead: number[] = []
+
+  constructor(archive: Archive, options: InterpolationOptions) {
+    this.#archive = archive
+    this.#options = options
+    this.#marks = new MarkFilter(archive, options.ignoreMarksSec)
+  }
+
+  /** What is known of the surroundings of the moment before counts no more: the next one is somewhere else. */
+  forget(): void {
+    this.#before = Number.NaN
+    this.#subjects.clear()
+    this.#pending = undefined
+    this.#marksAhead = []
+  }
+
+  /** Values of metrics at a time, coming from earlier times or, with `sign` -1, from later ones. PM_ERR_LOGREC for a damaged record. */
+  at(time: Timestamp, sign: 1 | -1, ids: readonly Pmid[], profile: Profile): ValueSet[] {
+    const moment = this.#seconds(time) * sign
+    if (sign !== this.#sign || !(moment >= this.#before) || profile !== this.#profile) this.forget()
+    this.#sign = sign
+    this.#profile = profile
+    try {
+      const subjects = this.#subjectsOf(time, moment, ids)
+      const crossed = this.#crossed(moment)
+      this.#before = moment
+      const sets = new Map(
+        subjects.map((subject) => [subject.track.desc.pmid, this.#values(subject, moment, crossed)]),
+      )
+      return ids.map((id) => sets.get(id) ?? emptySet(id, this.#refusal(id)))
+    } catch (error) {
+      this.forget()
+      throw error
+    }
+  }
+
+  #refusal(id: Pmid): number {
+    return statusOf(this.#archive.metadata.descs.has(id) ? 'PM_ERR_TYPE' : 'PM_ERR_PMID_LOG')
+  }
+
+  /** Seconds since the archive's start: nanoseconds as an integer, rounded once. */
+  #seconds({ sec, nsec }: { readonly sec: number; readonly nsec: number }): number {
+    const { start } = this.#archive
+    return ((sec - start.sec) * 1e9 + (nsec - start.nsec)) / 1e9
+  }
+
+  /** Subjects of the metrics, with their bounds around the moment. */
+  #subjectsOf(time: Timestamp, moment: number, ids: readonly Pmid[]): Subject[] {
+    const known: Subject[] = []
+    const fresh: Subject[] = []
+    const subjects = new Map<Pmid, Subject>()
+    for (const id of ids) {
+      const desc = this.#archive.metadata.descs.get(id)
+      if (desc === undefined || subjects.has(id) || !isInterpolable(desc)) continue
+      const before = this.#subjects.get(id)
+      const subject = before ?? this.#subject(desc)
+      ;(before === undefined ? fresh : known).push(subject)
+      subjects.set(id, subject)
+    }
+    this.#subjects = subjects
+    const all = [...subjects.values()]
+    if (known.length > 0) this.#proceed(moment, known)
+    if (fresh.length > 0) {
+      this.#mainReader().seek(time, this.#sign > 0 ? 'forward' : 'backward')
+      this.#pending = undefined
+      this.#lookBehind(
+        time,
+        moment,
+        fresh.map(({ track }) => track),
+      )
+      this.#proceed(moment, all)
+    }
+    return all
+  }
+
+  #subject(desc: MetricDesc): Subject {
+    const { insts, lives } = this.#population(desc)
+    const track = new Track(desc, insts, lives, this.#sign)
+    const order = Int32Array.from(insts.keys())
+    // The order of the reference, which spreads instances over that many buckets and fills each from its front.
+    const all =
+      desc.indom === PM_INDOM_NULL
+        ? 1
+        : this.#archive.metadata.instances(desc.indom, undefined, undefined).ids.length
+    order.sort((a, b) => (insts[a]! % all) - (insts[b]! % all) || b - a)
+    return { track, slots: order }
+  }
+
+  /** Instances that the profile wants, and when they lived where the domain is large. */
+  #population({ indom }: MetricDesc): { insts: Int32Array; lives: Lives | undefined } {
+    if (indom === PM_INDOM_NULL) return { insts: Int32Array.of(PM_IN_NULL), lives: undefined }
+    const { metadata } = this.#archive
+    const snapshots = metadata.snapshots(indom)
+    if (snapshots.length === 0) return { insts: new Int32Array(0), lives: undefined }
+    const { ids } = metadata.instances(indom, undefined, undefined)
+    const insts = Int32Array.from(ids.filter((inst) => wants(this.#profile!, indom, inst)))
+    if (!snapshots.some((snapshot) => snapshot.ids.length >= LARGE_DOMAIN)) return { insts, lives: undefined }
+    const slots = new Map(Array.from(insts, (inst, slot) => [inst, slot]))
+    const birth = new Float64Array(insts.length).fill(Number.NaN)
+    const last = new Int32Array(insts.length)
+    for (const [k, snapshot] of snapshots.entries()) {
+      for (const inst of snapshot.ids) {
+        const slot = slots.get(inst)
+        if (slot === undefined) continue
+        if (Number.isNaN(birth[slot]!)) birth[slot] = this.#seconds(snapshot)
+        last[slot] = k
+      }
+    }
+    const death = Float64Array.from(last, (k) =>
+      k + 1 < snapshots.length ? this.#seconds(snapshots[k + 1]!) : Number.POSITIVE_INFINITY,
+    )
+    return { insts, lives: { birth, death } }
+  }
+
+  /** Reads against the direction until every slot of new tracks has its bound there. */
+  #lookBehind(time: Timestamp, moment: number, tracks: readonly Track[]): void {
+    let missing = sum(tracks, (track) => track.needBehind(moment))
+    if (missing === 0) return
+    const reader = this.#advanceReader()
+    reader.seek(time, this.#sign > 0 ? 'backward' : 'forward')
+    let member = this.#memberAt(moment)
+    while (missing > 0) {
+      const record = this.#step(reader, -this.#sign as 1 | -1)
+      if (record === undefined) break
+      if (record.volume < 0) continue // a mark as seen from the other side: this side's is told by the change of members
+      const at = this.#seconds(record) * this.#sign
+      const seam = record.member === member ? undefined : this.#seam(record, at)
+      member = record.member
+      if (seam !== undefined && seam <= moment)
+        for (const track of tracks) track.mark(seam, 0, 'against', moment)
+      if (at <= moment) this.#apply(record, at, 'against', tracks, moment)
+      missing = sum(tracks, (track) => track.missing)
+    }
+    for (const track of tracks) track.settle(track.behind)
+  }
+
+  /** The member a moment belongs to: the last one that has started, or when going backwards the first one that has not ended. */
+  #memberAt(moment: number): number {
+    const { members } = this.#archive
+    const t = moment * this.#sign
+    let member = 0
+    for (const [i, { label }] of members.entries()) if (this.#seconds(label.start) <= t) member = i
+    return member
+  }
+
+  /** Moment of the mark between two members, passed by in reading direction just before a record of the nearer one. */
+  #seam(record: RecordView, at: number): number {
+    if (this.#sign > 0) return at + 0.001
+    const { start } = this.#archive.members[record.member]!.label
+    return -(this.#seconds(start) - 0.001)
+  }
+
+  /** Reads on until the moment is passed and every slot that matters has a bound beyond it. */
+  #proceed(moment: number, subjects: readonly Subject[]): void {
+    const tracks = subjects.map(({ track }) => track)
+    for (const track of tracks) track.shift(moment)
+    const reader = this.#mainReader()
+    let missing = -1
+    for (;;) {
+      this.#pending ??= this.#step(reader, this.#sign)
+      const record = this.#pending
+      const at = record === undefined ? Number.POSITIVE_INFINITY : this.#seconds(record) * this.#sign
+      const isPassed = at <= moment
+      if (!isPassed && missing < 0) missing = sum(tracks, (track) => track.need(moment))
+      if (missing === 0) return
+      if (record === undefined) break
+      const isSecond = this.#apply(record, at, isPassed ? 'passed' : 'beyond', tracks, moment)
+      if (!isPassed) missing = sum(tracks, (track) => track.missing)
+      if (isSecond) {
+        if (missing > 0) this.#lookAhead(record.timestamp(), moment, tracks)
+        return
+      }
+      if (record.count === 0 && this.#marks.counts(record)) this.#marksAhead.push(at)
+      this.#pending = undefined
+    }
+    for (const track of tracks) track.settle(track.ahead)
+  }
+
+  /** Looks for bounds far ahead while the main reader stays where it is. */
+  #lookAhead(time: Timestamp, moment: number, tracks: readonly Track[]): void {
+    const reader = this.#advanceReader()
+    reader.seek(time, this.#sign > 0 ? 'forward' : 'backward')
+    for (let missing = 1; missing > 0; missing = sum(tracks, (track) => track.missing)) {
+      const record = this.#step(reader, this.#sign)
+      if (record === undefined) break
+      const at = this.#seconds(record) * this.#sign
+      if (at > moment) this.#apply(record, at, 'advance', tracks, moment)
+    }
+    for (const track of tracks) track.settle(track.ahead)
+  }
+
+  #apply(record: RecordView, at: number, place: Place, tracks: readonly Track[], moment: number): boolean {
+    const order = (record.volume * VOLUME_STRIDE + record.position) * this.#sign
+    let isSecond = false
+    if (record.count > 0) {
+      for (const track of tracks) if (track.apply(record, at, order, place, moment)) isSecond = true
+    } else if (this.#marks.counts(record)) {
+      for (const track of tracks) if (track.mark(at, order, place, moment)) isSecond = true
+    }
+    return isSecond
+  }
+
+  /** Was a mark passed since the moment before? */
+  #crossed(moment: number): boolean {
+    const crossed = this.#marksAhead.some((at) => at > this.#before && at <= moment)
+    this.#marksAhead = this.#marksAhead.filter((at) => at > moment)
+    return crossed
+  }
+
+  #values({ track, slots }: Subject, moment: number, crossed: boolean): ValueSet {
+    // So that no rate is computed across the mark by those who look at two values in a row.
+    const isHeldBack = crossed && track.desc.sem === PM_SEM_COUNTER && track.lastCount > 0
+    const set = isHeldBack
+      ? emptySet(track.desc.pmid)
+      : valuesAt(track, moment, this.#sign, slots, this.#options)
+    track.lastCount = set.status
+    return set
+  }
+
+  /** One record on. Damage behind the last good record is the end, and so is what overlaps with another archive. */
+  #step(reader: RecordReader, sign: 1 | -1): RecordView | undefined {
+    try {
+      return sign > 0 ? reader.next() : reader.previous()
+    } catch (error) {
+      if (!(error instanceof PcpError)) throw error
+      if (error.code === 'PM_ERR_LOGOVERLAP') return undefined
+      if (error.code === 'PM_ERR_LOGREC' && sign > 0 && this.#isAtEnd(reader)) return undefined
+      throw error
+    }
+  }
+
+  /** Is the record before the reader's position the archive's last good one? */
+  #isAtEnd(reader: RecordReader): boolean {
+    const end = this.#archive.end()
+    if (isError(end)) return true
+    const last = reader.previous()
+    if (last === undefined) return false
+    const isLast = secondsBetween(end, last.timestamp()) >= 0
+    reader.next()
+    return isLast
+  }
+
+  #mainReader(): RecordReader {
+    this.#main ??= new RecordReader(this.#archive, { checkValues: false })
+    return this.#main
+  }
+
+  #advanceReader(): RecordReader {
+    this.#advance ??= new RecordReader(this.#archive, { checkValues: false })
+    return this.#advance
+  }
+}
+
+/** Counters must be numbers. */
+function isInterpolable({ sem, type }: MetricDesc): boolean {
+  return sem !== PM_SEM_COUNTER || (type >= PM_TYPE_32 && type <= PM_TYPE_DOUBLE)
+}
+
+function sum(tracks: readonly Track[], of: (track: Track) => number): number {
+  let total = 0
+  for (const track of tracks) total += of(track)
+  return total
+}

@@ -1,0 +1,197 @@
+/** Contexts on archives. pmNewContext(3) PM_CONTEXT_ARCHIVE, docs/pmapi.md */
+import { Archive } from '../archive/archive.ts'
+import { scan } from '../archive/scan.ts'
+import { ArchiveSource, type ArchiveSourceOptions } from '../archive/source.ts'
+import type { ArchiveFiles } from '../base/byte-source.ts'
+import type { Timestamp } from '../base/timestamp.ts'
+import { isError, PcpError } from '../model/errors.ts'
+import type { MetricSource } from '../model/source.ts'
+import type { FetchResult } from '../model/values.ts'
+import { Pmns } from '../pmns/tree.ts'
+import { archiveFiles } from '../sys/archive-files.ts'
+import { compareTimes } from '../time/arithmetic.ts'
+import { parseInterval } from '../time/interval.ts'
+import type { ArchiveControl, ArchiveRange } from './archive-control.ts'
+import type { Clock } from './clock.ts'
+import { Context } from './context.ts'
+import { withLocalNames } from './local-names.ts'
+
+/** How to open archives. */
+export interface OpenArchiveOptions {
+  /** Default: the environment of this process. PCP_COUNTER_WRAP and PCP_IGNORE_MARK_RECORDS are looked at. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** Take metric names from here instead of from the archive. */
+  readonly names?: Pmns
+  /** Where archives are; default: this machine's files. */
+  readonly files?: ArchiveFiles
+  /** Accept archives whose label has feature bits that are not known. */
+  readonly anyFeatures?: boolean
+  /** Between two observations of a number that is no counter: the nearer one (default), or, as before PCP 6.3.2, the earlier one. */
+  readonly nearest?: boolean
+  /** Hears about archives of a list that are left out, and about records lost to damage. */
+  readonly onWarning?: (warning: PcpError) => void
+  /** What `sample` keeps time by; tests give their own. */
+  readonly clock?: Clock
+}
+
+/**
+ * Opens archives as a source of metrics: base names, names of any of their files, or directories of archives; several follow each other
+ * in time. Close the context when done. ENOENT, PM_ERR_LOGFILE, PM_ERR_LABEL, PM_ERR_LOGREC, PM_ERR_NODATA, PM_ERR_LOGHOST,
+ * PM_ERR_LOGOVERLAP...
+ *
+ * @example
+ * const day = await openArchive('/var/log/pcp/pmlogger/db1/20260101')
+ * const id = await day.lookupName('kernel.all.load')
+ * for (const column of day.archive!.scan([id]).columns) console.log(column.inst, column.times, column.values)
+ * await day.close()
+ *
+ * @see pmNewContext(3)
+ */
+export async function openArchive(
+  names: string | readonly string[],
+  options: OpenArchiveOptions = {},
+): Promise<Context> {
+  const { files = archiveFiles(), anyFeatures, onWarning } = options
+  const archive = Archive.open(names, files, {
+    ...(anyFeatures === undefined ? {} : { anyFeatures }),
+    ...(onWarning === undefined ? {} : { onWarning }),
+  })
+  const rules = sourceRules(options)
+  return contextOn(new ArchiveSource(archive, rules), { contexts: 0 }, options)
+}
+
+function sourceRules({ env = process.env, nearest }: OpenArchiveOptions): ArchiveSourceOptions {
+  const ignored = env['PCP_IGNORE_MARK_RECORDS']
+  return {
+    counterWrap: env['PCP_COUNTER_WRAP'] !== undefined,
+    ...(nearest === undefined ? {} : { nearest }),
+    ...(ignored === undefined ? {} : { ignoreMarksSec: secondsIn(ignored) }),
+  }
+}
+
+/** Nothing stands for all marks. An interval that cannot be read is an error: to guess would change values. */
+function secondsIn(text: string): number {
+  if (text === '') return 0
+  try {
+    const { sec, nsec } = parseInterval(text)
+    return sec + nsec / 1e9
+  } catch (error) {
+    const why = PcpError.from(error).message
+    throw new PcpError('EINVAL', `PCP_IGNORE_MARK_RECORDS is no interval:\n${why}`, { cause: error })
+  }
+}
+
+/** A context on a source that shares its archive with the contexts counted in `share`: the last one closes it. */
+function contextOn(source: ArchiveSource, share: { contexts: number }, options: OpenArchiveOptions): Context {
+  const { names, clock } = options
+  share.contexts++
+  let isOpen = true
+  const close = async (): Promise<void> => {
+    if (isOpen && --share.contexts === 0) source.archive.close()
+    isOpen = false
+  }
+  const named = names === undefined ? source : withLocalNames(source, recordedNames(names, source.archive))
+  return Context.over(closing(named, close), {
+    hostname: source.archive.label.hostname,
+    archive: controlOf(source),
+    dup: () => contextOn(source.dup(), share, options),
+    ...(clock === undefined ? {} : { clock }),
+  })
+}
+
+function closing(source: MetricSource, close: () => Promise<void>): MetricSource {
+  return {
+    children: (name, ask) => source.children(name, ask),
+    traverse: (name, ask) => source.traverse(name, ask),
+    lookupNames: (names, ask) => source.lookupNames(names, ask),
+    lookupId: (id, ask) => source.lookupId(id, ask),
+    descs: (ids, ask) => source.descs(ids, ask),
+    instances: (indom, query, ask) => source.instances(indom, query, ask),
+    text: (query, ask) => source.text(query, ask),
+    labels: (query, ask) => source.labels(query, ask),
+    fetch: (ids, ask) => source.fetch(ids, ask),
+    store: (sets, ask) => source.store(sets, ask),
+    subscribe: (listener) => source.subscribe(listener),
+    close,
+  }
+}
+
+/** The names of metrics that an archive has. @see pmTrimNameSpace(3) */
+function recordedNames(names: Pmns, { metadata }: Archive): Pmns {
+  const trimmed = new Pmns()
+  names.walk('', (name, id) => {
+    if (metadata.descs.has(id)) trimmed.add(name, id)
+  })
+  return trimmed
+}
+
+function controlOf(source: ArchiveSource): ArchiveControl {
+  const { archive } = source
+  const { metadata } = archive
+  const end = (): Timestamp => {
+    const found = archive.end()
+    if (isError(found)) throw found
+    return found
+  }
+  return {
+    label: archive.label,
+    start: archive.start,
+    end,
+    get mode() {
+      return source.mode
+    },
+    get origin() {
+      return source.origin
+    },
+    setMode: (mode, when, stepSec) => source.setMode(mode, when, stepSec),
+    fetchRecord: () => source.fetchRecord(),
+    instances: (indom) => metadata.instances(indom, undefined, undefined),
+    instanceId: (indom, name) => metadata.instances(indom, { name }, undefined).ids[0]!,
+    instanceName: (indom, id) => metadata.instances(indom, { id }, undefined).names[0]!,
+    records: (range = {}) => {
+      const other = source.dup()
+      const { from, isWithin } = boundsOf(range, archive.start, end)
+      other.setMode(range.backward === true ? 'backward' : 'forward', from)
+      return until(isWithin, () => other.fetchRecord())
+    },
+    samples: (ids, stepSec, range = {}) => {
+      if (!(stepSec > 0)) throw new PcpError('PM_ERR_ARG', `A step must be positive: ${stepSec}`)
+      const other = source.dup()
+      const { from, isWithin } = boundsOf(range, archive.start, end)
+      other.setMode('interpolate', from, range.backward === true ? -stepSec : stepSec)
+      return until(isWithin, () => other.fetchNow(ids))
+    },
+    scan: (ids, options) => scan(archive, ids, options),
+  }
+}
+
+/** Where a range starts, and whether a moment is before its other end. */
+function boundsOf(
+  { from, to, backward = false }: ArchiveRange,
+  start: Timestamp,
+  end: () => Timestamp,
+): { readonly from: Timestamp; readonly isWithin: (time: Timestamp) => boolean } {
+  return {
+    from: from ?? (backward ? end() : start),
+    isWithin: (time) =>
+      to === undefined || (backward ? compareTimes(time, to) >= 0 : compareTimes(time, to) <= 0),
+  }
+}
+
+/** Results while they are within a range, up to the end of the archive. */
+function* until(
+  isWithin: (time: Timestamp) => boolean,
+  fetch: () => FetchResult,
+): IterableIterator<FetchResult> {
+  for (;;) {
+    let result: FetchResult
+    try {
+      result = fetch()
+    } catch (error) {
+      if (error instanceof PcpError && error.code === 'PM_ERR_EOL') return
+      throw error
+    }
+    if (!isWithin(result.timestamp)) return
+    yield result
+  }
+}
