@@ -1,7 +1,18 @@
 /** One archive: its metadata file, temporal index and data volumes. docs/formats/archive.md §7 */
-import type { ArchiveLabel } from './label.ts'
-import type { TemporalIndex } from './temporal-index.ts'
-import type { Volume } from './volume.ts'
+import { type ArchiveFiles, type ByteSource, readBytes } from '../base/byte-source.ts'
+import { PcpError } from '../model/errors.ts'
+import type { MemberFiles } from './file-names.ts'
+import { type ArchiveLabel, labelSize, VOLUME_INDEX, VOLUME_META } from './label.ts'
+import { decodeIndex, type TemporalIndex } from './temporal-index.ts'
+import { attempt, openLabelled, Volume } from './volume.ts'
+
+/** Content of the metadata file, to be added to those of other members. */
+export interface MetaFile {
+  readonly path: string
+  readonly bytes: Uint8Array
+  /** Where its first record starts. */
+  readonly start: number
+}
 
 /** One archive of those that a context may consist of. */
 export interface Member {
@@ -11,6 +22,71 @@ export interface Member {
   readonly label: ArchiveLabel
   /** Undefined without a temporal index. */
   readonly index: TemporalIndex | undefined
-  /** Data volumes, lowest number first; opened when first read. */
+  /** Data volumes, lowest number first. */
   readonly volumes: readonly Volume[]
+  readonly meta: MetaFile
+}
+
+/**
+ * Opens the files of one archive and checks that they belong together. PM_ERR_NODATA, PM_ERR_LABEL, PM_ERR_FEATURE, PM_ERR_LOGREC as
+ * `openLabelled`, for the lowest volume, the index and the metadata in this order; records are not looked at.
+ */
+export function openMember(files: ArchiveFiles, found: MemberFiles, anyFeatures: boolean): Member {
+  const volumes = found.volumes.map(({ number, path }) => new Volume(files, number, path, anyFeatures))
+  try {
+    const { label } = volumes[0]!.open()
+    const index = found.index === undefined ? undefined : readIndex(files, found.index, label, anyFeatures)
+    const meta = readMeta(files, found.meta, label, anyFeatures)
+    return { base: found.base, label, index, volumes, meta }
+  } catch (error) {
+    closeVolumes(volumes)
+    throw error
+  }
+}
+
+/** Releases the files of data volumes; idempotent. */
+export function closeVolumes(volumes: readonly Volume[]): void {
+  for (const volume of volumes) volume.close()
+}
+
+function readIndex(
+  files: ArchiveFiles,
+  path: string,
+  label: ArchiveLabel,
+  anyFeatures: boolean,
+): TemporalIndex {
+  const opened = openLabelled(files, path, VOLUME_INDEX, anyFeatures)
+  try {
+    checkFamily(path, opened.label, label)
+    return decodeIndex(rest(opened.source, labelSize(label.version), path), label.version)
+  } finally {
+    opened.source.close()
+  }
+}
+
+function readMeta(files: ArchiveFiles, path: string, label: ArchiveLabel, anyFeatures: boolean): MetaFile {
+  const opened = openLabelled(files, path, VOLUME_META, anyFeatures)
+  try {
+    checkFamily(path, opened.label, label)
+    return { path, bytes: rest(opened.source, 0, path), start: labelSize(label.version) }
+  } finally {
+    opened.source.close()
+  }
+}
+
+function checkFamily(path: string, its: ArchiveLabel, label: ArchiveLabel): void {
+  const { version, pid, hostname } = label
+  const problem =
+    its.version !== version
+      ? `version ${its.version} beside data of version ${version}`
+      : its.pid !== pid
+        ? `written by process ${its.pid}, the data by ${pid}`
+        : its.hostname !== hostname
+          ? `from host "${its.hostname}", the data from "${hostname}"`
+          : undefined
+  if (problem !== undefined) throw new PcpError('PM_ERR_LABEL', `${path}: ${problem}`)
+}
+
+function rest(source: ByteSource, start: number, path: string): Uint8Array {
+  return attempt(path, () => readBytes(source, start, source.size - start))
 }

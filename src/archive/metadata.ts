@@ -1,38 +1,322 @@
-/** What an archive says about its metrics. docs/formats/archive.md §4, §11 */
+/** What one or several archives say about their metrics. docs/formats/archive.md §4, §10 */
+import { decodeText } from '../base/text.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
-import type { Indom, Pmid } from '../model/ids.ts'
+import { PcpError } from '../model/errors.ts'
+import { type Indom, indomStr, PM_INDOM_NULL, type Pmid, pmidStr } from '../model/ids.ts'
 import type { LabelSet } from '../model/labels.ts'
 import type { InstanceQuery, Instances, LabelQuery, TextQuery } from '../model/source.ts'
-import type { Pmns } from '../pmns/tree.ts'
+import { Pmns } from '../pmns/tree.ts'
+import { IndomHistory, type IndomSnapshot } from './indom-history.ts'
+import { LabelHistory, type LabelRecord } from './label-history.ts'
+import {
+  badMeta,
+  checkDesc,
+  checkIndom,
+  checkLabels,
+  forEachMetaRecord,
+  META_DESC,
+  META_INDOM,
+  META_INDOM_DELTA,
+  META_INDOM_V2,
+  META_LABEL,
+  META_LABEL_V2,
+  META_TEXT,
+  TEXT_HELP,
+  TEXT_INDOM,
+  TEXT_ONELINE,
+  TEXT_PMID,
+} from './meta-records.ts'
+import { readStamp } from './stamp.ts'
 
-/** An instance domain as it was from a moment on. */
-export interface IndomSnapshot {
-  readonly sec: number
-  readonly nsec: number
-  /** Ascending. */
-  readonly ids: Int32Array
-  /** Name of the `i`th instance. */
-  name(i: number): string
+/** Level bits of labels without those that only say something about a label. */
+const LEVEL_MASK = 0x3f
+
+/** A record as it stands in one of the files. */
+interface Place {
+  readonly view: DataView
+  readonly at: number
+  readonly length: number
 }
 
-/** Metadata of one or several archives. `at` undefined asks about the archive's whole life. */
-export interface Metadata {
-  readonly descs: ReadonlyMap<Pmid, MetricDesc>
-  /** Siblings are in reverse order of their first appearance, as in PCP. Made when first asked for. */
-  readonly names: Pmns
+/**
+ * Metadata of all members: read once, then only asked. Texts are decoded when asked for. Where a moment `at` may be given,
+ * undefined asks about the archive's whole life.
+ */
+export class Metadata {
+  readonly #descs = new Map<Pmid, MetricDesc>()
+  readonly #nameRecords: Place[] = []
+  readonly #indoms = new Map<Indom, IndomHistory>()
+  readonly #labels = new Map<number, Map<number, LabelHistory>>()
+  readonly #texts = new Map<number, Map<number, Place>>()
+  readonly #unions = new Map<Indom, Instances>()
+  #names: Pmns | undefined
+
+  /**
+   * Adds the records of a file, `bytes`, behind its label; the bytes are kept. `file` is for messages. PM_ERR_LOGREC, PM_ERR_RECTYPE
+   * for damage, PM_ERR_NODATA without any descriptor, PM_ERR_LOGCHANGE* for a descriptor that is not as it was.
+   */
+  add(bytes: Uint8Array, start: number, file: string): void {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    let descs = 0
+    forEachMetaRecord(view, start, file, (at, length, type) => {
+      if (type === META_DESC) descs++
+      this.#addRecord({ view, at, length }, type, file)
+    })
+    if (descs === 0) throw new PcpError('PM_ERR_NODATA', `${file}: no metric is described`)
+  }
+
+  #addRecord(place: Place, type: number, file: string): void {
+    if (type === META_DESC) this.#addDesc(place, file)
+    else if (type === META_INDOM_V2 || type === META_INDOM || type === META_INDOM_DELTA)
+      this.#addIndom(place, type, file)
+    else if (type === META_LABEL_V2 || type === META_LABEL) this.#addLabels(place, type, file)
+    else if (type === META_TEXT) this.#addText(place, file)
+    else
+      throw new PcpError('PM_ERR_RECTYPE', `${file}: record at byte ${place.at} is of unknown type ${type}`)
+  }
+
+  #addDesc(place: Place, file: string): void {
+    const { view, at, length } = place
+    checkDesc(view, at, length, file)
+    const desc = {
+      pmid: view.getUint32(at + 8),
+      type: view.getInt32(at + 12),
+      indom: view.getUint32(at + 16),
+      sem: view.getInt32(at + 20),
+      units: view.getUint32(at + 24),
+    }
+    const known = this.#descs.get(desc.pmid)
+    if (known === undefined) this.#descs.set(desc.pmid, desc)
+    else checkSame(known, desc, file)
+    this.#nameRecords.push(place)
+  }
+
+  #addIndom({ view, at, length }: Place, type: number, file: string): void {
+    const layout = checkIndom(view, at, length, type, file)
+    if (layout.count === 0) return
+    let history = this.#indoms.get(layout.indom)
+    if (history === undefined) {
+      if (type === META_INDOM_DELTA)
+        throw badMeta(
+          file,
+          at,
+          `changes of instance domain ${indomStr(layout.indom)}, which is not there yet`,
+        )
+      history = new IndomHistory()
+      this.#indoms.set(layout.indom, history)
+    }
+    const stamp = readStamp(view, at + 8, type === META_INDOM_V2 ? 2 : 3)
+    history.add(view, layout, stamp, type === META_INDOM_DELTA)
+  }
+
+  #addLabels({ view, at, length }: Place, type: number, file: string): void {
+    const head = checkLabels(view, at, length, type, file)
+    const level = view.getInt32(head) & LEVEL_MASK
+    const byId = childMap(this.#labels, level)
+    const id = view.getUint32(head + 4)
+    let history = byId.get(id)
+    if (history === undefined) {
+      history = new LabelHistory()
+      byId.set(id, history)
+    }
+    history.add({ view, at, length, type, ...readStamp(view, at + 8, type === META_LABEL_V2 ? 2 : 3) })
+  }
+
+  #addText(place: Place, file: string): void {
+    const { view, at, length } = place
+    if (length < 20) throw badMeta(file, at, `${length} bytes are no text`)
+    const what = view.getInt32(at + 8)
+    const hasLevel = (what & (TEXT_ONELINE | TEXT_HELP)) !== 0
+    const hasKind = (what & (TEXT_PMID | TEXT_INDOM)) !== 0
+    if (hasLevel && hasKind) childMap(this.#texts, what).set(view.getUint32(at + 12), place)
+  }
+
+  /** Descriptors by PMID. */
+  get descs(): ReadonlyMap<Pmid, MetricDesc> {
+    return this.#descs
+  }
+
+  /**
+   * The name space: of names with two PMIDs the first counts, and siblings stand in reverse order of their first appearance, as in
+   * PCP. Made when first asked for.
+   */
+  get names(): Pmns {
+    this.#names ??= nameSpace(this.#nameRecords)
+    return this.#names
+  }
+
   /** Instance domains that have instances at any time. */
-  readonly indoms: readonly Indom[]
-  /** A domain by time, oldest first; [] for one that is unknown. Of snapshots with equal time the later one counts. */
-  snapshots(indom: Indom): readonly IndomSnapshot[]
+  get indoms(): readonly Indom[] {
+    return [...this.#indoms.keys()]
+  }
+
+  /** A domain as it changed, oldest first; [] for an unknown one. Of equal times the later one in the list counts. */
+  snapshots(indom: Indom): readonly IndomSnapshot[] {
+    return this.#indoms.get(indom)?.snapshots ?? []
+  }
+
   /** The snapshot that holds at a moment. */
-  snapshotAt(indom: Indom, at: Timestamp): IndomSnapshot | undefined
-  /** Instances at a moment, or all there ever were. PM_ERR_INDOM, PM_ERR_INDOM_LOG, PM_ERR_INST_LOG. @see pmGetInDom(3), pmGetInDomArchive(3) */
-  instances(indom: Indom, query: InstanceQuery, at: Timestamp | undefined): Instances
-  /** Label sets at a moment, or the newest; none is []. */
-  labels(query: LabelQuery, at: Timestamp | undefined): readonly LabelSet[]
-  /** Help text: exactly what is asked for, or undefined. */
-  text(query: TextQuery): string | undefined
-  /** Has the archive any text of this kind at all? */
-  hasTexts(kind: TextQuery['kind'], level: TextQuery['level']): boolean
+  snapshotAt(indom: Indom, at: Timestamp): IndomSnapshot | undefined {
+    return this.#indoms.get(indom)?.at(at)
+  }
+
+  /**
+   * All instances, the one with an id, or the one with a name (or else the first whose name up to a blank starts the name asked for). Over
+   * the whole life newer snapshots come first. PM_ERR_INDOM for PM_INDOM_NULL, PM_ERR_INDOM_LOG for a domain not known
+   * (at that moment), PM_ERR_INST_LOG for such an instance.
+   * @see pmGetInDom(3), pmLookupInDom(3), pmNameInDom(3), pmGetInDomArchive(3)
+   */
+  instances(indom: Indom, query: InstanceQuery, at: Timestamp | undefined): Instances {
+    const found = this.#snapshotsFor(indom, at)
+    if (query === undefined) return at === undefined ? this.#union(indom, found) : listed(indom, found[0]!)
+    for (const snapshot of found) {
+      const i = 'id' in query ? snapshot.ids.indexOf(query.id) : indexOfName(snapshot, query.name)
+      if (i !== -1) return { indom, ids: [snapshot.ids[i]!], names: [snapshot.name(i)] }
+    }
+    const which = 'id' in query ? `Instance ${query.id}` : `Instance "${query.name}"`
+    throw new PcpError('PM_ERR_INST_LOG', `${which} of ${indomStr(indom)} is not in the archive${when(at)}`)
+  }
+
+  /** The snapshots to look into, newest first; never none. */
+  #snapshotsFor(indom: Indom, at: Timestamp | undefined): readonly IndomSnapshot[] {
+    if (indom === PM_INDOM_NULL) throw new PcpError('PM_ERR_INDOM', 'PM_INDOM_NULL has no instances')
+    const history = this.#indoms.get(indom)
+    if (history !== undefined && at === undefined) return [...history.snapshots].reverse()
+    const snapshot = at === undefined ? undefined : history?.at(at)
+    if (snapshot !== undefined) return [snapshot]
+    throw new PcpError(
+      'PM_ERR_INDOM_LOG',
+      `Instance domain ${indomStr(indom)} is not in the archive${when(at)}`,
+    )
+  }
+
+  #union(indom: Indom, newestFirst: readonly IndomSnapshot[]): Instances {
+    const known = this.#unions.get(indom)
+    if (known !== undefined) return known
+    const names = new Map<number, string>()
+    for (const snapshot of newestFirst) {
+      for (let i = 0; i < snapshot.ids.length; i++) {
+        const id = snapshot.ids[i]!
+        if (!names.has(id)) names.set(id, snapshot.name(i))
+      }
+    }
+    const union = { indom, ids: [...names.keys()], names: [...names.values()] }
+    this.#unions.set(indom, union)
+    return union
+  }
+
+  /** Label sets of one thing at a moment, or the newest; [] when there are none. */
+  labels({ level, id }: LabelQuery, at: Timestamp | undefined): readonly LabelSet[] {
+    return this.#labels.get(level)?.get(id)?.at(at) ?? []
+  }
+
+  /** What labels of one level are about: domains, clusters, metrics or instance domains. */
+  labelled(level: number): readonly number[] {
+    return [...(this.#labels.get(level)?.keys() ?? [])]
+  }
+
+  /** Every record with labels of one thing, oldest first. */
+  labelHistory({ level, id }: LabelQuery): readonly LabelRecord[] {
+    return this.#labels.get(level)?.get(id)?.all() ?? []
+  }
+
+  /** A help text, exactly this one; undefined when there is none. Of several the last read. */
+  text({ kind, id, level }: TextQuery): string | undefined {
+    const place = this.#texts.get(textBits(kind, level))?.get(id)
+    if (place === undefined) return undefined
+    const { view, at, length } = place
+    const bytes = new Uint8Array(view.buffer, view.byteOffset + at + 16, length - 20)
+    const end = bytes.indexOf(0)
+    return decodeText(bytes, 0, end === -1 ? bytes.length : end)
+  }
+
+  /** Metrics or domains that have a text of this kind. */
+  textIds(kind: TextQuery['kind'], level: TextQuery['level']): readonly number[] {
+    return [...(this.#texts.get(textBits(kind, level))?.keys() ?? [])]
+  }
+}
+
+function textBits(kind: TextQuery['kind'], level: TextQuery['level']): number {
+  return (kind === 'metric' ? TEXT_PMID : TEXT_INDOM) | (level === 'oneline' ? TEXT_ONELINE : TEXT_HELP)
+}
+
+function childMap<T>(maps: Map<number, Map<number, T>>, key: number): Map<number, T> {
+  let map = maps.get(key)
+  if (map === undefined) {
+    map = new Map()
+    maps.set(key, map)
+  }
+  return map
+}
+
+function when(at: Timestamp | undefined): string {
+  return at === undefined ? '' : ` at ${at.sec}.${String(at.nsec).padStart(9, '0')}`
+}
+
+/** The bits of units that all versions of PCP write; the last eight were padding before 7. */
+const UNITS_SHIFT = 8
+
+function checkSame(known: MetricDesc, desc: MetricDesc, file: string): void {
+  const code =
+    known.type !== desc.type
+      ? 'PM_ERR_LOGCHANGETYPE'
+      : known.sem !== desc.sem
+        ? 'PM_ERR_LOGCHANGESEM'
+        : known.indom !== desc.indom
+          ? 'PM_ERR_LOGCHANGEINDOM'
+          : known.units >>> UNITS_SHIFT !== desc.units >>> UNITS_SHIFT
+            ? 'PM_ERR_LOGCHANGEUNITS'
+            : undefined
+  if (code !== undefined)
+    throw new PcpError(code, `${file}: metric ${pmidStr(desc.pmid)} is described differently than before`)
+}
+
+function nameSpace(records: readonly Place[]): Pmns {
+  const inOrder = new Pmns()
+  for (const { view, at, length } of records) {
+    const id = view.getUint32(at + 8)
+    checkDesc(view, at, length, '', (start, end) => addName(inOrder, nameIn(view, start, end), id))
+  }
+  // Depth first from the last to the first child is the reverse of depth first.
+  const leaves: [string, Pmid][] = []
+  inOrder.walk('', (name, id) => leaves.push([name, id]))
+  const names = new Pmns()
+  for (const [name, id] of leaves.reverse()) names.add(name, id)
+  return names
+}
+
+/** A name ends at a NUL, if it has one. */
+function nameIn(view: DataView, start: number, end: number): string {
+  const bytes = new Uint8Array(view.buffer, view.byteOffset + start, end - start)
+  const nul = bytes.indexOf(0)
+  return decodeText(bytes, 0, nul === -1 ? bytes.length : nul)
+}
+
+function addName(names: Pmns, name: string, id: Pmid): void {
+  try {
+    names.add(name, id)
+  } catch (error) {
+    // The first binding of a name wins, silently; a metric may well have no usable name at all.
+    if (!(error instanceof PcpError)) throw error
+  }
+}
+
+function listed(indom: Indom, snapshot: IndomSnapshot): Instances {
+  return {
+    indom,
+    ids: Array.from(snapshot.ids),
+    names: Array.from(snapshot.ids, (_, i) => snapshot.name(i)),
+  }
+}
+
+function indexOfName(snapshot: IndomSnapshot, name: string): number {
+  let start = -1
+  for (let i = 0; i < snapshot.ids.length; i++) {
+    const one = snapshot.name(i)
+    if (one === name) return i
+    const blank = one.indexOf(' ')
+    if (start === -1 && blank !== -1 && name.startsWith(one.slice(0, blank))) start = i
+  }
+  return start
 }

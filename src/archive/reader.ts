@@ -1,11 +1,13 @@
-/** A position in an archive: steps through its records, over volumes and members. docs/formats/archive.md §9 */
+/** A position in an archive: steps through its records, over volumes and members. docs/formats/archive.md §7 */
+import { bytesSource } from '../base/byte-source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
-import { PcpError } from '../model/errors.ts'
+import { isError, PcpError } from '../model/errors.ts'
+import { addTimes, compareTimes, subtractTimes } from '../time/arithmetic.ts'
 import type { Archive } from './archive.ts'
+import type { Direction } from './member-data.ts'
 import type { RecordView } from './record-view.ts'
-
-/** Which way `seek` prepares to read. */
-export type Direction = 'forward' | 'backward'
+import { RecordWindow } from './record-window.ts'
+import { writeStamp } from './stamp.ts'
 
 /** How to read. */
 export interface ReaderOptions {
@@ -15,38 +17,212 @@ export interface ReaderOptions {
   readonly bufferBytes?: number
 }
 
+const BUFFER_BYTES = 1 << 20
+const SEEK_BUFFER_BYTES = 1 << 16
+/** How far from the records beside it a mark between two members is. */
+const MARK_DISTANCE: Timestamp = { sec: 0, nsec: 1_000_000 }
+
+/** Positions at the start and the end of a volume that was not looked into yet. */
+const START = -1
+const END = Number.POSITIVE_INFINITY
+
 /**
  * Reads records one by one, in file order, marks included; between members of an archive it makes a mark of its own. Stands
  * between two records, at first before the first. Many readers may share an archive.
  */
 export class RecordReader {
+  readonly #archive: Archive
+  readonly #window: RecordWindow
+  #seekWindow: RecordWindow | undefined
+  #member = 0
+  /** Index in the member's list of volumes. */
+  #volume = 0
+  #position = START
+  /** Members that were given up, each reported once. */
+  readonly #reported = new Set<number>()
+
   /** The archive must stay open while it is read. */
-  constructor(_archive: Archive, _options: ReaderOptions = {}) {
-    throw new PcpError('PM_ERR_NYI')
+  constructor(archive: Archive, options: ReaderOptions = {}) {
+    this.#archive = archive
+    this.#window = new RecordWindow(options.checkValues ?? true, options.bufferBytes ?? BUFFER_BYTES)
   }
 
   /** Before the first record. */
-  rewind(): void {}
+  rewind(): void {
+    this.#enter(0, 0, START)
+  }
 
   /** Behind the last record. */
-  toEnd(): void {}
+  toEnd(): void {
+    const member = this.#archive.data.length - 1
+    this.#enter(member, this.#lastVolume(member), END)
+  }
 
   /**
    * Forward: so that `next` gives the first record at or after `time`. Backward: so that `previous` gives the last record at or
-   * before `time`. Never throws: what is damaged is reported when it is read.
+   * before `time`. Damage on the way is for the next step to report.
    */
-  seek(_time: Timestamp, _direction: Direction): void {}
+  seek(time: Timestamp, direction: Direction): void {
+    this.#seekWindow ??= new RecordWindow(false, SEEK_BUFFER_BYTES)
+    const isForward = direction === 'forward'
+    this.#approach(time, direction, this.#seekWindow)
+    for (;;) {
+      const [member, volume, position] = [this.#member, this.#volume, this.#position]
+      if (this.#passes(time, isForward, this.#seekWindow)) continue
+      this.#enter(member, volume, position)
+      return
+    }
+  }
+
+  /** Steps over a record that is on this side of `time`; otherwise the step is to be taken back. */
+  #passes(time: Timestamp, isForward: boolean, window: RecordWindow): boolean {
+    try {
+      const record = isForward ? this.#forward(window) : this.#backward(window)
+      if (record === undefined) return false
+      const order = record.sec - time.sec || record.nsec - time.nsec
+      return isForward ? order < 0 : order > 0
+    } catch (error) {
+      if (error instanceof PcpError) return false
+      throw error
+    }
+  }
+
+  /** A place from which `time` is reached by steps in `direction`. */
+  #approach(time: Timestamp, direction: Direction, window: RecordWindow): void {
+    const { data } = this.#archive
+    const isForward = direction === 'forward'
+    let member = 0
+    for (let m = 1; m < data.length; m++) {
+      const order = compareTimes(data[m]!.member.label.start, time)
+      if (isForward ? order < 0 : order <= 0) member = m
+    }
+    const place = data[member]!.anchor(time, direction, window)
+    if (place !== undefined) this.#enter(member, place.volume, place.position)
+    else if (isForward) this.#enter(member, 0, START)
+    else if (member + 1 < data.length) this.#enter(member + 1, 0, START)
+    else this.#enter(member, this.#lastVolume(member), END)
+  }
 
   /**
    * The record behind the position, and steps over it; undefined at the end, where asking again later finds what was
-   * appended since. PM_ERR_LOGREC for a damaged record (again each time), PM_ERR_LOGOVERLAP once between members.
+   * appended since. Of one archive PM_ERR_LOGREC for a damaged record, again each time; of several the rest of that member is left out
+   * with a warning. PM_ERR_LOGOVERLAP once between members.
    */
   next(): RecordView | undefined {
-    return undefined
+    return this.#forward(this.#window)
   }
 
   /** The record before the position, and steps back over it; undefined at the start. Errors as `next`. */
   previous(): RecordView | undefined {
-    return undefined
+    return this.#backward(this.#window)
   }
+
+  #forward(window: RecordWindow): RecordView | undefined {
+    for (;;) {
+      const data = this.#archive.data[this.#member]!
+      const target = data.target(this.#volume)
+      if (target !== undefined) {
+        window.attach(target)
+        if (this.#position === START) this.#position = target.start
+        else if (this.#position === END) this.#position = data.goodEnd(this.#volume, target)
+        const found = window.load(this.#position)
+        if (found === 'record') {
+          this.#position += window.length
+          return window
+        }
+        if (found === 'damage') {
+          this.#giveUp(window)
+          const last =
+            window.loadBefore(this.#position) === 'record' ? window.timestamp() : data.member.label.start
+          return this.#crossForward(last)
+        }
+      }
+      if (this.#volume < this.#lastVolume(this.#member)) this.#enter(this.#member, this.#volume + 1, START)
+      else {
+        const end = this.#member + 1 < this.#archive.data.length ? data.end() : data.member.label.start
+        return this.#crossForward(isError(end) ? data.member.label.start : end)
+      }
+    }
+  }
+
+  #backward(window: RecordWindow): RecordView | undefined {
+    let isGivenUp = false
+    for (;;) {
+      const data = this.#archive.data[this.#member]!
+      const target = data.target(this.#volume)
+      if (target !== undefined && this.#position !== START) {
+        window.attach(target)
+        if (this.#position === END) this.#position = data.goodEnd(this.#volume, target)
+        const found = window.loadBefore(this.#position)
+        if (found === 'record') {
+          this.#position = window.position
+          return window
+        }
+        if (found === 'damage') {
+          this.#giveUp(window)
+          isGivenUp = true
+        }
+      }
+      if (this.#volume > 0 && !isGivenUp) this.#enter(this.#member, this.#volume - 1, END)
+      else {
+        this.#enter(this.#member, 0, START)
+        return this.#member === 0 ? undefined : this.#crossBackward()
+      }
+    }
+  }
+
+  /** Reports damage: an error for a lone archive, a warning for one of many. */
+  #giveUp(window: RecordWindow): void {
+    const damage = window.damage()
+    if (this.#archive.data.length === 1) throw damage
+    if (!this.#reported.has(this.#member)) this.#archive.warn(damage)
+    this.#reported.add(this.#member)
+  }
+
+  /** The mark behind a member whose last record is of this time, on the way into the next; undefined behind the last member. */
+  #crossForward(last: Timestamp): RecordView | undefined {
+    const next = this.#archive.data[this.#member + 1]
+    if (next === undefined) return undefined
+    this.#enter(this.#member + 1, 0, START)
+    if (compareTimes(last, next.member.label.start) > 0) throw overlap(this.#archive, this.#member)
+    return mark(addTimes(last, MARK_DISTANCE))
+  }
+
+  /** The mark before a member, on the way into the one before. */
+  #crossBackward(): RecordView {
+    const { start } = this.#archive.data[this.#member]!.member.label
+    this.#enter(this.#member - 1, this.#lastVolume(this.#member - 1), END)
+    const end = this.#archive.data[this.#member]!.end()
+    if (!isError(end) && compareTimes(end, start) > 0) throw overlap(this.#archive, this.#member + 1)
+    return mark(subtractTimes(start, MARK_DISTANCE))
+  }
+
+  #enter(member: number, volume: number, position: number): void {
+    this.#member = member
+    this.#volume = volume
+    this.#position = position
+  }
+
+  #lastVolume(member: number): number {
+    return this.#archive.data[member]!.member.volumes.length - 1
+  }
+}
+
+function overlap(archive: Archive, member: number): PcpError {
+  const [before, behind] = [archive.data[member - 1]!.member.base, archive.data[member]!.member.base]
+  return new PcpError('PM_ERR_LOGOVERLAP', `${before} ends after ${behind} starts: they overlap in time`)
+}
+
+/** A mark record that is in no file. */
+function mark(time: Timestamp): RecordView {
+  const bytes = new Uint8Array(24)
+  const view = new DataView(bytes.buffer)
+  view.setInt32(0, 24)
+  writeStamp(view, 4, time, 3)
+  view.setInt32(20, 24)
+  const window = new RecordWindow(true, 0)
+  window.attach({ source: bytesSource(bytes), path: 'mark', version: 3, volume: -1, member: -1, start: 0 })
+  window.load(0)
+  window.position = -1
+  return window
 }

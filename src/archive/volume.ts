@@ -1,12 +1,105 @@
 /** One data volume. docs/formats/archive.md §5 */
-import type { ByteSource } from '../base/byte-source.ts'
-import type { ArchiveLabel } from './label.ts'
+import { type ArchiveFiles, type ByteSource, readBytes } from '../base/byte-source.ts'
+import { PcpError } from '../model/errors.ts'
+import { type ArchiveLabel, decodeLabel, labelSize } from './label.ts'
+
+/** Longest label there is. */
+const MAX_LABEL = 808
+
+/** A file of an archive and its label. */
+export interface LabelledFile {
+  readonly source: ByteSource
+  readonly label: ArchiveLabel
+}
+
+/**
+ * Opens a file and checks its label, which must say that the file is `volume`. The errno, PM_ERR_NODATA for a file with a label at
+ * most, PM_ERR_LABEL, PM_ERR_FEATURE; PM_ERR_LOGREC when it cannot be decompressed.
+ */
+export function openLabelled(
+  files: ArchiveFiles,
+  path: string,
+  volume: number,
+  anyFeatures: boolean,
+): LabelledFile {
+  const source = attempt(path, () => files.open(path))
+  try {
+    const label = decodeLabel(readBytes(source, 0, MAX_LABEL), path, anyFeatures)
+    if (label.volume !== volume)
+      throw new PcpError(
+        'PM_ERR_LABEL',
+        `${path}: its label says volume ${label.volume} in place of ${volume}`,
+      )
+    if (source.size === labelSize(label.version))
+      throw new PcpError('PM_ERR_NODATA', `${path}: nothing follows its label`)
+    return { source, label }
+  } catch (error) {
+    source.close()
+    throw fileError(error, path)
+  }
+}
+
+/** Whatever went wrong with a file as a PcpError: the errno, or PM_ERR_LOGREC when it has none. */
+export function fileError(error: unknown, path: string): PcpError {
+  const known = PcpError.from(error, path)
+  return known.code === 'PM_ERR_GENERIC'
+    ? new PcpError('PM_ERR_LOGREC', known.message, { cause: error })
+    : known
+}
+
+/** Does something with a file; what goes wrong is a PcpError. */
+export function attempt<T>(path: string, action: () => T): T {
+  try {
+    return action()
+  } catch (error) {
+    throw fileError(error, path)
+  }
+}
 
 /** A data volume, opened when first read. */
-export interface Volume {
+export class Volume {
   readonly number: number
   /** With compression suffix, if it has one. */
   readonly path: string
-  /** Its bytes and label, or undefined when it cannot be read or holds nothing but a label. */
-  open(): { readonly source: ByteSource; readonly label: ArchiveLabel } | undefined
+  readonly #files: ArchiveFiles
+  readonly #anyFeatures: boolean
+  #opened: LabelledFile | undefined
+  #problem: PcpError | undefined
+
+  /** Nothing is opened yet. */
+  constructor(files: ArchiveFiles, number: number, path: string, anyFeatures: boolean) {
+    this.number = number
+    this.path = path
+    this.#files = files
+    this.#anyFeatures = anyFeatures
+  }
+
+  /** The volume's bytes and label. Throws as `openLabelled`, the same error each time. */
+  open(): LabelledFile {
+    if (this.#opened !== undefined) return this.#opened
+    if (this.#problem !== undefined) throw this.#problem
+    try {
+      this.#opened = openLabelled(this.#files, this.path, this.number, this.#anyFeatures)
+      return this.#opened
+    } catch (error) {
+      this.#problem = fileError(error, this.path)
+      throw this.#problem
+    }
+  }
+
+  /** As `open`, undefined for a volume that readers skip: it cannot be opened or has nothing but a label. */
+  tryOpen(): LabelledFile | undefined {
+    try {
+      return this.open()
+    } catch (error) {
+      if (error instanceof PcpError) return undefined
+      throw error
+    }
+  }
+
+  /** Releases the file; idempotent. */
+  close(): void {
+    this.#opened?.source.close()
+    this.#opened = undefined
+  }
 }

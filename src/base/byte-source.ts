@@ -15,7 +15,7 @@ export interface ByteSource {
   close(): void
 }
 
-/** Bytes appended, in order. Errors are thrown as PcpError by whoever implements it. */
+/** Bytes appended, in order. Errors are those of `ArchiveFiles`. */
 export interface ByteSink {
   /** Bytes appended so far, those that were there before included. */
   readonly size: number
@@ -27,16 +27,16 @@ export interface ByteSink {
   close(): void
 }
 
-/** Files as archives need them: names to find, contents to read. Paths have `/` between their parts. */
+/**
+ * Files as archives need them: names to find, contents to read. Paths have `/` between their parts. What goes wrong is thrown as an error
+ * with an errno name as its `code`, as Node does; without one it means content that makes no sense, as when it cannot be decompressed.
+ */
 export interface ArchiveFiles {
   /** Is there a directory of this name? */
   isDirectory(path: string): boolean
-  /** Names of what a directory holds, in its own order. Throws a PcpError with the errno. */
+  /** Names of what a directory holds, in its own order. */
   list(directory: string): readonly string[]
-  /**
-   * Opens a file. With a compression suffix its content is decompressed, at the latest when first read. Throws a PcpError:
-   * the errno, or PM_ERR_LOGREC for what cannot be decompressed (also from `size` and `readInto`).
-   */
+  /** Opens a file; one with a compression suffix shows its content decompressed. */
   open(path: string): ByteSource
 }
 

@@ -1,0 +1,59 @@
+/** Labels of one thing over an archive's life. docs/formats/archive.md §4.3 */
+import type { Timestamp } from '../base/timestamp.ts'
+import type { LabelSet } from '../model/labels.ts'
+import { decodeLabelSets } from './meta-records.ts'
+
+/** Label sets from a moment on. */
+export interface LabelRecord {
+  readonly sec: number
+  readonly nsec: number
+  readonly sets: readonly LabelSet[]
+}
+
+/** A checked record with labels, as it stands in the metadata. */
+export interface LabelPlace extends Timestamp {
+  readonly view: DataView
+  readonly at: number
+  readonly length: number
+  readonly type: number
+}
+
+/** All records with labels of one thing. */
+export class LabelHistory {
+  readonly #places: LabelPlace[] = []
+  /** Newest first; of equal times the one read first comes first. */
+  #sorted: readonly LabelPlace[] | undefined
+
+  /** Adds a checked record. */
+  add(place: LabelPlace): void {
+    this.#places.push(place)
+    this.#sorted = undefined
+  }
+
+  /** The sets of the newest record, or of the newest at or before a moment. */
+  at(moment: Timestamp | undefined): readonly LabelSet[] {
+    const place =
+      moment === undefined
+        ? this.#newestFirst[0]
+        : this.#newestFirst.find(
+            ({ sec, nsec }) => sec < moment.sec || (sec === moment.sec && nsec <= moment.nsec),
+          )
+    return place === undefined ? [] : decode(place)
+  }
+
+  /** Every record, oldest first. */
+  all(): readonly LabelRecord[] {
+    return this.#newestFirst
+      .map((place) => ({ sec: place.sec, nsec: place.nsec, sets: decode(place) }))
+      .reverse()
+  }
+
+  get #newestFirst(): readonly LabelPlace[] {
+    this.#sorted ??= [...this.#places].sort((a, b) => b.sec - a.sec || b.nsec - a.nsec)
+    return this.#sorted
+  }
+}
+
+function decode({ view, at, length, type }: LabelPlace): LabelSet[] {
+  return decodeLabelSets(view, at, length, type)
+}

@@ -1,0 +1,194 @@
+/**
+ * Records of the metadata file. docs/formats/archive.md §4
+ *
+ *     all     0 length   4 type   ...   length again; not padded
+ *     DESC    8 pmid   12 type   16 indom   20 semantics   24 units   28 names   32 [names]: length, text
+ *     INDOM   8 time   indom   instances   [instances] id   [instances] offset of name (delta: -1 deletes)   names
+ *     LABEL   8 time   level   id   sets   [sets]: inst, length, JSON, labels, [labels] 8 bytes
+ *     TEXT    8 level and kind bits   12 pmid or indom   16 text
+ */
+import { decodeText } from '../base/text.ts'
+import { PcpError } from '../model/errors.ts'
+import type { Label, LabelSet } from '../model/labels.ts'
+
+/** Record types. */
+export const META_DESC = 1
+/** Instances with a timestamp of version 2. */
+export const META_INDOM_V2 = 2
+/** Labels with a timestamp of version 2. */
+export const META_LABEL_V2 = 3
+/** Help text. */
+export const META_TEXT = 4
+/** All instances of a domain. */
+export const META_INDOM = 5
+/** What changed in a domain. */
+export const META_INDOM_DELTA = 6
+/** Labels. */
+export const META_LABEL = 7
+
+/** Bits that say what a text record is about. */
+export const TEXT_ONELINE = 1
+/** Full help. */
+export const TEXT_HELP = 2
+/** Of a metric. */
+export const TEXT_PMID = 4
+/** Of an instance domain. */
+export const TEXT_INDOM = 8
+
+/** Deletes an instance in a delta record, in place of a name's offset. */
+export const DELETED = -1
+
+/** Where things are in a record with instances. */
+export interface IndomLayout {
+  readonly indom: number
+  readonly count: number
+  /** Offset of the ids, of the offsets of names, and of the names. */
+  readonly ids: number
+  readonly offsets: number
+  readonly names: number
+}
+
+/** One label set in a record. */
+interface SetLayout {
+  readonly inst: number
+  readonly json: number
+  readonly jsonLength: number
+  readonly labels: number
+  readonly end: number
+}
+
+/**
+ * Calls `visit` with offset, length and type of each record from `start` on; each has its length at both ends. Returns where the last
+ * one ends. Fewer than 8 bytes at the end are ignored: a writer may be at work. PM_ERR_LOGREC for a record that is cut off or whose lengths
+ * differ; `file` is for messages.
+ */
+export function forEachMetaRecord(
+  view: DataView,
+  start: number,
+  file: string,
+  visit: (at: number, length: number, type: number) => void,
+): number {
+  const size = view.byteLength
+  let at = start
+  while (at + 8 <= size) {
+    const length = view.getInt32(at)
+    if (length < 12 || length > size - at || view.getInt32(at + length - 4) !== length)
+      throw badMeta(file, at, `a length of ${length} is not that of a whole record`)
+    visit(at, length, view.getInt32(at + 4))
+    at += length
+  }
+  return at
+}
+
+/** Says that a metadata record is damaged. */
+export function badMeta(file: string, at: number, problem: string): PcpError {
+  return new PcpError('PM_ERR_LOGREC', `${file}: damaged record at byte ${at}: ${problem}`)
+}
+
+/** Offset behind the timestamp of a record with instances or labels. */
+export function afterStamp(at: number, type: number): number {
+  return type === META_INDOM_V2 || type === META_LABEL_V2 ? at + 16 : at + 20
+}
+
+/** Checks a descriptor record with its names, and calls `visit` with each name's place. */
+export function checkDesc(
+  view: DataView,
+  at: number,
+  length: number,
+  file: string,
+  visit?: (start: number, end: number) => void,
+): void {
+  const end = at + length - 4
+  if (length < 36) throw badMeta(file, at, `${length} bytes are no descriptor`)
+  const count = view.getInt32(at + 28)
+  let name = at + 32
+  for (let i = 0; i < count; i++) {
+    const size = name + 4 <= end ? view.getInt32(name) : -1
+    if (size < 0 || size > end - name - 4) throw badMeta(file, at, `name ${i} of ${count} does not fit`)
+    visit?.(name + 4, name + 4 + size)
+    name += 4 + size
+  }
+}
+
+/** Checks a record with instances and says where its parts are. */
+export function checkIndom(
+  view: DataView,
+  at: number,
+  length: number,
+  type: number,
+  file: string,
+): IndomLayout {
+  const head = afterStamp(at, type)
+  const end = at + length - 4
+  if (head + 8 > end) throw badMeta(file, at, `${length} bytes are no instance domain`)
+  const count = view.getInt32(head + 4)
+  const ids = head + 8
+  const offsets = ids + 4 * count
+  const names = offsets + 4 * count
+  if (count < 0 || names > end) throw badMeta(file, at, `${count} instances do not fit`)
+  const least = type === META_INDOM_DELTA ? DELETED : 0
+  for (let i = 0; i < count; i++) {
+    const id = view.getInt32(ids + 4 * i)
+    const offset = view.getInt32(offsets + 4 * i)
+    if (id < 0) throw badMeta(file, at, `instance ${id} is negative`)
+    if (offset < least || offset > end - names)
+      throw badMeta(file, at, `the name of instance ${id} is outside`)
+  }
+  return { indom: view.getUint32(head), count, ids, offsets, names }
+}
+
+/** Checks a record with label sets; returns the offset of its level, which its id follows. */
+export function checkLabels(view: DataView, at: number, length: number, type: number, file: string): number {
+  const head = afterStamp(at, type)
+  const end = at + length - 4
+  if (head + 12 > end) throw badMeta(file, at, `${length} bytes are no labels`)
+  const sets = view.getInt32(head + 8)
+  let next = head + 12
+  if (sets < 0 || sets * 12 > end - next) throw badMeta(file, at, `${sets} label sets do not fit`)
+  for (let s = 0; s < sets; s++) next = setAt(view, next, end, file, at).end
+  return head
+}
+
+/** Decodes the label sets of a checked record. */
+export function decodeLabelSets(view: DataView, at: number, length: number, type: number): LabelSet[] {
+  const head = afterStamp(at, type)
+  const end = at + length - 4
+  const sets: LabelSet[] = []
+  let next = head + 12
+  for (let s = view.getInt32(head + 8); s > 0; s--) {
+    const set = setAt(view, next, end, '', at)
+    sets.push(decodeSet(view, set))
+    next = set.end
+  }
+  return sets
+}
+
+function setAt(view: DataView, next: number, end: number, file: string, at: number): SetLayout {
+  const jsonLength = next + 8 <= end ? view.getInt32(next + 4) : -1
+  const json = next + 8
+  if (jsonLength < 0 || jsonLength > 65535 || json + jsonLength + 4 > end)
+    throw badMeta(file, at, 'the text of a label set does not fit')
+  const count = Math.max(0, view.getInt32(json + jsonLength))
+  const labels = json + jsonLength + 4
+  if (count > 255 || labels + 8 * count > end) throw badMeta(file, at, `${count} labels do not fit`)
+  return { inst: view.getInt32(next), json, jsonLength, labels, end: labels + 8 * count }
+}
+
+function decodeSet(view: DataView, { inst, json, jsonLength, labels, end }: SetLayout): LabelSet {
+  const bytes = new Uint8Array(view.buffer, view.byteOffset + json, jsonLength)
+  const list: Label[] = []
+  for (let at = labels; at < end; at += 8) {
+    const name = view.getUint16(at)
+    const value = view.getUint16(at + 4)
+    const nameEnd = name + view.getUint8(at + 2)
+    const valueEnd = value + view.getUint16(at + 6)
+    // What points outside the text is no label; readers of PCP drop it as well.
+    if (nameEnd > jsonLength || valueEnd > jsonLength) continue
+    list.push({
+      name: decodeText(bytes, name, nameEnd),
+      value: decodeText(bytes, value, valueEnd),
+      flags: view.getUint8(at + 3),
+    })
+  }
+  return { inst, status: 0, json: decodeText(bytes), labels: list }
+}

@@ -1,0 +1,53 @@
+/** Archive files on disk, decompressed where they have to be. docs/formats/archive.md §1 */
+import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { type ArchiveFiles, type ByteSource, bytesSource } from '../base/byte-source.ts'
+import { decompress, isCompressed } from './decompress.ts'
+
+/** Files of this system, relative to the working directory. */
+export function archiveFiles(): ArchiveFiles {
+  return {
+    isDirectory(path) {
+      try {
+        return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+      } catch {
+        return false // what is wrong with it shows when it is opened
+      }
+    },
+    list: (directory) => readdirSync(directory),
+    open(path) {
+      if (!isCompressed(path)) return new FileSource(openSync(path, 'r'))
+      const content = decompress(path)
+      return typeof content === 'number' ? new FileSource(content) : bytesSource(content)
+    },
+  }
+}
+
+/** Bytes of an open file. */
+class FileSource implements ByteSource {
+  readonly bytes = undefined
+  #fd: number
+
+  /** The descriptor is closed with the source. */
+  constructor(fd: number) {
+    this.#fd = fd
+  }
+
+  get size(): number {
+    return fstatSync(this.#fd).size
+  }
+
+  readInto(target: Uint8Array, offset: number): number {
+    let used = 0
+    while (used < target.length) {
+      const got = readSync(this.#fd, target, used, target.length - used, offset + used)
+      if (got === 0) break
+      used += got
+    }
+    return used
+  }
+
+  close(): void {
+    if (this.#fd !== -1) closeSync(this.#fd)
+    this.#fd = -1
+  }
+}
