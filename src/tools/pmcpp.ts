@@ -11,6 +11,7 @@ import { PcpError } from '../model/errors.ts'
 import { Preprocessor } from '../pmns/cpp.ts'
 import { loadConfig } from '../sys/config.ts'
 import { isReadableFile, pmnsFiles } from '../sys/pmns-files.ts'
+import { runShell } from '../sys/run-shell.ts'
 import {
   endEarly,
   HELP_ROW,
@@ -83,7 +84,19 @@ async function run({ given, operands }: ParsedOptions, io: ToolIo, opened: numbe
       isRestricted: has('r'),
       hasMarkers: !has('P'),
       resolve: (name) => files.findInclude(name, file),
-      runShell: (command) => runShell(command, `${isPercent ? '%' : '#'}shell`, io),
+      runShell: (command) => {
+        const directive = `${isPercent ? '%' : '#'}shell`
+        try {
+          return runShell(command, {
+            cwd: io.cwd,
+            env: io.env,
+            directive,
+            warn: (text) => io.stderr.write(text),
+          })
+        } catch (error) {
+          throw PcpError.from(error, `Cannot run "${command}"`)
+        }
+      },
     },
     (text) => output.write(text),
   )
@@ -168,24 +181,4 @@ function join(parts: readonly Uint8Array[]): Uint8Array {
     at += part.length
   }
   return whole
-}
-
-/** Output of a command. How it ended is a warning, not an error. */
-function runShell(command: string, directive: string, io: ToolIo): string {
-  const { spawnSync } = process.getBuiltinModule('node:child_process')
-  const { stdout, stderr, status, signal, error } = spawnSync('/bin/sh', ['-c', command], {
-    cwd: io.cwd,
-    env: io.env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    maxBuffer: 2 ** 30,
-  })
-  if (error !== undefined) throw PcpError.from(error, `Cannot run "${command}"`)
-  if (stderr.length > 0) io.stderr.write(decodeText(stderr))
-  if (signal !== null) {
-    const { signals } = process.getBuiltinModule('node:os').constants
-    io.stderr.write(`Warning: ${directive} cmd terminated by signal ${signals[signal]}\n`)
-  } else if (status !== 0) {
-    io.stderr.write(`Warning: ${directive} cmd returns ${status} exit status\n`)
-  }
-  return decodeText(stdout)
 }

@@ -1,8 +1,8 @@
-/** The account a collector runs as once it serves. pmcd(1) -U, -F */
-import { PcpError } from '../model/errors.ts'
-import type { Variables } from '../sys/config.ts'
-import type { Log } from '../sys/log.ts'
-import { type Accounts, openAccounts } from '../sys/native/accounts.ts'
+/** The account a server runs as once it serves. pmcd(1) -U, -F, pmlogger(1) -U */
+import { PcpError } from '../../model/errors.ts'
+import type { Variables } from '../../sys/config.ts'
+import type { Log } from '../../sys/log.ts'
+import { type Accounts, openAccounts } from '../../sys/native/accounts.ts'
 
 /** Whom to become. */
 export interface Account {

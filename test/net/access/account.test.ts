@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { serviceAccount } from '../../src/pmcd/account.ts'
-import { logOnFd } from '../../src/sys/log.ts'
+import { serviceAccount } from '../../../src/net/access/account.ts'
+import { logOnFd } from '../../../src/sys/log.ts'
 
 const ACCOUNTS = {
   userId: (name: string) => ({ root: 0, pcp: 999 })[name],
