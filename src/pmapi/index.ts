@@ -1,5 +1,14 @@
 /** The client library: `pcp-ts/pmapi`. docs/pmapi.md shows it by example, docs/pmapi-map.md finds C calls in it. */
 export type { Timestamp } from '../base/timestamp.ts'
+export {
+  clearDebug,
+  type DebugName,
+  debugList,
+  isDebug,
+  setDebug,
+  type TraceWriter,
+  traceTo,
+} from '../model/debug.ts'
 export type { MetricDesc } from '../model/desc.ts'
 export { type ErrorCode, errStr, isError, type Outcome, PcpError } from '../model/errors.ts'
 export {
@@ -73,6 +82,18 @@ export { type LocalTime, localTime, newZone, UTC, type Zone } from '../time/zone
 export type { Clock } from './clock.ts'
 export { type ConnectOptions, connect } from './connect.ts'
 export { type CallOptions, Context, type ContextOptions, type TextOptions } from './context.ts'
+export {
+  type InstanceArguments,
+  type KnownContext,
+  type KnownMetric,
+  type KnownMetrics,
+  type KnownRow,
+  type KnownType,
+  type KnownValue,
+  type KnownValues,
+  known,
+  type ValueIn,
+} from './known-metrics.ts'
 export { type MetricSpec, parseMetricSpec } from './metric-spec.ts'
 export { type MetricValues, type PlainValues, Row, type RowJson } from './row.ts'
 export type { SampleOptions, ValuesOptions } from './sample.ts'

@@ -1,10 +1,11 @@
 /** Completion as shells do it, and man pages as their formatters read them. Skips, with a message, what is not installed. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { TOOLS } from '../../src/tools/registry.ts'
 
 const top = process.cwd()
 const BASH = join(top, 'dist/completion/bash/pcp-ts')
@@ -120,6 +121,13 @@ test('a person at a terminal presses Tab in zsh', async () => {
   await terminal.type('pminfo --fetcha\t', '--fetchall')
   await terminal.type('\x15pminfo -n names kernel.all.loa\t', 'kernel.all.load')
   await terminal.end()
+})
+
+test('every command has a man page, with a summary of one line', () => {
+  for (const { name } of TOOLS.filter(({ isForScripts }) => isForScripts !== true)) {
+    const text = readFileSync(join(MAN, `${name}.1`), 'utf8')
+    expect(text).toMatch(/^\.SH NAME\n\S+ \\- [^\n]{10,80}[^.\n]\n\.SH SYNOPSIS$/m)
+  }
 })
 
 test('every man page is what groff and mandoc want', () => {

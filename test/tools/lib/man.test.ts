@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { manPage } from '../../../src/tools/lib/man.ts'
 import { STANDARD } from '../../../src/tools/lib/standard.ts'
 import type { Tool } from '../../../src/tools/lib/tool.ts'
-import { TOOLS } from '../../../src/tools/registry.ts'
 
 const tool: Tool = {
   name: 'pmdemo',
@@ -68,13 +67,4 @@ test('says what ends it how, what the environment does, and what else there is',
   expect(section('EXIT STATUS').filter((line) => line.startsWith('.B'))).toEqual(['.B 0', '.B 1', '.B 2'])
   expect(section('ENVIRONMENT').join('\n')).toMatch(/\.B PCP_HOST\n.*\n\.TP\n\.B PCP_DEBUG/)
   expect(section('SEE ALSO')).toEqual(['.BR pmcd (1),', '.BR pmdbg (1),', '.BR pmother (1)'])
-})
-
-test('every command has a summary of one line, and options with help or none', async () => {
-  for (const { name, load } of TOOLS) {
-    const each = await load()
-    expect(each.name).toBe(name)
-    expect(each.summary).toMatch(/^[A-Za-z][^\n]{10,80}[^.\n]$/)
-    expect(manPage(each, new Set())).toContain(`.SH NAME\n${name}`)
-  }
 })

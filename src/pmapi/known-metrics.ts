@@ -1,0 +1,160 @@
+/**
+ * Metrics whose types the compiler knows: `pmgenmap --typescript` writes what they are, and a misspelt name or a wrong type
+ * is then a mistake that does not compile. docs/guide/typed-metrics.md
+ */
+import type { Timestamp } from '../base/timestamp.ts'
+import { isError, PcpError } from '../model/errors.ts'
+import { PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
+import { typeStr } from '../model/types.ts'
+import type { CallOptions, Context } from './context.ts'
+import type { MetricValues, Row } from './row.ts'
+import type { SampleOptions, ValuesOptions } from './sample.ts'
+
+/** Type of a metric's values, by the name of its PM_TYPE_* constant in lower case. */
+export type KnownType =
+  | '32'
+  | 'u32'
+  | '64'
+  | 'u64'
+  | 'float'
+  | 'double'
+  | 'string'
+  | 'aggregate'
+  | 'aggregate_static'
+  | 'event'
+  | 'highres_event'
+
+/** What is known of a metric before it is asked for. */
+export interface KnownMetric {
+  readonly pmid: Pmid
+  readonly type: KnownType
+  readonly sem: 'counter' | 'instant' | 'discrete'
+  readonly hasInstances: boolean
+  /** As `unitsStr` writes them; '' for none. */
+  readonly units: string
+}
+
+/** What is known of metrics, by name: a list that `pmgenmap --typescript` wrote. */
+export type KnownMetrics = Readonly<Record<string, KnownMetric>>
+
+/** What values of a type are. Integers of 64 bits are bigints beyond 2^53. */
+export type KnownValue<T extends KnownType> = T extends '32' | 'u32' | 'float' | 'double'
+  ? number
+  : T extends '64' | 'u64'
+    ? number | bigint
+    : T extends 'string'
+      ? string
+      : Uint8Array
+
+/** The values of a metric in a row: where counters are `AsRate`, their change a second. */
+export type ValueIn<K extends KnownMetric, AsRate extends boolean = false> = K['sem'] extends 'counter'
+  ? AsRate extends true
+    ? number
+    : KnownValue<K['type']>
+  : KnownValue<K['type']>
+
+/** Arguments behind the name of a metric: the instance, where it has some. */
+export type InstanceArguments<K extends KnownMetric> = K['hasInstances'] extends true
+  ? [instance: string]
+  : []
+
+/** Everything about one metric in a row. */
+export interface KnownValues<K extends KnownMetric, AsRate extends boolean = false> extends MetricValues {
+  readonly value: (K['hasInstances'] extends true ? never : ValueIn<K, AsRate>) | undefined
+  readonly instances: ReadonlyMap<string, ValueIn<K, AsRate>>
+}
+
+/** A row of known metrics: a `Row` whose names and values have types. */
+export interface KnownRow<M extends KnownMetrics, N extends keyof M, AsRate extends boolean = false>
+  extends Pick<Row, 'toJSON'> {
+  readonly time: Timestamp
+  /** Everything about one metric. */
+  get<K extends N>(name: K): KnownValues<M[K], AsRate>
+  /** One value; undefined when there is none now. A metric with instances needs the name of one. */
+  value<K extends N>(name: K, ...instance: InstanceArguments<M[K]>): ValueIn<M[K], AsRate> | undefined
+  /** All metrics, in the order asked for. */
+  [Symbol.iterator](): IterableIterator<MetricValues>
+  /** The values alone, in plain objects; a metric without a value now is missing. */
+  toObject(): {
+    [K in N]?: M[K]['hasInstances'] extends true
+      ? { readonly [instance: string]: ValueIn<M[K], AsRate> }
+      : ValueIn<M[K], AsRate>
+  }
+}
+
+/** A context that is asked for known metrics, and for no others. */
+export interface KnownContext<M extends KnownMetrics> {
+  /** The context, for all other questions. */
+  readonly context: Context
+  /** The values now. @see Context.values */
+  values<N extends keyof M & string>(names: readonly N[], options?: ValuesOptions): Promise<KnownRow<M, N>>
+  /** Rows of values at an interval; with `rates: true` counters are numbers: change a second. @see Context.sample */
+  sample<N extends keyof M & string, const O extends SampleOptions = SampleOptions>(
+    names: readonly N[],
+    options?: O,
+  ): AsyncGenerator<KnownRow<M, N, O extends { readonly rates: true } ? true : false>>
+}
+
+/**
+ * A context whose questions about `metrics` have types. Makes sure that its source has these metrics as they were when the
+ * list was written: PM_ERR_NAME or PM_ERR_NONLEAF for one that is not there, PM_ERR_TYPE for one that is another now.
+ *
+ * @example
+ * const pcp = await known(await connect(), pmclient_init)
+ * const row = await pcp.values([NUMCPU, LOADAV])
+ * const load: number | undefined = row.value(LOADAV, '1 minute')
+ */
+export async function known<M extends KnownMetrics>(
+  context: Context,
+  metrics: M,
+  options?: CallOptions,
+): Promise<KnownContext<M>> {
+  const names = Object.keys(metrics)
+  const ids = await context.lookupNames(names, options)
+  const found = ids.map((id, i) => {
+    if (isError(id)) throw new PcpError(id.code, `${id.text}: "${names[i]}"`, { cause: id })
+    return id
+  })
+  const descs = await context.descs(found, options)
+  for (const [i, desc] of descs.entries()) {
+    const name = names[i]!
+    if (isError(desc))
+      throw new PcpError(desc.code, `No descriptor of "${name}": ${desc.text}`, { cause: desc })
+    const { type, hasInstances } = metrics[name]!
+    const now = { type: knownType(desc.type), hasInstances: desc.indom !== PM_INDOM_NULL }
+    if (now.type !== type || now.hasInstances !== hasInstances)
+      throw new PcpError(
+        'PM_ERR_TYPE',
+        `"${name}" is ${shape(now)} here, and ${shape({ type, hasInstances })} in the program: run pmgenmap again`,
+      )
+  }
+  return {
+    context,
+    values: (asked, how) => context.values(asked, how) as Promise<unknown> as Promise<never>,
+    sample: (asked, how) => context.sample(asked, how) as AsyncGenerator<unknown> as AsyncGenerator<never>,
+  }
+}
+
+function shape({ type, hasInstances }: { type: string | undefined; hasInstances: boolean }): string {
+  return `${type ?? 'of an unknown type'} ${hasInstances ? 'with' : 'without'} instances`
+}
+
+const KNOWN_TYPES: ReadonlySet<string> = new Set<KnownType>([
+  '32',
+  'u32',
+  '64',
+  'u64',
+  'float',
+  'double',
+  'string',
+  'aggregate',
+  'aggregate_static',
+  'event',
+  'highres_event',
+])
+
+/** The name of a PM_TYPE_* constant; undefined for types that values cannot have. */
+export function knownType(type: number): KnownType | undefined {
+  const name = typeStr(type).toLowerCase()
+  return KNOWN_TYPES.has(name) ? (name as KnownType) : undefined
+}
