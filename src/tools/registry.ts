@@ -18,6 +18,7 @@ export const TOOLS: readonly ToolEntry[] = [
   { name: 'pmcd_wait', load: async () => (await import('./pmcd_wait.ts')).tool },
   { name: 'pmcpp', load: async () => (await import('./pmcpp.ts')).tool },
   { name: 'pmerr', load: async () => (await import('./pmerr.ts')).tool },
+  { name: 'pmgenmap', load: async () => (await import('./pmgenmap/index.ts')).tool },
   { name: 'pminfo', load: async () => (await import('./pminfo/index.ts')).tool },
   { name: 'pmnsadd', load: async () => (await import('./pmnsadd.ts')).tool },
   { name: 'pmnsdel', load: async () => (await import('./pmnsdel.ts')).tool },
