@@ -121,9 +121,9 @@ async function buildCommands() {
   mkdirSync(join(top, 'bin'), { recursive: true })
   // The package is ESM; its commands are CommonJS.
   writeFileSync(join(top, 'bin', 'package.json'), '{ "type": "commonjs" }\n')
-  const tools = TOOLS.map(({ name }) => [
+  const tools = TOOLS.map(({ name, file = name }) => [
     name,
-    `import { main } from './tools/main.ts'\nvoid main(async () => (await import('${moduleOf('tools', name)}')).tool)\n`,
+    `import { main } from './tools/main.ts'\nvoid main(async () => (await import('${moduleOf('tools', file)}')).tool)\n`,
   ])
   const daemons = AGENTS.map(({ name }) => [
     `pmda${name}`,

@@ -3,8 +3,10 @@ import type { Tool } from './lib/tool.ts'
 
 /** A row of the table of commands. */
 export interface ToolEntry {
-  /** Name of the command and of its file or folder. */
+  /** Name of the command, and of its file or folder unless `file` says otherwise. */
   readonly name: string
+  /** The file or folder of a command that is known by more than one name. */
+  readonly file?: string
   /** Scripts call it by its path in bin: installing the package puts no such command on a user's PATH. */
   readonly isForScripts?: true
   readonly load: () => Promise<Tool>
@@ -17,9 +19,11 @@ export const TOOLS: readonly ToolEntry[] = [
   { name: 'pmcd', load: async () => (await import('./pmcd.ts')).tool },
   { name: 'pmcd_wait', load: async () => (await import('./pmcd_wait.ts')).tool },
   { name: 'pmcpp', load: async () => (await import('./pmcpp.ts')).tool },
+  { name: 'pmdumplog', file: 'pmlogdump', load: async () => (await import('./pmlogdump/index.ts')).tool },
   { name: 'pmerr', load: async () => (await import('./pmerr.ts')).tool },
   { name: 'pmgenmap', load: async () => (await import('./pmgenmap/index.ts')).tool },
   { name: 'pminfo', load: async () => (await import('./pminfo/index.ts')).tool },
+  { name: 'pmlogdump', load: async () => (await import('./pmlogdump/index.ts')).tool },
   { name: 'pmnsadd', load: async () => (await import('./pmnsadd.ts')).tool },
   { name: 'pmnsdel', load: async () => (await import('./pmnsdel.ts')).tool },
   { name: 'pmnsmerge', load: async () => (await import('./pmnsmerge.ts')).tool },

@@ -1,4 +1,5 @@
 /** The zone a command shows times in. pmNewContextZone(3) */
+import type { ArchiveLabel } from '../../archive/label.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { processZone, readZoneFile } from '../../sys/zones.ts'
@@ -22,6 +23,20 @@ export async function reportingZone(
     const host = await context.hostname(io)
     const zone = named(await contextZone(context, io), io)
     return { zone, note: `Note: timezone set to local timezone of host "${host}"\n\n` }
+  }
+  if (name !== undefined) return { zone: named(name, io), note: `Note: timezone set to "TZ=${name}"\n\n` }
+  return { zone: ownZone(io), note: '' }
+}
+
+/** As `reportingZone`, for an archive's label. */
+export function archiveZone(
+  { zone: name, hostzone }: Pick<StandardOptions, 'zone' | 'hostzone'>,
+  { hostname, timezone, zoneinfo }: Pick<ArchiveLabel, 'hostname' | 'timezone' | 'zoneinfo'>,
+  io: ToolIo,
+): ReportingZone {
+  if (hostzone) {
+    const zone = named(zoneinfo === '' ? timezone : zoneinfo, io)
+    return { zone, note: `Note: timezone set to local timezone of host "${hostname}" from archive\n\n` }
   }
   if (name !== undefined) return { zone: named(name, io), note: `Note: timezone set to "TZ=${name}"\n\n` }
   return { zone: ownZone(io), note: '' }

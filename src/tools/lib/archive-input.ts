@@ -1,0 +1,93 @@
+/** What commands that read archives record by record share: opening one, its end, its zone, its time window. */
+import { Archive } from '../../archive/archive.ts'
+import { Listings, type MemberFiles } from '../../archive/file-names.ts'
+import { type ArchiveFiles, readBytes } from '../../base/byte-source.ts'
+import type { Timestamp } from '../../base/timestamp.ts'
+import { isError, type Outcome, PcpError } from '../../model/errors.ts'
+import { FOREVER } from '../../time/arithmetic.ts'
+import type { Zone } from '../../time/zone.ts'
+import type { StandardOptions } from './standard.ts'
+import type { ToolIo } from './tool.ts'
+import { type SamplingWindow, samplingWindow } from './window.ts'
+import { archiveZone } from './zone.ts'
+
+/** An archive as a command line asks for it. */
+export interface ArchiveInput {
+  readonly archive: Archive
+  /** Time of its last record, or why that is not known. */
+  readonly end: Outcome<Timestamp>
+  readonly zone: Zone
+  readonly window: SamplingWindow
+}
+
+/**
+ * Opens an archive; says which zone is reported in, and that the end is damaged where it is. Throws PcpError with the message
+ * that PCP's commands print.
+ */
+export function openArchive(
+  name: string,
+  standard: Pick<StandardOptions, 'zone' | 'hostzone' | 'window' | 'interval' | 'samples'>,
+  files: ArchiveFiles,
+  io: ToolIo,
+): ArchiveInput {
+  const archive = openNamed(name, files, io)
+  try {
+    const { zone, note } = archiveZone(standard, archive.label, io)
+    io.stdout.write(note)
+    const end = archive.end()
+    if (isError(end)) io.stderr.write(damagedEnd(name, end, io))
+    const bounds = { start: archive.start, end: isError(end) ? FOREVER : end }
+    return { archive, end, zone, window: samplingWindow(standard, bounds, zone, io) }
+  } catch (error) {
+    archive.close()
+    throw error
+  }
+}
+
+/** Opens an archive and nothing more. Throws PcpError with the message that PCP's commands print. */
+export function openNamed(
+  name: string,
+  files: ArchiveFiles,
+  io: Pick<ToolIo, 'progname' | 'stderr'>,
+): Archive {
+  const onWarning = (warning: PcpError): void =>
+    io.stderr.write(`${io.progname}: Warning: ${warning.message}\n`)
+  try {
+    return Archive.open(name, files, { onWarning })
+  } catch (error) {
+    const { code, text } = PcpError.from(error)
+    throw new PcpError(code, `Cannot open archive "${name}": ${text}`, { cause: error })
+  }
+}
+
+function damagedEnd(name: string, { text }: PcpError, { progname }: ToolIo): string {
+  return (
+    `${progname}: Cannot locate end of archive ${name}: ${text}\n\n` +
+    'WARNING: This archive is sufficiently damaged that it may not be possible to\n' +
+    '         produce complete information.  Continuing and hoping for the best.\n\n'
+  )
+}
+
+/** The files of the archive with this base name. */
+export function memberFiles(base: string, files: ArchiveFiles): MemberFiles {
+  return new Listings(files).member(base)
+}
+
+/** A metadata file in memory. */
+export interface MetaFile {
+  readonly path: string
+  readonly bytes: Uint8Array
+  readonly view: DataView
+}
+
+/** Reads the metadata file of the archive with this base name. */
+export function readMeta(base: string, files: ArchiveFiles): MetaFile {
+  const path = memberFiles(base, files).meta
+  const source = files.open(path)
+  try {
+    const bytes = readBytes(source, 0, source.size)
+    return { path, bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) }
+  } finally {
+    source.close()
+  }
+}

@@ -1,0 +1,80 @@
+/** One value of a record as text, straight from the bytes of the record. */
+import type { RecordView } from '../../archive/record-view.ts'
+import type { ByteText } from '../../base/byte-text.ts'
+import { type PrintOptions, printValue } from '../../model/print.ts'
+import {
+  PM_TYPE_32,
+  PM_TYPE_64,
+  PM_TYPE_DOUBLE,
+  PM_TYPE_FLOAT,
+  PM_TYPE_STRING,
+  PM_TYPE_U32,
+  PM_TYPE_U64,
+  PM_VAL_INSITU,
+} from '../../model/types.ts'
+import type { ValueSet } from '../../model/values.ts'
+
+/** Significant digits of a float and of a double. */
+const FLOAT_DIGITS = 8
+const DOUBLE_DIGITS = 16
+/** First words of blocks that hold one number. */
+const BLOCK_64 = (PM_TYPE_64 << 24) | 12
+const BLOCK_U64 = (PM_TYPE_U64 << 24) | 12
+const BLOCK_DOUBLE = (PM_TYPE_DOUBLE << 24) | 12
+const BLOCK_FLOAT = (PM_TYPE_FLOAT << 24) | 8
+const QUOTE = 0x22
+
+/** Writes values. What is not an ordinary number or text is printed by `printValue`. */
+export class ValueText {
+  readonly #options: PrintOptions
+  #set: ValueSet | undefined
+  #setOf = -1
+  #setAt = -1
+
+  constructor(options: PrintOptions) {
+    this.#options = options
+  }
+
+  /** Value `i` of value set `s`. */
+  write(out: ByteText, record: RecordView, s: number, i: number, type: number): void {
+    const { view } = record
+    const at = record.pairs[s]! + 8 * i + 4
+    if (record.formats[s] === PM_VAL_INSITU) {
+      if (type === PM_TYPE_U32) out.int(view.getUint32(at))
+      else if (type === PM_TYPE_32) out.int(view.getInt32(at))
+      else if (type === PM_TYPE_FLOAT) out.general(view.getFloat32(at), FLOAT_DIGITS)
+      else this.#writeOther(out, record, s, i, type)
+      return
+    }
+    const block = record.blockAt(view.getInt32(at))
+    const head = view.getInt32(block)
+    if (head === BLOCK_U64 && type === PM_TYPE_U64)
+      out.int64(view.getUint32(block + 4), view.getUint32(block + 8))
+    else if (head === BLOCK_DOUBLE && type === PM_TYPE_DOUBLE)
+      out.general(view.getFloat64(block + 4), DOUBLE_DIGITS)
+    else if (head === BLOCK_64 && type === PM_TYPE_64)
+      out.int64(view.getInt32(block + 4), view.getUint32(block + 8))
+    else if (head === BLOCK_FLOAT && type === PM_TYPE_FLOAT)
+      out.general(view.getFloat32(block + 4), FLOAT_DIGITS)
+    else if (head >>> 24 === PM_TYPE_STRING && type === PM_TYPE_STRING && !this.#options.squashSpace)
+      writeString(out, record.bytes, block + 4, block + (head & 0xffffff))
+    else this.#writeOther(out, record, s, i, type)
+  }
+
+  #writeOther(out: ByteText, record: RecordView, s: number, i: number, type: number): void {
+    if (this.#set === undefined || this.#setOf !== record.position || this.#setAt !== s) {
+      this.#set = record.toSet(s)
+      this.#setOf = record.position
+      this.#setAt = s
+    }
+    out.text(printValue(this.#set, i, type, 1, this.#options))
+  }
+}
+
+/** Text in quotes, up to its NUL. */
+function writeString(out: ByteText, bytes: Uint8Array, start: number, end: number): void {
+  const nul = bytes.indexOf(0, start)
+  out.byte(QUOTE)
+  out.raw(bytes.subarray(start, nul < 0 || nul > end ? end : nul))
+  out.byte(QUOTE)
+}

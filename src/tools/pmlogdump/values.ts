@@ -1,0 +1,172 @@
+/** -m: records with their values, oldest or newest first. */
+import { RecordReader } from '../../archive/reader.ts'
+import type { RecordView } from '../../archive/record-view.ts'
+import type { Timestamp } from '../../base/timestamp.ts'
+import { PcpError } from '../../model/errors.ts'
+import type { Pmid } from '../../model/ids.ts'
+import { PM_IN_NULL } from '../../model/ids.ts'
+import { PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT } from '../../model/types.ts'
+import { ctime } from '../../time/stamp.ts'
+import { printOptions } from '../lib/print.ts'
+import { type Dump, drain } from './dump.ts'
+import { writeEvents } from './events.ts'
+import { MetricTexts } from './metric-texts.ts'
+import { ValueText } from './value-text.ts'
+
+/** What values are shown with. */
+export interface ValueDump extends Dump {
+  readonly metrics: MetricTexts
+  readonly values: ValueText
+}
+
+/**
+ * Shows the records of the window, or of the metrics named only those values. Status 1 when a record cannot be read, or none of the
+ * names is known.
+ */
+export async function dumpValues(dump: Dump, names: readonly string[]): Promise<number> {
+  const { archive, io, out, wanted } = dump
+  const wantedIds = names.length === 0 ? undefined : idsOf(dump, names)
+  if (wantedIds?.length === 0) {
+    io.stderr.write('No metric names can be translated, dump abandoned\n')
+    return 1
+  }
+  const metrics = new MetricTexts(dump)
+  const values = new ValueText(printOptions(dump.zone, io))
+  const show: ValueDump = { ...dump, metrics, values }
+  const reader = new RecordReader(archive)
+  const records = new Window(reader, dump)
+  try {
+    for (let record = records.next(); record !== undefined; record = records.next()) {
+      if (records.isFirst && wanted.reverse)
+        out.text(`\nLog finished at ${ctime(record.sec, dump.zone)} - dump in reverse order\n`)
+      if (wantedIds === undefined) dumpRecord(show, record, undefined)
+      else dumpWanted(show, record, wantedIds)
+      await drain(dump)
+      if (io.signal.aborted) return 1
+    }
+    return 0
+  } catch (error) {
+    if (!(error instanceof PcpError)) throw error
+    await drain(dump, true)
+    io.stderr.write(`${io.progname}: pmFetch: ${error.text}\n`)
+    return 1
+  }
+}
+
+/** PMIDs of all metrics that the names stand for; names nobody knows are reported. */
+function idsOf({ names: known, io }: Dump, names: readonly string[]): Pmid[] {
+  const ids: Pmid[] = []
+  for (const name of names) {
+    try {
+      known.walk(name, (_, id) => {
+        ids.push(id)
+      })
+    } catch (error) {
+      const { text } = PcpError.from(error)
+      io.stderr.write(`${io.progname}: pmLookupName(${name}): ${text}\n`)
+    }
+  }
+  return ids
+}
+
+/** The records of a window in one direction. A record that goes back against it is left out, as by pmFetchArchive(3). */
+class Window {
+  readonly #reader: RecordReader
+  readonly #reverse: boolean
+  readonly #limit: Timestamp
+  #sec: number
+  #nsec: number
+  /** Is the record given last the first one? */
+  isFirst = false
+  #given = 0
+
+  constructor(reader: RecordReader, { start, finish, wanted }: Dump) {
+    this.#reader = reader
+    this.#reverse = wanted.reverse
+    const [from, to] = wanted.reverse ? [finish, start] : [start, finish]
+    this.#limit = to
+    this.#sec = from.sec
+    this.#nsec = from.nsec
+    if (from.sec === Number.POSITIVE_INFINITY) reader.toEnd()
+    else reader.seek(from, wanted.reverse ? 'backward' : 'forward')
+  }
+
+  next(): RecordView | undefined {
+    for (;;) {
+      const record = this.#reverse ? this.#reader.previous() : this.#reader.next()
+      if (record === undefined) return undefined
+      const { sec, nsec } = record
+      const { sec: limitSec, nsec: limitNsec } = this.#limit
+      if (this.#isBefore(limitSec, limitNsec, sec, nsec)) return undefined
+      if (this.#isBefore(sec, nsec, this.#sec, this.#nsec)) continue
+      this.#sec = sec
+      this.#nsec = nsec
+      this.isFirst = this.#given++ === 0
+      return record
+    }
+  }
+
+  #isBefore(sec: number, nsec: number, otherSec: number, otherNsec: number): boolean {
+    return this.#reverse
+      ? sec > otherSec || (sec === otherSec && nsec > otherNsec)
+      : sec < otherSec || (sec === otherSec && nsec < otherNsec)
+  }
+}
+
+/** The value sets of some metrics, in the order they were named. */
+function dumpWanted(dump: ValueDump, record: RecordView, ids: readonly Pmid[]): void {
+  if (record.count === 0) {
+    if (dump.wanted.marks) dumpRecord(dump, record, undefined)
+    return
+  }
+  const sets = ids.map((id) => record.find(id)).filter((set) => set >= 0)
+  if (sets.length > 0) dumpRecord(dump, record, sets)
+}
+
+function dumpRecord(dump: ValueDump, record: RecordView, sets: readonly number[] | undefined): void {
+  const { out, wanted, stamps } = dump
+  out.byte(0x0a)
+  if (wanted.sizes) out.text(`[${record.length} bytes]\n`)
+  stamps.write(out, record.sec, record.nsec, record.version === 2 ? 6 : 9)
+  if (record.count === 0) {
+    out.text('  <mark>\n')
+    return
+  }
+  const count = sets?.length ?? record.count
+  out.text(` ${count} metric${count === 1 ? '' : 's'}\n`)
+  dump.metrics.begin(record)
+  for (let k = 0; k < count; k++) dumpSet(dump, record, sets === undefined ? k : sets[k]!)
+}
+
+function dumpSet(dump: ValueDump, record: RecordView, s: number): void {
+  const { out, metrics, values } = dump
+  const metric = metrics.at(s, record.pmids[s]!)
+  const status = record.statuses[s]!
+  out.reserve(metric.head.length)
+  if (status > 0 && (metric.type === PM_TYPE_EVENT || metric.type === PM_TYPE_HIGHRES_EVENT)) {
+    writeEvents(dump, record, s, metric)
+    return
+  }
+  out.raw(metric.head)
+  if (status <= 0) {
+    out.text(status === 0 ? ': No values returned!\n' : `: ${PcpError.fromStatus(status).text}\n`)
+    return
+  }
+  const pairs = record.pairs[s]!
+  const { view } = record
+  out.byte(0x3a)
+  if (status > 1) out.byte(0x0a)
+  for (let i = 0; i < status; i++) {
+    const inst = view.getInt32(pairs + 8 * i)
+    if (status > 1) out.raw(EIGHT_BLANKS)
+    else out.byte(0x20)
+    if (!metric.isSingular && inst !== PM_IN_NULL) out.raw(metric.instance(i, inst))
+    out.raw(VALUE)
+    values.write(out, record, s, i, metric.type)
+    out.byte(0x0a)
+  }
+}
+
+const EIGHT_BLANKS: Uint8Array = new Uint8Array(8).fill(0x20)
+/** `value ` */
+const VALUE: Uint8Array = Uint8Array.of(0x76, 0x61, 0x6c, 0x75, 0x65, 0x20)
