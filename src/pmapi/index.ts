@@ -76,12 +76,23 @@ export {
   type Value,
   type ValueSet,
 } from '../model/values.ts'
+export { addTimes, compareTimes, FOREVER, subtractTimes } from '../time/arithmetic.ts'
 export { parseInterval } from '../time/interval.ts'
-export { ctime, intervalStr } from '../time/stamp.ts'
+export { clockStamp, clockStampNanos, ctime, fromSeconds, intervalStr } from '../time/stamp.ts'
+export { parseTimeWindow, type TimeWindow, type WindowContext, type WindowTexts } from '../time/window.ts'
 export { type LocalTime, localTime, newZone, UTC, type Zone } from '../time/zone.ts'
 export type { Clock } from './clock.ts'
 export { type ConnectOptions, connect } from './connect.ts'
 export { type CallOptions, Context, type ContextOptions, type TextOptions } from './context.ts'
+export type { ConversionOptions } from './conversion.ts'
+export {
+  type EventsOptions,
+  FetchGroup,
+  type FetchGroupOptions,
+  type IndomOptions,
+  type ItemOptions,
+} from './fetch-group.ts'
+export type { FetchEvent, FetchEvents, FetchIndom, FetchInstance, FetchItem } from './fetch-item.ts'
 export {
   type InstanceArguments,
   type KnownContext,

@@ -1,0 +1,151 @@
+/** Values as somebody wants them: as a rate, in other units, of another type. pmExtendFetchGroup_item(3), docs/pmapi.md */
+import { formatE } from '../base/printf.ts'
+import type { MetricDesc } from '../model/desc.ts'
+import { PcpError } from '../model/errors.ts'
+import { convertValue, fitInteger } from '../model/extract-value.ts'
+import { parseUnits } from '../model/parse-units.ts'
+import { counterGrowth, rateUnits } from '../model/rate.ts'
+import { convScale } from '../model/scale.ts'
+import { PM_SEM_COUNTER, PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_STRING, typeStr } from '../model/types.ts'
+import { unpackUnits } from '../model/units.ts'
+import type { Value } from '../model/values.ts'
+
+/** How a metric's values are wanted. */
+export interface ConversionOptions {
+  /**
+   * `'instant'`: as they are. `'rate'`: as change a second. Units such as `'Kbyte/min'`: in these, as a rate where their time
+   * dimension is one less than the metric's. Default: counters as change a second, others as they are.
+   */
+  readonly scale?: string | undefined
+  /** PM_TYPE_* that values are converted to. Default: DOUBLE for rates and scaled values, else the metric's own type. */
+  readonly type?: number | undefined
+  /**
+   * Rates of times that no units are given for are seconds a second, a utilisation. Otherwise such a rate is in the metric's
+   * own scale, milliseconds a second say, as in PCP's fetch groups.
+   */
+  readonly isUtilisation?: boolean
+}
+
+/** How the values of one metric are converted. */
+export interface Conversion {
+  readonly desc: MetricDesc
+  readonly type: number
+  readonly isRate: boolean
+  /** The units word of the results, before `scaling.multiplier`. */
+  readonly units: number
+  readonly scaling: Scaling | undefined
+}
+
+/** Into other units, after a factor that makes a rate's time seconds. */
+interface Scaling {
+  readonly factor: number
+  readonly from: number
+  readonly to: number
+  readonly multiplier: number
+}
+
+/** One value and when it was read. */
+export interface Reading {
+  readonly value: Value
+  /** Seconds on any one clock. */
+  readonly at: number
+}
+
+/**
+ * Plans how to give a metric's values. PM_ERR_TYPE for types that are neither numbers nor text, PM_ERR_CONV for units that do
+ * not fit the metric's or are none.
+ */
+export function planConversion(
+  desc: MetricDesc,
+  { scale, type, isUtilisation = false }: ConversionOptions,
+): Conversion {
+  if (!isScalarType(desc.type) || (type !== undefined && !isScalarType(type)))
+    throw new PcpError(
+      'PM_ERR_TYPE',
+      `No conversion from ${typeStr(desc.type)} to ${typeStr(type ?? desc.type)}`,
+    )
+  const plain = { desc, type: type ?? desc.type, isRate: false, units: desc.units, scaling: undefined }
+  if (scale === 'instant') return plain
+  if (scale === undefined && desc.sem !== PM_SEM_COUNTER) return plain
+  if (desc.type === PM_TYPE_STRING) throw noConversion(`text has no ${scale}`)
+  const rate = rateUnits(desc.units)
+  if (scale === undefined || scale === 'rate') {
+    const scaling = isUtilisation
+      ? { factor: rate.factor, from: rate.units, to: rate.units, multiplier: 1 }
+      : undefined
+    return { desc, type: type ?? PM_TYPE_DOUBLE, isRate: true, units: rate.units, scaling }
+  }
+  const { units, multiplier } = parseUnits(scale)
+  const isRate = !sameDimensions(desc.units, units)
+  if (isRate && !sameDimensions(rate.units, units))
+    throw noConversion(`"${scale}" are no units of such a metric`)
+  const from = isRate ? rate.units : desc.units
+  convScale(PM_TYPE_DOUBLE, 1, from, units) // throws where it is not possible
+  const scaling = { factor: isRate ? rate.factor : 1, from, to: units, multiplier }
+  return { desc, type: type ?? PM_TYPE_DOUBLE, isRate, units, scaling }
+}
+
+/**
+ * A value as planned; `before` is the reading before it, which only rates need. PM_ERR_VALUE for a rate without a reading
+ * before or with a decrease, PM_ERR_TYPE for text that is no number, PM_ERR_TRUNC and PM_ERR_SIGN where the value does not
+ * fit. `wraps`: an integer that decreased has gone round once.
+ */
+export function applyConversion(
+  { desc, type, isRate, scaling }: Conversion,
+  now: Reading,
+  before: Reading | undefined,
+  wraps: boolean,
+): Value {
+  const value = isRate ? rateOf(desc.type, now, before, wraps) : now.value
+  if (typeof value === 'string') return type === PM_TYPE_STRING ? value : parseNumber(value, type)
+  if (typeof value === 'object') throw noConversion('bytes are no value')
+  if (scaling === undefined) return asType(value, isRate ? PM_TYPE_DOUBLE : desc.type, type)
+  const { factor, from, to, multiplier } = scaling
+  const scaled = Number(convScale(PM_TYPE_DOUBLE, Number(value) * factor, from, to)) * multiplier
+  return asType(scaled, PM_TYPE_DOUBLE, type)
+}
+
+function rateOf(type: number, now: Reading, before: Reading | undefined, wraps: boolean): number {
+  const elapsed = before === undefined ? 0 : now.at - before.at
+  if (before === undefined || elapsed <= 0)
+    throw new PcpError('PM_ERR_VALUE', 'No value before to make a rate of')
+  const [a, b] = [before.value, now.value]
+  if (typeof a === 'string' || typeof b === 'string' || typeof a === 'object' || typeof b === 'object')
+    throw noConversion('only numbers have rates')
+  const growth = counterGrowth(a, b, type, wraps)
+  if (growth === undefined) throw new PcpError('PM_ERR_VALUE', 'The value decreased')
+  return growth / elapsed
+}
+
+function asType(value: number | bigint, from: number, to: number): Value {
+  if (to !== PM_TYPE_STRING) return convertValue(value, from, to)
+  if (from === PM_TYPE_FLOAT) return formatE(Number(value), 9)
+  return from === PM_TYPE_DOUBLE ? formatE(Number(value), 17) : String(value)
+}
+
+/** Text as a number, as strtol(3) and strtod(3) read it to its end; no text at all is zero. */
+function parseNumber(text: string, type: number): Value {
+  const trimmed = text.trimStart()
+  const isReal = type === PM_TYPE_FLOAT || type === PM_TYPE_DOUBLE
+  if (trimmed === '') return 0
+  const pattern = isReal ? /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i : /^[+-]?\d+$/
+  if (!pattern.test(trimmed)) throw new PcpError('PM_ERR_TYPE', `"${text}" is no number`)
+  return isReal
+    ? convertValue(Number(trimmed), PM_TYPE_DOUBLE, type)
+    : fitInteger(BigInt(trimmed.replace(/^\+/, '')), type)
+}
+
+function isScalarType(type: number): boolean {
+  return type >= 0 && type <= PM_TYPE_STRING
+}
+
+function sameDimensions(a: number, b: number): boolean {
+  const [left, right] = [unpackUnits(a), unpackUnits(b)]
+  return (
+    left.dimSpace === right.dimSpace && left.dimTime === right.dimTime && left.dimCount === right.dimCount
+  )
+}
+
+function noConversion(why: string): PcpError {
+  return new PcpError('PM_ERR_CONV', `No conversion: ${why}`)
+}

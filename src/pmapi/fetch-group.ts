@@ -1,0 +1,224 @@
+/** Fetch groups: what is wanted is said once, each fetch fills it in. pmFetchGroup(3), docs/pmapi.md */
+import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
+import type { MetricDesc } from '../model/desc.ts'
+import { PcpError } from '../model/errors.ts'
+import { type Indom, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
+import { ALL_INSTANCES, exclude, include, type Profile } from '../model/profile.ts'
+import { PM_SEM_DISCRETE, PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT } from '../model/types.ts'
+import type { FetchResult, ValueSet } from '../model/values.ts'
+import type { CallOptions, Context } from './context.ts'
+import { type ConversionOptions, planConversion } from './conversion.ts'
+import {
+  EventsItem,
+  type FetchEvents,
+  type FetchIndom,
+  type FetchItem,
+  IndomItem,
+  Item,
+  type Member,
+} from './fetch-item.ts'
+
+/** How one value is wanted. */
+export interface ItemOptions extends ConversionOptions {
+  /** Which instance, by full name or by name up to its first blank: exactly for a metric that has an instance domain. */
+  readonly instance?: string
+}
+
+/** How the values of all instances are wanted. */
+export interface IndomOptions extends ConversionOptions {
+  /** With more instances than this there are no values, and the error is PM_ERR_TOOBIG. Default: no limit. */
+  readonly max?: number
+}
+
+/** How one field of event records is wanted. Rates are refused. */
+export interface EventsOptions extends ConversionOptions {
+  /** Which instance of the event metric. */
+  readonly instance?: string
+  /** The metric that names the field. */
+  readonly field: string
+  /** Which instance of the field. */
+  readonly fieldInstance?: string
+  /** With more records than this there are no values, and the error is PM_ERR_TOOBIG. Default: no limit. */
+  readonly max?: number
+}
+
+/** How a group reads. */
+export interface FetchGroupOptions {
+  /** PCP_COUNTER_WRAP: an integer that decreased has gone round once. */
+  readonly counterWrap?: boolean
+  /** PCP_DISCRETE_ONCE: a discrete value counts only for the fetch that brought it. */
+  readonly discreteOnce?: boolean
+}
+
+/**
+ * Items, and the context that they are fetched from. Say what is wanted with `item`, `indom` and `events`, then `fetch` again
+ * and again.
+ *
+ * @example
+ * const group = FetchGroup.over(await connect())
+ * const load = await group.item('kernel.all.load', { instance: '1 minute' })
+ * const reads = await group.indom('disk.dev.read_bytes', { scale: 'Mbyte/sec' })
+ * await group.fetch()
+ * console.log(load.value, reads.instances)
+ *
+ * @see pmCreateFetchGroup(3)
+ */
+export class FetchGroup {
+  readonly #context: Context
+  readonly #options: FetchGroupOptions
+  readonly #names = new Map<Indom, Map<number, string>>()
+  #members: Member[] = []
+  #profile: Profile | undefined
+  #before: { readonly timestamp: Timestamp; readonly sets: ReadonlyMap<Pmid, ValueSet> } | undefined
+  #timestamp: Timestamp | undefined
+
+  private constructor(context: Context, options: FetchGroupOptions) {
+    this.#context = context
+    this.#options = options
+  }
+
+  /** A group over a context that it takes over: its profile becomes the group's, and `close` closes it. */
+  static over(context: Context, options: FetchGroupOptions = {}): FetchGroup {
+    return new FetchGroup(context, options)
+  }
+
+  /** The context, to ask it other questions. @see pmGetFetchGroupContext(3) */
+  get context(): Context {
+    return this.#context
+  }
+
+  /** When the values were read; undefined before the first fetch and after one that failed. @see pmExtendFetchGroup_timespec(3) */
+  get timestamp(): Timestamp | undefined {
+    return this.#timestamp
+  }
+
+  /**
+   * Adds one value. PM_ERR_NAME, PM_ERR_NONLEAF; PM_ERR_INDOM for an instance too many or too few, PM_ERR_INST for an unknown
+   * one; PM_ERR_TYPE, PM_ERR_CONV. @see pmExtendFetchGroup_item(3)
+   */
+  async item(metric: string, options: ItemOptions = {}): Promise<FetchItem> {
+    const desc = await this.#desc(metric)
+    const instance = await this.#instance(desc, options.instance)
+    const item = new Item(planConversion(desc, options), instance, this.#isWrapping, this.#repeats(desc))
+    return this.#add(item)
+  }
+
+  /** Adds all instances of a metric. Errors as for `item`. @see pmExtendFetchGroup_indom(3) */
+  async indom(metric: string, options: IndomOptions = {}): Promise<FetchIndom> {
+    const desc = await this.#desc(metric)
+    const conversion = planConversion(desc, options)
+    const names = (set: ValueSet): Promise<ReadonlyMap<number, string>> => this.#namesFor(desc.indom, set)
+    const max = options.max ?? Number.POSITIVE_INFINITY
+    const indom = new IndomItem(conversion, max, names, this.#isWrapping, this.#repeats(desc))
+    return this.#add(indom)
+  }
+
+  /** Adds one field of all records of an event metric. Errors as for `item`. @see pmExtendFetchGroup_event(3) */
+  async events(metric: string, options: EventsOptions): Promise<FetchEvents> {
+    const desc = await this.#desc(metric)
+    if (desc.type !== PM_TYPE_EVENT && desc.type !== PM_TYPE_HIGHRES_EVENT)
+      throw new PcpError('PM_ERR_TYPE', `"${metric}" has no event records`)
+    const instance = await this.#instance(desc, options.instance)
+    const fieldDesc = await this.#desc(options.field)
+    const fieldInstance = await this.#instance(fieldDesc, options.fieldInstance)
+    const conversion = planConversion(fieldDesc, { ...options, scale: options.scale ?? 'instant' })
+    if (conversion.isRate) throw new PcpError('PM_ERR_CONV', 'Fields of event records have no rates')
+    const events = new EventsItem(desc, instance, conversion, fieldInstance, options.max)
+    return this.#add(events)
+  }
+
+  /**
+   * Fetches everything and fills in the items. Returns the PMCD_* bits of what changed since the last fetch. When the fetch
+   * fails no item has a value. @see pmFetchGroup(3)
+   */
+  async fetch(options?: CallOptions): Promise<number> {
+    if (this.#members.length === 0) return 0
+    const ids = [...new Set(this.#members.map(({ id }) => id))]
+    let result: FetchResult
+    try {
+      this.#profile ??= this.#profileOf()
+      this.#context.profile = this.#profile
+      result = await this.#context.fetch(ids, options)
+    } catch (error) {
+      this.#timestamp = undefined
+      for (const member of this.#members) member.reset(PcpError.from(error))
+      throw error
+    }
+    const sets = new Map(ids.map((id, i) => [id, result.sets[i]!]))
+    const before = this.#before
+    const elapsed = before === undefined ? 0 : secondsBetween(before.timestamp, result.timestamp)
+    for (const member of this.#members) {
+      const earlier = before?.sets.get(member.id)
+      await member.take({
+        set: sets.get(member.id)!,
+        before: earlier,
+        elapsed,
+        isFirst: earlier === undefined,
+      })
+    }
+    this.#before = { timestamp: result.timestamp, sets }
+    this.#timestamp = result.timestamp
+    return result.changes
+  }
+
+  /** Forgets all items and keeps the context. @see pmClearFetchGroup(3) */
+  clear(): void {
+    this.#members = []
+    this.#before = undefined
+  }
+
+  /** Closes the context. Idempotent. @see pmDestroyFetchGroup(3) */
+  async close(): Promise<void> {
+    this.clear()
+    await this.#context.close()
+  }
+
+  #add<M extends Member>(member: M): M {
+    this.#members.push(member)
+    this.#profile = undefined
+    return member
+  }
+
+  get #isWrapping(): boolean {
+    return this.#options.counterWrap === true
+  }
+
+  #repeats(desc: MetricDesc): boolean {
+    return desc.sem === PM_SEM_DISCRETE && this.#options.discreteOnce !== true
+  }
+
+  async #desc(metric: string): Promise<MetricDesc> {
+    return this.#context.desc(await this.#context.lookupName(metric))
+  }
+
+  async #instance({ indom }: MetricDesc, name: string | undefined): Promise<number | undefined> {
+    if ((indom === PM_INDOM_NULL) !== (name === undefined)) {
+      const what = name === undefined ? 'needs an instance' : `has no instance "${name}"`
+      throw new PcpError('PM_ERR_INDOM', `The metric ${what}`)
+    }
+    return name === undefined ? undefined : this.#context.instanceId(indom, name)
+  }
+
+  /** Only the instances of the items, and whole domains where an item wants all. */
+  #profileOf(): Profile {
+    const wanted = new Map<Indom, number[] | undefined>()
+    for (const { desc, instance } of this.#members) {
+      const listed = wanted.has(desc.indom) ? wanted.get(desc.indom) : []
+      wanted.set(desc.indom, instance === undefined ? undefined : listed && [...listed, instance])
+    }
+    wanted.delete(PM_INDOM_NULL)
+    let profile = exclude(ALL_INSTANCES, PM_INDOM_NULL)
+    for (const [indom, instances] of wanted) profile = include(profile, indom, instances)
+    return profile
+  }
+
+  /** Names of the instances of a domain, asked again when a set has one that is not known yet. */
+  async #namesFor(indom: Indom, set: ValueSet): Promise<ReadonlyMap<number, string>> {
+    const known = this.#names.get(indom) ?? new Map<number, string>()
+    if (indom === PM_INDOM_NULL || set.inst.every((id) => known.has(id))) return known
+    const { ids, names } = await this.#context.instances(indom)
+    for (const [i, id] of ids.entries()) known.set(id, names[i]!)
+    this.#names.set(indom, known)
+    return known
+  }
+}
