@@ -1,0 +1,197 @@
+/** Arithmetic on columns as C does it: integers wrap at their type's width. docs/derived.md */
+import { convertValue } from '../model/extract-value.ts'
+import {
+  PM_TYPE_32,
+  PM_TYPE_64,
+  PM_TYPE_DOUBLE,
+  PM_TYPE_FLOAT,
+  PM_TYPE_U32,
+  PM_TYPE_U64,
+} from '../model/types.ts'
+import { exactAt, isInt64, type Numbers, toBig, toDoubles } from './column.ts'
+import type { BinaryOp } from './expr.ts'
+import type { Scaling } from './meta.ts'
+
+const MAX_SAFE = Number.MAX_SAFE_INTEGER
+
+/** Numbers of one type as numbers of a greater one, by C's conversions: a negative integer becomes a large unsigned one. */
+export function convertNumbers(nums: Numbers, from: number, to: number): Numbers {
+  if (from === to) return nums
+  switch (to) {
+    case PM_TYPE_DOUBLE:
+      return toDoubles(nums, from)
+    case PM_TYPE_FLOAT: {
+      const floats = new Float64Array(nums.length)
+      for (let i = 0; i < floats.length; i++)
+        floats[i] = convertValue(exactAt(nums, i, from), from, to) as number
+      return floats
+    }
+    case PM_TYPE_U32:
+      return mapDoubles(nums as Float64Array, (value) => value >>> 0)
+    case PM_TYPE_U64:
+      return nums instanceof Float64Array && nums.some((value) => value < 0) ? toBig(nums) : nums
+    default:
+      return nums
+  }
+}
+
+/** Values in the scale of the result. */
+export function scaleNumbers(nums: Numbers, steps: readonly Scaling[]): Numbers {
+  let scaled = nums as Float64Array // what is scaled was converted to DOUBLE
+  for (const { factor, divides } of steps)
+    scaled = mapDoubles(scaled, divides ? (value) => value / factor : (value) => value * factor)
+  return scaled
+}
+
+function mapDoubles(nums: Float64Array, map: (value: number) => number): Float64Array {
+  const values = new Float64Array(nums.length)
+  for (let i = 0; i < values.length; i++) values[i] = map(nums[i]!)
+  return values
+}
+
+/** `a op b`, one by one; both sides have `type`, which is the result's too for `+ - * /`. The others give 0 and 1. */
+export function combine(op: BinaryOp, type: number, a: Numbers, b: Numbers): Numbers {
+  switch (op) {
+    case '+':
+    case '-':
+    case '*':
+      return isInt64(type) ? wide(op, type, a, b) : narrow(op, type, a as Float64Array, b as Float64Array)
+    case '/':
+      return quotients(a as Float64Array, b as Float64Array)
+    case '&&':
+    case '||':
+      return truths(op, a, b)
+    default:
+      return a instanceof Float64Array && b instanceof Float64Array
+        ? compare(op, a, b)
+        : compareWide(op, type, toBig(a), toBig(b))
+  }
+}
+
+function narrow(op: '+' | '-' | '*', type: number, a: Float64Array, b: Float64Array): Float64Array {
+  const values = new Float64Array(a.length)
+  if (op === '+') for (let i = 0; i < values.length; i++) values[i] = a[i]! + b[i]!
+  else if (op === '-') for (let i = 0; i < values.length; i++) values[i] = a[i]! - b[i]!
+  else if (type === PM_TYPE_32 || type === PM_TYPE_U32)
+    for (let i = 0; i < values.length; i++) values[i] = Math.imul(a[i]!, b[i]!)
+  else for (let i = 0; i < values.length; i++) values[i] = a[i]! * b[i]!
+  if (type === PM_TYPE_32) for (let i = 0; i < values.length; i++) values[i] = values[i]! | 0
+  else if (type === PM_TYPE_U32) for (let i = 0; i < values.length; i++) values[i] = values[i]! >>> 0
+  else if (type === PM_TYPE_FLOAT) for (let i = 0; i < values.length; i++) values[i] = Math.fround(values[i]!)
+  return values
+}
+
+/** 64-bit integers: as doubles as long as every operand and result is exact. */
+function wide(op: '+' | '-' | '*', type: number, a: Numbers, b: Numbers): Numbers {
+  if (a instanceof Float64Array && b instanceof Float64Array) {
+    const values = narrow(op, PM_TYPE_DOUBLE, a, b)
+    const least = type === PM_TYPE_U64 ? 0 : -MAX_SAFE
+    if (values.every((value) => value >= least && value <= MAX_SAFE)) return positiveZeros(values)
+  }
+  const [x, y] = [toBig(a), toBig(b)]
+  const values = new BigInt64Array(x.length)
+  if (op === '+') for (let i = 0; i < values.length; i++) values[i] = x[i]! + y[i]!
+  else if (op === '-') for (let i = 0; i < values.length; i++) values[i] = x[i]! - y[i]!
+  else for (let i = 0; i < values.length; i++) values[i] = x[i]! * y[i]!
+  return values
+}
+
+/** A product of integers may be a negative zero, which no integer is. */
+function positiveZeros(values: Float64Array): Float64Array {
+  for (let i = 0; i < values.length; i++) values[i] = values[i]! + 0
+  return values
+}
+
+/** Nothing divided by anything is nothing, also by zero. */
+function quotients(a: Float64Array, b: Float64Array): Float64Array {
+  const values = new Float64Array(a.length)
+  for (let i = 0; i < values.length; i++) values[i] = a[i] === 0 ? 0 : a[i]! / b[i]!
+  return values
+}
+
+function truths(op: '&&' | '||', a: Numbers, b: Numbers): Float64Array {
+  const values = new Float64Array(a.length)
+  for (let i = 0; i < values.length; i++) {
+    const [x, y] = [isTrue(a[i]!), isTrue(b[i]!)]
+    values[i] = (op === '&&' ? x && y : x || y) ? 1 : 0
+  }
+  return values
+}
+
+/** True is what is not zero, NaN too. */
+export function isTrue(value: number | bigint): boolean {
+  return typeof value === 'bigint' ? value !== 0n : value !== 0
+}
+
+type Relation = '<' | '<=' | '==' | '>=' | '>' | '!='
+
+function compare(op: Relation, a: Float64Array, b: Float64Array): Float64Array {
+  const values = new Float64Array(a.length)
+  for (let i = 0; i < values.length; i++) if (holds(op, a[i]!, b[i]!)) values[i] = 1
+  return values
+}
+
+function compareWide(op: Relation, type: number, a: BigInt64Array, b: BigInt64Array): Float64Array {
+  const values = new Float64Array(a.length)
+  for (let i = 0; i < values.length; i++)
+    if (holds(op, exactAt(a, i, type), exactAt(b, i, type))) values[i] = 1
+  return values
+}
+
+function holds(op: Relation, a: number | bigint, b: number | bigint): boolean {
+  switch (op) {
+    case '<':
+      return a < b
+    case '<=':
+      return a <= b
+    case '==':
+      // biome-ignore lint/suspicious/noDoubleEquals: a number and a bigint may be the same integer
+      return a == b
+    case '>=':
+      return a >= b
+    case '>':
+      return a > b
+    default:
+      // biome-ignore lint/suspicious/noDoubleEquals: as above
+      return a != b
+  }
+}
+
+/** Numbers with the opposite sign, of type `to`, the signed one of the operand's width. */
+export function negate(nums: Numbers, to: number): Numbers {
+  if (to === PM_TYPE_DOUBLE || to === PM_TYPE_FLOAT)
+    return mapDoubles(nums as Float64Array, (value) => -value)
+  if (to === PM_TYPE_32) return mapDoubles(nums as Float64Array, (value) => (0 - value) | 0)
+  if (nums instanceof Float64Array) return mapDoubles(nums, (value) => 0 - value)
+  const values = new BigInt64Array(nums.length)
+  for (let i = 0; i < values.length; i++) values[i] = -nums[i]!
+  return values
+}
+
+/** 1 for every zero, 0 for everything else. */
+export function not(nums: Numbers): Float64Array {
+  const values = new Float64Array(nums.length)
+  for (let i = 0; i < values.length; i++) values[i] = isTrue(nums[i]!) ? 0 : 1
+  return values
+}
+
+/** What values of `type` grew by, signed, with the width that `delta` gives them. */
+export function differences(now: Numbers, before: Numbers, type: number): Numbers {
+  if (type === PM_TYPE_64) return wide('-', PM_TYPE_64, now, before)
+  if (type === PM_TYPE_U64) {
+    if (now instanceof Float64Array && before instanceof Float64Array)
+      return narrow('-', PM_TYPE_DOUBLE, now, before)
+    const [x, y] = [toBig(now), toBig(before)]
+    const values = new Float64Array(x.length)
+    for (let i = 0; i < values.length; i++)
+      values[i] = Number(BigInt.asUintN(64, x[i]!) - BigInt.asUintN(64, y[i]!))
+    return values
+  }
+  // U32 becomes 64: the difference is exact as a double.
+  return narrow(
+    '-',
+    type === PM_TYPE_U32 ? PM_TYPE_DOUBLE : type,
+    now as Float64Array,
+    before as Float64Array,
+  )
+}

@@ -1,0 +1,224 @@
+/** Which derived metrics a source has, and what each one is there. docs/derived.md */
+import type { MetricDesc } from '../model/desc.ts'
+import { isError, type Outcome, PcpError } from '../model/errors.ts'
+import type { Pmid } from '../model/ids.ts'
+import { PM_INDOM_NULL } from '../model/ids.ts'
+import type { Ask, MetricSource } from '../model/source.ts'
+import { PM_SEM_DISCRETE, PM_TYPE_U32 } from '../model/types.ts'
+import { type BindFault, type Binding, type Bound, bind, isBindFault, namesIn, type Operand } from './bind.ts'
+import { type DerivedDefinition, type DerivedDefinitions, isDerivedPmid } from './definitions.ts'
+import type { SameIndom } from './meta.ts'
+
+/** A metric that is bound. */
+export interface BoundMetric {
+  readonly binding: Binding
+  readonly desc: MetricDesc
+  /** Domains whose instances' names the expression looks at, with the operands that have values in them. */
+  readonly named: readonly number[]
+  /** Domains that constants have a value for each instance of. */
+  readonly listed: readonly number[]
+}
+
+/** The global definitions, found by either. */
+interface GlobalMetrics {
+  readonly byName: ReadonlyMap<string, DerivedDefinition>
+  readonly byPmid: ReadonlyMap<Pmid, DerivedDefinition>
+}
+
+/** How metrics are bound. */
+interface Options {
+  readonly sameIndom?: SameIndom
+  readonly report?: (text: string) => void
+}
+
+const NO_VALUES: Binding = {
+  root: { kind: 'none', meta: { type: PM_TYPE_U32, indom: PM_INDOM_NULL, sem: PM_SEM_DISCRETE, units: 0 } },
+  operands: [],
+  slots: 0,
+}
+
+/**
+ * The global definitions as they were when the source was opened, and those of this context, which hide them. A metric is
+ * bound when something about it is first asked for.
+ */
+export class BoundMetrics {
+  readonly #source: MetricSource
+  readonly #globals: () => readonly DerivedDefinition[]
+  readonly #own: DerivedDefinitions
+  readonly #options: Options
+  readonly #bound = new Map<Pmid, BoundMetric | PcpError>()
+  readonly #descs = new Map<string, Operand>()
+  #global: GlobalMetrics | undefined
+
+  constructor(
+    source: MetricSource,
+    globals: () => readonly DerivedDefinition[],
+    own: DerivedDefinitions,
+    options: Options,
+  ) {
+    this.#source = source
+    this.#globals = globals
+    this.#own = own
+    this.#options = options
+  }
+
+  #early(): GlobalMetrics {
+    if (this.#global !== undefined) return this.#global
+    const list = this.#globals()
+    this.#global = {
+      byName: new Map(list.map((definition) => [definition.name, definition])),
+      byPmid: new Map(list.map((definition) => [definition.pmid, definition])),
+    }
+    return this.#global
+  }
+
+  /** The definition of a name: this context's, or a global one that was not removed since. */
+  #find(name: string): DerivedDefinition | undefined {
+    const own = this.#own.get(name)
+    if (own !== undefined) return own
+    const global = this.#early().byName.get(name)
+    return global?.isRemoved === true ? undefined : global
+  }
+
+  /** The definition with an identifier. */
+  definition(id: Pmid): DerivedDefinition | undefined {
+    const global = this.#early().byPmid.get(id)
+    if (global !== undefined) return global.isRemoved ? undefined : global
+    return this.#own.withPmid(id)
+  }
+
+  #all(): readonly DerivedDefinition[] {
+    const own = this.#own.list()
+    const hidden = new Set(own.map(({ name }) => name))
+    const globals = [...this.#early().byName.values()]
+    return [...globals.filter(({ name, isRemoved }) => !isRemoved && !hidden.has(name)), ...own]
+  }
+
+  /** Identifier of a name; PM_ERR_NONLEAF when it is only the beginning of names; undefined when nothing has it. */
+  lookup(name: string): Outcome<Pmid> | undefined {
+    const definition = this.#find(name)
+    if (definition !== undefined) return definition.pmid
+    const prefix = `${name}.`
+    return this.#all().some((other) => other.name.startsWith(prefix))
+      ? new PcpError('PM_ERR_NONLEAF')
+      : undefined
+  }
+
+  /** Names of all metrics that could be bound, in the order they were defined. */
+  async visibleNames(ask: Ask): Promise<readonly string[]> {
+    const all = this.#all()
+    if (all.length === 0) return []
+    await this.#bind(all, ask)
+    return all.filter(({ pmid }) => !isError(this.#bound.get(pmid)!)).map(({ name }) => name)
+  }
+
+  /** Binds these metrics, as far as they are not yet. */
+  async bindAll(ids: readonly Pmid[], ask: Ask): Promise<void> {
+    await this.#bind(
+      ids.map((id) => this.definition(id)).filter((found) => found !== undefined),
+      ask,
+    )
+  }
+
+  /** Binds a metric of this context; returns what is wrong with it. */
+  async bindOwn(definition: DerivedDefinition, ask: Ask): Promise<string | undefined> {
+    await this.#bind([definition], ask)
+    const bound = this.#bound.get(definition.pmid)!
+    return isError(bound) ? bound.message : undefined
+  }
+
+  /** A bound metric, or PM_ERR_BADDERIVE, or PM_ERR_PMID where nothing was bound. */
+  bound(id: Pmid): Outcome<BoundMetric> {
+    return this.#bound.get(id) ?? new PcpError('PM_ERR_PMID')
+  }
+
+  /** Descriptor of a bound metric, or PM_ERR_BADDERIVE. */
+  desc(id: Pmid): Outcome<MetricDesc> {
+    const bound = this.bound(id)
+    return isError(bound) ? bound : bound.desc
+  }
+
+  async #bind(definitions: readonly DerivedDefinition[], ask: Ask): Promise<void> {
+    const unbound = definitions.filter(({ pmid }) => !this.#bound.has(pmid))
+    // An alias of another derived metric has that one's descriptor, so that one comes first.
+    for (let i = 0; i < unbound.length; i++) {
+      const { expr } = unbound[i]!
+      const other = expr.kind === 'metric' ? this.#find(expr.name) : undefined
+      if (other !== undefined && !this.#bound.has(other.pmid) && !unbound.includes(other)) unbound.push(other)
+    }
+    if (unbound.length === 0) return
+    await this.#learn(new Set(unbound.flatMap(({ expr }) => [...namesIn(expr)])), ask)
+    for (const definition of unbound) this.#bindOne(definition)
+  }
+
+  /** Looks names up that were not yet. */
+  async #learn(names: ReadonlySet<string>, ask: Ask): Promise<void> {
+    const unknown = [...names].filter((name) => !this.#descs.has(name))
+    if (unknown.length === 0) return
+    const ids = await this.#source.lookupNames(unknown, ask)
+    const found = ids.filter((id): id is Pmid => !isError(id))
+    const descs = found.length === 0 ? [] : await this.#source.descs(found, ask)
+    let next = 0
+    for (const [i, name] of unknown.entries()) {
+      const id = ids[i]!
+      if (isError(id)) this.#descs.set(name, { desc: undefined, isDerived: false, isKnown: false })
+      else {
+        const desc = descs[next++]!
+        const isDerived = isDerivedPmid(id)
+        this.#descs.set(
+          name,
+          isError(desc) ? { desc: undefined, isDerived, isKnown: true } : { desc, isDerived },
+        )
+      }
+    }
+  }
+
+  #bindOne(definition: DerivedDefinition): void {
+    const { pmid, expr } = definition
+    if (this.#bound.has(pmid)) return
+    this.#bound.set(pmid, new PcpError('PM_ERR_BADDERIVE')) // what an alias of itself finds
+    const { sameIndom } = this.#options
+    const outcome = bind(expr, {
+      operand: (name) => this.#operand(name),
+      sameIndom: (a, b) => a === b || sameIndom?.(a, b) === true,
+    })
+    this.#bound.set(pmid, isBindFault(outcome) ? this.#failed(definition, outcome) : described(pmid, outcome))
+  }
+
+  #operand(name: string): Operand {
+    const known = this.#descs.get(name)
+    if (known !== undefined && (known.desc !== undefined || known.isKnown)) return known
+    const other = this.#find(name)
+    if (other === undefined) return { desc: undefined, isDerived: false, isKnown: false }
+    const bound = this.#bound.get(other.pmid)
+    if (bound === undefined && other.expr.kind === 'metric') this.#bindOne(other)
+    const desc = this.desc(other.pmid)
+    return isError(desc) ? { desc: undefined, isDerived: true, isKnown: true } : { desc, isDerived: true }
+  }
+
+  #failed({ name, pmid }: DerivedDefinition, { where, why }: BindFault): BoundMetric | PcpError {
+    if (this.#own.controls.optionNovalue) return described(pmid, NO_VALUES)
+    // A host without some metric is nothing to complain about: configuration files are for many hosts.
+    if (this.#own.withPmid(pmid) === undefined && !where.startsWith('operand '))
+      this.#options.report?.(`Semantic error: derived metric ${name}: ${where}: ${why}\n`)
+    return new PcpError('PM_ERR_BADDERIVE', why)
+  }
+}
+
+function described(pmid: Pmid, binding: Binding): BoundMetric {
+  const named = new Set<number>()
+  const listed = new Set<number>()
+  const walk = (node: Bound): void => {
+    const { indom } = node.meta
+    if (indom !== PM_INDOM_NULL && node.kind === 'const') listed.add(indom)
+    if (indom !== PM_INDOM_NULL && (node.kind === 'instance' || node.kind === 'match')) named.add(indom)
+    if ('operand' in node) walk(node.operand)
+    if ('guard' in node) walk(node.guard)
+    if ('a' in node) {
+      walk(node.a)
+      walk(node.b)
+    }
+  }
+  walk(binding.root)
+  return { binding, desc: { pmid, ...binding.root.meta }, named: [...named], listed: [...listed] }
+}

@@ -1,0 +1,177 @@
+/** Derived metrics over any source: their names, descriptors, texts and values beside the source's own. docs/derived.md */
+import type { MetricDesc } from '../model/desc.ts'
+import { isError, type Outcome, PcpError } from '../model/errors.ts'
+import type { Pmid } from '../model/ids.ts'
+import { LABEL_CLUSTER, LABEL_DOMAIN, LABEL_ITEM, type LabelSet } from '../model/labels.ts'
+import type {
+  Ask,
+  Child,
+  InstanceQuery,
+  Instances,
+  LabelQuery,
+  MetricSource,
+  Requester,
+  SourceEvent,
+  TextQuery,
+} from '../model/source.ts'
+import type { FetchResult, ValueSet } from '../model/values.ts'
+import { BoundMetrics } from './bound-metrics.ts'
+import {
+  type DerivedDefinition,
+  DerivedDefinitions,
+  faultText,
+  isDefinition,
+  isDerivedPmid,
+} from './definitions.ts'
+import { fetchDerived, Histories } from './fetch.ts'
+import type { SameIndom } from './meta.ts'
+import { mergedChildren, mergedTraverse } from './names.ts'
+
+/** What a layer of derived metrics may be given. */
+export interface DerivedOptions {
+  /** Metrics of this layer alone; kept by whoever opens the source again. */
+  readonly own?: DerivedDefinitions
+  /** Are these two instance domains, which differ, to be taken for the same? Default: no. */
+  readonly sameIndom?: SameIndom
+  /** Gets a line for each global metric that has no meaning over this source. */
+  readonly report?: (text: string) => void
+}
+
+/** A source with derived metrics. */
+export interface DerivedSource extends MetricSource {
+  /** The definitions of this layer alone. */
+  readonly own: DerivedDefinitions
+  /**
+   * Defines a metric of this layer and binds it at once. PM_ERR_BADDERIVE with a message of several lines that points at
+   * what is wrong. @see pmAddDerivedMetric(3)
+   */
+  define(name: string, text: string, ask: Ask): Promise<Pmid>
+  /** Forgets what `delta` and `rate` compare with: of one requester, or of all. */
+  forget(requester?: Requester): void
+}
+
+/**
+ * Adds the metrics of `globals`, as they are defined now, to what a source knows; a function is asked for them when they are
+ * first needed. Real metrics win over derived ones of the same name.
+ */
+export function withDerived(
+  source: MetricSource,
+  globals: DerivedDefinitions | (() => readonly DerivedDefinition[]),
+  options: DerivedOptions = {},
+): DerivedSource {
+  const early = globals instanceof DerivedDefinitions ? globals.list() : undefined
+  const list = early === undefined ? (globals as () => readonly DerivedDefinition[]) : () => early
+  return new DerivedLayer(source, list, options)
+}
+
+class DerivedLayer implements DerivedSource {
+  readonly own: DerivedDefinitions
+  readonly #source: MetricSource
+  readonly #metrics: BoundMetrics
+  readonly #histories = new Histories()
+
+  constructor(source: MetricSource, globals: () => readonly DerivedDefinition[], options: DerivedOptions) {
+    this.#source = source
+    this.own = options.own ?? new DerivedDefinitions('context')
+    this.#metrics = new BoundMetrics(source, globals, this.own, options)
+  }
+
+  async define(name: string, text: string, ask: Ask): Promise<Pmid> {
+    const outcome = this.own.add(name, text)
+    const headline = (kind: string): string => `${kind} Error: pmAddDerivedMetric("${name}", ...)`
+    if (!isDefinition(outcome))
+      throw new PcpError('PM_ERR_BADDERIVE', faultText(headline('Syntax'), text, outcome))
+    const fault = await this.#metrics.bindOwn(outcome, ask)
+    if (fault === undefined) return outcome.pmid
+    // As with the reference the name stays: its descriptor says what it is.
+    throw new PcpError('PM_ERR_BADDERIVE', faultText(headline('Semantic'), text, { offset: 0, why: fault }))
+  }
+
+  forget(requester?: Requester): void {
+    this.#histories.forget(requester)
+  }
+
+  async children(name: string, ask: Ask): Promise<readonly Child[]> {
+    const names = await this.#metrics.visibleNames(ask)
+    return mergedChildren(name, names, () => this.#source.children(name, ask))
+  }
+
+  async traverse(name: string, ask: Ask): Promise<readonly string[]> {
+    const names = await this.#metrics.visibleNames(ask)
+    return mergedTraverse(name, names, () => this.#source.traverse(name, ask))
+  }
+
+  async lookupNames(names: readonly string[], ask: Ask): Promise<readonly Outcome<Pmid>[]> {
+    const outcomes = await this.#source.lookupNames(names, ask)
+    if (!outcomes.some(isError)) return outcomes
+    return outcomes.map((outcome, i) =>
+      isError(outcome) ? (this.#metrics.lookup(names[i]!) ?? outcome) : outcome,
+    )
+  }
+
+  async lookupId(id: Pmid, ask: Ask): Promise<readonly string[]> {
+    const definition = this.#definition(id)
+    return definition === undefined ? this.#source.lookupId(id, ask) : [definition.name]
+  }
+
+  /** The definition with this identifier, when it is one of a derived metric. */
+  #definition(id: Pmid): DerivedDefinition | undefined {
+    return isDerivedPmid(id) ? this.#metrics.definition(id) : undefined
+  }
+
+  async descs(ids: readonly Pmid[], ask: Ask): Promise<readonly Outcome<MetricDesc>[]> {
+    const derived = ids.filter((id) => this.#definition(id) !== undefined)
+    if (derived.length === 0) return this.#source.descs(ids, ask)
+    const real = ids.filter((id) => this.#definition(id) === undefined)
+    const found = real.length === 0 ? [] : await this.#source.descs(real, ask)
+    await this.#metrics.bindAll(derived, ask)
+    let next = 0
+    return ids.map((id) => (this.#definition(id) === undefined ? found[next++]! : this.#metrics.desc(id)))
+  }
+
+  async instances(indom: number, query: InstanceQuery, ask: Ask): Promise<Instances> {
+    return this.#source.instances(indom, query, ask)
+  }
+
+  async text(query: TextQuery, ask: Ask): Promise<string> {
+    const definition = query.kind === 'metric' ? this.#definition(query.id) : undefined
+    if (definition === undefined) return this.#source.text(query, ask)
+    const { oneline, help } = definition
+    const text = query.level === 'oneline' ? oneline : (help ?? oneline)
+    if (text === undefined) throw new PcpError('PM_ERR_TEXT')
+    return text
+  }
+
+  async labels(query: LabelQuery, ask: Ask): Promise<readonly LabelSet[]> {
+    const { level, id } = query
+    const isOwn = (level === LABEL_CLUSTER || level === LABEL_ITEM) && isDerivedPmid(id)
+    return isOwn || (level === LABEL_DOMAIN && id === DERIVED_DOMAIN) ? [] : this.#source.labels(query, ask)
+  }
+
+  async fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
+    const derived = ids.filter((id) => this.#definition(id) !== undefined)
+    if (derived.length === 0) return this.#source.fetch(ids, ask)
+    await this.#metrics.bindAll(derived, ask)
+    return fetchDerived(this.#source, this.#metrics, this.#histories.of(ask.requester), ids, ask)
+  }
+
+  async store(sets: readonly ValueSet[], ask: Ask): Promise<void> {
+    return this.#source.store(sets, ask)
+  }
+
+  endClient(client: number): void {
+    this.#histories.endClient(client)
+    this.#source.endClient?.(client)
+  }
+
+  subscribe(listener: (event: SourceEvent) => void): () => void {
+    return this.#source.subscribe(listener)
+  }
+
+  async close(): Promise<void> {
+    this.#histories.forget()
+    await this.#source.close()
+  }
+}
+
+const DERIVED_DOMAIN = 511

@@ -1,0 +1,134 @@
+/** Fetches of derived metrics: their operands are fetched with the rest, and evaluated. docs/derived.md */
+import { isError, type Outcome, PcpError } from '../model/errors.ts'
+import type { Pmid } from '../model/ids.ts'
+import { wants } from '../model/profile.ts'
+import type { Ask, MetricSource, Requester } from '../model/source.ts'
+import { emptySet, type FetchResult, type ValueSet } from '../model/values.ts'
+import type { BoundMetric, BoundMetrics } from './bound-metrics.ts'
+import { setOf } from './column.ts'
+import { evaluate } from './evaluate.ts'
+import type { Previous } from './history.ts'
+
+/** What one requester's metrics remember. */
+export type History = Map<Pmid, (Previous | undefined)[]>
+
+/** What metrics remember for each requester. */
+export class Histories {
+  readonly #byClient = new Map<number, Map<number, History>>()
+
+  /** The history of a requester, made when it is first asked for. */
+  of({ client, context }: Requester): History {
+    let contexts = this.#byClient.get(client)
+    if (contexts === undefined) this.#byClient.set(client, (contexts = new Map()))
+    let history = contexts.get(context)
+    if (history === undefined) contexts.set(context, (history = new Map()))
+    return history
+  }
+
+  /** Forgets what one requester has, or everything. */
+  forget(requester?: Requester): void {
+    if (requester === undefined) this.#byClient.clear()
+    else this.#byClient.get(requester.client)?.delete(requester.context)
+  }
+
+  /** Forgets what a client has. */
+  endClient(client: number): void {
+    this.#byClient.delete(client)
+  }
+}
+
+/** What is known of instances while one result is worked out. */
+interface Lookups {
+  readonly names: Map<number, ReadonlyMap<number, string>>
+  readonly lists: Map<number, Outcome<Int32Array>>
+}
+
+/** Values of metrics, some of which are derived. The derived ones are bound. */
+export async function fetchDerived(
+  source: MetricSource,
+  metrics: BoundMetrics,
+  history: History,
+  ids: readonly Pmid[],
+  ask: Ask,
+): Promise<FetchResult> {
+  const bound = new Map<Pmid, Outcome<BoundMetric>>()
+  const wanted: Pmid[] = []
+  for (const id of ids) {
+    if (metrics.definition(id) === undefined) wanted.push(id)
+    else if (!bound.has(id)) bound.set(id, metrics.bound(id))
+  }
+  const asked = new Set(wanted)
+  for (const metric of bound.values())
+    if (!isError(metric)) for (const operand of metric.binding.operands) asked.add(operand)
+  const fetched = [...asked]
+  // A fetch needs a metric: where there is none, one that nobody knows brings the time alone.
+  const result = await source.fetch(fetched.length === 0 ? [ids[0]!] : fetched, ask)
+  const sets = new Map<Pmid, ValueSet>()
+  for (const [i, id] of fetched.entries()) sets.set(id, result.sets[i]!)
+  const lookups = await lookUp(source, bound, sets, ask)
+  for (const [id, metric] of bound) sets.set(id, valuesOf(id, metric, history, sets, result, lookups))
+  return { ...result, sets: ids.map((id) => sets.get(id)!) }
+}
+
+function valuesOf(
+  id: Pmid,
+  metric: Outcome<BoundMetric>,
+  history: History,
+  sets: ReadonlyMap<Pmid, ValueSet>,
+  { timestamp }: FetchResult,
+  { names, lists }: Lookups,
+): ValueSet {
+  // What has no meaning here is no metric here.
+  if (isError(metric)) return emptySet(id, new PcpError('PM_ERR_PMID').status)
+  const { root, slots } = metric.binding
+  let memory = history.get(id)
+  if (memory === undefined) history.set(id, (memory = new Array<undefined>(slots).fill(undefined)))
+  const column = evaluate(root, {
+    timestamp,
+    setOf: (operand) => sets.get(operand) ?? emptySet(operand),
+    namesOf: (indom) => names.get(indom) ?? new Map<number, string>(),
+    instancesOf: (indom) => lists.get(indom) ?? new PcpError('PM_ERR_INDOM'),
+    slots: memory,
+  })
+  return setOf(column, id)
+}
+
+async function lookUp(
+  source: MetricSource,
+  bound: ReadonlyMap<Pmid, Outcome<BoundMetric>>,
+  sets: ReadonlyMap<Pmid, ValueSet>,
+  ask: Ask,
+): Promise<Lookups> {
+  const lookups: Lookups = { names: new Map(), lists: new Map() }
+  for (const metric of bound.values()) {
+    if (isError(metric)) continue
+    const hasValues = metric.binding.operands.some((id) => sets.get(id)!.status > 0)
+    for (const indom of metric.named) {
+      if (!hasValues || lookups.names.has(indom)) continue
+      lookups.names.set(indom, await namesIn(source, indom, ask))
+    }
+    for (const indom of metric.listed)
+      if (!lookups.lists.has(indom)) lookups.lists.set(indom, await instancesIn(source, indom, ask))
+  }
+  return lookups
+}
+
+/** Instances without a name are left out by whoever looks at names, so a domain nobody knows has no names. */
+async function namesIn(source: MetricSource, indom: number, ask: Ask): Promise<ReadonlyMap<number, string>> {
+  try {
+    const { ids, names } = await source.instances(indom, undefined, ask)
+    return new Map(ids.map((id, i) => [id, names[i]!]))
+  } catch (error) {
+    if (PcpError.from(error).code === 'PM_ERR_IPC') throw error
+    return new Map()
+  }
+}
+
+async function instancesIn(source: MetricSource, indom: number, ask: Ask): Promise<Outcome<Int32Array>> {
+  try {
+    const { ids } = await source.instances(indom, undefined, ask)
+    return Int32Array.from(ids.filter((id) => wants(ask.requester.profile, indom, id)))
+  } catch (error) {
+    return PcpError.from(error)
+  }
+}

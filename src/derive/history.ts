@@ -1,0 +1,89 @@
+/** What derived metrics remember from one fetch to the next: for each requester and each `delta` and `rate`. docs/derived.md */
+import type { Timestamp } from '../base/timestamp.ts'
+import { PM_SEM_COUNTER, PM_TYPE_DOUBLE } from '../model/types.ts'
+import { differences } from './arithmetic.ts'
+import { type Column, columnOf, gather, type Numbers, noValues, numbersOf, toDoubles } from './column.ts'
+
+/** The operand's values at the latest fetch. */
+export interface Previous {
+  readonly timestamp: Timestamp
+  readonly column: Column
+}
+
+/** What a change needs to know besides the two columns. */
+export interface ChangeRule {
+  readonly name: 'delta' | 'rate'
+  /** Type of the result. */
+  readonly type: number
+  /** Semantics of the operand: a counter that went back has no rate. */
+  readonly sem: number
+  /** What a change a second is multiplied with. */
+  readonly factor: number
+}
+
+/** Change of each instance that had a value before as well. */
+export function change(
+  column: Column,
+  timestamp: Timestamp,
+  before: Previous | undefined,
+  rule: ChangeRule,
+): Column {
+  if (column.status < 0) return noValues(rule.type, column.status)
+  if (before === undefined || before.column.status <= 0) return noValues(rule.type)
+  const places = commonPlaces(column.inst, before.column.inst)
+  const inst = places === undefined ? column.inst : gatherInst(column.inst, places.left)
+  const now = places === undefined ? numbersOf(column) : gather(numbersOf(column), places.left)
+  const old = places === undefined ? numbersOf(before.column) : gather(numbersOf(before.column), places.right)
+  const grown = differences(now, old, column.type)
+  if (rule.name === 'delta') return columnOf(rule.type, inst, grown)
+  return rates(inst, toDoubles(grown, column.type), seconds(before.timestamp, timestamp), rule)
+}
+
+function rates(inst: Int32Array, grown: Float64Array, elapsed: number, rule: ChangeRule): Column {
+  const values = new Float64Array(grown.length)
+  const kept: number[] = []
+  for (let i = 0; i < values.length; i++) {
+    values[i] = (grown[i]! * rule.factor) / elapsed
+    if (rule.sem !== PM_SEM_COUNTER || !(grown[i]! < 0)) kept.push(i)
+  }
+  const isWhole = kept.length === values.length
+  return isWhole
+    ? columnOf(PM_TYPE_DOUBLE, inst, values)
+    : columnOf(PM_TYPE_DOUBLE, gatherInst(inst, kept), gather(values, kept) as Numbers)
+}
+
+function seconds(from: Timestamp, to: Timestamp): number {
+  return to.sec - from.sec + (to.nsec - from.nsec) / 1e9
+}
+
+/** Where instances of both columns are, in the left one's order; undefined when the columns are the same. */
+export function commonPlaces(
+  left: Int32Array,
+  right: Int32Array,
+): { readonly left: readonly number[]; readonly right: readonly number[] } | undefined {
+  if (sameInstances(left, right)) return undefined
+  const placeOf = new Map<number, number>()
+  for (let i = 0; i < right.length; i++) placeOf.set(right[i]!, i)
+  const [a, b]: [number[], number[]] = [[], []]
+  for (let i = 0; i < left.length; i++) {
+    const place = placeOf.get(left[i]!)
+    if (place === undefined) continue
+    a.push(i)
+    b.push(place)
+  }
+  return { left: a, right: b }
+}
+
+function sameInstances(a: Int32Array, b: Int32Array): boolean {
+  if (a === b) return true
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
+/** The instances at `places`. */
+export function gatherInst(inst: Int32Array, places: readonly number[]): Int32Array {
+  const picked = new Int32Array(places.length)
+  for (let i = 0; i < picked.length; i++) picked[i] = inst[places[i]!]!
+  return picked
+}

@@ -1,0 +1,97 @@
+/** Functions that look at all instances of an operand at once. docs/derived.md */
+import { PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_U32 } from '../model/types.ts'
+import { combine } from './arithmetic.ts'
+import {
+  type Column,
+  columnOf,
+  exactAt,
+  firstOnly,
+  gather,
+  isInt64,
+  noValues,
+  numbersOf,
+  pick,
+  singular,
+  toDoubles,
+} from './column.ts'
+import type { AggregateName, RankName } from './expr.ts'
+
+/** One value of all instances. There is none for the extremes of nothing; other errors than those of `count` remain. */
+export function aggregate(name: AggregateName, column: Column): Column {
+  if (name === 'count') return singular(PM_TYPE_U32, Math.max(0, column.status))
+  const { type, status } = column
+  if (status < 0) return noValues(name === 'avg' ? PM_TYPE_FLOAT : type, status)
+  if (name === 'sum') return sum(column)
+  if (name === 'avg') return singular(PM_TYPE_FLOAT, average(toDoubles(numbersOf(column), type)))
+  return extreme(name, column)
+}
+
+function sum({ type, status, ...rest }: Column): Column {
+  if (status === 0) return singular(type, 0)
+  const nums = numbersOf({ type, status, ...rest })
+  if (type === PM_TYPE_DOUBLE) {
+    let total = 0
+    for (const value of nums as Float64Array) total += value
+    return singular(type, total)
+  }
+  let total = gather(nums, [0])
+  for (let i = 1; i < status; i++) total = combine('+', type, total, gather(nums, [i]))
+  return columnOf(type, singular(type, 0).inst, total)
+}
+
+/** In single precision throughout, each value divided before it is added, as the reference does it. */
+function average(values: Float64Array): number {
+  const count = values.length
+  let total = 0
+  for (const value of values) total = Math.fround(total + Math.fround(Math.fround(value) / count))
+  return total
+}
+
+function extreme(name: 'max' | 'min', column: Column): Column {
+  if (column.status === 0) return column
+  const nums = numbersOf(column)
+  const { type } = column
+  let best = 0
+  let value = exactAt(nums, 0, type)
+  for (let i = 1; i < column.status; i++) {
+    const other = exactAt(nums, i, type)
+    if (name === 'max' ? other > value : other < value) {
+      best = i
+      value = other
+    }
+  }
+  return firstOnly(pick({ ...column, set: undefined, nums }, [best]))
+}
+
+/**
+ * The `by` largest or smallest values, in the operand's order; of equal ones the first. Or the value that a share `by` of
+ * the values does not exceed, between two values in proportion. NaN counts in none of them.
+ */
+export function rank(name: RankName, by: number, column: Column): Column {
+  const { status, type } = column
+  if (status <= 0) return noValues(name === 'quantile' ? PM_TYPE_DOUBLE : type, status)
+  const nums = numbersOf(column)
+  const doubles = toDoubles(nums, type)
+  const order: number[] = []
+  for (let i = 0; i < status; i++) if (!Number.isNaN(doubles[i]!)) order.push(i)
+  const isExact = isInt64(type) && nums instanceof BigInt64Array
+  const less = (i: number, j: number): number => {
+    const [x, y] = isExact ? [exactAt(nums, i, type), exactAt(nums, j, type)] : [doubles[i]!, doubles[j]!]
+    return x < y ? -1 : x > y ? 1 : 0
+  }
+  if (name === 'quantile') return quantile(by, doubles, order.sort(less))
+  order.sort(name === 'topk' ? (i, j) => less(j, i) : less)
+  return pick(
+    { ...column, set: undefined, nums },
+    order.slice(0, by).sort((i, j) => i - j),
+  )
+}
+
+function quantile(by: number, values: Float64Array, order: readonly number[]): Column {
+  if (order.length === 0) return noValues(PM_TYPE_DOUBLE)
+  const at = by * (order.length - 1)
+  const low = values[order[Math.floor(at)]!]!
+  const high = values[order[Math.ceil(at)]!]!
+  const share = at - Math.floor(at)
+  return singular(PM_TYPE_DOUBLE, share === 0 ? low : low * (1 - share) + high * share)
+}
