@@ -76,9 +76,14 @@ export class Context {
   readonly #options: ContextOptions
   readonly #clock: Clock
   readonly #backoff: Backoff
+  /** The source as it was given, and how many contexts have it open. */
+  #shared: { readonly source: MetricSource; contexts: number }
+  #isOpen = true
 
-  private constructor(source: MetricSource, options: ContextOptions) {
-    this.#source = traced(withEventMetrics(source))
+  private constructor(shared: { readonly source: MetricSource; contexts: number }, options: ContextOptions) {
+    this.#shared = shared
+    shared.contexts++
+    this.#source = traced(withEventMetrics(shared.source))
     this.#options = options
     this.#clock = options.clock ?? SYSTEM_CLOCK
     this.#backoff = new Backoff(options.reconnectTimeouts)
@@ -96,7 +101,7 @@ export class Context {
 
   /** A context on any source: a connection, agents in this process, a fake in a test. `close` closes the source. */
   static over(source: MetricSource, options: ContextOptions = {}): Context {
-    return new Context(source, options)
+    return new Context({ source, contexts: 0 }, options)
   }
 
   /** PDUs exchanged with the source so far; undefined when it is in this process. */
@@ -305,9 +310,11 @@ export class Context {
     if (reopen === undefined) return
     if (!this.#backoff.mayTry(this.#clock.now()))
       throw new PcpError('ETIMEDOUT', 'Too soon after the last failed attempt to reconnect')
-    await this.#source.close()
+    await this.#release()
     try {
-      this.#source = traced(withEventMetrics(await reopen(options?.signal)))
+      this.#shared = { source: await reopen(options?.signal), contexts: 1 }
+      this.#isOpen = true
+      this.#source = traced(withEventMetrics(this.#shared.source))
       this.#backoff.succeeded()
     } catch (error) {
       this.#backoff.failed(this.#clock.now())
@@ -315,9 +322,32 @@ export class Context {
     }
   }
 
+  /**
+   * Another context on the same source, with the same profile and, over archives, at the same position in the same mode. A
+   * context on a collector opens a connection of its own; others share the
+   * source, which the last of them to be closed closes. Derived metrics of one context alone stay with it. @see pmDupContext(3)
+   */
+  async dup(options?: CallOptions): Promise<Context> {
+    const { dup, reopen } = this.#options
+    // The PDUs counted are those of this context's connection.
+    const { counters: _, ...rest } = this.#options
+    let other = dup?.()
+    other ??= reopen === undefined ? undefined : Context.over(await reopen(options?.signal), rest)
+    other ??= new Context(this.#shared, this.#options)
+    other.profile = this.profile
+    return other
+  }
+
   /** Releases the source. Idempotent. @see pmDestroyContext(3) */
   async close(): Promise<void> {
-    await this.#source.close()
+    await this.#release()
+  }
+
+  /** The last context to let go of a source closes it. */
+  async #release(): Promise<void> {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    if (--this.#shared.contexts === 0) await this.#source.close()
   }
 
   /** For `await using`. */

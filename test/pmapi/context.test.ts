@@ -125,3 +125,42 @@ test('is disposed of by closing its source', async () => {
   await context[Symbol.asyncDispose]()
   expect(closed).toBe(1)
 })
+
+test('contexts on one source have profiles of their own, and the last one closes it', async () => {
+  let closings = 0
+  const context = Context.over(
+    overriding(openAgent(demoAgent), {
+      close: async () => {
+        closings++
+      },
+    }),
+  )
+  const { indom } = await context.desc(BIN)
+  context.profile = exclude(context.profile, indom)
+  const other = await context.dup()
+  expect(other.profile).toBe(context.profile)
+  other.profile = include(other.profile, indom)
+  const counts = await Promise.all(
+    [context, other].map(async (each) => (await each.fetch([BIN])).sets[0]!.status),
+  )
+  expect(counts).toEqual([0, 2])
+  await context.close()
+  await context.close()
+  expect(closings).toBe(0)
+  expect((await other.fetch([BIN])).sets[0]!.status).toBe(2)
+  await other.close()
+  expect(closings).toBe(1)
+})
+
+test('a context that can be opened again is duplicated by opening its source again', async () => {
+  const opened: number[] = []
+  const reopen = async () => {
+    opened.push(opened.length)
+    return openAgent(demoAgent)
+  }
+  const context = Context.over(openAgent(demoAgent), { hostname: 'testhost', reopen })
+  const other = await context.dup()
+  expect(opened).toHaveLength(1)
+  await context.close()
+  expect(await other.hostname()).toBe('testhost')
+})
