@@ -1,5 +1,16 @@
 /** The files of an archive being written, on disk. pmlogger(1), docs/formats/archive.md */
-import { closeSync, constants, fdatasyncSync, ftruncateSync, openSync, unlinkSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fdatasyncSync,
+  ftruncateSync,
+  linkSync,
+  openSync,
+  rmSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { ByteSink } from '../base/byte-source.ts'
 
 /** How files are written. */
@@ -21,6 +32,55 @@ export function archiveOutput(base: string, options: ArchiveOutputOptions = {}):
     name: base,
     create: (part) => new FileSink(`${base}.${part}`, options),
     remove: (part) => unlinkSync(`${base}.${part}`),
+  }
+}
+
+/** An archive that has its name only when it is complete. */
+export interface TemporaryOutput extends ArchiveOutput {
+  /**
+   * Gives the files their names: `.meta`, without which there is no archive, last. When one of the names is taken the files
+   * are removed and Node's EEXIST is thrown. All sinks must be closed.
+   */
+  commit(): void
+  /** Removes the files; nothing after `commit`. */
+  abandon(): void
+}
+
+/** As `archiveOutput`, under other names in the same directory until `commit`. */
+export function temporaryOutput(base: string, options: ArchiveOutputOptions = {}): TemporaryOutput {
+  const hidden = join(dirname(base), `.${basename(base)}.${process.pid}.new`)
+  const output = archiveOutput(hidden, options)
+  const parts: string[] = []
+  return {
+    name: base,
+    create(part) {
+      // Left by a process of the same id that died: nobody else has this name.
+      rmSync(`${hidden}.${part}`, { force: true })
+      const sink = output.create(part)
+      parts.push(part)
+      return sink
+    },
+    remove(part) {
+      output.remove(part)
+      parts.splice(parts.indexOf(part), 1)
+    },
+    commit() {
+      const named: string[] = []
+      try {
+        for (const part of parts.sort((a, b) => Number(a === 'meta') - Number(b === 'meta'))) {
+          linkSync(`${hidden}.${part}`, `${base}.${part}`)
+          named.push(part)
+        }
+      } catch (error) {
+        for (const part of named) unlinkSync(`${base}.${part}`)
+        throw error
+      } finally {
+        this.abandon()
+      }
+    },
+    abandon() {
+      for (const part of parts.splice(0)) rmSync(`${hidden}.${part}`, { force: true })
+    },
   }
 }
 

@@ -1,0 +1,189 @@
+/**
+ * Writes what a copied record needs to be understood, before it is needed. docs/formats/archive.md §4
+ *
+ *     context labels, then for each metric:  descriptor;  labels of its domain, cluster, item;  its texts;
+ *                                            instances;  labels of the instance domain and its instances;  its texts
+ */
+import type { Timestamp } from '../../base/timestamp.ts'
+import { PcpError } from '../../model/errors.ts'
+import { unpackEvents } from '../../model/events.ts'
+import {
+  clusterOf,
+  domainOf,
+  type Indom,
+  pmid as makePmid,
+  PM_INDOM_NULL,
+  type Pmid,
+} from '../../model/ids.ts'
+import {
+  LABEL_CLUSTER,
+  LABEL_CONTEXT,
+  LABEL_DOMAIN,
+  LABEL_INDOM,
+  LABEL_INSTANCES,
+  LABEL_ITEM,
+} from '../../model/labels.ts'
+import { PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT } from '../../model/types.ts'
+import type { ValueSet } from '../../model/values.ts'
+import { compareTimes } from '../../time/arithmetic.ts'
+import type { Archive } from '../archive.ts'
+import type { IndomSnapshot } from '../indom-history.ts'
+import { META_LABEL, META_LABEL_V2, TEXT_HELP, TEXT_INDOM, TEXT_ONELINE, TEXT_PMID } from '../meta-records.ts'
+import type { RecordView } from '../record-view.ts'
+import { stampSize, writeStamp } from '../stamp.ts'
+import type { ArchiveWriter } from '../write/writer.ts'
+import { type RawLabels, RawMetadata, sameBytes } from './raw-metadata.ts'
+import type { TakenSets } from './record-copy.ts'
+
+const NO_ID = 0xffffffff
+
+/** What was written for the inputs of one output so far. */
+export class WrittenMetadata {
+  readonly descs: Set<Pmid> = new Set()
+  readonly texts: Set<string> = new Set()
+  readonly labels: Map<string, RawLabels> = new Map()
+}
+
+interface MetricState {
+  readonly pmid: Pmid
+  readonly indom: Indom
+  readonly isEvent: boolean
+  /** Number of the change of metadata that was looked at last; -1 when something waits for values. */
+  change: number
+}
+
+/** Copies the metadata of one input. */
+export class MetadataCopy {
+  readonly #archive: Archive
+  readonly #raw: RawMetadata
+  readonly #written: WrittenMetadata
+  readonly #metrics = new Map<Pmid, MetricState>()
+  readonly #snapshots = new Map<Indom, IndomSnapshot>()
+  /** When metadata changes, in order; a metric is looked at again only when it did. */
+  readonly #changes: readonly Timestamp[]
+  #change = 0
+  #contextChange = -1
+
+  constructor(archive: Archive, written: WrittenMetadata) {
+    this.#archive = archive
+    this.#raw = new RawMetadata(archive)
+    this.#written = written
+    const times = this.#raw.labelTimes()
+    for (const indom of archive.metadata.indoms) times.push(...archive.metadata.snapshots(indom))
+    this.#changes = times.sort(compareTimes)
+  }
+
+  /** Writes what the value sets taken from a record need. Records come in order of time. */
+  before(record: RecordView, taken: TakenSets, writer: ArchiveWriter): void {
+    const time = record.timestamp()
+    const changes = this.#changes
+    while (this.#change < changes.length && compareTimes(changes[this.#change]!, time) <= 0) this.#change++
+    if (this.#contextChange !== this.#change) {
+      this.#labels(writer, time, LABEL_CONTEXT, NO_ID)
+      this.#contextChange = this.#change
+    }
+    for (let i = 0; i < taken.count; i++) {
+      const s = taken.sets[i]!
+      const metric = this.#metric(record.pmids[s]!)
+      const hasValues = record.statuses[s]! > 0
+      if (metric.change !== this.#change) this.#prepare(writer, time, metric, hasValues)
+      if (metric.isEvent && hasValues) this.#parameters(writer, record, s)
+    }
+  }
+
+  #metric(pmid: Pmid): MetricState {
+    let metric = this.#metrics.get(pmid)
+    if (metric === undefined) {
+      const desc = this.#archive.metadata.descs.get(pmid)
+      const isEvent = desc?.type === PM_TYPE_EVENT || desc?.type === PM_TYPE_HIGHRES_EVENT
+      metric = { pmid, indom: desc?.indom ?? PM_INDOM_NULL, isEvent, change: -1 }
+      this.#metrics.set(pmid, metric)
+    }
+    return metric
+  }
+
+  #prepare(writer: ArchiveWriter, time: Timestamp, metric: MetricState, hasValues: boolean): void {
+    const { pmid, indom } = metric
+    if (!this.#written.descs.has(pmid)) {
+      this.#written.descs.add(pmid)
+      for (const record of this.#raw.descs.get(pmid) ?? []) writer.metadata(record, false)
+    }
+    this.#labels(writer, time, LABEL_DOMAIN, domainOf(pmid))
+    this.#labels(writer, time, LABEL_CLUSTER, makePmid(domainOf(pmid), clusterOf(pmid), 0))
+    this.#labels(writer, time, LABEL_ITEM, pmid)
+    this.#texts(writer, TEXT_PMID, pmid)
+    metric.change = this.#change
+    if (indom === PM_INDOM_NULL) return
+    if (hasValues) this.#instances(writer, time, indom)
+    else metric.change = -1
+    this.#labels(writer, time, LABEL_INDOM, indom)
+    this.#labels(writer, time, LABEL_INSTANCES, indom)
+    this.#texts(writer, TEXT_INDOM, indom)
+  }
+
+  #instances(writer: ArchiveWriter, time: Timestamp, indom: Indom): void {
+    const snapshot = this.#archive.metadata.snapshotAt(indom, time)
+    if (snapshot === undefined || this.#snapshots.get(indom) === snapshot) return
+    this.#snapshots.set(indom, snapshot)
+    const ids = Array.from(snapshot.ids)
+    const names = ids.map((_, i) => snapshot.name(i))
+    writer.instances(time, indom, ids, names)
+  }
+
+  #labels(writer: ArchiveWriter, time: Timestamp, level: number, id: number): void {
+    const list = this.#raw.labels(level, id)
+    let i = list.length - 1
+    while (i >= 0 && compareTimes(list[i]!.time, time) > 0) i--
+    const labels = list[i]
+    if (labels === undefined) return
+    const key = `${level} ${id}`
+    const last = this.#written.labels.get(key)
+    if (last === labels || (last !== undefined && sameBytes(last.body, labels.body))) return
+    this.#written.labels.set(key, labels)
+    writer.start(time)
+    writer.metadata(labelRecord(writer, time, labels.body), false)
+  }
+
+  #texts(writer: ArchiveWriter, kind: number, id: number): void {
+    const key = `${kind} ${id}`
+    if (this.#written.texts.has(key)) return
+    this.#written.texts.add(key)
+    for (const level of [TEXT_ONELINE, TEXT_HELP]) {
+      const record = this.#raw.text(kind | level, id)
+      if (record !== undefined) writer.metadata(record, false)
+    }
+  }
+
+  /** Descriptors of the parameters of event records: nothing else says what they are. */
+  #parameters(writer: ArchiveWriter, record: RecordView, s: number): void {
+    const set = record.toSet(s)
+    const { type } = this.#archive.metadata.descs.get(set.pmid)!
+    for (let i = 0; i < set.status; i++)
+      for (const pmid of parametersOf(set, i, type)) {
+        const metric = this.#metric(pmid)
+        if (metric.change !== this.#change) this.#prepare(writer, record.timestamp(), metric, false)
+      }
+  }
+}
+
+/** PMIDs of the parameters in one value; none where it is damaged: it is copied as it is all the same. */
+function parametersOf(set: ValueSet, i: number, type: number): Pmid[] {
+  try {
+    return unpackEvents(set, i, type).flatMap(({ params }) => params.map(({ pmid }) => pmid))
+  } catch (error) {
+    if (error instanceof PcpError) return []
+    throw error
+  }
+}
+
+function labelRecord({ version }: ArchiveWriter, time: Timestamp, body: Uint8Array): Uint8Array {
+  const head = 8 + stampSize(version)
+  const bytes = new Uint8Array(head + body.length + 4)
+  const view = new DataView(bytes.buffer)
+  view.setInt32(0, bytes.length)
+  view.setInt32(4, version === 2 ? META_LABEL_V2 : META_LABEL)
+  writeStamp(view, 8, time, version)
+  bytes.set(body, head)
+  view.setInt32(bytes.length - 4, bytes.length)
+  return bytes
+}

@@ -1,0 +1,87 @@
+/** Metadata records of an archive as they stand in its files, for copying them into another. docs/formats/archive.md §4 */
+import type { Timestamp } from '../../base/timestamp.ts'
+import type { Pmid } from '../../model/ids.ts'
+import type { Archive } from '../archive.ts'
+import {
+  afterStamp,
+  forEachMetaRecord,
+  META_DESC,
+  META_LABEL,
+  META_LABEL_V2,
+  META_TEXT,
+} from '../meta-records.ts'
+import { readStamp } from '../stamp.ts'
+
+/** A record with labels: when, and everything behind the time. */
+export interface RawLabels {
+  readonly time: Timestamp
+  /** Level, id and sets. */
+  readonly body: Uint8Array
+}
+
+/** Records of all members; views of their bytes. */
+export class RawMetadata {
+  /** Descriptors: all different records of a metric, in the order of the files. */
+  readonly descs: ReadonlyMap<Pmid, readonly Uint8Array[]>
+  readonly #texts = new Map<string, Uint8Array>()
+  readonly #labels = new Map<string, RawLabels[]>()
+
+  constructor(archive: Archive) {
+    const descs = new Map<Pmid, Uint8Array[]>()
+    for (const { meta } of archive.members) {
+      const view = new DataView(meta.bytes.buffer, meta.bytes.byteOffset, meta.bytes.length)
+      forEachMetaRecord(view, meta.start, meta.path, (at, length, type) => {
+        const record = meta.bytes.subarray(at, at + length)
+        if (type === META_DESC) addDistinct(descs, view.getUint32(at + 8), record)
+        else if (type === META_TEXT)
+          this.#texts.set(`${view.getInt32(at + 8)} ${view.getUint32(at + 12)}`, record)
+        else if (type === META_LABEL || type === META_LABEL_V2) {
+          const head = afterStamp(at, type)
+          const key = labelKey(view.getInt32(head), view.getUint32(head + 4))
+          const time = readStamp(view, at + 8, type === META_LABEL_V2 ? 2 : 3)
+          const body = meta.bytes.subarray(head, at + length - 4)
+          const list = this.#labels.get(key)
+          if (list === undefined) this.#labels.set(key, [{ time, body }])
+          else list.push({ time, body })
+        }
+      })
+    }
+    this.descs = descs
+    // Of equal times the record read first counts: it comes last.
+    for (const list of this.#labels.values())
+      list.reverse().sort((a, b) => a.time.sec - b.time.sec || a.time.nsec - b.time.nsec)
+  }
+
+  /** The record of a text: `what` is TEXT_ONELINE or TEXT_HELP with TEXT_PMID or TEXT_INDOM. */
+  text(what: number, id: number): Uint8Array | undefined {
+    return this.#texts.get(`${what} ${id}`)
+  }
+
+  /** Records of one level's labels about one thing, oldest first. */
+  labels(level: number, id: number): readonly RawLabels[] {
+    return this.#labels.get(labelKey(level, id)) ?? []
+  }
+
+  /** When labels change. */
+  labelTimes(): Timestamp[] {
+    return [...this.#labels.values()].flatMap((list) => list.map(({ time }) => time))
+  }
+}
+
+/** Bits that only say something about labels are no part of the level. */
+const LEVEL_BITS = 0x3f
+
+function labelKey(level: number, id: number): string {
+  return `${level & LEVEL_BITS} ${id}`
+}
+
+function addDistinct(map: Map<Pmid, Uint8Array[]>, pmid: Pmid, record: Uint8Array): void {
+  const list = map.get(pmid)
+  if (list === undefined) map.set(pmid, [record])
+  else if (!list.some((other) => sameBytes(other, record))) list.push(record)
+}
+
+/** Do two arrays hold the same bytes? */
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i])
+}

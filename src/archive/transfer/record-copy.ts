@@ -1,0 +1,162 @@
+/** Copies records of values from one archive to another, as they are or less what is not wanted. docs/formats/archive.md §5 */
+import { PcpError } from '../../model/errors.ts'
+import type { Pmid } from '../../model/ids.ts'
+import type { RecordView } from '../record-view.ts'
+import { type ArchiveVersion, stampSize, writeStamp } from '../stamp.ts'
+
+/** What to take of a metric: nothing, everything, or these instances. */
+export type Wanted = 'nothing' | 'all' | ReadonlySet<number>
+
+/** Value sets of the record copied last, by their index in it. */
+export interface TakenSets {
+  readonly sets: Int32Array
+  readonly count: number
+}
+
+const SET_HEAD = 8
+const PAD = 0x7e
+
+/** Copies one record at a time. */
+export class RecordCopy implements TakenSets {
+  sets: Int32Array = new Int32Array(64)
+  count = 0
+  readonly #version: ArchiveVersion
+  readonly #wants: (pmid: Pmid) => Wanted
+  readonly #wanted = new Map<Pmid, Wanted>()
+  #bytes = new Uint8Array(4096)
+  #view = new DataView(this.#bytes.buffer)
+
+  /** For an output of this version. `wants` is asked once a metric. */
+  constructor(version: ArchiveVersion, wants: (pmid: Pmid) => Wanted) {
+    this.#version = version
+    this.#wants = wants
+  }
+
+  /**
+   * The record in the output's version, less what is not wanted; undefined when nothing is left. Valid until the next copy, and
+   * until the record's reader moves. PM_ERR_LOGREC for values outside the record.
+   */
+  copy(record: RecordView): Uint8Array | undefined {
+    record.index()
+    const isWhole = this.#choose(record)
+    if (this.count === 0) return undefined
+    if (isWhole && record.version === this.#version)
+      return record.bytes.subarray(record.offset, record.offset + record.length)
+    return this.#rebuild(record)
+  }
+
+  /** Notes which sets are taken; are they all, and whole? */
+  #choose({ count, pmids, statuses, view, pairs }: RecordView): boolean {
+    if (this.sets.length < count) this.sets = new Int32Array(count * 2)
+    let taken = 0
+    let isWhole = true
+    for (let s = 0; s < count; s++) {
+      const wanted = this.#wantedOf(pmids[s]!)
+      if (wanted === 'nothing') {
+        isWhole = false
+        continue
+      }
+      if (wanted !== 'all' && statuses[s]! > 0) {
+        isWhole = false
+        if (!hasOne(view, pairs[s]!, statuses[s]!, wanted)) continue
+      }
+      this.sets[taken++] = s
+    }
+    this.count = taken
+    return isWhole
+  }
+
+  #wantedOf(pmid: Pmid): Wanted {
+    let wanted = this.#wanted.get(pmid)
+    if (wanted === undefined) {
+      wanted = this.#wants(pmid)
+      this.#wanted.set(pmid, wanted)
+    }
+    return wanted
+  }
+
+  #rebuild(record: RecordView): Uint8Array {
+    // No longer than the record, but for a longer time; with room for padding where blocks have none.
+    this.#reserve(record.length + 16)
+    const view = this.#view
+    const next = writeStamp(view, 4, record.timestamp(), this.#version)
+    view.setInt32(next, this.count)
+    const body = 4 + stampSize(this.#version) + 4
+    const blocks = this.#writeSets(record, body)
+    const length = this.#writeBlocks(record, body, blocks) + 4
+    view.setInt32(0, length)
+    view.setInt32(length - 4, length)
+    return this.#bytes.subarray(0, length)
+  }
+
+  /** Writes heads and pairs; words of blocks are still those of the record. Returns the offset behind. */
+  #writeSets(record: RecordView, at: number): number {
+    const out = this.#view
+    const { view } = record
+    for (let i = 0; i < this.count; i++) {
+      const s = this.sets[i]!
+      const pmid = record.pmids[s]!
+      const status = record.statuses[s]!
+      out.setUint32(at, pmid)
+      out.setInt32(at + 4, status)
+      at += SET_HEAD
+      if (status <= 0) continue
+      out.setInt32(at, record.formats[s]!)
+      const wanted = this.#wantedOf(pmid)
+      let to = at + 4
+      for (let k = 0, from = record.pairs[s]!; k < status; k++, from += 8) {
+        const inst = view.getInt32(from)
+        if (wanted !== 'all' && !(wanted as ReadonlySet<number>).has(inst)) continue
+        out.setInt32(to, inst)
+        out.setInt32(to + 4, view.getInt32(from + 4))
+        to += 8
+      }
+      out.setInt32(at - 4, (to - at - 4) / 8)
+      at = to
+    }
+    return at
+  }
+
+  /** Copies the blocks of the sets written at `at` to `blockAt`, and makes their words say so. Returns the offset behind. */
+  #writeBlocks(record: RecordView, at: number, blockAt: number): number {
+    const view = this.#view
+    for (let i = 0; i < this.count; i++) {
+      const status = view.getInt32(at + 4)
+      at += SET_HEAD
+      if (status <= 0) continue
+      const format = view.getInt32(at)
+      at += 4
+      for (let k = 0; k < status; k++, at += 8) {
+        if (format === 0) continue
+        const from = record.blockAt(view.getInt32(at + 4))
+        view.setInt32(at + 4, (blockAt >> 2) + 2)
+        blockAt = this.#writeBlock(record, from, blockAt)
+      }
+    }
+    return blockAt
+  }
+
+  #writeBlock({ bytes, view, offset, length }: RecordView, from: number, to: number): number {
+    const end = offset + length - 4
+    const size = from >= offset && from + 4 <= end ? view.getInt32(from) & 0xffffff : 0
+    if (size < 4 || from + size > end || to + size + 8 > this.#bytes.length)
+      throw new PcpError('PM_ERR_LOGREC', `A value block at ${from - offset} of a record does not fit`)
+    const out = this.#bytes
+    if (size <= 48) for (let i = 0; i < size; i++) out[to + i] = bytes[from + i]!
+    else out.set(bytes.subarray(from, from + size), to)
+    to += size
+    while ((to & 3) !== 0) out[to++] = PAD
+    return to
+  }
+
+  #reserve(length: number): void {
+    if (length <= this.#bytes.length) return
+    this.#bytes = new Uint8Array(2 ** Math.ceil(Math.log2(length)))
+    this.#view = new DataView(this.#bytes.buffer)
+  }
+}
+
+function hasOne(view: DataView, pairs: number, count: number, wanted: ReadonlySet<number>): boolean {
+  for (let k = 0; k < count; k++) if (wanted.has(view.getInt32(pairs + 8 * k))) return true
+  return false
+}
