@@ -24,6 +24,7 @@ export const TOOLS: readonly ToolEntry[] = [
   { name: 'pmgenmap', load: async () => (await import('./pmgenmap/index.ts')).tool },
   { name: 'pminfo', load: async () => (await import('./pminfo/index.ts')).tool },
   { name: 'pmlogdump', load: async () => (await import('./pmlogdump/index.ts')).tool },
+  { name: 'pmlogger', load: async () => (await import('./pmlogger.ts')).tool },
   { name: 'pmnsadd', load: async () => (await import('./pmnsadd.ts')).tool },
   { name: 'pmnsdel', load: async () => (await import('./pmnsdel.ts')).tool },
   { name: 'pmnsmerge', load: async () => (await import('./pmnsmerge.ts')).tool },

@@ -1,0 +1,193 @@
+/** From the names of a configuration to metrics and instances of a collector. docs/pmlogger.md */
+import { isError, type Outcome, PcpError } from '../model/errors.ts'
+import { type Indom, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
+import type { Instances } from '../model/source.ts'
+import type { Context } from '../pmapi/context.ts'
+import type { LogStatement, MetricRequest } from './config.ts'
+import { LoggedMetric } from './logged-metric.ts'
+import type { Pool } from './pool.ts'
+import type { Mode, ModeRequest, Refusal } from './states.ts'
+
+/** Where the metrics of a configuration come together. */
+export interface BindTarget {
+  /** By PMID; metrics are added. */
+  readonly metrics: Map<Pmid, LoggedMetric>
+  readonly pool: Pool
+  /** Interval of `default`. */
+  readonly defaultDeltaMs: number
+  /** Hears what could not be done, in PCP's words. */
+  readonly warn: (text: string) => void
+}
+
+/** A request of the configuration with the statement it is part of. */
+export interface Wish {
+  readonly statement: LogStatement
+  readonly request: MetricRequest
+}
+
+interface Found extends Wish {
+  readonly name: string
+  readonly pmid: Pmid
+}
+
+/** All requests of a configuration, in order. */
+export function wishesOf(statements: readonly LogStatement[]): Wish[] {
+  return statements.flatMap((statement) => statement.metrics.map((request) => ({ statement, request })))
+}
+
+/**
+ * Looks up what is wished for and applies it to the states of the metrics. Metrics and instances that are not there are
+ * warned of. Returns the wishes for names that are no metrics now: below them there may be others later.
+ */
+export async function bind(context: Context, wishes: readonly Wish[], target: BindTarget): Promise<Wish[]> {
+  const names = [...new Set(wishes.map(({ request }) => request.name))]
+  const ids = await context.lookupNames(names)
+  const byName = new Map(names.map((name, i) => [name, ids[i]!]))
+  const roots: Wish[] = []
+  const found: Found[] = []
+  for (const wish of wishes) {
+    const { name } = wish.request
+    const id = byName.get(name)!
+    if (!isError(id)) {
+      found.push({ ...wish, name, pmid: id })
+      continue
+    }
+    roots.push(wish)
+    found.push(...(await below(context, wish, id, target)))
+  }
+  await apply(context, found, target)
+  return roots
+}
+
+/** The metrics below a name that is none itself. */
+async function below(context: Context, wish: Wish, error: PcpError, target: BindTarget): Promise<Found[]> {
+  const { name } = wish.request
+  let problem = error
+  if (error.code === 'PM_ERR_NONLEAF') {
+    try {
+      const names = await context.traverse(name)
+      const ids = await context.lookupNames(names)
+      return names.flatMap((leaf, i): Found[] => {
+        const id = ids[i]!
+        return isError(id) ? [] : [{ ...wish, name: leaf, pmid: id }]
+      })
+    } catch (traversal) {
+      problem = PcpError.from(traversal)
+    }
+  }
+  target.warn(
+    `${headOf(wish)}\nProblem with lookup for metric "${name}" ... logging not activated\nReason: ${problem.text}`,
+  )
+  return []
+}
+
+async function apply(context: Context, found: readonly Found[], target: BindTarget): Promise<void> {
+  const { metrics, pool } = target
+  const unknown = found.filter(({ pmid }) => !metrics.has(pmid))
+  const descs = await context.descs(unknown.map(({ pmid }) => pmid))
+  unknown.forEach((item, i) => {
+    const desc = descs[i]!
+    if (isError(desc)) {
+      target.warn(
+        `${headOf(item)}\nDescription unavailable for metric "${item.name}" ... not logged\nReason: ${desc.text}`,
+      )
+    } else if (!metrics.has(item.pmid)) {
+      metrics.set(item.pmid, new LoggedMetric(pool.text(item.name), pool.desc(desc)))
+    }
+  })
+  const domains = new Map<Indom, Promise<Outcome<Instances>>>()
+  for (const item of found) {
+    const metric = metrics.get(item.pmid)
+    if (metric === undefined) continue
+    const instances = await instancesFor(context, item, metric, domains, target)
+    if (instances !== 'none') applyTo(metric, instances, item, target)
+  }
+}
+
+function applyTo(
+  metric: LoggedMetric,
+  instances: readonly number[] | undefined,
+  item: Found,
+  target: BindTarget,
+): void {
+  const { control, state, deltaMs = target.defaultDeltaMs } = item.statement
+  const request: ModeRequest = { control, state, deltaMs }
+  const refusals =
+    instances === undefined
+      ? [metric.states.requestAll(request)]
+      : instances.map((inst) => metric.states.requestOne(inst, request))
+  for (const refusal of refusals)
+    if (refusal !== undefined) target.warn(`${headOf(item)}\n${refusalText(metric, request, refusal, item)}`)
+}
+
+/** Ids of the instances that are wished for; undefined for all, 'none' when none of them is there. */
+async function instancesFor(
+  context: Context,
+  item: Found,
+  { name, desc }: LoggedMetric,
+  domains: Map<Indom, Promise<Outcome<Instances>>>,
+  target: BindTarget,
+): Promise<readonly number[] | undefined | 'none'> {
+  const wanted = item.request.instances
+  if (wanted.length === 0) return undefined
+  const { indom } = desc
+  if (indom === PM_INDOM_NULL) {
+    target.warn(`${headOf(item)}\nMetric "${name}" has no instances ... not logged`)
+    return 'none'
+  }
+  const domain = domains.get(indom) ?? instancesOf(context, indom)
+  domains.set(indom, domain)
+  const known = await domain
+  if (isError(known)) {
+    target.warn(
+      `${headOf(item)}\nInstance domain of metric "${name}" unavailable ... not logged\nReason: ${known.text}`,
+    )
+    return 'none'
+  }
+  const ids = wanted.flatMap((instance): number[] => {
+    const at = positionOf(known, instance)
+    if (at >= 0) return [known.ids[at]!]
+    target.warn(`${headOf(item)}\nInstance "${instance}" is not defined for the metric "${name}"`)
+    return []
+  })
+  return ids.length === 0 ? 'none' : ids
+}
+
+/** By id, by name, or by the name up to its first blank; -1 when it is not there. */
+function positionOf({ ids, names }: Instances, instance: string | number): number {
+  if (typeof instance === 'number') return ids.indexOf(instance)
+  const exact = names.indexOf(instance)
+  return exact >= 0 ? exact : names.findIndex((name) => name.split(' ', 1)[0] === instance)
+}
+
+async function instancesOf(context: Context, indom: Indom): Promise<Outcome<Instances>> {
+  try {
+    return await context.instances(indom)
+  } catch (error) {
+    return PcpError.from(error)
+  }
+}
+
+function headOf({ request }: Wish): string {
+  return `Warning [${request.place.file}, line ${request.place.line}]`
+}
+
+function refusalText(
+  metric: LoggedMetric,
+  request: ModeRequest,
+  refusal: Refusal,
+  { request: wish }: Wish,
+): string {
+  const { inst, mode } = refusal
+  const written = wish.instances.find((instance) => typeof instance === 'string' || instance === inst) ?? inst
+  const instance = inst === undefined ? '' : ` and instance "${written}"`
+  const conflict =
+    mode === undefined
+      ? ''
+      : `\nRequest for (${request.control}) ${request.state.toUpperCase()} conflicts with current ${modeText(mode)} state`
+  return `Incompatible request for metric "${metric.name}"${instance}${conflict}`
+}
+
+function modeText({ isMandatory, isOn }: Mode): string {
+  return `(${isMandatory ? 'mandatory' : 'advisory'}) ${isOn ? 'ON' : 'OFF'}`
+}

@@ -1,0 +1,43 @@
+/** From the access statements of a configuration and the environment to a control port. pmlogger(1) */
+
+import { dirname } from 'node:path'
+import { PcpError } from '../model/errors.ts'
+import { type AccessStatement, allOf } from '../net/access/statements.ts'
+import { SYSTEM_NAMES } from '../net/access/system-names.ts'
+import { buildAccess } from '../net/access/table.ts'
+import type { Variables } from '../sys/config.ts'
+import { makeDir } from '../sys/make-dir.ts'
+import { LOGGER_OPERATIONS } from './config.ts'
+import { type ControlOptions, ControlServer, FIRST_PORT } from './control-server.ts'
+
+/** What a control port is opened with besides who may use it. */
+export interface ControlPlan extends Omit<ControlOptions, 'access' | 'firstPort' | 'localOnly'> {
+  /** PMLOGGER_PORT and PMLOGGER_LOCAL are looked at. */
+  readonly env: Variables
+}
+
+/** Opens it. PM_ERR_CONV for statements that contradict each other or name nobody. */
+export async function openControl(
+  statements: readonly AccessStatement[],
+  plan: ControlPlan,
+): Promise<ControlServer> {
+  const { env, log } = plan
+  const { table, problems, isValid } = await buildAccess(statements, SYSTEM_NAMES, allOf(LOGGER_OPERATIONS))
+  for (const problem of problems) log(problem)
+  if (!isValid) throw new PcpError('PM_ERR_CONV', 'pmlogger: access control initialisation failed')
+  const asked = env['PMLOGGER_PORT']
+  const isPort = asked !== undefined && /^\d+$/.test(asked) && Number(asked) < 65_536
+  if (asked !== undefined && !isPort) log(`GetPorts: ignored bad PMLOGGER_PORT = '${asked}'`)
+  const localOnly = /^[1-9]/.test(env['PMLOGGER_LOCAL'] ?? '')
+  try {
+    makeDir(dirname(plan.socketPath), 0o775)
+  } catch (error) {
+    log(`GetPorts: unix domain socket failed: ${PcpError.from(error).message}`)
+  }
+  return ControlServer.open({
+    ...plan,
+    access: table,
+    firstPort: isPort ? Number(asked) : FIRST_PORT,
+    localOnly,
+  })
+}

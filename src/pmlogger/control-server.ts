@@ -1,0 +1,245 @@
+/** The control port: one pmlc at a time, over TCP or the unix socket of the process. docs/formats/wire.md §8 */
+import type { Socket } from 'node:net'
+import { type ErrorCode, PcpError, statusOf } from '../model/errors.ts'
+import type { Credentials } from '../model/source.ts'
+import type { AccessTable, Admission } from '../net/access/table.ts'
+import { PduConnection, socketStream } from '../net/connection.ts'
+import { type Endpoint, type Listeners, listen } from '../net/listen.ts'
+import { type PeerCredentials, peerCredentials } from '../sys/native/peer-credentials.ts'
+import { decodeCreds, versionOf } from '../wire/creds.ts'
+import { encodeError } from '../wire/error.ts'
+import { decodeLogControl, PM_LOG_ADVISORY, PM_LOG_MANDATORY } from '../wire/log-control.ts'
+import {
+  decodeLogRequest,
+  LOG_REQUEST_NEWVOLUME,
+  LOG_REQUEST_STATUS,
+  LOG_REQUEST_SYNC,
+} from '../wire/log-request.ts'
+import { encodeLogStatus, encodeLogStatusV2, type LogStatus } from '../wire/log-status.ts'
+import { PDU_CREDS, PDU_LOG_CONTROL, PDU_LOG_REQUEST, pduType } from '../wire/pdu.ts'
+import { encodeResult } from '../wire/result.ts'
+import { LOGGER_OPERATIONS, OP_ADVISORY, OP_MANDATORY } from './config.ts'
+import { answerControl } from './control-requests.ts'
+import type { Logger } from './logger.ts'
+
+/** First port that is tried. */
+export const FIRST_PORT = 4330
+/** Ports that are tried before there is none. */
+const MAX_PORTS = 1000
+/** Largest request: some ten thousand instances. */
+const MAX_REQUEST = 256 * 1024
+/** How long a client may take to read why it is refused. */
+const LINGER_MS = 1000
+/** Time for the rest of a request that has begun. */
+const INCOMPLETE_MS = 5000
+/** The latest version of the control protocol. */
+export const CONTROL_VERSION = 3
+
+const EVERYTHING = [...LOGGER_OPERATIONS.values()].reduce((bits, bit) => bits | bit, 0)
+
+/** How the control port behaves. */
+export interface ControlOptions {
+  /** First port; those above follow when it is taken. 0 lets the kernel choose. */
+  readonly firstPort: number
+  /** Only for this host. */
+  readonly localOnly: boolean
+  readonly socketPath: string
+  readonly pid: number
+  /** Highest version offered: 2 or 3. */
+  readonly version: number
+  readonly access: AccessTable
+  /** The logger in charge, which may be replaced; undefined while there is none. */
+  readonly logger: () => Logger | undefined
+  readonly zone: { readonly timezone: string; readonly zoneinfo: string }
+  readonly log: (text: string) => void
+}
+
+/** Listens for control clients. */
+export class ControlServer {
+  readonly #options: ControlOptions
+  readonly #listeners: Listeners[] = []
+  readonly #peers: PeerCredentials = peerCredentials()
+  #client: ControlClient | undefined
+  #port = 0
+
+  private constructor(options: ControlOptions) {
+    this.#options = options
+  }
+
+  /** Opens what can be opened; a logger without a control port logs all the same. */
+  static async open(options: ControlOptions): Promise<ControlServer> {
+    const server = new ControlServer(options)
+    await server.#listen()
+    return server
+  }
+
+  /** The TCP port, 0 when there is none. */
+  get port(): number {
+    return this.#port
+  }
+
+  /** Ends the client and stops listening. */
+  async close(): Promise<void> {
+    for (const listeners of this.#listeners.splice(0)) await listeners.close()
+    await this.#client?.close()
+  }
+
+  async #listen(): Promise<void> {
+    const { firstPort, localOnly, socketPath, log } = this.#options
+    const onConnection = (socket: Socket, endpoint: Endpoint): void => this.#accept(socket, endpoint)
+    const unix = await listen({ ports: [], socketPath, onConnection })
+    this.#listeners.push(unix)
+    const failed = unix.endpoints.find(({ error }) => error !== undefined)
+    if (failed !== undefined) log(`GetPorts: unix domain socket failed: ${failed.error!.message}`)
+    for (let i = 0; i < MAX_PORTS; i++) {
+      const port = firstPort === 0 ? 0 : firstPort + i
+      const listeners = await listen({ ports: [port], localOnly, retryMs: 0, onConnection })
+      const inet = listeners.endpoints.find(({ family }) => family === 'inet')
+      if (inet?.error === undefined) {
+        this.#listeners.push(listeners)
+        this.#port = inet?.port ?? 0
+        return
+      }
+      await listeners.close()
+    }
+    log(
+      `Warning: no port from ${firstPort} to ${firstPort + MAX_PORTS - 1} is free: pmlc can use the unix socket only`,
+    )
+  }
+
+  #accept(socket: Socket, { family }: Endpoint): void {
+    const { pid, access, version } = this.#options
+    const isUnix = family === 'unix'
+    const credentials = isUnix ? this.#peers.of(socket) : undefined
+    const address = isUnix ? 'local:' : (socket.remoteAddress ?? '')
+    const connection = new PduConnection(socketStream(socket), {
+      name: `pmlc at ${address}`,
+      limit: MAX_REQUEST,
+      incompleteMs: INCOMPLETE_MS,
+      backpressure: true,
+    })
+    const admission = access.check({ address: isUnix ? undefined : address })
+    const problem = this.#problemOf(admission, isUnix, credentials)
+    if (problem !== undefined) {
+      connection.send(encodeError(statusOf(problem), pid))
+      void connection.close(LINGER_MS)
+      return
+    }
+    const client = new ControlClient(
+      connection,
+      this.#options,
+      admission,
+      isUnix ? address : `host ${address}`,
+    )
+    this.#client = client
+    connection.onClose(() => {
+      access.release(admission)
+      this.#client = undefined
+    })
+    connection.send(encodeError(version, pid))
+  }
+
+  /** Why a client is not let in; undefined when it is, and counted. */
+  #problemOf(
+    admission: Admission,
+    isUnix: boolean,
+    credentials: Credentials | undefined,
+  ): ErrorCode | undefined {
+    const isDenied = (admission.denied & EVERYTHING) === EVERYTHING
+    if (isDenied || (isUnix && !isOwnerOrRoot(credentials))) return 'PM_ERR_PERMISSION'
+    if (this.#client !== undefined) return 'EADDRINUSE'
+    return this.#options.access.admit(admission) ? undefined : 'PM_ERR_CONNLIMIT'
+  }
+}
+
+function isOwnerOrRoot(credentials: Credentials | undefined): boolean {
+  const { uid } = credentials ?? {}
+  return uid !== undefined && (uid === 0 || uid === process.geteuid?.())
+}
+
+/** One pmlc. Requests are answered one after the other. */
+class ControlClient {
+  readonly #connection: PduConnection
+  readonly #options: ControlOptions
+  readonly #denied: number
+  readonly #address: string
+  #version: number
+  #queue: Promise<void> = Promise.resolve()
+
+  constructor(connection: PduConnection, options: ControlOptions, admission: Admission, address: string) {
+    this.#connection = connection
+    this.#options = options
+    this.#denied = admission.denied
+    this.#address = address
+    this.#version = Math.min(2, options.version)
+    connection.onPdu((pdu) => {
+      const request = pdu.slice() // it borrows the buffer of the socket
+      this.#queue = this.#queue.then(() => this.#answer(request))
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close()
+  }
+
+  async #answer(pdu: Uint8Array): Promise<void> {
+    const { pid } = this.#options
+    try {
+      const reply = await this.#reply(pdu)
+      if (reply !== undefined) this.#connection.send(reply)
+    } catch (error) {
+      const { status, code } = PcpError.from(error)
+      this.#connection.send(encodeError(status, pid))
+      if (code === 'PM_ERR_IPC') await this.#connection.close(LINGER_MS)
+    }
+  }
+
+  async #reply(pdu: Uint8Array): Promise<Uint8Array | undefined> {
+    const { pid } = this.#options
+    switch (pduType(pdu)) {
+      case PDU_CREDS:
+        this.#version = Math.min(versionOf(decodeCreds(pdu)).version, this.#options.version)
+        return undefined
+      case PDU_LOG_REQUEST:
+        return this.#request(decodeLogRequest(pdu))
+      case PDU_LOG_CONTROL: {
+        const request = decodeLogControl(pdu)
+        if (request.control === PM_LOG_MANDATORY) this.#demand(OP_MANDATORY)
+        if (request.control === PM_LOG_ADVISORY) this.#demand(OP_ADVISORY)
+        const logger = this.#logger()
+        const { log } = this.#options
+        const sets = await logger.exclusively(() => answerControl(logger, request, log, this.#address))
+        return encodeResult({ sec: 0, nsec: 0 }, sets, pid)
+      }
+      default:
+        throw new PcpError('PM_ERR_IPC')
+    }
+  }
+
+  async #request(request: number): Promise<Uint8Array> {
+    const { pid, zone } = this.#options
+    switch (request) {
+      case LOG_REQUEST_NEWVOLUME:
+        this.#demand(OP_MANDATORY)
+        return encodeError(await this.#logger().switchVolume('pmlc request'), pid)
+      case LOG_REQUEST_STATUS: {
+        const status: LogStatus = this.#logger().status(zone)
+        return this.#version >= 3 ? encodeLogStatus(status, pid) : encodeLogStatusV2(status, pid)
+      }
+      case LOG_REQUEST_SYNC:
+        return encodeError(0, pid)
+      default:
+        throw new PcpError('PM_ERR_IPC')
+    }
+  }
+
+  #demand(operation: number): void {
+    if ((this.#denied & operation) !== 0) throw new PcpError('PM_ERR_PERMISSION')
+  }
+
+  #logger(): Logger {
+    const logger = this.#options.logger()
+    if (logger === undefined) throw new PcpError('EAGAIN', 'The logger is not ready')
+    return logger
+  }
+}

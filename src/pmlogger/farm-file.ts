@@ -1,0 +1,83 @@
+/** The file of a farm: a line for each collector to record. docs/pmlogger.md */
+import { toSeconds } from '../base/timestamp.ts'
+import { PcpError } from '../model/errors.ts'
+import { parseInterval } from '../time/interval.ts'
+import { MAX_DELTA_MS } from './config.ts'
+import { parseSizeLimit, type SizeLimit } from './sizes.ts'
+
+/** One collector of a farm. */
+export interface FarmEntry {
+  /** A host specification. */
+  readonly host: string
+  /** Base name of the archive, as given. */
+  readonly archive: string
+  /** Configuration file, as given. */
+  readonly config: string
+  readonly labelHost?: string
+  readonly defaultDeltaMs?: number
+  readonly version?: 2 | 3
+  readonly endLimit?: SizeLimit
+  readonly volumeLimit?: SizeLimit
+}
+
+type Options = Omit<FarmEntry, 'host' | 'archive' | 'config'>
+
+/** What each option makes of its value; undefined for a value it cannot have. */
+const OPTIONS: Readonly<Record<string, (value: string) => Options | undefined>> = {
+  label: (value) => ({ labelHost: value }),
+  interval: (value) => {
+    const defaultDeltaMs = intervalMs(value)
+    return defaultDeltaMs === undefined ? undefined : { defaultDeltaMs }
+  },
+  version: (value) => (value === '2' || value === '3' ? { version: value === '2' ? 2 : 3 } : undefined),
+  size: (value) => limitOption(value, (endLimit) => ({ endLimit })),
+  volsize: (value) => limitOption(value, (volumeLimit) => ({ volumeLimit })),
+}
+
+/**
+ * Parses lines of host, archive and configuration, then `name=value` options: label, interval, version, size, volsize. `#`
+ * begins a comment. PM_ERR_CONV with file and line for what is wrong, and for an archive that two lines name.
+ */
+export function parseFarm(text: string, file: string): FarmEntry[] {
+  const entries: FarmEntry[] = []
+  const archives = new Map<string, number>()
+  for (const [i, raw] of text.split('\n').entries()) {
+    const words = raw
+      .replace(/(^|\s)#.*/, '')
+      .trim()
+      .split(/\s+/)
+    if (words[0] === '') continue
+    const fail = (problem: string): never => {
+      throw new PcpError('PM_ERR_CONV', `${file}[line ${i + 1}]: ${problem}`)
+    }
+    const [host = '', archive, config, ...options] = words
+    if (archive === undefined || config === undefined)
+      return fail('expected a host, an archive and a configuration')
+    const earlier = archives.get(archive)
+    if (earlier !== undefined) fail(`archive ${archive} is written by line ${earlier} already`)
+    archives.set(archive, i + 1)
+    const parsed = options.map((word) => {
+      const [name = '', value = ''] = word.split(/=(.*)/s)
+      const option = OPTIONS[name] ?? fail(`unknown option "${name}": use ${Object.keys(OPTIONS).join(', ')}`)
+      return option(value) ?? fail(`"${value}" is no value of option ${name}`)
+    })
+    entries.push(Object.assign({ host, archive, config }, ...parsed) as FarmEntry)
+  }
+  if (entries.length === 0) throw new PcpError('PM_ERR_CONV', `${file}: no line names a collector`)
+  return entries
+}
+
+/** A logging interval in milliseconds: `10sec`; undefined for what cannot be one. */
+export function intervalMs(text: string): number | undefined {
+  try {
+    const ms = Math.round(toSeconds(parseInterval(text)) * 1000)
+    return ms > 0 && ms <= MAX_DELTA_MS ? ms : undefined
+  } catch {
+    return undefined // whoever asked says where it stands
+  }
+}
+
+function limitOption(value: string, make: (limit: SizeLimit) => Options): Options | undefined {
+  const limit = parseSizeLimit(value)
+  return limit === undefined ? undefined : make(limit)
+}

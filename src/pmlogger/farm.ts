@@ -1,0 +1,271 @@
+/**
+ * Many collectors, one process: a logger for each, and what they have in common only once. docs/pmlogger.md
+ *
+ * A collector that cannot be reached, or whose archive cannot be made, is tried again and holds up no other one.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { dirname, resolve } from 'node:path'
+import { RecordBuffer } from '../archive/write/record-buffer.ts'
+import { decodeText } from '../base/text.ts'
+import { PcpError } from '../model/errors.ts'
+import { Backoff } from '../pmapi/backoff.ts'
+import type { Context } from '../pmapi/context.ts'
+import { archiveOutput } from '../sys/archive-output.ts'
+import { loadConfig, type Variables } from '../sys/config.ts'
+import { hostZoneName, hostZoneRule } from '../sys/host-zone.ts'
+import type { Log } from '../sys/log.ts'
+import { makeDir } from '../sys/make-dir.ts'
+import { notifyReady } from '../sys/service-manager.ts'
+import { archiveName, hasTime } from './archive-name.ts'
+import type { LoggerConfig } from './config.ts'
+import { type FarmEntry, parseFarm } from './farm-file.ts'
+import { Logger } from './logger.ts'
+import { Pool } from './pool.ts'
+import { openProcessLog } from './process-log.ts'
+import type { ProcessSettings } from './process-settings.ts'
+import { readLoggerConfig } from './read-config.ts'
+import type { LoggerLog, LoggerSettings } from './settings.ts'
+import { ProcessSignals } from './signals.ts'
+
+/** What a farm is run with. */
+export interface FarmIo {
+  readonly env: Variables
+  readonly cwd: string
+  /** Ends the farm in order. */
+  readonly signal: AbortSignal
+  readonly progname: string
+  /** Connects to a collector by its host specification. */
+  readonly open: (host: string, signal: AbortSignal) => Promise<Context>
+}
+
+/** Collectors that are connected to at the same time. */
+const STARTING = 16
+/** The first fetches of all collectors are spread over so many milliseconds. */
+const SPREAD_MS = 10_000
+/** How often it is looked whether a collector may be tried again. */
+const RETRY_MS = 1000
+
+/** Records every collector of a file until it is told to end, or all have ended. Resolves to the exit status. */
+export async function runFarm(path: string, settings: ProcessSettings, io: FarmIo): Promise<number> {
+  const log = openProcessLog(settings.logName, io.cwd, settings.checksOnly)
+  const signals = new ProcessSignals(io.signal)
+  try {
+    log.notice('info', 'Start')
+    const entries = parseFarm(decodeText(readFileSync(resolve(io.cwd, path))), path)
+    const farm = new Farm(entries, settings, io, log)
+    if (settings.checksOnly) return 0
+    signals.listen({
+      newVolume: () => farm.newVolumes(),
+      newArchive: () => farm.newArchives(),
+      end: (what) => farm.end(`${what}, exiting`),
+    })
+    if (settings.notifies) await notifyReady(log)
+    return await farm.run()
+  } catch (error) {
+    log.line(PcpError.from(error).message)
+    return 1
+  } finally {
+    signals.close()
+    log.close()
+  }
+}
+
+/** All collectors. */
+class Farm {
+  readonly #members: readonly Member[]
+  readonly #ending = new AbortController()
+  #free = STARTING
+  readonly #waiting: (() => void)[] = []
+
+  /** Reads every configuration, each once. PM_ERR_CONV, ENOENT... for one that cannot be. */
+  constructor(entries: readonly FarmEntry[], settings: ProcessSettings, io: FarmIo, log: Log) {
+    const { variables } = loadConfig(io.env)
+    const configs = new Map<string, LoggerConfig>()
+    const warn = (text: string): void => log.line(text.trimEnd())
+    const shared: Shared = {
+      settings,
+      io,
+      log,
+      pool: new Pool(),
+      buffer: new RecordBuffer(),
+      configOf(name) {
+        let config = configs.get(name)
+        if (config === undefined) {
+          config = readLoggerConfig(name, { cwd: io.cwd, variables, warn })
+          configs.set(name, config)
+        }
+        return config
+      },
+    }
+    this.#members = entries.map((entry, i) => new Member(entry, (i / entries.length) * SPREAD_MS, shared))
+  }
+
+  async run(): Promise<number> {
+    const turn = <T>(work: () => Promise<T>): Promise<T> => this.#inTurn(work)
+    const statuses = await Promise.all(this.#members.map((member) => member.run(turn, this.#ending.signal)))
+    return Math.max(...statuses)
+  }
+
+  newVolumes(): void {
+    for (const member of this.#members) void member.newVolume()
+  }
+
+  newArchives(): void {
+    for (const member of this.#members) member.newArchive()
+  }
+
+  end(reason: string): void {
+    this.#ending.abort()
+    for (const member of this.#members) member.end(reason)
+  }
+
+  /** Does work when few others do the like. */
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    else this.#free--
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#free++
+      else next()
+    }
+  }
+}
+
+interface Shared {
+  readonly settings: ProcessSettings
+  readonly io: FarmIo
+  readonly log: Log
+  readonly pool: Pool
+  readonly buffer: RecordBuffer
+  readonly configOf: (name: string) => LoggerConfig
+}
+
+/** One collector of a farm. */
+class Member {
+  readonly #entry: FarmEntry
+  readonly #shared: Shared
+  readonly #config: LoggerConfig
+  readonly #delayMs: number
+  readonly #log: LoggerLog
+  readonly #backoff = new Backoff()
+  #logger: Logger | undefined
+  #isAgain = false
+
+  constructor(entry: FarmEntry, delayMs: number, shared: Shared) {
+    this.#entry = entry
+    this.#delayMs = delayMs
+    this.#shared = shared
+    this.#config = shared.configOf(entry.config)
+    const { log } = shared
+    this.#log = {
+      line: (text) => log.line(`${entry.host}: ${text.trim().replaceAll('\n', `\n${entry.host}: `)}`),
+      notice: (level, text) => log.notice(level, `${entry.host}: ${text}`),
+    }
+  }
+
+  /** Records until the collector is done with; `turn` limits how many connect at once. */
+  async run(turn: <T>(work: () => Promise<T>) => Promise<T>, signal: AbortSignal): Promise<number> {
+    for (;;) {
+      const logger = await this.#begin(turn, signal)
+      if (logger === undefined) return 0
+      this.#logger = logger
+      const { status } = await logger.ended
+      this.#logger = undefined
+      // Metrics that changed end an archive, not the recording, where the next one has another name.
+      const goesOn = this.#isAgain || (status !== 0 && hasTime(this.#entry.archive))
+      this.#isAgain = false
+      if (!goesOn || signal.aborted) return status
+    }
+  }
+
+  async newVolume(): Promise<void> {
+    try {
+      await this.#logger?.switchVolume('SIGHUP')
+    } catch (error) {
+      this.#log.notice('error', `No new log volume: ${PcpError.from(error).message}`)
+    }
+  }
+
+  newArchive(): void {
+    if (!hasTime(this.#entry.archive) || this.#logger === undefined) return
+    this.#isAgain = true
+    void this.#logger.stop('Caught signal 12, reexec')
+  }
+
+  end(reason: string): void {
+    void this.#logger?.stop(reason)
+  }
+
+  /** Tries until it works; undefined when it is told to end. Only the first failure of the same kind is told. */
+  async #begin(
+    turn: <T>(work: () => Promise<T>) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<Logger | undefined> {
+    let told = ''
+    while (!signal.aborted) {
+      if (this.#backoff.mayTry(performance.now())) {
+        try {
+          const logger = await turn(() => Logger.start(this.#settings(), signal))
+          this.#backoff.succeeded()
+          return logger
+        } catch (error) {
+          this.#backoff.failed(performance.now())
+          const { message } = PcpError.from(error)
+          if (message !== told && !signal.aborted) this.#log.notice('error', message)
+          told = message
+        }
+      }
+      await pause(RETRY_MS, signal)
+    }
+    return undefined
+  }
+
+  #settings(): LoggerSettings {
+    const { io, pool, buffer, settings } = this.#shared
+    const { host, archive, labelHost, endLimit, volumeLimit } = this.#entry
+    const directory = settings.directory ?? io.cwd
+    const name = archiveName(archive, Date.now(), (base) => existsSync(resolve(directory, `${base}.index`)))
+    const path = resolve(directory, name)
+    makeDir(dirname(path))
+    const zone = { timezone: hostZoneRule(io.env, Date.now()), zoneinfo: hostZoneName(io.env) }
+    return {
+      open: (signal) => io.open(host, signal),
+      source: host,
+      statements: this.#config.statements,
+      defaultDeltaMs: this.#entry.defaultDeltaMs ?? settings.defaultDeltaMs,
+      files: archiveOutput(path),
+      archiveName: name,
+      archivePath: path,
+      version: this.#entry.version ?? settings.version,
+      ownHost: hostname(),
+      ...(labelHost === undefined ? {} : { labelHost }),
+      ...(settings.usesOwnZone ? { timezone: zone } : {}),
+      ...(endLimit === undefined ? {} : { endLimit }),
+      ...(volumeLimit === undefined ? {} : { volumeLimit }),
+      pid: process.pid,
+      isPrimary: false,
+      lingers: settings.lingers,
+      reports: settings.reports,
+      port: () => 0,
+      log: this.#log,
+      pool,
+      buffer,
+      delayMs: this.#delayMs,
+    }
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((done) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      done()
+    }
+    const timer = setTimeout(end, ms)
+    signal.addEventListener('abort', end, { once: true })
+  })
+}

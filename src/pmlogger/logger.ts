@@ -1,0 +1,448 @@
+/**
+ * One logger: the metrics of one collector, recorded into one archive. docs/pmlogger.md
+ *
+ *     schedule ──task──► queue ──► fetch ──► recorder ──► archive
+ *                          ▲ one thing at a time: fetches, requests of control clients, volumes, the end
+ *
+ * When the collector is lost the archive stays: fetches that are due try to connect again, and a mark says where the gap is.
+ */
+import { ArchiveWriter } from '../archive/write/writer.ts'
+import { now, type Timestamp } from '../base/timestamp.ts'
+import { PcpError } from '../model/errors.ts'
+import type { Pmid } from '../model/ids.ts'
+import {
+  type FetchResult,
+  PMCD_ADD_AGENT,
+  PMCD_LABEL_CHANGE,
+  PMCD_NAMES_CHANGE,
+  PMCD_RESTART_AGENT,
+} from '../model/values.ts'
+import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
+import type { Context } from '../pmapi/context.ts'
+import { ctime } from '../sys/log.ts'
+import type { LogStatus } from '../wire/log-status.ts'
+import { bind, type Wish, wishesOf } from './bind.ts'
+import { type CollectorFacts, LOGGER_INDOM, LOGUE_METRICS, logueSets, readFacts } from './collector-facts.ts'
+import type { LoggedMetric } from './logged-metric.ts'
+import { Recorder } from './recorder.ts'
+import { taskReport } from './report.ts'
+import { Schedule } from './schedule.ts'
+import type { LoggerEnd, LoggerSettings } from './settings.ts'
+import type { SizeLimit } from './sizes.ts'
+import { planTasks, selectSets, type Task } from './tasks.ts'
+import { validate } from './validate.ts'
+
+/** A disk may have room again; other errors of the files stay. */
+const MAY_PASS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO'])
+const NOTHING_TO_LOG = 'Nothing to log, and not the primary logger instance ... good-bye'
+
+/** A running logger. */
+export class Logger {
+  readonly #settings: LoggerSettings
+  readonly #context: Context
+  readonly #facts: CollectorFacts
+  readonly #writer: ArchiveWriter
+  readonly #recorder: Recorder
+  readonly #schedule: Schedule
+  readonly #abort = new AbortController()
+  readonly #metrics: Map<Pmid, LoggedMetric>
+  /** Names that were no metrics: others may appear below them. */
+  #roots: Wish[]
+  #queue: Promise<unknown> = Promise.resolve()
+  /** Tasks whose size was told. */
+  readonly #reported = new Set<string>()
+  #samples = 0
+  #volumeSamples = 0
+  #volumeTimer: NodeJS.Timeout | undefined
+  #unsubscribe: () => void = () => {}
+  #isLost = false
+  /** Results that could not be written since the last one that could. */
+  #unwritten = 0
+  #end: LoggerEnd | undefined
+  #resolveEnd: (end: LoggerEnd) => void = () => {}
+  /** Resolves when the archive is complete. */
+  readonly ended: Promise<LoggerEnd>
+
+  /** Connects, looks up the metrics, makes the archive with its first record, and starts to log. Errors are thrown. */
+  static async start(settings: LoggerSettings, signal: AbortSignal): Promise<Logger> {
+    const context = await settings.open(signal)
+    try {
+      return await begin(settings, context)
+    } catch (error) {
+      await context.close()
+      throw error
+    }
+  }
+
+  /** Used by `start`. */
+  constructor(settings: LoggerSettings, parts: LoggerParts) {
+    this.#settings = settings
+    this.#context = parts.context
+    this.#facts = parts.facts
+    this.#metrics = parts.metrics
+    this.#roots = parts.roots
+    this.#writer = ArchiveWriter.create(settings.files, {
+      version: settings.version,
+      ...labelOf(settings, parts.facts),
+      pid: settings.pid,
+      ...(settings.buffer === undefined ? {} : { buffer: settings.buffer }),
+      onVolume: (volume) => this.#volumeBegun(volume, 'max data volume size'),
+    })
+    this.#recorder = new Recorder(this.#writer)
+    this.#schedule = new Schedule((task) => this.#do(() => this.#sample(task)), settings.delayMs)
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnd = resolve
+    })
+  }
+
+  /** Writes the first record and starts to log. */
+  begin(): void {
+    this.#writeLogue(this.#facts.at, this.#facts)
+    for (const [i, { name, desc }] of LOGUE_METRICS.entries()) {
+      this.#recorder.writeDesc(desc, name)
+      const { pid } = this.#settings
+      if (i === 0) this.#writer.instances(this.#facts.at, LOGGER_INDOM, [pid], [String(pid)])
+    }
+    this.#watch()
+    this.#armLimits()
+    this.replan()
+  }
+
+  /** The metrics by PMID, for whoever changes what holds for them; `replan` makes it so. */
+  get metrics(): Map<Pmid, LoggedMetric> {
+    return this.#metrics
+  }
+
+  /** The connection to the collector. */
+  get context(): Context {
+    return this.#context
+  }
+
+  /** Takes up what holds for the metrics now. */
+  replan(): void {
+    this.#schedule.set(planTasks(this.#metrics.values()))
+  }
+
+  /** Does something when nothing else is being done. */
+  exclusively<T>(work: () => Promise<T> | T): Promise<T> {
+    const done = this.#queue.then(work)
+    this.#queue = done.catch(() => undefined)
+    return done
+  }
+
+  /** Begins a new volume; resolves to its number. */
+  switchVolume(reason: string): Promise<number> {
+    return this.exclusively(() => this.#switch(reason))
+  }
+
+  /** What control clients are told; zones are the logger's own. */
+  status(own: { readonly timezone: string; readonly zoneinfo: string }): LogStatus {
+    const zero = { sec: 0, nsec: 0 }
+    const { hostname, timezone, zoneinfo } = this.#facts
+    return {
+      start: this.#writer.startTime ?? zero,
+      last: this.#writer.lastTime ?? zero,
+      now: now(),
+      state: this.#writer.lastTime === undefined ? 0 : 1,
+      volume: this.#writer.volume,
+      size: this.#writer.volumeBytes,
+      pmcdHost: hostname,
+      pmcdFqdn: this.#settings.source,
+      pmcdTimezone: timezone,
+      ...(zoneinfo === '' ? {} : { pmcdZoneinfo: zoneinfo }),
+      loggerTimezone: own.timezone,
+      ...(own.zoneinfo === '' ? {} : { loggerZoneinfo: own.zoneinfo }),
+    }
+  }
+
+  /** Ends with a last record, for a reason that the log tells; resolves when the archive is complete. */
+  stop(reason: string, status = 0): Promise<LoggerEnd> {
+    if (this.#end === undefined) {
+      this.#end = { status, reason }
+      this.#schedule.stop()
+      clearTimeout(this.#volumeTimer)
+      void this.exclusively(() => this.#finish(this.#end!))
+      // What waits for a collector that does not answer must not hold up the end.
+      this.#abort.abort()
+    }
+    return this.ended
+  }
+
+  async #finish(end: LoggerEnd): Promise<void> {
+    const { log } = this.#settings
+    log.notice('info', `pmlogger: ${end.reason}`)
+    this.#unsubscribe()
+    try {
+      const facts = this.#isLost ? this.#facts : await this.#lastFacts()
+      this.#writeLogue(facts === this.#facts ? afterLast(this.#writer.lastTime) : facts.at, facts)
+    } catch (error) {
+      log.line(`Warning: problem writing archive epilogue: ${PcpError.from(error).message}`)
+    }
+    try {
+      this.#writer.close()
+    } catch (error) {
+      log.notice('error', `Closing the archive: ${PcpError.from(error).message}`)
+    }
+    await this.#context.close()
+    this.#resolveEnd(end)
+  }
+
+  async #lastFacts(): Promise<CollectorFacts> {
+    try {
+      return await readFacts(this.#context)
+    } catch {
+      return this.#facts // it has gone: what it was is what there is to say
+    }
+  }
+
+  #writeLogue(at: Timestamp, facts: CollectorFacts): void {
+    const { pid, ownHost, archivePath, port } = this.#settings
+    const last = this.#writer.lastTime
+    const time = last === undefined || isBefore(last, at) ? at : last
+    this.#writer.result(
+      time,
+      logueSets({ pid, hostname: ownHost, port: port(), archive: archivePath }, facts),
+    )
+  }
+
+  /** Work that reports its own errors. */
+  async #do(work: () => Promise<void>): Promise<void> {
+    try {
+      await this.exclusively(work)
+    } catch (error) {
+      this.#failed(PcpError.from(error))
+    }
+  }
+
+  async #sample(task: Task): Promise<void> {
+    if (this.#end !== undefined || !(await this.#isConnected())) return
+    this.#context.profile = task.profile
+    let result: FetchResult
+    try {
+      result = await this.#context.fetch(task.pmids, { signal: this.#abort.signal })
+      if (result.changes !== 0) await this.#changed(result)
+    } catch (error) {
+      this.#fetchFailed(PcpError.from(error))
+      return
+    }
+    if (this.#end !== undefined) return
+    const before = this.#writer.dataBytes
+    await this.#recorder.record(this.#context, result.timestamp, task.metrics, selectSets(task, result.sets))
+    this.#written(task, this.#writer.dataBytes - before)
+  }
+
+  #written(task: Task, bytes: number): void {
+    const { reports, log, endLimit, volumeLimit } = this.#settings
+    if (this.#unwritten > 0) log.notice('info', `Writing again; ${this.#unwritten} results are lost`)
+    this.#unwritten = 0
+    if (reports && !this.#reported.has(task.key)) log.line(taskReport(task, bytes))
+    this.#reported.add(task.key)
+    this.#samples++
+    this.#volumeSamples++
+    if (isReached(endLimit, this.#samples, this.#writer.dataBytes))
+      void this.stop(
+        endLimit!.kind === 'bytes' ? 'Byte limit reached, exiting' : 'Sample limit reached, exiting',
+      )
+    else if (isReached(volumeLimit, this.#volumeSamples, this.#writer.volumeBytes))
+      this.#switch(volumeLimit!.kind === 'bytes' ? 'sample byte size' : 'sample counter')
+  }
+
+  #switch(reason: string): number {
+    const volume = this.#writer.switchVolume(now())
+    this.#volumeBegun(volume, reason)
+    return volume
+  }
+
+  #volumeBegun(volume: number, reason: string): void {
+    this.#volumeSamples = 0
+    this.#armVolumeTimer()
+    this.#settings.log.line(`New log volume ${volume}, via ${reason} at ${ctime(Date.now())}`)
+  }
+
+  #armLimits(): void {
+    const { endLimit, endAfterMs = Number.POSITIVE_INFINITY } = this.#settings
+    const ms = Math.min(endAfterMs, endLimit?.kind === 'time' ? endLimit.ms : Number.POSITIVE_INFINITY)
+    if (Number.isFinite(ms)) void this.#stopLater(ms)
+    this.#armVolumeTimer()
+  }
+
+  async #stopLater(ms: number): Promise<void> {
+    try {
+      await SYSTEM_CLOCK.sleep(Math.max(0, ms), this.#abort.signal)
+    } catch {
+      return // it has ended otherwise
+    }
+    void this.stop('End of run time, exiting')
+  }
+
+  #armVolumeTimer(): void {
+    const { volumeLimit } = this.#settings
+    clearTimeout(this.#volumeTimer)
+    if (volumeLimit?.kind !== 'time' || this.#end !== undefined) return
+    this.#volumeTimer = setTimeout(() => {
+      void this.#do(async () => {
+        this.#switch('sample time')
+      })
+    }, volumeLimit.ms)
+  }
+
+  #watch(): void {
+    this.#unsubscribe()
+    this.#unsubscribe = this.#context.subscribe((event) => {
+      if (event.type === 'lost') this.#lose()
+    })
+  }
+
+  #lose(): void {
+    if (this.#isLost || this.#end !== undefined) return
+    this.#isLost = true
+    const { log, source } = this.#settings
+    log.notice('error', `pmlogger: Lost connection to PMCD on "${source}" at ${ctime(Date.now())}`)
+  }
+
+  /** Connects again when the collector was lost; false as long as it stays so. */
+  async #isConnected(): Promise<boolean> {
+    if (!this.#isLost) return true
+    const { log, source } = this.#settings
+    try {
+      await this.#context.reconnect({ signal: this.#abort.signal })
+    } catch {
+      return false // tried again when the next fetch is due, and not more often than the back-off allows
+    }
+    this.#isLost = false
+    this.#watch()
+    log.notice('info', `pmlogger: re-established connection to PMCD on "${source}" at ${ctime(Date.now())}`)
+    try {
+      await this.#revalidate()
+    } catch (error) {
+      this.#fetchFailed(PcpError.from(error))
+      return false
+    }
+    if (this.#end !== undefined) return false
+    this.#writer.mark()
+    this.#schedule.repeatOnce()
+    return true
+  }
+
+  /** Agents came or went, names or labels changed. */
+  async #changed({ changes, timestamp }: FetchResult): Promise<void> {
+    if ((changes & (PMCD_ADD_AGENT | PMCD_RESTART_AGENT)) !== 0) {
+      await this.#revalidate()
+      if (this.#end !== undefined) return
+      const mark = afterLast(this.#writer.lastTime)
+      this.#writer.mark(isBefore(timestamp, mark) ? timestamp : mark)
+    }
+    if ((changes & PMCD_NAMES_CHANGE) !== 0) {
+      const before = this.#metrics.size
+      this.#roots = await bind(this.#context, this.#roots, {
+        ...this.#bindTarget(),
+        warn: () => {}, // what is still not there was said at the start
+      })
+      if (this.#metrics.size > before) this.replan()
+    }
+    if ((changes & PMCD_LABEL_CHANGE) !== 0)
+      await this.#recorder.recordContextLabels(this.#context, timestamp)
+  }
+
+  #bindTarget(): Omit<Parameters<typeof bind>[2], 'warn'> {
+    const { pool, defaultDeltaMs } = this.#settings
+    return { metrics: this.#metrics, pool, defaultDeltaMs }
+  }
+
+  /** Metrics that are no longer what the archive says end the recording: its values would mean something else. */
+  async #revalidate(): Promise<void> {
+    const problem = await validate(this.#context, this.#metrics.values())
+    if (problem === undefined) return
+    this.#settings.log.notice('error', problem)
+    void this.stop('The metrics of the collector have changed, exiting', 1)
+  }
+
+  #fetchFailed(error: PcpError): void {
+    if (this.#end !== undefined || this.#isLost) return
+    this.#settings.log.notice('error', `pmlogger: Fetch from "${this.#settings.source}": ${error.message}`)
+  }
+
+  /** What was fetched could not be written, or its metadata not be asked for. */
+  #failed(error: PcpError): void {
+    if (this.#end !== undefined || this.#isLost) return
+    if (error.code.startsWith('PM_ERR_')) {
+      this.#fetchFailed(error)
+      return
+    }
+    const isPassing = MAY_PASS.has(error.code)
+    if (this.#unwritten++ === 0)
+      this.#settings.log.notice('error', `pmlogger: Cannot write the archive: ${error.message}`)
+    if (!isPassing) void this.stop('The archive cannot be written, exiting', 1)
+  }
+}
+
+/** What a logger is made of once the collector is known. */
+export interface LoggerParts {
+  readonly context: Context
+  readonly facts: CollectorFacts
+  readonly metrics: Map<Pmid, LoggedMetric>
+  readonly roots: Wish[]
+}
+
+async function begin(settings: LoggerSettings, context: Context): Promise<Logger> {
+  const { log, pool, defaultDeltaMs, statements } = settings
+  const facts = await readFacts(context)
+  const metrics = new Map<Pmid, LoggedMetric>()
+  const warn = (text: string): void => log.line(text)
+  const roots = await bind(context, wishesOf(statements), { metrics, pool, defaultDeltaMs, warn })
+  log.line('Config parsed')
+  const title = settings.isPrimary ? 'primary logger' : 'logger'
+  log.line(`Starting ${title} for host "${hostOf(settings, facts)}" via "${settings.source}"`)
+  if (planTasks(metrics.values()).length === 0 && !settings.isPrimary && !settings.lingers)
+    throw new PcpError('PM_ERR_NODATA', NOTHING_TO_LOG)
+  const logger = make(settings, { context, facts, metrics, roots })
+  log.line(`Archive basename: ${settings.archiveName}`)
+  logger.begin()
+  return logger
+}
+
+/** PCP's two lines for an archive that is there already. */
+function make(settings: LoggerSettings, parts: LoggerParts): Logger {
+  try {
+    return new Logger(settings, parts)
+  } catch (error) {
+    const { code, text, message } = PcpError.from(error)
+    const { archiveName: name } = settings
+    const first =
+      code === 'EEXIST' ? `__pmLogNewFile: "${name}.index" already exists, not over-written` : message
+    throw new PcpError(
+      code,
+      `${first}\n__pmLogCreate(${hostOf(settings, parts.facts)}, ${name}, ...): ${text}`,
+    )
+  }
+}
+
+function hostOf({ labelHost, source }: LoggerSettings, { hostname }: CollectorFacts): string {
+  return labelHost ?? (hostname || source)
+}
+
+function labelOf(
+  settings: LoggerSettings,
+  facts: CollectorFacts,
+): { hostname: string; timezone: string; zoneinfo: string } {
+  const { timezone, zoneinfo } = settings.timezone ?? facts
+  return { hostname: hostOf(settings, facts), timezone: timezone || 'UTC', zoneinfo }
+}
+
+function isReached(limit: SizeLimit | undefined, samples: number, bytes: number): boolean {
+  if (limit?.kind === 'samples') return samples >= limit.count
+  return limit?.kind === 'bytes' && bytes >= limit.bytes
+}
+
+/** 1 ms after the last record: where marks stand, and ends that no collector tells the time of. */
+function afterLast(last: Timestamp | undefined): Timestamp {
+  return last === undefined ? now() : fromNanos(last.sec, last.nsec + 1_000_000)
+}
+
+function fromNanos(sec: number, nsec: number): Timestamp {
+  return nsec < 1e9 ? { sec, nsec } : { sec: sec + 1, nsec: nsec - 1e9 }
+}
+
+function isBefore(a: Timestamp, b: Timestamp): boolean {
+  return a.sec < b.sec || (a.sec === b.sec && a.nsec < b.nsec)
+}

@@ -1,0 +1,34 @@
+/** The log of a pmlogger process. pmlogger(1) -l */
+import { hostname } from 'node:os'
+import { basename, resolve } from 'node:path'
+import { PcpError } from '../model/errors.ts'
+import { ctime, type Log, logOnFd, openLog } from '../sys/log.ts'
+
+/**
+ * Opens the log: a file, or standard error for `-` and when a file cannot be made. Whoever reads standard error is told as
+ * in a file when it begins and ends, unless it only shows whether a configuration is fine.
+ */
+export function openProcessLog(name: string, cwd: string, isQuiet: boolean): Log {
+  const options = { progname: 'pmlogger', host: hostname() }
+  if (name !== '-' && !isQuiet) {
+    try {
+      return openLog(resolve(cwd, name), options)
+    } catch (error) {
+      const log = logOnFd(2, options)
+      log.line(
+        `pmlogger: Warning: log file (${basename(name)}) creation failed: ${PcpError.from(error).text}`,
+      )
+      return log
+    }
+  }
+  const log = logOnFd(2, options)
+  if (isQuiet) return log
+  log.line(`Log for pmlogger on ${options.host} started ${ctime(Date.now())}\n`)
+  return {
+    ...log,
+    close() {
+      log.line(`\nLog finished ${ctime(Date.now())}`)
+      log.close()
+    },
+  }
+}

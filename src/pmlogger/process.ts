@@ -1,0 +1,269 @@
+/** A pmlogger as a process: log, signals, control port, and archives that follow each other. docs/pmlogger.md */
+import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import { RecordBuffer } from '../archive/write/record-buffer.ts'
+import { decodeText } from '../base/text.ts'
+import { PcpError } from '../model/errors.ts'
+import { becomeAccount, serviceAccount } from '../net/access/account.ts'
+import type { Context } from '../pmapi/context.ts'
+import { archiveOutput } from '../sys/archive-output.ts'
+import { loadConfig, type Variables } from '../sys/config.ts'
+import { hostZoneName, hostZoneRule } from '../sys/host-zone.ts'
+import type { Log } from '../sys/log.ts'
+import { makeDir } from '../sys/make-dir.ts'
+import { notifyReady } from '../sys/service-manager.ts'
+import { archiveName, hasTime } from './archive-name.ts'
+import { bind, wishesOf } from './bind.ts'
+import type { LoggerConfig } from './config.ts'
+import { openControl } from './control-open.ts'
+import type { ControlServer } from './control-server.ts'
+import { Logger } from './logger.ts'
+import { Pool } from './pool.ts'
+import { openProcessLog } from './process-log.ts'
+import type { ProcessSettings } from './process-settings.ts'
+import { configDir, parseConfigText, readLoggerConfig } from './read-config.ts'
+import { isAlive, isScripted, openRunFiles, type RunFiles, writeLatestFolio } from './run-files.ts'
+import type { LoggerSettings } from './settings.ts'
+import { ProcessSignals } from './signals.ts'
+
+/** What a process is run with. */
+export interface ProcessIo {
+  readonly env: Variables
+  readonly cwd: string
+  readonly stdin: AsyncIterable<Uint8Array>
+  /** Ends the process in order. */
+  readonly signal: AbortSignal
+  readonly progname: string
+  /** Connects to the collector. */
+  readonly open: (signal: AbortSignal) => Promise<Context>
+}
+
+/** Milliseconds between two looks at the process of -p. */
+const WATCH_MS = 1000
+
+/** Records one collector until something ends it. Resolves to the exit status. */
+export async function runLogger(settings: ProcessSettings, io: ProcessIo): Promise<number> {
+  const log = openProcessLog(settings.logName, io.cwd, settings.checksOnly)
+  const signals = new ProcessSignals(io.signal)
+  const recording = new Recording(settings, io, log)
+  try {
+    log.notice('info', 'Start')
+    return settings.checksOnly ? await recording.check() : await recording.run(signals)
+  } catch (error) {
+    log.line(failureText(error, io.progname))
+    return 1
+  } finally {
+    await recording.close()
+    signals.close()
+    log.close()
+  }
+}
+
+/** The texts that PCP's logger has for its own failures stand alone; others have its name before them. */
+export function failureText(error: unknown, progname: string): string {
+  const { code, message } = PcpError.from(error)
+  const isWhole =
+    code === 'PM_ERR_NODATA' || code === 'PM_ERR_CONV' || /^(?:pmcpp|__pmLog)|__pmLogCreate/.test(message)
+  return isWhole ? message : `${progname}: ${message}`
+}
+
+/** One process: a logger, and after SIGUSR2 the next one. */
+class Recording {
+  readonly #settings: ProcessSettings
+  readonly #io: ProcessIo
+  readonly #log: Log
+  readonly #variables: Variables
+  readonly #pool = new Pool()
+  readonly #buffer = new RecordBuffer()
+  #logger: Logger | undefined
+  #control: ControlServer | undefined
+  #files: RunFiles | undefined
+  #watch: NodeJS.Timeout | undefined
+  /** Standard input can be read only once. */
+  #stdinText: string | undefined
+
+  constructor(settings: ProcessSettings, io: ProcessIo, log: Log) {
+    this.#settings = settings
+    this.#io = io
+    this.#log = log
+    this.#variables = loadConfig(io.env).variables
+  }
+
+  /** Says what is wrong with the configuration, and with the names in it. */
+  async check(): Promise<number> {
+    const context = await this.#io.open(this.#io.signal)
+    try {
+      const { statements } = await this.#readConfig()
+      const { defaultDeltaMs } = this.#settings
+      const warn = (text: string): void => this.#log.line(text)
+      await bind(context, wishesOf(statements), {
+        metrics: new Map(),
+        pool: this.#pool,
+        defaultDeltaMs,
+        warn,
+      })
+      this.#log.line('Config parsed')
+      return 0
+    } finally {
+      await context.close()
+    }
+  }
+
+  async run(signals: ProcessSignals): Promise<number> {
+    const { username, isPrimary, notifies } = this.#settings
+    const account = username === undefined ? undefined : serviceAccount(username, this.#variables, this.#log)
+    if (account !== undefined) becomeAccount(account)
+    const { pid } = process
+    const socketPath = join(this.#variables['PCP_RUN_DIR']!, `pmlogger.${pid}.socket`)
+    const mapDir = join(this.#variables['PCP_TMP_DIR']!, 'pmlogger')
+    const warn = (text: string): void => this.#log.line(text)
+    this.#files = openRunFiles({ mapDir, socketPath, pid, isPrimary, warn })
+    let config = await this.#readConfig()
+    this.#control = await openControl(config.access, {
+      socketPath,
+      pid,
+      version: this.#settings.controlVersion,
+      env: this.#variables,
+      logger: () => this.#logger,
+      zone: ownZone(this.#io.env),
+      log: warn,
+    })
+    for (let isFirst = true; ; isFirst = false) {
+      let isAgain = false
+      const logger = await this.#start(config, isFirst)
+      signals.listen({
+        newVolume: () => void this.#newVolume(logger),
+        newArchive: () => {
+          isAgain ||= this.#mayBeginAgain()
+          if (isAgain) void logger.stop('Caught signal 12, reexec')
+        },
+        end: (what) => void logger.stop(`${what}, exiting`),
+      })
+      if (isFirst && notifies) await notifyReady(this.#log)
+      const { status } = await logger.ended
+      if (!isAgain) return status
+      this.#log.notice('info', 'Start')
+      config = await this.#readConfig()
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#watch)
+    await this.#control?.close()
+    this.#files?.close()
+  }
+
+  /** A failed new volume ends nothing: what was is still written to. */
+  async #newVolume(logger: Logger): Promise<void> {
+    try {
+      await logger.switchVolume('SIGHUP')
+    } catch (error) {
+      this.#log.notice('error', `No new log volume: ${PcpError.from(error).message}`)
+    }
+  }
+
+  #mayBeginAgain(): boolean {
+    if (hasTime(this.#settings.archive)) return true
+    this.#log.notice(
+      'warning',
+      'SIGUSR2 is ignored: a new archive needs a name with the time in it, such as %Y%m%d',
+    )
+    return false
+  }
+
+  async #start(config: LoggerConfig, isFirst: boolean): Promise<Logger> {
+    const { archive, note, watchedPid } = this.#settings
+    const directory = this.#settings.directory ?? this.#io.cwd
+    const exists = (base: string): boolean => existsSync(resolve(directory, `${base}.index`))
+    const name = archiveName(archive, Date.now(), exists)
+    const path = resolve(directory, name)
+    if (this.#settings.directory !== undefined) makeDir(dirname(path))
+    const settings = this.#loggerSettings(config, name, path)
+    const logger = await Logger.start(settings, this.#io.signal)
+    this.#logger = logger
+    const { pmcdFqdn = '', pmcdHost = '' } = logger.status(ownZone(this.#io.env))
+    this.#files!.publish({
+      port: this.#control!.port,
+      pmcdHost: pmcdHost || pmcdFqdn,
+      archive: path,
+      ...(note === undefined ? {} : { note: isFirst ? note : 'reexec' }),
+    })
+    if (isScripted(note) || (!isFirst && note !== undefined)) this.#writeFolio(pmcdHost, path)
+    if (watchedPid !== undefined) this.#watchProcess(watchedPid, logger)
+    return logger
+  }
+
+  #loggerSettings(config: LoggerConfig, name: string, path: string): LoggerSettings {
+    const { endAtMs, version, usesOwnZone, isPrimary, lingers, reports, source } = this.#settings
+    const { labelHost, endLimit, volumeLimit, defaultDeltaMs } = this.#settings
+    return {
+      open: this.#io.open,
+      source,
+      statements: config.statements,
+      defaultDeltaMs,
+      files: archiveOutput(path),
+      archiveName: name,
+      archivePath: path,
+      version,
+      ownHost: hostname(),
+      ...(labelHost === undefined ? {} : { labelHost }),
+      ...(usesOwnZone ? { timezone: ownZone(this.#io.env) } : {}),
+      ...(endLimit === undefined ? {} : { endLimit }),
+      ...(endAtMs === undefined ? {} : { endAfterMs: endAtMs - Date.now() }),
+      ...(volumeLimit === undefined ? {} : { volumeLimit }),
+      pid: process.pid,
+      isPrimary,
+      lingers,
+      reports,
+      port: () => this.#control?.port ?? 0,
+      log: this.#log,
+      pool: this.#pool,
+      buffer: this.#buffer,
+    }
+  }
+
+  async #readConfig(): Promise<LoggerConfig> {
+    const { configName } = this.#settings
+    const places = {
+      cwd: this.#io.cwd,
+      variables: this.#variables,
+      warn: (text: string) => this.#log.line(text.trimEnd()),
+    }
+    if (configName !== undefined) {
+      const pmcpp = join(this.#variables['PCP_BINADM_DIR'] ?? '', 'pmcpp')
+      this.#log.line(`preprocessor cmd: ${pmcpp} -rs -I ${configDir(this.#variables)} ${configName}`)
+      return readLoggerConfig(configName, places)
+    }
+    this.#stdinText ??= await textOf(this.#io.stdin)
+    return parseConfigText(this.#stdinText, '<stdin>', places)
+  }
+
+  #writeFolio(host: string, path: string): void {
+    try {
+      writeLatestFolio(this.#io.cwd, host, basename(path))
+    } catch (error) {
+      const why = PcpError.from(error).text
+      this.#log.line(`Warning: failed to create "Latest" archive folio for host ${host}: ${why}`)
+    }
+  }
+
+  #watchProcess(pid: number, logger: Logger): void {
+    clearInterval(this.#watch)
+    this.#watch = setInterval(() => {
+      if (isAlive(pid)) return
+      clearInterval(this.#watch)
+      void logger.stop('process from -p has vanished, exiting')
+    }, WATCH_MS)
+  }
+}
+
+function ownZone(env: Variables): { timezone: string; zoneinfo: string } {
+  return { timezone: hostZoneRule(env, Date.now()), zoneinfo: hostZoneName(env) }
+}
+
+async function textOf(stdin: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of stdin) chunks.push(chunk)
+  return decodeText(Buffer.concat(chunks))
+}

@@ -1,0 +1,142 @@
+/** The files by which a pmlogger process is found: port map, links of the primary one, folio. docs/pmlogger.md */
+
+import { lstatSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { basename, join } from 'node:path'
+import { PcpError } from '../model/errors.ts'
+import { ctime } from '../sys/log.ts'
+import { makeDir } from '../sys/make-dir.ts'
+
+/** What a port map file says. */
+export interface PortMap {
+  readonly port: number
+  /** The collector. */
+  readonly pmcdHost: string
+  /** Absolute, without suffix. */
+  readonly archive: string
+  readonly note?: string
+}
+
+/** The files of this process. */
+export interface RunFiles {
+  /** Writes or replaces the port map. */
+  publish(map: PortMap): void
+  /** Removes everything; idempotent. */
+  close(): void
+}
+
+const PRIMARY = 'primary'
+
+/** Where everything is. */
+export interface RunPlaces {
+  /** Of the port maps: `$PCP_TMP_DIR/pmlogger`. */
+  readonly mapDir: string
+  /** The control socket. */
+  readonly socketPath: string
+  readonly pid: number
+  readonly isPrimary: boolean
+  readonly warn: (text: string) => void
+}
+
+/**
+ * Clears away what dead loggers left and, for the primary one, takes its place. EEXIST when there is a primary logger
+ * already. A directory that cannot be made or written is only warned of: the archive matters more.
+ */
+export function openRunFiles(places: RunPlaces): RunFiles {
+  const { mapDir, pid, isPrimary, warn } = places
+  const mapPath = join(mapDir, String(pid))
+  const socketLink = join(places.socketPath, '..', 'pmlogger.primary.socket')
+  try {
+    makeDir(mapDir, 0o775)
+    removeStale(mapDir)
+  } catch (error) {
+    warn(`Warning: error creating port file dir ${mapDir}: ${PcpError.from(error).text}`)
+  }
+  if (isPrimary) takePrimary(mapDir, pid)
+  const made: string[] = []
+  const link = (target: string, path: string): void => {
+    rmSync(path, { force: true })
+    symlinkSync(target, path)
+    made.push(path)
+  }
+  return {
+    publish({ port, pmcdHost, archive, note }) {
+      try {
+        const lines = [String(port), pmcdHost, archive, ...(note === undefined ? [] : [note])]
+        writeFileSync(mapPath, lines.map((line) => `${line}\n`).join(''), { mode: 0o644 })
+        if (!made.includes(mapPath)) made.push(mapPath)
+        if (!isPrimary || made.includes(join(mapDir, PRIMARY))) return
+        link(mapPath, join(mapDir, PRIMARY))
+        link(places.socketPath, socketLink)
+      } catch (error) {
+        warn(`Warning: cannot write ${mapPath}: ${PcpError.from(error).message}`)
+      }
+    },
+    close() {
+      for (const path of made.splice(0)) rmSync(path, { force: true })
+    },
+  }
+}
+
+/** Removes the maps of processes that are no more, and the link of a primary one whose map has gone. */
+function removeStale(mapDir: string): void {
+  for (const name of readdirSync(mapDir)) {
+    const path = join(mapDir, name)
+    if (/^\d+$/.test(name) && !isAlive(Number(name))) rmSync(path, { force: true })
+  }
+  const owner = primaryPid(mapDir)
+  if (owner !== undefined && !isAlive(owner)) rmSync(join(mapDir, PRIMARY), { force: true })
+}
+
+function takePrimary(mapDir: string, pid: number): void {
+  const owner = primaryPid(mapDir)
+  if (owner !== undefined && owner !== pid)
+    throw new PcpError(
+      'EEXIST',
+      `ERROR: there is already a primary pmlogger running, pid ${owner} linkfile=${join(mapDir, PRIMARY)}`,
+    )
+}
+
+/** Process id of the primary logger whose links are there. */
+export function primaryPid(mapDir: string): number | undefined {
+  const path = join(mapDir, PRIMARY)
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return undefined
+  const pid = Number(basename(readlinkSync(path)))
+  return Number.isInteger(pid) ? pid : undefined
+}
+
+/** Is there a process of this id? */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as { code?: unknown }).code !== 'ESRCH'
+  }
+}
+
+/** Notes of loggers that PCP's scripts start: their working directory gets a folio of the latest archive. */
+const SCRIPTED: ReadonlySet<string> = new Set(['pmlogger_check', 'pmlogger_daily', 'reexec'])
+
+/** Was this logger started by the control scripts? */
+export function isScripted(note: string | undefined): boolean {
+  return note !== undefined && SCRIPTED.has(note)
+}
+
+/** Writes the folio `Latest` that names the archive now being written. */
+export function writeLatestFolio(directory: string, host: string, archiveBase: string): void {
+  const text = [
+    'PCPFolio',
+    'Version: 1',
+    '# use pmafm(1) to process this PCP archive folio',
+    '#',
+    `Created: on ${hostname()} at ${ctime(Date.now())}`,
+    'Creator: pmlogger',
+    `${'#'.padEnd(15)} ${'Host'.padEnd(23)} Basename`,
+    '#',
+    `${'Archive:'.padEnd(15)} ${host.padEnd(23)} ${archiveBase}`,
+  ].join('\n')
+  const path = join(directory, 'Latest')
+  rmSync(path, { force: true })
+  writeFileSync(path, `${text}\n`)
+}

@@ -1,0 +1,87 @@
+/** When tasks are due: at intervals that do not drift, and one that is late leaves out what it missed. */
+import type { Task } from './tasks.ts'
+
+/** Time until a new task is done for the first time, in milliseconds. */
+const FIRST_MS = 20
+
+interface Entry {
+  task: Task
+  due: number
+  timer: NodeJS.Timeout | undefined
+  /** It was started and has not ended. */
+  isRunning: boolean
+}
+
+/** Starts tasks when they are due, each again only when it has ended. */
+export class Schedule {
+  readonly #entries = new Map<string, Entry>()
+  readonly #run: (task: Task) => Promise<void>
+  readonly #delayMs: number
+  #isStopped = false
+
+  /** `run` must not reject. `delayMs` puts off what is done for the first time, so that many schedules take turns. */
+  constructor(run: (task: Task) => Promise<void>, delayMs = 0) {
+    this.#run = run
+    this.#delayMs = delayMs
+  }
+
+  /** Takes these tasks in place of those before; one whose key was there keeps its beat. */
+  set(tasks: readonly Task[]): void {
+    const keys = new Set(tasks.map(({ key }) => key))
+    for (const [key, entry] of this.#entries) {
+      if (keys.has(key)) continue
+      clearTimeout(entry.timer)
+      this.#entries.delete(key)
+    }
+    // What is done once shall be there as early as possible.
+    for (const task of [...tasks].sort((a, b) => Number(b.deltaMs === 0) - Number(a.deltaMs === 0))) {
+      const entry = this.#entries.get(task.key)
+      if (entry === undefined) this.#add(task)
+      else {
+        const hasNew = task.metrics.some((metric) => !entry.task.metrics.includes(metric))
+        entry.task = task
+        if (task.deltaMs === 0 && hasNew) this.#arm(entry, performance.now())
+      }
+    }
+  }
+
+  /** Does what is done once again. */
+  repeatOnce(): void {
+    for (const entry of this.#entries.values())
+      if (entry.task.deltaMs === 0) this.#arm(entry, performance.now())
+  }
+
+  /** Nothing is started any more. */
+  stop(): void {
+    this.#isStopped = true
+    for (const { timer } of this.#entries.values()) clearTimeout(timer)
+    this.#entries.clear()
+  }
+
+  #add(task: Task): void {
+    const first = task.deltaMs === 0 ? 0 : FIRST_MS
+    const entry: Entry = { task, due: 0, timer: undefined, isRunning: false }
+    this.#entries.set(task.key, entry)
+    this.#arm(entry, performance.now() + first + this.#delayMs)
+  }
+
+  #arm(entry: Entry, due: number): void {
+    clearTimeout(entry.timer)
+    entry.due = due
+    if (this.#isStopped) return
+    entry.timer = setTimeout(() => this.#fire(entry), Math.max(0, due - performance.now()))
+  }
+
+  #fire(entry: Entry): void {
+    const { deltaMs } = entry.task
+    if (deltaMs > 0) {
+      const missed = Math.floor(Math.max(0, performance.now() - entry.due) / deltaMs)
+      this.#arm(entry, entry.due + (missed + 1) * deltaMs)
+    }
+    if (entry.isRunning) return
+    entry.isRunning = true
+    void this.#run(entry.task).then(() => {
+      entry.isRunning = false
+    })
+  }
+}

@@ -1,0 +1,65 @@
+/** What one logger is to do, and what it tells whoever runs it. */
+import type { OutputFiles } from '../archive/write/output-files.ts'
+import type { RecordBuffer } from '../archive/write/record-buffer.ts'
+import type { Context } from '../pmapi/context.ts'
+import type { LogLevel } from '../sys/log.ts'
+import type { LogStatement } from './config.ts'
+import type { Pool } from './pool.ts'
+import type { SizeLimit } from './sizes.ts'
+
+/** Where a logger writes what people should know. */
+export interface LoggerLog {
+  line(text: string): void
+  notice(level: LogLevel, text: string): void
+}
+
+/** One collector, one archive. */
+export interface LoggerSettings {
+  /** Connects; the logger closes the context. */
+  readonly open: (signal: AbortSignal) => Promise<Context>
+  /** How the collector was named, for messages. */
+  readonly source: string
+  readonly statements: readonly LogStatement[]
+  /** Interval of `default`. */
+  readonly defaultDeltaMs: number
+  readonly files: OutputFiles
+  /** As given, for messages. */
+  readonly archiveName: string
+  /** Absolute, without suffix. */
+  readonly archivePath: string
+  readonly version: 2 | 3
+  /** Name of the logger's own host. */
+  readonly ownHost: string
+  /** Host in the label, instead of the collector's name. */
+  readonly labelHost?: string
+  /** Zone in the label, instead of the collector's. */
+  readonly timezone?: { readonly timezone: string; readonly zoneinfo: string }
+  /** Ends the recording. */
+  readonly endLimit?: SizeLimit
+  /** Ends the recording so long after its start. */
+  readonly endAfterMs?: number
+  /** Begins a new volume. */
+  readonly volumeLimit?: SizeLimit
+  readonly pid: number
+  readonly isPrimary: boolean
+  /** Goes on although there is nothing to log. */
+  readonly lingers: boolean
+  /** Says how much each task writes. */
+  readonly reports: boolean
+  /** The port of control connections, in the first and the last record. */
+  readonly port: () => number
+  readonly log: LoggerLog
+  /** What loggers of a process share. */
+  readonly pool: Pool
+  readonly buffer?: RecordBuffer
+  /** Puts off the first fetches, in milliseconds. */
+  readonly delayMs?: number
+}
+
+/** How a logger ended. */
+export interface LoggerEnd {
+  /** Exit status. */
+  readonly status: number
+  /** Why: `Sample limit reached`. */
+  readonly reason: string
+}

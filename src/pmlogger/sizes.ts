@@ -1,0 +1,35 @@
+/** How much to write before something happens: -s and -v of pmlogger. pmlogger(1) */
+import { toSeconds } from '../base/timestamp.ts'
+import { parseInterval } from '../time/interval.ts'
+
+/** A limit: a number of results, of bytes, or a time. */
+export type SizeLimit =
+  | { readonly kind: 'samples'; readonly count: number }
+  | { readonly kind: 'bytes'; readonly bytes: number }
+  | { readonly kind: 'time'; readonly ms: number }
+
+/** Powers of 1024 by the first letter of the unit. */
+const POWERS: Readonly<Record<string, number>> = { b: 0, k: 1, m: 2, g: 3 }
+const SIZE = /^(\d+)\s*([a-z]*)$/i
+const BYTE_UNIT = /^(?:b|bytes?|[kmg](?:i?b|bytes?)?|(?:kilo|mega|giga)bytes?)$/
+
+/** Reads `100`, `10Mb`, `2 gigabytes` or `1 hour`; undefined for anything else and for nothing at all. */
+export function parseSizeLimit(text: string): SizeLimit | undefined {
+  const match = SIZE.exec(text.trim())
+  if (match !== null) {
+    const count = Number(match[1])
+    const unit = match[2]!.toLowerCase()
+    if (unit === '') return count > 0 ? { kind: 'samples', count } : undefined
+    if (BYTE_UNIT.test(unit)) return bytes(count * 1024 ** POWERS[unit[0]!]!)
+  }
+  try {
+    const ms = toSeconds(parseInterval(text)) * 1000
+    return ms > 0 ? { kind: 'time', ms } : undefined
+  } catch {
+    return undefined // the caller says which option is wrong
+  }
+}
+
+function bytes(count: number): SizeLimit | undefined {
+  return count > 0 ? { kind: 'bytes', bytes: count } : undefined
+}

@@ -1,0 +1,209 @@
+/**
+ * pmlogger: records the metrics of a collector into an archive, or with --farm those of many. pmlogger(1), docs/pmlogger.md
+ *
+ * Unlike the reference: SIGUSR2 is ignored, with a warning, where the archive's name holds no time, instead of ending with
+ * an error; a full disk is told and waited for.
+ */
+import { resolve } from 'node:path'
+import { toSeconds } from '../base/timestamp.ts'
+import type { ProcessSettings } from '../pmlogger/process-settings.ts'
+import { parseSizeLimit, type SizeLimit } from '../pmlogger/sizes.ts'
+import { loadConfig } from '../sys/config.ts'
+import { setProcessName } from '../sys/native/process-name.ts'
+import { processZone } from '../sys/zones.ts'
+import { FOREVER } from '../time/arithmetic.ts'
+import { makeZone } from '../time/zone.ts'
+import { endEarly, type OptionTable } from './lib/options.ts'
+import { openContext } from './lib/source.ts'
+import { type ParsedStandard, parseStandard, STANDARD } from './lib/standard.ts'
+import type { Tool, ToolIo } from './lib/tool.ts'
+import { samplingWindow } from './lib/window.ts'
+
+const TABLE: OptionTable = {
+  synopsis: '[options] archive',
+  rows: [
+    { heading: 'What to record' },
+    { short: 'c', long: 'config', arg: 'FILE', help: 'configuration [standard input]' },
+    { short: 'C', long: 'check', help: 'only say what is wrong with the configuration' },
+    STANDARD.host,
+    { short: 'o', long: 'local-PMDA', help: 'load agents into this process, without collector' },
+    STANDARD.specLocal,
+    STANDARD.namespace,
+    {
+      short: 't',
+      long: 'interval',
+      arg: 'DELTA',
+      help: 'interval of what is logged by default [60 seconds]',
+    },
+    { long: 'farm', arg: 'FILE', help: 'record all collectors that FILE names, each into an archive' },
+    { heading: 'Archive' },
+    { short: 'd', long: 'directory', arg: 'DIR', help: 'directory of the archive' },
+    { short: 'H', long: 'labelhost', arg: 'NAME', help: 'name of the host in the archive' },
+    { short: 'V', long: 'version', arg: 'N', help: 'version of the archive, 2 or 3' },
+    { short: 'v', long: 'volsize', arg: 'SIZE', help: 'begin a new volume after so much' },
+    { short: 'y', help: 'put the zone of this host into the archive' },
+    { heading: 'When to end' },
+    { short: 's', long: 'size', arg: 'SIZE', help: 'end after so many records, bytes or so long' },
+    STANDARD.finish,
+    { short: 'p', long: 'PID', arg: 'PID', help: 'end with this process' },
+    { short: 'L', long: 'linger', help: 'stay although there is nothing to log' },
+    { heading: 'Service' },
+    { short: 'P', long: 'primary', help: 'be the primary logger of this host' },
+    { short: 'l', long: 'log', arg: 'FILE', help: 'log file [pmlogger.log], - for standard error' },
+    { short: 'm', long: 'note', arg: 'TEXT', help: 'note for whoever lists the loggers' },
+    { short: 'N', long: 'notify', help: 'tell the service manager when it is ready' },
+    { short: 'I', long: 'pmlc-ipc-version', arg: 'N', help: 'version of the control protocol, 2 or 3' },
+    { short: 'U', long: 'username', arg: 'USER', help: 'account of a logger that root starts' },
+    { short: 'r', long: 'report', help: 'tell in the log how much each group of metrics takes' },
+    { short: 'u', help: 'does nothing: what is written is never held back' },
+    STANDARD.debug,
+    STANDARD.help,
+  ],
+}
+
+const DEFAULT_DELTA_MS = 60_000
+
+/** The command. */
+export const tool: Tool = {
+  name: 'pmlogger',
+  summary: 'record performance metrics into archives',
+  options: TABLE,
+  run,
+}
+
+async function run(io: ToolIo): Promise<number> {
+  const parsed = parseStandard(TABLE, io)
+  const settings = settingsOf(parsed, io)
+  // -V is about the archive here.
+  const given = parsed.given.filter(({ name }) => name !== 'V')
+  const early = endEarly(TABLE, { given, problems: parsed.problems }, io)
+  if (early !== undefined) return early
+  setProcessName(tool.name, io.args)
+  const { standard } = parsed
+  if (settings.farmPath !== undefined) {
+    const { runFarm } = await import('../pmlogger/farm.ts')
+    const open = (host: string, signal: AbortSignal) =>
+      openContext({ ...standard, source: 'host', hosts: [host] }, { ...io, signal })
+    return runFarm(settings.farmPath, settings, { ...io, open })
+  }
+  const { runLogger } = await import('../pmlogger/process.ts')
+  const isLocal = parsed.given.some(({ name }) => name === 'o')
+  const source = isLocal ? ({ ...standard, source: 'local' } as const) : standard
+  return runLogger(settings, { ...io, open: (signal) => openContext(source, { ...io, signal }) })
+}
+
+/** Checks every option; mistakes are added to the problems. */
+function settingsOf({ given, operands, problems, standard }: ParsedStandard, io: ToolIo): ProcessSettings {
+  const last = (name: string): string | undefined => given.findLast((option) => option.name === name)?.value
+  const has = (name: string): boolean => last(name) !== undefined
+  const { variables } = loadConfig(io.env)
+  const limit = (name: string, what: string): SizeLimit | undefined => {
+    const text = last(name)
+    const found = text === undefined ? undefined : parseSizeLimit(text)
+    if (text !== undefined && found === undefined)
+      problems.push(`illegal size argument '${text}' for ${what} size`)
+    return found
+  }
+  const number = (name: string, isFine: (n: number) => boolean, problem: (text: string) => string) => {
+    const text = last(name)
+    if (text === undefined) return undefined
+    if (/^\d+$/.test(text) && isFine(Number(text))) return Number(text)
+    problems.push(problem(text))
+    return undefined
+  }
+  if (has('P') && standard.hosts.length > 0)
+    problems.push(
+      '-P and -h are mutually exclusive; use -P only when running\npmlogger on the same (local) host as the PMCD to which it connects.',
+    )
+  if (has('o') && standard.hosts.length > 0)
+    problems.push(
+      '-o and -h are mutually exclusive; use -o only when running\npmlogger on the same (local) host as the DSO PMDA(s) being used.',
+    )
+  const needsArchive = !has('C') && !has('farm')
+  if (needsArchive && operands.length < 1) problems.push('insufficient arguments')
+  if (operands.length > (needsArchive ? 1 : 0) && !has('C')) problems.push('too many arguments')
+  const installed = variables['PCP_ARCHIVE_VERSION'] === '2' ? 2 : 3
+  const version = number(
+    'V',
+    (n) => n === 2 || n === 3,
+    () => '-V requires a version number of 2 or 3',
+  )
+  const controlVersion = number(
+    'I',
+    (n) => n === 2 || n === 3,
+    (text) =>
+      /^\d+$/.test(text)
+        ? `unsupported pmlc IPC version (${text})`
+        : `non-numeric pmlc IPC version (${text})`,
+  )
+  const watchedPid = number(
+    'p',
+    (n) => n > 0,
+    (text) => `invalid process identifier (${text})`,
+  )
+  const directory = last('d')
+  return {
+    ...defined({
+      configName: last('c') === '-' ? undefined : last('c'),
+      farmPath: last('farm'),
+      directory: directory === undefined ? undefined : resolve(io.cwd, expandShell(directory, io)),
+      labelHost: last('H'),
+      note: last('m'),
+      watchedPid,
+      endLimit: limit('s', 'exit'),
+      volumeLimit: limit('v', 'volume'),
+      endAtMs: endOf(standard, problems, io),
+      username: last('U'),
+    }),
+    checksOnly: has('C'),
+    archive: operands[0] ?? '',
+    source: has('o') ? 'local context' : (standard.hosts[0] ?? 'local:'),
+    controlVersion: controlVersion ?? 3,
+    logName: last('l') ?? 'pmlogger.log',
+    lingers: has('L'),
+    notifies: has('N'),
+    isPrimary: has('P'),
+    reports: has('r'),
+    defaultDeltaMs: defaultDelta(last('t') ?? io.env['PMLOGGER_INTERVAL'], problems),
+    version: (version ?? installed) === 2 ? 2 : 3,
+    usesOwnZone: has('y'),
+  }
+}
+
+function defaultDelta(text: string | undefined, problems: string[]): number {
+  if (text === undefined) return DEFAULT_DELTA_MS
+  const limit = parseSizeLimit(/^\d+$/.test(text) ? `${text} sec` : text)
+  if (limit?.kind === 'time') return Math.round(limit.ms)
+  problems.push('illegal -t argument')
+  return DEFAULT_DELTA_MS
+}
+
+/** -T in milliseconds since the epoch; undefined without one. */
+function endOf(standard: ParsedStandard['standard'], problems: string[], io: ToolIo): number | undefined {
+  if (standard.window.finish === undefined) return undefined
+  const { name, bytes } = processZone(io.env)
+  try {
+    const { finish } = samplingWindow(standard, undefined, makeZone(name, bytes), io)
+    return finish === FOREVER ? undefined : toSeconds(finish) * 1000
+  } catch (error) {
+    problems.push((error as Error).message.trimEnd())
+    return undefined
+  }
+}
+
+/** What the shell makes of a directory: PCP's scripts give commands and variables in it. */
+function expandShell(directory: string, io: ToolIo): string {
+  if (!/[$`~*?]/.test(directory)) return directory
+  const { execFileSync } = process.getBuiltinModule('node:child_process')
+  const text = execFileSync('/bin/sh', ['-c', `echo ${directory}`], {
+    cwd: io.cwd,
+    env: io.env,
+    encoding: 'utf8',
+  })
+  return text.trimEnd()
+}
+
+/** Optional settings that were not given are left out rather than undefined. */
+function defined<T extends object>(settings: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as never
+}
