@@ -1,0 +1,102 @@
+/** What pmclient asks for: the metrics, each in the units that the report has. */
+import type { Timestamp } from '../../base/timestamp.ts'
+import { isError, PcpError } from '../../model/errors.ts'
+import { extract } from '../../model/value-set.ts'
+import type { Context } from '../../pmapi/context.ts'
+import type { FetchGroup } from '../../pmapi/fetch-group.ts'
+import type { FetchIndom, FetchItem } from '../../pmapi/fetch-item.ts'
+import type { SamplingWindow } from '../lib/window.ts'
+
+const NCPU = 'hinv.ncpu'
+const USER = 'kernel.percpu.cpu.user'
+const SYS = 'kernel.percpu.cpu.sys'
+const FREE = 'mem.freemem'
+const DISK = 'disk.all.total'
+const LOAD = 'kernel.all.load'
+
+/** One sample; undefined where there is no value. */
+export interface Sample {
+  /** Of all processors together, 0 to 1. */
+  readonly utilisation: number | undefined
+  readonly busiest: { readonly cpu: number; readonly utilisation: number } | undefined
+  readonly freeMbytes: number | undefined
+  /** Disk operations a second. */
+  readonly iops: number | undefined
+  readonly load1: number | undefined
+  readonly load15: number | undefined
+}
+
+/** The metrics, to be fetched together again and again. */
+export interface Activity {
+  readonly group: FetchGroup
+  readonly processors: number
+  /** What the last fetch brought. */
+  readonly read: () => Sample
+}
+
+/** Says what is wanted. Throws PcpError that names a metric which is not there. */
+export async function openActivity(group: FetchGroup, window: SamplingWindow): Promise<Activity> {
+  const { context } = group
+  await checkNames(context)
+  const processors = await countProcessors(context, window.start)
+  // Time a second is a share of a processor.
+  const user = await group.indom(USER, { scale: 'sec/sec' })
+  const sys = await group.indom(SYS, { scale: 'sec/sec' })
+  const free = await group.item(FREE, { scale: 'Mbyte' })
+  const disk = await group.item(DISK, { scale: 'count/sec' })
+  const load1 = await group.item(LOAD, { instance: '1 minute' })
+  const load15 = await group.item(LOAD, { instance: '15 minute' })
+  const read = (): Sample => {
+    const shares = sharesOf(user, sys)
+    const busiest = [...shares].reduce<[number, number] | undefined>(
+      (most, each) => (most === undefined || each[1] > most[1] ? each : most),
+      undefined,
+    )
+    return {
+      utilisation: busiest && [...shares.values()].reduce((sum, share) => sum + share, 0) / processors,
+      busiest: busiest && { cpu: busiest[0], utilisation: busiest[1] },
+      freeMbytes: numberOf(free),
+      iops: numberOf(disk),
+      load1: numberOf(load1),
+      load15: numberOf(load15),
+    }
+  }
+  return { group, processors, read }
+}
+
+async function checkNames(context: Context): Promise<void> {
+  const names = [LOAD, USER, SYS, FREE, DISK, NCPU]
+  const found = await context.lookupNames(names)
+  for (const [i, id] of found.entries())
+    if (isError(id)) throw new PcpError(id.code, `metric "${names[i]}" not in name space`, { cause: id })
+}
+
+/** In an archive the number may stand some records behind the start. */
+async function countProcessors(context: Context, start: Timestamp): Promise<number> {
+  const { archive } = context
+  const id = await context.lookupName(NCPU)
+  const { type } = await context.desc(id)
+  archive?.setMode('forward', start)
+  for (;;) {
+    const set = (await context.fetch([id])).sets[0]!
+    if (set.status > 0) return Number(extract(set, 0, type))
+    if (archive === undefined) throw PcpError.fromStatus(set.status || -12351, NCPU)
+  }
+}
+
+/** Of each processor, in the order of their numbers; none when a value is missing. */
+function sharesOf(user: FetchIndom, sys: FetchIndom): ReadonlyMap<number, number> {
+  const inSystem = new Map(sys.instances.map((item) => [item.id, numberOf(item)]))
+  const shares = new Map<number, number>()
+  for (const item of user.instances) {
+    const inUser = numberOf(item)
+    const rest = inSystem.get(item.id)
+    if (inUser === undefined || rest === undefined) return new Map()
+    shares.set(item.id, inUser + rest)
+  }
+  return shares
+}
+
+function numberOf({ value }: FetchItem): number | undefined {
+  return value === undefined ? undefined : Number(value)
+}

@@ -1,0 +1,28 @@
+/** How pmclient lays out its report. */
+import type { Timestamp } from '../../base/timestamp.ts'
+import { ctime } from '../../time/stamp.ts'
+import type { Zone } from '../../time/zone.ts'
+import type { Sample } from './activity.ts'
+
+/** What stands above every few rows. `where` says whose values these are. */
+export function heading(where: string, { sec }: Timestamp, zone: Zone, processors: number): string {
+  const many = processors > 1
+  return (
+    `${where}${ctime(sec, zone)}\n` +
+    `  CPU${many ? '  Busy    Busy' : ''}  Free Mem   Disk     Load Average\n` +
+    ` Util${many ? '   CPU    Util' : ''}  (Mbytes)   IOPS    1 Min  15 Min\n`
+  )
+}
+
+/** One row; what is not known is a question mark. */
+export function rowText(sample: Sample, processors: number): string {
+  const { utilisation, busiest, freeMbytes, iops, load1, load15 } = sample
+  let text = fixed(utilisation, 2, 5)
+  if (processors > 1) text += `   ${fixed(busiest?.cpu, 0, 3)}   ${fixed(busiest?.utilisation, 2, 5)}`
+  text += ` ${fixed(freeMbytes, 3, 9)} ${fixed(iops === undefined ? undefined : Math.trunc(iops + 0.5), 0, 6)}`
+  return `${text}  ${fixed(load1, 2, 7)} ${fixed(load15, 2, 7)}\n`
+}
+
+function fixed(value: number | undefined, decimals: number, width: number): string {
+  return (value === undefined ? '?' : value.toFixed(decimals)).padStart(width)
+}
