@@ -146,8 +146,10 @@ export class RecordWindow implements RecordView {
   #cover(position: number, length: number, isBackward: boolean): boolean {
     if (position >= this.#from && position + length <= this.#to) return true
     const { source, path } = this.#target!
-    if (source.bytes !== undefined || position + length > source.size) return false
-    const size = Math.max(this.#bufferBytes, length)
+    if (source.bytes !== undefined) return false
+    const fileSize = source.size
+    if (position + length > fileSize) return false
+    const size = Math.max(length, Math.min(this.#bufferBytes, fileSize))
     if (this.#buffer.length < size) this.#buffer = new Uint8Array(size)
     const from = isBackward ? Math.max(0, position + length - this.#buffer.length) : position
     this.#show(this.#buffer)
