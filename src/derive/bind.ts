@@ -271,7 +271,12 @@ class Binder {
       novalue: isNovalue(expr.left) ? a.meta : b.meta,
     }
     const outcome = ternaryMeta(sides, this.#context.sameIndom)
-    if ('type' in outcome) return { kind: 'ternary', meta: outcome, guard, a, b }
+    if ('type' in outcome) {
+      const { indom } = guard.meta
+      const isPaired = indom === PM_INDOM_NULL || this.#context.sameIndom(indom, outcome.indom)
+      // Instances of a domain that is not the values' choose nothing; the reference pairs them by position.
+      return isPaired ? { kind: 'ternary', meta: outcome, guard, a, b } : { kind: 'none', meta: outcome }
+    }
     const branches = `${sideStr(expr.left)} : ${sideStr(expr.right)}`
     throw new Failure(outcome.aboutGuard ? `${sideStr(expr.guard)} ? ${branches}` : branches, outcome.why)
   }

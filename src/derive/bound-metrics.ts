@@ -148,7 +148,8 @@ export class BoundMetrics {
     }
     if (unbound.length === 0) return
     await this.#learn(new Set(unbound.flatMap(({ expr }) => [...namesIn(expr)])), ask)
-    for (const definition of unbound) this.#bindOne(definition)
+    const pending = new Set(unbound.map(({ pmid }) => pmid))
+    for (const definition of unbound) this.#bindOne(definition, pending)
   }
 
   /** Looks names up that were not yet. */
@@ -173,25 +174,25 @@ export class BoundMetrics {
     }
   }
 
-  #bindOne(definition: DerivedDefinition): void {
+  /** Binds one metric, after those of `pending` that it stands for. */
+  #bindOne(definition: DerivedDefinition, pending: ReadonlySet<Pmid>): void {
     const { pmid, expr } = definition
     if (this.#bound.has(pmid)) return
     this.#bound.set(pmid, new PcpError('PM_ERR_BADDERIVE')) // what an alias of itself finds
     const { sameIndom } = this.#options
     const outcome = bind(expr, {
-      operand: (name) => this.#operand(name),
+      operand: (name) => this.#operand(name, pending),
       sameIndom: (a, b) => a === b || sameIndom?.(a, b) === true,
     })
     this.#bound.set(pmid, isBindFault(outcome) ? this.#failed(definition, outcome) : described(pmid, outcome))
   }
 
-  #operand(name: string): Operand {
+  #operand(name: string, pending: ReadonlySet<Pmid>): Operand {
     const known = this.#descs.get(name)
     if (known !== undefined && (known.desc !== undefined || known.isKnown)) return known
     const other = this.#find(name)
     if (other === undefined) return { desc: undefined, isDerived: false, isKnown: false }
-    const bound = this.#bound.get(other.pmid)
-    if (bound === undefined && other.expr.kind === 'metric') this.#bindOne(other)
+    if (pending.has(other.pmid)) this.#bindOne(other, pending)
     const desc = this.desc(other.pmid)
     return isError(desc) ? { desc: undefined, isDerived: true, isKnown: true } : { desc, isDerived: true }
   }

@@ -19,9 +19,15 @@ export class Histories {
   /** The history of a requester, made when it is first asked for. */
   of({ client, context }: Requester): History {
     let contexts = this.#byClient.get(client)
-    if (contexts === undefined) this.#byClient.set(client, (contexts = new Map()))
+    if (contexts === undefined) {
+      contexts = new Map()
+      this.#byClient.set(client, contexts)
+    }
     let history = contexts.get(context)
-    if (history === undefined) contexts.set(context, (history = new Map()))
+    if (history === undefined) {
+      history = new Map()
+      contexts.set(context, history)
+    }
     return history
   }
 
@@ -82,7 +88,10 @@ function valuesOf(
   if (isError(metric)) return emptySet(id, new PcpError('PM_ERR_PMID').status)
   const { root, slots } = metric.binding
   let memory = history.get(id)
-  if (memory === undefined) history.set(id, (memory = new Array<undefined>(slots).fill(undefined)))
+  if (memory === undefined) {
+    memory = new Array<undefined>(slots).fill(undefined)
+    history.set(id, memory)
+  }
   const column = evaluate(root, {
     timestamp,
     setOf: (operand) => sets.get(operand) ?? emptySet(operand),

@@ -43,7 +43,7 @@ function rates(inst: Int32Array, grown: Float64Array, elapsed: number, rule: Cha
   const values = new Float64Array(grown.length)
   const kept: number[] = []
   for (let i = 0; i < values.length; i++) {
-    values[i] = (grown[i]! * rule.factor) / elapsed
+    values[i] = (grown[i]! / elapsed) * rule.factor
     if (rule.sem !== PM_SEM_COUNTER || !(grown[i]! < 0)) kept.push(i)
   }
   const isWhole = kept.length === values.length

@@ -222,11 +222,11 @@ export function rateMeta(word: number): { readonly units: number; readonly facto
   if (units.dimTime === 0)
     return { units: packUnits({ ...units, dimTime: -1, scaleTime: PM_TIME_SEC }), factor: 1 }
   if (units.dimTime !== 1) return undefined
-  const perSecond =
-    units.scaleTime <= PM_TIME_SEC
-      ? 1 / timeRatio(units.scaleTime, PM_TIME_SEC)
-      : timeRatio(PM_TIME_SEC, units.scaleTime)
-  return { units: packUnits({ ...units, dimTime: 0, scaleTime: 0 }), factor: perSecond }
+  // Step by step, as the reference does it: the last bits of a rate depend on it.
+  let factor = 1
+  for (let i = units.scaleTime + 1; i <= PM_TIME_SEC; i++) factor /= TIME_STEPS[i]!
+  for (let i = PM_TIME_SEC + 1; i <= units.scaleTime; i++) factor *= TIME_STEPS[i] ?? 1
+  return { units: packUnits({ ...units, dimTime: 0, scaleTime: 0 }), factor }
 }
 
 /** May values in these units be rescaled to those? Without dimension means count. */
