@@ -23,6 +23,7 @@ import { type Clock, SYSTEM_CLOCK } from './clock.ts'
 import { withEventMetrics } from './event-metrics.ts'
 import type { Row } from './row.ts'
 import { type SampleOptions, sampleRows, type ValuesOptions, valuesOnce } from './sample.ts'
+import { type Columns, sampleTable, type TableOptions, type TableRow } from './table.ts'
 import { traced } from './traced.ts'
 
 /** What every question may carry. */
@@ -278,6 +279,24 @@ export class Context {
    */
   sample<N extends string>(names: readonly N[], options: SampleOptions = {}): AsyncGenerator<Row<N>> {
     return sampleRows(this, names, options, this.#clock)
+  }
+
+  /**
+   * Typed rows at an interval that does not drift, or through an archive: each column says which metric, which instances, in
+   * which units. Counters are change a second, discrete values hold until there is another one. Errors as for `sample`;
+   * PM_ERR_INDOM, PM_ERR_INST for instances that do not fit, PM_ERR_CONV for units that do not.
+   *
+   * @example
+   * const columns = {
+   *   load: 'kernel.all.load[1 minute]',
+   *   read: { metric: 'disk.dev.read_bytes', instances: 'all', scale: 'Mbyte/sec' },
+   * } as const
+   * for await (const { time, values } of pcp.table(columns, { every: '10s' })) {
+   *   console.log(time.sec, values.load?.toFixed(2), values.read.get('sda'))
+   * }
+   */
+  table<const C extends Columns>(columns: C, options: TableOptions = {}): AsyncGenerator<TableRow<C>> {
+    return sampleTable(this, columns, options, this.#clock)
   }
 
   /** The values of metrics now, named. A name with others below it stands for all of them. PM_ERR_NAME. */

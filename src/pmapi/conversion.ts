@@ -105,16 +105,20 @@ export function applyConversion(
   return asType(scaled, PM_TYPE_DOUBLE, type)
 }
 
+/** Change a second between two readings, whichever was taken first. */
 function rateOf(type: number, now: Reading, before: Reading | undefined, wraps: boolean): number {
   const elapsed = before === undefined ? 0 : now.at - before.at
-  if (before === undefined || elapsed <= 0)
+  if (before === undefined || elapsed === 0)
     throw new PcpError('PM_ERR_VALUE', 'No value before to make a rate of')
-  const [a, b] = [before.value, now.value]
-  if (typeof a === 'string' || typeof b === 'string' || typeof a === 'object' || typeof b === 'object')
-    throw noConversion('only numbers have rates')
+  const [a, b] = elapsed > 0 ? [before.value, now.value] : [now.value, before.value]
+  if (!isNumeric(a) || !isNumeric(b)) throw noConversion('only numbers have rates')
   const growth = counterGrowth(a, b, type, wraps)
   if (growth === undefined) throw new PcpError('PM_ERR_VALUE', 'The value decreased')
-  return growth / elapsed
+  return growth / Math.abs(elapsed)
+}
+
+function isNumeric(value: Value): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
 }
 
 function asType(value: number | bigint, from: number, to: number): Value {

@@ -17,6 +17,7 @@ import {
   Item,
   type Member,
 } from './fetch-item.ts'
+import { findInstance, InstanceNames } from './instance-names.ts'
 
 /** How one value is wanted. */
 export interface ItemOptions extends ConversionOptions {
@@ -66,7 +67,7 @@ export interface FetchGroupOptions {
 export class FetchGroup {
   readonly #context: Context
   readonly #options: FetchGroupOptions
-  readonly #names = new Map<Indom, Map<number, string>>()
+  readonly #names: InstanceNames
   #members: Member[] = []
   #profile: Profile | undefined
   #before: { readonly timestamp: Timestamp; readonly sets: ReadonlyMap<Pmid, ValueSet> } | undefined
@@ -74,6 +75,7 @@ export class FetchGroup {
 
   private constructor(context: Context, options: FetchGroupOptions) {
     this.#context = context
+    this.#names = new InstanceNames(context)
     this.#options = options
   }
 
@@ -98,7 +100,7 @@ export class FetchGroup {
    */
   async item(metric: string, options: ItemOptions = {}): Promise<FetchItem> {
     const desc = await this.#desc(metric)
-    const instance = await this.#instance(desc, options.instance)
+    const instance = await findInstance(this.#context, desc, options.instance)
     const item = new Item(planConversion(desc, options), instance, this.#isWrapping, this.#repeats(desc))
     return this.#add(item)
   }
@@ -107,7 +109,7 @@ export class FetchGroup {
   async indom(metric: string, options: IndomOptions = {}): Promise<FetchIndom> {
     const desc = await this.#desc(metric)
     const conversion = planConversion(desc, options)
-    const names = (set: ValueSet): Promise<ReadonlyMap<number, string>> => this.#namesFor(desc.indom, set)
+    const names = (set: ValueSet): Promise<ReadonlyMap<number, string>> => this.#names.of(desc.indom, set)
     const max = options.max ?? Number.POSITIVE_INFINITY
     const indom = new IndomItem(conversion, max, names, this.#isWrapping, this.#repeats(desc))
     return this.#add(indom)
@@ -118,9 +120,9 @@ export class FetchGroup {
     const desc = await this.#desc(metric)
     if (desc.type !== PM_TYPE_EVENT && desc.type !== PM_TYPE_HIGHRES_EVENT)
       throw new PcpError('PM_ERR_TYPE', `"${metric}" has no event records`)
-    const instance = await this.#instance(desc, options.instance)
+    const instance = await findInstance(this.#context, desc, options.instance)
     const fieldDesc = await this.#desc(options.field)
-    const fieldInstance = await this.#instance(fieldDesc, options.fieldInstance)
+    const fieldInstance = await findInstance(this.#context, fieldDesc, options.fieldInstance)
     const conversion = planConversion(fieldDesc, { ...options, scale: options.scale ?? 'instant' })
     if (conversion.isRate) throw new PcpError('PM_ERR_CONV', 'Fields of event records have no rates')
     const events = new EventsItem(desc, instance, conversion, fieldInstance, options.max)
@@ -191,14 +193,6 @@ export class FetchGroup {
     return this.#context.desc(await this.#context.lookupName(metric))
   }
 
-  async #instance({ indom }: MetricDesc, name: string | undefined): Promise<number | undefined> {
-    if ((indom === PM_INDOM_NULL) !== (name === undefined)) {
-      const what = name === undefined ? 'needs an instance' : `has no instance "${name}"`
-      throw new PcpError('PM_ERR_INDOM', `The metric ${what}`)
-    }
-    return name === undefined ? undefined : this.#context.instanceId(indom, name)
-  }
-
   /** Only the instances of the items, and whole domains where an item wants all. */
   #profileOf(): Profile {
     const wanted = new Map<Indom, number[] | undefined>()
@@ -210,15 +204,5 @@ export class FetchGroup {
     let profile = exclude(ALL_INSTANCES, PM_INDOM_NULL)
     for (const [indom, instances] of wanted) profile = include(profile, indom, instances)
     return profile
-  }
-
-  /** Names of the instances of a domain, asked again when a set has one that is not known yet. */
-  async #namesFor(indom: Indom, set: ValueSet): Promise<ReadonlyMap<number, string>> {
-    const known = this.#names.get(indom) ?? new Map<number, string>()
-    if (indom === PM_INDOM_NULL || set.inst.every((id) => known.has(id))) return known
-    const { ids, names } = await this.#context.instances(indom)
-    for (const [i, id] of ids.entries()) known.set(id, names[i]!)
-    this.#names.set(indom, known)
-    return known
   }
 }

@@ -106,5 +106,7 @@ export {
   type ValueIn,
 } from './known-metrics.ts'
 export { type MetricSpec, parseMetricSpec } from './metric-spec.ts'
+export type { ReadingsOptions } from './readings.ts'
 export { type MetricValues, type PlainValues, Row, type RowJson } from './row.ts'
 export type { SampleOptions, ValuesOptions } from './sample.ts'
+export type { Cell, Column, Columns, TableOptions, TableRow } from './table.ts'

@@ -2,15 +2,16 @@
 import { secondsBetween } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, PcpError } from '../model/errors.ts'
-import { type Indom, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
+import { PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { counterGrowth, rateUnits } from '../model/rate.ts'
 import { PM_SEM_COUNTER } from '../model/types.ts'
 import { unitsStr } from '../model/units.ts'
 import { extract } from '../model/value-set.ts'
 import type { FetchResult, Value, ValueSet } from '../model/values.ts'
-import { parseInterval } from '../time/interval.ts'
 import type { Clock } from './clock.ts'
 import type { CallOptions, Context } from './context.ts'
+import { InstanceNames, isWanted } from './instance-names.ts'
+import { type ReadingsOptions, readings } from './readings.ts'
 import { type MetricValues, Row } from './row.ts'
 
 /** How `Context.values` reads. */
@@ -20,9 +21,7 @@ export interface ValuesOptions extends CallOptions {
 }
 
 /** How `Context.sample` reads. */
-export interface SampleOptions extends ValuesOptions {
-  /** Time from one row to the next: seconds, or text such as `'500ms'` or `'1 min'`. Default one second. */
-  readonly every?: number | string
+export interface SampleOptions extends ValuesOptions, ReadingsOptions {
   /** Give counters as change a second. The first row then comes one interval late, as it needs two readings. */
   readonly rates?: boolean
   /** Stop after this many rows. */
@@ -47,50 +46,28 @@ export async function valuesOnce(
   options: ValuesOptions,
 ): Promise<Row> {
   const sampler = new Sampler(context, options)
-  await sampler.open(names)
-  return sampler.row(await sampler.fetch(), undefined)
+  const ids = await sampler.open(names)
+  return sampler.row(await context.fetch(ids, options), undefined)
 }
 
-/** Reads the values at an interval that does not drift: a slow reading skips moments, it does not shift them. */
+/** Reads the values at an interval that does not drift, or through an archive. */
 export async function* sampleRows(
   context: Context,
   names: readonly string[],
   options: SampleOptions,
   clock: Clock,
 ): AsyncGenerator<Row> {
-  const { count = Number.POSITIVE_INFINITY, every = 1, signal } = options
-  const interval = intervalMs(every)
+  const { count = Number.POSITIVE_INFINITY } = options
   const sampler = new Sampler(context, options)
-  await sampler.open(names)
-  const start = clock.now()
+  const ids = await sampler.open(names)
   let before: FetchResult | undefined
-  for (let rows = 0; rows < count; ) {
-    const result = await sampler.fetch()
+  let rows = 0
+  for await (const result of readings(context, ids, options, clock)) {
     if (before !== undefined || !sampler.needsTwo) {
-      rows++
       yield await sampler.row(result, before)
-      if (rows >= count) return
+      if (++rows >= count) return
     }
     before = result
-    const now = clock.now()
-    const next = start + (Math.floor((now - start) / interval) + 1) * interval
-    await clock.sleep(next - now, signal)
-  }
-}
-
-function intervalMs(every: number | string): number {
-  const ms = typeof every === 'number' ? every * 1000 : milliseconds(every)
-  if (!(ms > 0)) throw new PcpError('PM_ERR_ARG', `An interval must be positive: ${every}`)
-  return ms
-}
-
-/** PCP reads `ms` as minutes, the plural of `m`. Nobody who writes it in a program means that. */
-function milliseconds(text: string): number {
-  try {
-    const { sec, nsec } = parseInterval(text.replace(/(?<=[\d.]\s*[mun])s\b/gi, 'sec'))
-    return sec * 1000 + nsec / 1e6
-  } catch (error) {
-    throw new PcpError('PM_ERR_ARG', `Not an interval: "${text}"`, { cause: error })
   }
 }
 
@@ -99,11 +76,11 @@ class Sampler {
   readonly #context: Context
   readonly #options: SampleOptions
   #metrics: readonly Sampled[] = []
-  #ids: readonly Pmid[] = []
-  readonly #instanceNames = new Map<Indom, Map<number, string>>()
+  readonly #names: InstanceNames
 
   constructor(context: Context, options: SampleOptions) {
     this.#context = context
+    this.#names = new InstanceNames(context)
     this.#options = options
   }
 
@@ -112,7 +89,7 @@ class Sampler {
     return this.#metrics.some(({ rateFactor }) => rateFactor !== undefined)
   }
 
-  async open(names: readonly string[]): Promise<void> {
+  async open(names: readonly string[]): Promise<readonly Pmid[]> {
     const leaves = await this.#leaves(names)
     const descs = await this.#context.descs([...leaves.values()], this.#options)
     this.#metrics = [...leaves.keys()].map((name, i) => {
@@ -121,7 +98,7 @@ class Sampler {
         throw new PcpError(desc.code, `No descriptor of "${name}": ${desc.text}`, { cause: desc })
       return this.#sampled(name, desc)
     })
-    this.#ids = [...leaves.values()]
+    return [...leaves.values()]
   }
 
   #sampled(name: string, desc: MetricDesc): Sampled {
@@ -147,16 +124,13 @@ class Sampler {
     return leaves
   }
 
-  fetch(): Promise<FetchResult> {
-    return this.#context.fetch(this.#ids, this.#options)
-  }
-
   async row(result: FetchResult, before: FetchResult | undefined): Promise<Row> {
     const elapsed = before === undefined ? 0 : secondsBetween(before.timestamp, result.timestamp)
     const metrics = new Map<string, MetricValues>()
     for (const [i, metric] of this.#metrics.entries()) {
       const set = result.sets[i]!
-      const names = await this.#namesFor(metric.desc.indom, set)
+      const { indom } = metric.desc
+      const names = indom === PM_INDOM_NULL ? undefined : await this.#names.of(indom, set, this.#options)
       metrics.set(metric.name, this.#values(metric, set, before?.sets[i], elapsed, names))
     }
     return new Row(result.timestamp, metrics)
@@ -171,6 +145,7 @@ class Sampler {
   ): MetricValues {
     const { name, desc, units } = metric
     const error = set.status < 0 ? PcpError.fromStatus(set.status, name) : undefined
+    const { instances: wanted } = this.#options
     const instances = new Map<string, Value>()
     let value: Value | undefined
     for (let i = 0; i < set.status; i++) {
@@ -179,7 +154,8 @@ class Sampler {
       if (names === undefined) value = read
       else {
         const instance = names.get(set.inst[i]!)
-        if (instance !== undefined && this.#wantsInstance(instance)) instances.set(instance, read)
+        if (instance !== undefined && (wanted === undefined || isWanted(wanted, instance)))
+          instances.set(instance, read)
       }
     }
     return { name, desc, units, error, value, instances }
@@ -195,35 +171,15 @@ class Sampler {
   ): Value | undefined {
     const value = extract(set, i, desc.type)
     if (rateFactor === undefined) return value
-    if (before === undefined || elapsed <= 0) return undefined
+    if (before === undefined || elapsed === 0) return undefined
     // Instances mostly keep their places.
     const k = before.inst[i] === set.inst[i] ? i : before.inst.indexOf(set.inst[i]!)
     if (k < 0) return undefined
     const earlier = extract(before, k, desc.type)
     if (!isNumeric(value) || !isNumeric(earlier)) return undefined
-    const growth = counterGrowth(earlier, value, desc.type, this.#options.counterWrap)
-    return growth === undefined ? undefined : (growth / elapsed) * rateFactor
-  }
-
-  #wantsInstance(name: string): boolean {
-    const { instances } = this.#options
-    if (instances === undefined) return true
-    const blank = name.indexOf(' ')
-    return instances.includes(name) || (blank > 0 && instances.includes(name.slice(0, blank)))
-  }
-
-  /** Names of the instances of a domain, asked again when a set has one that is not known yet. */
-  async #namesFor(indom: Indom, set: ValueSet): Promise<ReadonlyMap<number, string> | undefined> {
-    if (indom === PM_INDOM_NULL) return undefined
-    const known = this.#instanceNames.get(indom)
-    if (known !== undefined && set.inst.every((inst) => known.has(inst))) return known
-    const names = new Map<number, string>()
-    if (set.status > 0) {
-      const listed = await this.#context.instances(indom, this.#options)
-      for (const [i, id] of listed.ids.entries()) names.set(id, listed.names[i]!)
-      this.#instanceNames.set(indom, names)
-    }
-    return names
+    const [first, last] = elapsed > 0 ? [earlier, value] : [value, earlier]
+    const growth = counterGrowth(first, last, desc.type, this.#options.counterWrap)
+    return growth === undefined ? undefined : (growth / Math.abs(elapsed)) * rateFactor
   }
 }
 

@@ -1,0 +1,50 @@
+/** Instances by name and names by instance, remembered while somebody samples. pmNameInDom(3), pmLookupInDom(3) */
+import type { MetricDesc } from '../model/desc.ts'
+import { PcpError } from '../model/errors.ts'
+import { type Indom, PM_INDOM_NULL } from '../model/ids.ts'
+import type { ValueSet } from '../model/values.ts'
+import type { CallOptions, Context } from './context.ts'
+
+/** Names of the instances in value sets, asked for again when a set has one that is not known yet. */
+export class InstanceNames {
+  readonly #context: Context
+  readonly #known = new Map<Indom, Map<number, string>>()
+
+  constructor(context: Context) {
+    this.#context = context
+  }
+
+  /** Names by instance, at least of those in the set that anybody knows; none for a metric without instances. */
+  async of(indom: Indom, set: ValueSet, options?: CallOptions): Promise<ReadonlyMap<number, string>> {
+    const known = this.#known.get(indom) ?? new Map<number, string>()
+    if (indom === PM_INDOM_NULL || set.inst.every((id) => known.has(id))) return known
+    const { ids, names } = await this.#context.instances(indom, options)
+    for (const [i, id] of ids.entries()) known.set(id, names[i]!)
+    this.#known.set(indom, known)
+    return known
+  }
+}
+
+/**
+ * The instance of that name, at any time of an archive; undefined for a metric without instances. PM_ERR_INDOM when there is
+ * a name and no instances or the other way round, PM_ERR_INST or PM_ERR_INST_LOG for an unknown one.
+ */
+export async function findInstance(
+  context: Context,
+  { indom }: MetricDesc,
+  name: string | undefined,
+): Promise<number | undefined> {
+  if ((indom === PM_INDOM_NULL) !== (name === undefined)) {
+    const what = name === undefined ? 'has several instances: say which' : `has no instance "${name}"`
+    throw new PcpError('PM_ERR_INDOM', `The metric ${what}`)
+  }
+  if (name === undefined) return undefined
+  if (context.archive !== undefined) return context.archive.instanceId(indom, name)
+  return context.instanceId(indom, name)
+}
+
+/** Is an instance among those asked for, by full name or by name up to its first blank? */
+export function isWanted(wanted: readonly string[], name: string): boolean {
+  const blank = name.indexOf(' ')
+  return wanted.includes(name) || (blank > 0 && wanted.includes(name.slice(0, blank)))
+}
