@@ -11,7 +11,7 @@
 import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, PcpError, statusOf } from '../model/errors.ts'
-import { PM_IN_NULL, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
+import { type Indom, PM_IN_NULL, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { type Profile, wants } from '../model/profile.ts'
 import { PM_SEM_COUNTER, PM_TYPE_32, PM_TYPE_DOUBLE } from '../model/types.ts'
 import { emptySet, type ValueSet } from '../model/values.ts'
@@ -134,27 +134,28 @@ export class Interpolator {
   }
 
   #subject(desc: MetricDesc): Subject {
-    const { insts, lives } = this.#population(desc)
-    const track = new Track(desc, insts, lives, this.#sign)
-    const order = Int32Array.from(insts.keys())
+    const all = this.#everSeen(desc)
+    const { indom } = desc
+    const insts = indom === PM_INDOM_NULL ? all : all.filter((inst) => wants(this.#profile!, indom, inst))
+    const track = new Track(desc, insts, this.#lives(indom, insts), this.#sign)
     // The order of the reference, which spreads instances over that many buckets and fills each from its front.
-    const all =
-      desc.indom === PM_INDOM_NULL
-        ? 1
-        : this.#archive.metadata.instances(desc.indom, undefined, undefined).ids.length
-    order.sort((a, b) => (insts[a]! % all) - (insts[b]! % all) || b - a)
-    return { track, slots: order }
+    const slots = Int32Array.from(insts.keys())
+    slots.sort((a, b) => (insts[a]! % all.length) - (insts[b]! % all.length) || b - a)
+    return { track, slots }
   }
 
-  /** Instances that the profile wants, and when they lived where the domain is large. */
-  #population({ indom }: MetricDesc): { insts: Int32Array; lives: Lives | undefined } {
-    if (indom === PM_INDOM_NULL) return { insts: Int32Array.of(PM_IN_NULL), lives: undefined }
+  /** All instances there ever were of a metric. */
+  #everSeen({ indom }: MetricDesc): Int32Array {
+    if (indom === PM_INDOM_NULL) return Int32Array.of(PM_IN_NULL)
     const { metadata } = this.#archive
-    const snapshots = metadata.snapshots(indom)
-    if (snapshots.length === 0) return { insts: new Int32Array(0), lives: undefined }
-    const { ids } = metadata.instances(indom, undefined, undefined)
-    const insts = Int32Array.from(ids.filter((inst) => wants(this.#profile!, indom, inst)))
-    if (!snapshots.some((snapshot) => snapshot.ids.length >= LARGE_DOMAIN)) return { insts, lives: undefined }
+    if (metadata.snapshots(indom).length === 0) return new Int32Array(0)
+    return Int32Array.from(metadata.instances(indom, undefined, undefined).ids)
+  }
+
+  /** When instances lived, where their domain is large. */
+  #lives(indom: Indom, insts: Int32Array): Lives | undefined {
+    const snapshots = indom === PM_INDOM_NULL ? [] : this.#archive.metadata.snapshots(indom)
+    if (!snapshots.some((snapshot) => snapshot.ids.length >= LARGE_DOMAIN)) return undefined
     const slots = new Map(Array.from(insts, (inst, slot) => [inst, slot]))
     const birth = new Float64Array(insts.length).fill(Number.NaN)
     const last = new Int32Array(insts.length)
@@ -169,7 +170,7 @@ export class Interpolator {
     const death = Float64Array.from(last, (k) =>
       k + 1 < snapshots.length ? this.#seconds(snapshots[k + 1]!) : Number.POSITIVE_INFINITY,
     )
-    return { insts, lives: { birth, death } }
+    return { birth, death }
   }
 
   /** Reads against the direction until every slot of new tracks has its bound there. */
@@ -253,6 +254,7 @@ export class Interpolator {
     const order = (record.volume * VOLUME_STRIDE + record.position) * this.#sign
     let isSecond = false
     if (record.count > 0) {
+      record.index()
       for (const track of tracks) if (track.apply(record, at, order, place, moment)) isSecond = true
     } else if (this.#marks.counts(record)) {
       for (const track of tracks) if (track.mark(at, order, place, moment)) isSecond = true

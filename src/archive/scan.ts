@@ -70,7 +70,10 @@ export function scan(archive: Archive, ids: readonly Pmid[], options: ScanOption
     records++
     const time = ((sec - start.sec) * 1e9 + (nsec - start.nsec)) / 1e9
     if (record.count === 0) marks.push(time)
-    else for (const metric of metrics) metric.add(record, time)
+    else {
+      record.index()
+      for (const metric of metrics) metric.add(record, time)
+    }
   }
   return {
     start,
