@@ -5,9 +5,10 @@ import { type ArchiveFiles, readBytes } from '../../base/byte-source.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import { isError, type Outcome, PcpError } from '../../model/errors.ts'
 import { FOREVER } from '../../time/arithmetic.ts'
+import { ctime } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
 import type { StandardOptions } from './standard.ts'
-import type { ToolIo } from './tool.ts'
+import type { Output, ToolIo } from './tool.ts'
 import { type SamplingWindow, samplingWindow } from './window.ts'
 import { archiveZone } from './zone.ts'
 
@@ -90,4 +91,23 @@ export function readMeta(base: string, files: ArchiveFiles): MetaFile {
   } finally {
     source.close()
   }
+}
+
+/** `Mon Feb 16 14:41:23.608 2026`: a moment with its date, to the millisecond. */
+export function dateStamp(time: Timestamp, zone: Zone): string {
+  const text = ctime(time.sec, zone)
+  const millis = String(Math.floor(time.nsec / 1e6)).padStart(3, '0')
+  return `${text.slice(0, -5)}.${millis}${text.slice(-5)}`
+}
+
+/** Writes what a label says first: the host, and from when to when. */
+export function writeBriefLabel(out: Output, archive: Archive, zone: Zone): void {
+  const { label } = archive
+  const end = archive.end()
+  out.write(
+    `Log Label (Log Format Version ${label.version})\n` +
+      `Performance metrics from host ${label.hostname}\n` +
+      `  commencing ${dateStamp(label.start, zone)}\n` +
+      `  ending     ${isError(end) ? 'UNKNOWN' : dateStamp(end, zone)}\n`,
+  )
 }

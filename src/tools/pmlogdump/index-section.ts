@@ -65,10 +65,8 @@ function judge(dump: Dump, index: TemporalIndex, i: number, digits: number, size
   const [sec, nsec, volume] = [index.sec[i]!, index.nsec[i]!, index.volume[i]!]
   const size = sizes.volumes.get(volume)
   if (size === undefined) remark(`Warning: file missing for log volume ${volume}`)
-  if (sec < 0 || nsec < 0 || nsec >= NANOS) {
-    const fraction = digits === 6 ? `${Math.trunc(nsec / 1000)} usec` : `${nsec} nsec`
-    remark(`Error: illegal timestamp value (${sec} sec, ${fraction})`)
-  }
+  if (sec < 0 || nsec < 0 || nsec >= NANOS)
+    remark(`Error: illegal timestamp value (${sec} sec, ${nsec} nsec)`)
   if (index.metaOffset[i]! > sizes.meta) remark(`Error: offset to meta file past end of file (${sizes.meta})`)
   if (size !== undefined && index.offset[i]! > size)
     remark(`Error: offset to log file past end of file (${size})`)

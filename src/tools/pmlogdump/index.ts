@@ -5,7 +5,7 @@
  * after the other, as in 7.2. docs/differences.md
  */
 import { ByteText } from '../../base/byte-text.ts'
-import { isError, PcpError } from '../../model/errors.ts'
+import { isError } from '../../model/errors.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import { FOREVER } from '../../time/arithmetic.ts'
 import { openArchive } from '../lib/archive-input.ts'

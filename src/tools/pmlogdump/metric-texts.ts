@@ -14,6 +14,7 @@ export class MetricText {
   readonly head: Uint8Array
   /** All names. */
   readonly names: string
+  /** PM_TYPE_UNKNOWN without a descriptor: values say themselves what they are. */
   readonly type: number
   readonly isSingular: boolean
   readonly #indom: IndomTexts | undefined

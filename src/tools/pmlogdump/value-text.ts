@@ -10,6 +10,7 @@ import {
   PM_TYPE_STRING,
   PM_TYPE_U32,
   PM_TYPE_U64,
+  PM_TYPE_UNKNOWN,
   PM_VAL_INSITU,
 } from '../../model/types.ts'
 import type { ValueSet } from '../../model/values.ts'
@@ -40,9 +41,10 @@ export class ValueText {
     const { view } = record
     const at = record.pairs[s]! + 8 * i + 4
     if (record.formats[s] === PM_VAL_INSITU) {
-      if (type === PM_TYPE_U32) out.int(view.getUint32(at))
+      if (type === PM_TYPE_UNKNOWN) this.write(out, record, s, i, PM_TYPE_32)
+      else if (type === PM_TYPE_U32) out.int(view.getUint32(at))
       else if (type === PM_TYPE_32) out.int(view.getInt32(at))
-      else if (type === PM_TYPE_FLOAT) out.general(view.getFloat32(at), FLOAT_DIGITS)
+      else if (type === PM_TYPE_FLOAT) writeFloat(out, view, at)
       else this.#writeOther(out, record, s, i, type)
       return
     }
@@ -50,14 +52,14 @@ export class ValueText {
     const head = view.getInt32(block)
     if (head === BLOCK_U64 && type === PM_TYPE_U64)
       out.int64(view.getUint32(block + 4), view.getUint32(block + 8))
-    else if (head === BLOCK_DOUBLE && type === PM_TYPE_DOUBLE)
-      out.general(view.getFloat64(block + 4), DOUBLE_DIGITS)
+    else if (head === BLOCK_DOUBLE && type === PM_TYPE_DOUBLE) writeDouble(out, view, block + 4)
     else if (head === BLOCK_64 && type === PM_TYPE_64)
       out.int64(view.getInt32(block + 4), view.getUint32(block + 8))
-    else if (head === BLOCK_FLOAT && type === PM_TYPE_FLOAT)
-      out.general(view.getFloat32(block + 4), FLOAT_DIGITS)
+    else if (head === BLOCK_FLOAT && type === PM_TYPE_FLOAT) writeFloat(out, view, block + 4)
     else if (head >>> 24 === PM_TYPE_STRING && type === PM_TYPE_STRING && !this.#options.squashSpace)
       writeString(out, record.bytes, block + 4, block + (head & 0xffffff))
+    else if (type === PM_TYPE_UNKNOWN && head >>> 24 !== PM_TYPE_UNKNOWN)
+      this.write(out, record, s, i, head >>> 24)
     else this.#writeOther(out, record, s, i, type)
   }
 
@@ -69,6 +71,23 @@ export class ValueText {
     }
     out.text(printValue(this.#set, i, type, 1, this.#options))
   }
+}
+
+function writeFloat(out: ByteText, view: DataView, at: number): void {
+  const value = view.getFloat32(at)
+  if (Number.isNaN(value)) writeNan(out, view.getInt32(at))
+  else out.general(value, FLOAT_DIGITS)
+}
+
+function writeDouble(out: ByteText, view: DataView, at: number): void {
+  const value = view.getFloat64(at)
+  if (Number.isNaN(value)) writeNan(out, view.getInt32(at))
+  else out.general(value, DOUBLE_DIGITS)
+}
+
+/** The C library shows the sign that a number has which is none. */
+function writeNan(out: ByteText, word: number): void {
+  out.text(word < 0 ? '-nan' : 'nan')
 }
 
 /** Text in quotes, up to its NUL. */

@@ -1,13 +1,12 @@
 /** -m: records with their values, oldest or newest first. */
 import { RecordReader } from '../../archive/reader.ts'
 import type { RecordView } from '../../archive/record-view.ts'
-import type { Timestamp } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Pmid } from '../../model/ids.ts'
-import { PM_IN_NULL } from '../../model/ids.ts'
 import { PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT } from '../../model/types.ts'
 import { ctime } from '../../time/stamp.ts'
 import { printOptions } from '../lib/print.ts'
+import { RecordsBetween } from '../lib/records-between.ts'
 import { type Dump, drain } from './dump.ts'
 import { writeEvents } from './events.ts'
 import { MetricTexts } from './metric-texts.ts'
@@ -34,7 +33,7 @@ export async function dumpValues(dump: Dump, names: readonly string[]): Promise<
   const values = new ValueText(printOptions(dump.zone, io))
   const show: ValueDump = { ...dump, metrics, values }
   const reader = new RecordReader(archive)
-  const records = new Window(reader, dump)
+  const records = new RecordsBetween(reader, dump.start, dump.finish, wanted.reverse)
   try {
     for (let record = records.next(); record !== undefined; record = records.next()) {
       if (records.isFirst && wanted.reverse)
@@ -67,50 +66,6 @@ function idsOf({ names: known, io }: Dump, names: readonly string[]): Pmid[] {
     }
   }
   return ids
-}
-
-/** The records of a window in one direction. A record that goes back against it is left out, as by pmFetchArchive(3). */
-class Window {
-  readonly #reader: RecordReader
-  readonly #reverse: boolean
-  readonly #limit: Timestamp
-  #sec: number
-  #nsec: number
-  /** Is the record given last the first one? */
-  isFirst = false
-  #given = 0
-
-  constructor(reader: RecordReader, { start, finish, wanted }: Dump) {
-    this.#reader = reader
-    this.#reverse = wanted.reverse
-    const [from, to] = wanted.reverse ? [finish, start] : [start, finish]
-    this.#limit = to
-    this.#sec = from.sec
-    this.#nsec = from.nsec
-    if (from.sec === Number.POSITIVE_INFINITY) reader.toEnd()
-    else reader.seek(from, wanted.reverse ? 'backward' : 'forward')
-  }
-
-  next(): RecordView | undefined {
-    for (;;) {
-      const record = this.#reverse ? this.#reader.previous() : this.#reader.next()
-      if (record === undefined) return undefined
-      const { sec, nsec } = record
-      const { sec: limitSec, nsec: limitNsec } = this.#limit
-      if (this.#isBefore(limitSec, limitNsec, sec, nsec)) return undefined
-      if (this.#isBefore(sec, nsec, this.#sec, this.#nsec)) continue
-      this.#sec = sec
-      this.#nsec = nsec
-      this.isFirst = this.#given++ === 0
-      return record
-    }
-  }
-
-  #isBefore(sec: number, nsec: number, otherSec: number, otherNsec: number): boolean {
-    return this.#reverse
-      ? sec > otherSec || (sec === otherSec && nsec > otherNsec)
-      : sec < otherSec || (sec === otherSec && nsec < otherNsec)
-  }
 }
 
 /** The value sets of some metrics, in the order they were named. */
@@ -160,7 +115,7 @@ function dumpSet(dump: ValueDump, record: RecordView, s: number): void {
     const inst = view.getInt32(pairs + 8 * i)
     if (status > 1) out.raw(EIGHT_BLANKS)
     else out.byte(0x20)
-    if (!metric.isSingular && inst !== PM_IN_NULL) out.raw(metric.instance(i, inst))
+    if (!metric.isSingular) out.raw(metric.instance(i, inst))
     out.raw(VALUE)
     values.write(out, record, s, i, metric.type)
     out.byte(0x0a)

@@ -1,0 +1,216 @@
+/** Pass 0: each file by itself: its label, and where its records begin and end. */
+import { type ArchiveLabel, decodeLabel, labelSize } from '../../archive/label.ts'
+import { indexEntrySize } from '../../archive/temporal-index.ts'
+import { type ByteSource, readBytes } from '../../base/byte-source.ts'
+import { PcpError } from '../../model/errors.ts'
+import type { Check, PartFile } from './check.ts'
+import { WordReader } from './frames.ts'
+
+const MAGIC = 0x50052600
+/** Names of metadata record types, and the versions of archives that have them. */
+const RECORD_TYPES: { readonly [type: number]: readonly [string, number] } = {
+  1: ['DESC', 0],
+  2: ['INDOM_V2', 2],
+  3: ['LABEL_V2', 2],
+  4: ['TEXT', 0],
+  5: ['INDOM', 3],
+  6: ['INDOM_DELTA', 3],
+  7: ['LABEL', 3],
+}
+const FIRST_TYPE = 1
+const LAST_TYPE = 7
+
+/** What is known of a file after pass 0. */
+export interface FileReport {
+  readonly file: PartFile
+  /** Is it damaged so that other passes make no sense? */
+  readonly isDamaged: boolean
+  /** Where the last good record ends, for a file that can be cut there. */
+  readonly goodEnd: number | undefined
+  readonly size: number
+}
+
+/** Checks one file. Undefined in `goodEnd` means that there is nothing to cut, or no label to keep. */
+export function checkFile(check: Check, file: PartFile): FileReport {
+  if (check.wanted.verbose) check.io.stderr.write(`${file.path}: start pass0 ... `)
+  let source: ByteSource
+  try {
+    source = check.files.open(file.path)
+  } catch (error) {
+    const { text } = PcpError.from(error)
+    check.say(`${file.path}: cannot open file: ${text}`)
+    return { file, isDamaged: true, goodEnd: undefined, size: 0 }
+  }
+  try {
+    return { file, size: source.size, ...new FileCheck(check, file, source).run() }
+  } finally {
+    source.close()
+  }
+}
+
+type Verdict = Pick<FileReport, 'isDamaged' | 'goodEnd'>
+
+const DAMAGED: Verdict = { isDamaged: true, goodEnd: undefined }
+
+/** The check of one file. */
+class FileCheck {
+  readonly #check: Check
+  readonly #file: PartFile
+  readonly #source: ByteSource
+  readonly #words: WordReader
+  #hasProblem = false
+
+  constructor(check: Check, file: PartFile, source: ByteSource) {
+    this.#check = check
+    this.#file = file
+    this.#source = source
+    this.#words = new WordReader(source)
+  }
+
+  run(): Verdict {
+    if (this.#words.size === 0) {
+      this.#complain(': contains no PCP data')
+      return { isDamaged: false, goodEnd: undefined }
+    }
+    if (!this.#labelFrame()) return DAMAGED
+    const { label, isBad } = this.#label()
+    const verdict = this.#file.part === 'index' ? this.#entries(label) : this.#records(label)
+    return isBad ? DAMAGED : verdict
+  }
+
+  /** A problem, after the line that -v began. */
+  #complain(problem: string): void {
+    if (!this.#hasProblem && this.#check.wanted.verbose) this.#check.say('')
+    this.#hasProblem = true
+    this.#check.say(`${this.#file.path}${problem}`)
+  }
+
+  /** The label is checked as a record before it is read as a label. */
+  #labelFrame(): boolean {
+    const words = this.#words
+    const length = words.at(0)
+    if (length === undefined) {
+      this.#complain(`[record 0]: unexpected EOF in record header, wanted 4, got ${words.size} bytes`)
+      return false
+    }
+    const body = length - 8
+    if (body < 0) {
+      this.#complain(`: illegal header record length (${length}) in label record`)
+      return false
+    }
+    const got = words.available(4, body)
+    if (got < body) {
+      this.#complain(`: unexpected EOF in label record body, wanted ${body}, got ${got} bytes`)
+      return false
+    }
+    const trailer = words.at(length - 4)
+    if (trailer === undefined) {
+      const rest = words.available(length - 4, 4)
+      this.#complain(`: unexpected EOF in label record trailer, wanted 4, got ${rest} bytes`)
+      return false
+    }
+    if (trailer <= 0) {
+      this.#complain(`: illegal trailer record length (${trailer}) in label record`)
+      return false
+    }
+    if (trailer !== length) {
+      this.#complain(`: label record length mismatch: header ${length} != trailer ${trailer}`)
+      return false
+    }
+    return true
+  }
+
+  /** The label; without one that can be used there is no version, and the file is bad. */
+  #label(): { readonly label: ArchiveLabel | undefined; readonly isBad: boolean } {
+    const { path } = this.#file
+    const magic = this.#words.at(4) ?? 0
+    const version = magic & 0xff
+    if ((magic & ~0xff) !== MAGIC) {
+      const shown = ((magic & ~0xff) >>> 0).toString(16)
+      this.#note(`: bad label magic number: 0x${shown} not 0x${MAGIC.toString(16)} as expected`)
+    }
+    if (version !== 2 && version !== 3) this.#note(`: bad label version: ${version} not 2 or 3 as expected`)
+    try {
+      return { label: decodeLabel(readBytes(this.#source, 0, labelSize(3)), path), isBad: false }
+    } catch (error) {
+      const { text } = PcpError.from(error)
+      const isUsable = version === 2 || version === 3
+      if (!isUsable) this.#note(`: cannot load label record: ${text}`)
+      return { label: undefined, isBad: !isUsable }
+    }
+  }
+
+  /** A problem of the label. It stands on the line that -v began. */
+  #note(problem: string): void {
+    this.#check.say(`${this.#file.path}${problem}`)
+  }
+
+  #records(label: ArchiveLabel | undefined): Verdict {
+    const words = this.#words
+    const { size } = words
+    let at = words.at(0)!
+    let record = 1
+    for (; at < size; record++) {
+      const problem = this.#frameProblem(at)
+      if (problem !== undefined) {
+        this.#complain(`[record ${record}]: ${problem}`)
+        this.#check.say(`${this.#file.path}: last valid record ends at offset ${at}`)
+        return { isDamaged: true, goodEnd: at }
+      }
+      const length = words.at(at)!
+      if (this.#file.part === 'meta' && length >= 12) this.#checkType(record, words.at(at + 4)!, label)
+      at += length
+    }
+    this.#found(record)
+    return { isDamaged: false, goodEnd: undefined }
+  }
+
+  #frameProblem(at: number): string | undefined {
+    const words = this.#words
+    const length = words.at(at)
+    if (length === undefined)
+      return `unexpected EOF in record header, wanted 4, got ${words.available(at, 4)} bytes`
+    if (length <= 8) return `illegal header record length (${length})`
+    const body = length - 8
+    const got = words.available(at + 4, body)
+    if (got < body) return `unexpected EOF in record body, wanted ${body}, got ${got} bytes`
+    const trailer = words.at(at + length - 4)
+    if (trailer === undefined) {
+      const rest = words.available(at + length - 4, 4)
+      return `unexpected EOF in record trailer, wanted 4, got ${rest} bytes`
+    }
+    if (trailer <= 0) return `illegal trailer record length (${trailer})`
+    if (trailer !== length) return `length mismatch: header ${length} != trailer ${trailer}`
+    return undefined
+  }
+
+  #checkType(record: number, type: number, label: ArchiveLabel | undefined): void {
+    if (label === undefined) return
+    const [name, version] = RECORD_TYPES[type] ?? ['?', -1]
+    if (type >= FIRST_TYPE && type <= LAST_TYPE && (version === 0 || version === label.version)) return
+    this.#complain(
+      `[record ${record}]: unexpected record type ${name} (${type}) for V${label.version} archive`,
+    )
+  }
+
+  #entries(label: ArchiveLabel | undefined): Verdict {
+    const { size } = this.#words
+    const entry = indexEntrySize(label?.version ?? 2)
+    const start = this.#words.at(0)!
+    const whole = Math.floor((size - start) / entry)
+    const rest = size - start - whole * entry
+    if (rest > 0) {
+      this.#complain(
+        `[record ${whole + 1}]: unexpected EOF in index entry, wanted ${entry}, got ${rest} bytes`,
+      )
+      return { isDamaged: true, goodEnd: start + whole * entry }
+    }
+    this.#found(whole + 1)
+    return { isDamaged: false, goodEnd: undefined }
+  }
+
+  #found(records: number): void {
+    if (!this.#check.wanted.verbose || this.#hasProblem) return
+    this.#check.say(`found ${records} records`)
+  }
+}
