@@ -14,6 +14,7 @@ import { parseInterval } from '../time/interval.ts'
 import type { ArchiveControl, ArchiveRange } from './archive-control.ts'
 import type { Clock } from './clock.ts'
 import { Context } from './context.ts'
+import { type DerivedSetup, derivedSetup } from './derived.ts'
 import { withLocalNames } from './local-names.ts'
 
 /** How to open archives. */
@@ -30,6 +31,8 @@ export interface OpenArchiveOptions {
   readonly nearest?: boolean
   /** Hears about archives of a list that are left out, and about records lost to damage. */
   readonly onWarning?: (warning: PcpError) => void
+  /** Derived metrics; default: those of `registerDerived`, and of the files that PCP_DERIVED_CONFIG names. */
+  readonly derived?: () => DerivedSetup
   /** What `sample` keeps time by; tests give their own. */
   readonly clock?: Clock
 }
@@ -94,6 +97,7 @@ function contextOn(source: ArchiveSource, share: { contexts: number }, options: 
   return Context.over(closing(named, close), {
     hostname: source.archive.label.hostname,
     archive: controlOf(source),
+    derived: options.derived ?? (() => derivedSetup(options.env ?? process.env)),
     dup: () => contextOn(source.dup(), share, options),
     ...(clock === undefined ? {} : { clock }),
   })

@@ -5,6 +5,7 @@ import { type Env, type HostSpec, parseHostSpec } from '../net/host-spec.ts'
 import type { Pmns } from '../pmns/tree.ts'
 import type { Clock } from './clock.ts'
 import { Context } from './context.ts'
+import { type DerivedSetup, derivedSetup } from './derived.ts'
 import { withLocalNames } from './local-names.ts'
 
 /** How to connect. */
@@ -17,6 +18,8 @@ export interface ConnectOptions {
   readonly container?: string
   /** Take metric names from here instead of from the collector. */
   readonly names?: Pmns
+  /** Derived metrics; default: those of `registerDerived`, and of the files that PCP_DERIVED_CONFIG names. */
+  readonly derived?: () => DerivedSetup
   /** What `sample` keeps time by; tests give their own. */
   readonly clock?: Clock
 }
@@ -49,6 +52,7 @@ export async function connect(
   return Context.over(named(source), {
     hostname: spec.scheme === 'unix' || spec.scheme === 'local' ? 'localhost' : (spec.hosts[0]?.name ?? ''),
     counters: source.counters,
+    derived: options.derived ?? (() => derivedSetup(env)),
     reopen: async (again) => named(await dial(again)),
     reconnectTimeouts: (env['PMCD_RECONNECT_TIMEOUT'] ?? '')
       .split(',')

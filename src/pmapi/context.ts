@@ -1,4 +1,6 @@
 /** A context: one metric source seen by one client, with its instance profile. pmNewContext(3), docs/pmapi.md */
+import { DerivedDefinitions, type DerivedText } from '../derive/definitions.ts'
+import { type DerivedSource, withDerived } from '../derive/derived-source.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import { clusterOf, domainOf, type Indom, PM_INDOM_NULL, type Pmid, pmid } from '../model/ids.ts'
@@ -20,6 +22,7 @@ import type { PduCounters } from '../net/counters.ts'
 import type { ArchiveControl } from './archive-control.ts'
 import { Backoff } from './backoff.ts'
 import { type Clock, SYSTEM_CLOCK } from './clock.ts'
+import { type DerivedSetup, derivedSetup } from './derived.ts'
 import { withEventMetrics } from './event-metrics.ts'
 import type { Row } from './row.ts'
 import { type SampleOptions, sampleRows, type ValuesOptions, valuesOnce } from './sample.ts'
@@ -48,6 +51,8 @@ export interface ContextOptions {
   readonly archive?: ArchiveControl
   /** Makes another context on the same source at the same place. */
   readonly dup?: () => Context
+  /** Derived metrics it has from the start; default: what `registerDerived` has defined so far. */
+  readonly derived?: () => DerivedSetup
   /** Opens the source afresh, for `reconnect`; without it there is nothing to reconnect to. */
   readonly reopen?: (signal?: AbortSignal) => Promise<MetricSource>
   /** Seconds to wait after the first, second... failed attempt to reconnect; the last one repeats. */
@@ -73,6 +78,9 @@ let lastContext = -1
  */
 export class Context {
   #source: MetricSource
+  #derived: DerivedSource
+  readonly #ownDerived: DerivedDefinitions = new DerivedDefinitions('context')
+  readonly #archive: ArchiveControl | undefined
   #ask: Ask
   readonly #options: ContextOptions
   readonly #clock: Clock
@@ -84,8 +92,10 @@ export class Context {
   private constructor(shared: { readonly source: MetricSource; contexts: number }, options: ContextOptions) {
     this.#shared = shared
     shared.contexts++
-    this.#source = traced(withEventMetrics(shared.source))
     this.#options = options
+    this.#derived = this.#layers()
+    this.#source = traced(this.#derived)
+    this.#archive = options.archive && forgetting(options.archive, () => this.#derived.forget())
     this.#clock = options.clock ?? SYSTEM_CLOCK
     this.#backoff = new Backoff(options.reconnectTimeouts)
     const { container, credentials } = options
@@ -100,6 +110,12 @@ export class Context {
     }
   }
 
+  /** The source with what every context adds to it. */
+  #layers(): DerivedSource {
+    const { list, ...rest } = (this.#options.derived ?? derivedSetup)()
+    return withDerived(withEventMetrics(this.#shared.source), list, { ...rest, own: this.#ownDerived })
+  }
+
   /** A context on any source: a connection, agents in this process, a fake in a test. `close` closes the source. */
   static over(source: MetricSource, options: ContextOptions = {}): Context {
     return new Context({ source, contexts: 0 }, options)
@@ -112,7 +128,7 @@ export class Context {
 
   /** What is special about an archive; undefined when the source is none. */
   get archive(): ArchiveControl | undefined {
-    return this.#options.archive
+    return this.#archive
   }
 
   #asking(options: CallOptions | undefined): Ask {
@@ -315,6 +331,24 @@ export class Context {
     return this.#options.hostname ?? ''
   }
 
+  /**
+   * Defines a derived metric of this context, at once. PM_ERR_BADDERIVE with a message of several lines that points at what is
+   * wrong with the expression, PM_ERR_NAME for what can be no name. @see pmAddDerivedMetric(3)
+   */
+  async addDerived(name: string, expression: string, options?: CallOptions): Promise<Pmid> {
+    return this.#derived.define(name, expression, this.#asking(options))
+  }
+
+  /** Gives a metric of `addDerived` a help text. PM_ERR_NAME, PM_ERR_TEXT when it has one. @see pmAddDerivedText(3) */
+  addDerivedText(name: string, level: DerivedText, text: string): void {
+    this.#ownDerived.setText(name, level, text)
+  }
+
+  /** Forgets a metric of `addDerived`. PM_ERR_NAME. @see pmUnregisterDerived(3) */
+  removeDerived(name: string): void {
+    if (!this.#ownDerived.remove(name)) throw new PcpError('PM_ERR_NAME', `Unknown derived metric: "${name}"`)
+  }
+
   /** Hears of changed names and agents, and of a lost source. Returns how to stop. */
   subscribe(listener: (event: SourceEvent) => void): () => void {
     return this.#source.subscribe(listener)
@@ -333,7 +367,8 @@ export class Context {
     try {
       this.#shared = { source: await reopen(options?.signal), contexts: 1 }
       this.#isOpen = true
-      this.#source = traced(withEventMetrics(this.#shared.source))
+      this.#derived = this.#layers()
+      this.#source = traced(this.#derived)
       this.#backoff.succeeded()
     } catch (error) {
       this.#backoff.failed(this.#clock.now())
@@ -373,6 +408,15 @@ export class Context {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }
+}
+
+/** The control, but a new position or mode also makes `delta` and `rate` begin anew. */
+function forgetting(control: ArchiveControl, forget: () => void): ArchiveControl {
+  const setMode: ArchiveControl['setMode'] = (mode, when, stepSec) => {
+    control.setMode(mode, when, stepSec)
+    forget()
+  }
+  return Object.create(control, { setMode: { value: setMode, enumerable: true } }) as ArchiveControl
 }
 
 /** The one outcome of a question about one item, thrown when it is an error. `on` says what it was about. */

@@ -1,5 +1,6 @@
 /** The client library: `pcp-ts/pmapi`. docs/pmapi.md shows it by example, docs/pmapi-map.md finds C calls in it. */
 export type { Timestamp } from '../base/timestamp.ts'
+export type { DerivedText } from '../derive/definitions.ts'
 export {
   clearDebug,
   type DebugName,
@@ -85,6 +86,15 @@ export type { Clock } from './clock.ts'
 export { type ConnectOptions, connect } from './connect.ts'
 export { type CallOptions, Context, type ContextOptions, type TextOptions } from './context.ts'
 export type { ConversionOptions } from './conversion.ts'
+export {
+  addDerivedText,
+  type DerivedSetup,
+  getDerivedControl,
+  loadDerivedConfig,
+  registerDerived,
+  setDerivedControl,
+  unregisterDerived,
+} from './derived.ts'
 export {
   type EventsOptions,
   FetchGroup,
