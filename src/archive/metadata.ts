@@ -1,4 +1,4 @@
-/** What one or several archives say about their metrics. docs/formats/archive.md §4, §10 */
+/** What one or several archives say about their metrics. docs/formats/archive.md §4, §11 */
 import { decodeText } from '../base/text.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
