@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest'
+import { API_FEATURES, apiConfig } from '../../src/sys/api-config.ts'
+
+test('every feature that is listed has an answer, and no other', () => {
+  expect(API_FEATURES).toContain('v3_archives')
+  for (const feature of API_FEATURES) expect(typeof apiConfig(feature)).toBe('string')
+  expect(apiConfig('nosuch')).toBeUndefined()
+})
+
+test('versions are those of this program', () => {
+  expect(apiConfig('openssl_version')).toBe(process.versions.openssl)
+  expect(apiConfig('pcp_version')).toMatch(/^\d+\.\d+\.\d+$/)
+})
