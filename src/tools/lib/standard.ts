@@ -130,6 +130,8 @@ export interface StandardRules {
   readonly mixed?: boolean
   /** The command names PCP 6's high resolution call where it explains intervals. */
   readonly isHighRes?: boolean
+  /** Archives are named by operands, so a time window needs no -a. */
+  readonly areOperandsArchives?: boolean
 }
 
 /** A command line with the standard options taken out of `given`. */
@@ -321,7 +323,7 @@ class StandardReader {
       this.#first = 'archive'
       this.#archives.push(`/var/log/pcp/pmlogger/${hostname()}`)
     }
-    const isArchive = this.#first === 'archive' && !this.#local
+    const isArchive = this.#rules.areOperandsArchives === true || (this.#first === 'archive' && !this.#local)
     if (!isArchive && (align ?? start ?? origin) !== undefined)
       this.problems.push('time window options are supported for archives only')
     if (this.#hostzone && this.#first === undefined)
