@@ -27,6 +27,7 @@ export const TOOLS: readonly ToolEntry[] = [
   { name: 'pmgenmap', load: async () => (await import('./pmgenmap/index.ts')).tool },
   { name: 'pminfo', load: async () => (await import('./pminfo/index.ts')).tool },
   { name: 'pmlogcheck', load: async () => (await import('./pmlogcheck/index.ts')).tool },
+  { name: 'pmlc', load: async () => (await import('./pmlc/index.ts')).tool },
   { name: 'pmlogdump', load: async () => (await import('./pmlogdump/index.ts')).tool },
   { name: 'pmlogextract', load: async () => (await import('./pmlogextract/index.ts')).tool },
   { name: 'pmlogger', load: async () => (await import('./pmlogger.ts')).tool },

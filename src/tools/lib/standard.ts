@@ -130,7 +130,7 @@ export interface StandardRules {
   readonly mixed?: boolean
   /** The command names PCP 6's high resolution call where it explains intervals. */
   readonly isHighRes?: boolean
-  /** Archives are named by operands, so a time window needs no -a. */
+  /** Archives are named by operands, so a time window and -z need no -a. */
   readonly areOperandsArchives?: boolean
 }
 
@@ -326,7 +326,7 @@ class StandardReader {
     const isArchive = this.#rules.areOperandsArchives === true || (this.#first === 'archive' && !this.#local)
     if (!isArchive && (align ?? start ?? origin) !== undefined)
       this.problems.push('time window options are supported for archives only')
-    if (this.#hostzone && this.#first === undefined)
+    if (this.#hostzone && this.#first === undefined && this.#rules.areOperandsArchives !== true)
       this.problems.push('use of timezone from metric source requires a source')
     return {
       source: this.#local ? 'local' : this.#first,

@@ -1,0 +1,135 @@
+/**
+ * pmlogextract: extracts from archives, merges and converts them. pmlogextract(1)
+ *
+ * Unlike the reference it also extracts the descriptors of event parameters, takes archives of a comma list or directory as
+ * one, refuses a configuration that selects nothing, and gives the output its name only when it is complete.
+ */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Archive } from '../../archive/archive.ts'
+import { ArchiveWriter } from '../../archive/write/writer.ts'
+import { PcpError } from '../../model/errors.ts'
+import { type TemporaryOutput, temporaryOutput } from '../../sys/archive-output.ts'
+import { clockStampNanos } from '../../time/stamp.ts'
+import { endEarly, usageText } from '../lib/options.ts'
+import { Progress } from '../lib/progress.ts'
+import type { Tool, ToolIo } from '../lib/tool.ts'
+import { archiveZone } from '../lib/zone.ts'
+import { Merge } from './merge.ts'
+import { type ExtractOptions, extractOptions, OPTIONS, parseExtract } from './options.ts'
+import { openInputs, outputLabel, readConfig, select, wantedMetrics, windowOf } from './prepare.ts'
+
+/** Bytes of the output that are written at once: until it has its name nobody reads it. */
+const COLLECT = 1 << 18
+
+/** Extracts, merges and converts archives. */
+export const tool: Tool = {
+  name: 'pmlogextract',
+  summary: 'Extract from archives, merge and convert them',
+  description:
+    'The records of all inputs are merged by time into one new archive. Between inputs a mark says that values are missing, ' +
+    'unless the end of one and the start of the next say that the same collector went on.\n\n' +
+    'The configuration has a metric on each line, or a name that has metrics below it; in brackets behind it may be instances, ' +
+    'by number or by name, in quotes where the name has other characters than letters, digits and dots.',
+  examples: [
+    ['pmlogextract -S @10:00 -T @11:00 20260101 morning', 'one hour of a day'],
+    ['pmlogextract monday tuesday week', 'two archives as one'],
+  ],
+  options: OPTIONS,
+  async run(io) {
+    const parsed = parseExtract(io)
+    const status = endEarly(OPTIONS, parsed, io)
+    if (status !== undefined) return status
+    let options: ExtractOptions
+    try {
+      options = extractOptions(parsed)
+    } catch (error) {
+      io.stderr.write(`${io.progname}: ${PcpError.from(error).message}\n${usageText(OPTIONS, io.progname)}`)
+      return 1
+    }
+    const opened: Archive[] = []
+    try {
+      return await extract(options, io, opened)
+    } catch (error) {
+      if (!(error instanceof PcpError)) throw error
+      io.stderr.write(`${io.progname}: ${error.message}\n`)
+      if (opened.length === options.inputs.length)
+        io.stderr.write(`Archive "${options.output}" not created.\n`)
+      return 1
+    } finally {
+      for (const archive of opened) archive.close()
+    }
+  },
+}
+
+async function extract(options: ExtractOptions, io: ToolIo, opened: Archive[]): Promise<number> {
+  const config = options.config === undefined ? undefined : readConfig(options.config, io)
+  const inputs = openInputs(options, io, opened)
+  if (inputs.length === 0) {
+    io.stderr.write(`${io.progname}: Warning: all input archive(s) are empty, no output archive created\n`)
+    return 1
+  }
+  const selection = config === undefined ? undefined : select(config, options.config!, inputs, io)
+  if (selection === 'mistake') return 1
+  const label = outputLabel(inputs, options, io)
+  const { zone, note } = archiveZone(options.standard, inputs[0]!.archive.label, io)
+  io.stdout.write(note)
+  const window = windowOf(inputs, options, zone, io)
+  const wants = wantedMetrics(inputs, selection, options, io)
+  const path = resolve(io.cwd, options.output)
+  const existing = ['index', 'meta', '0'].find((part) => existsSync(`${path}.${part}`))
+  if (existing !== undefined) {
+    io.stderr.write(`__pmLogNewFile: "${options.output}.${existing}" already exists, not over-written\n`)
+    io.stderr.write(`${io.progname}: Error: __pmLogCreate: File exists\n`)
+    return 1
+  }
+  const output = temporaryOutput(path, { collect: COLLECT })
+  try {
+    const writer = ArchiveWriter.create(output, { ...label, pid: process.pid })
+    const merge = new Merge(inputs, writer, {
+      ...window,
+      samples: options.samples,
+      isMarked: options.isMarked,
+      volumeLimit: options.volumeLimit,
+      wants,
+      onVolume: (volume, at) =>
+        io.stderr.write(`${io.progname}: New log volume ${volume}, at ${clockStampNanos(at, zone)}\n`),
+    })
+    return await write(merge, writer, output, options, io)
+  } finally {
+    output.abandon()
+  }
+}
+
+/** Writes everything and gives the output its name. */
+async function write(
+  merge: Merge,
+  writer: ArchiveWriter,
+  output: TemporaryOutput,
+  options: ExtractOptions,
+  io: ToolIo,
+): Promise<number> {
+  const progress = new Progress(io, merge.bytes)
+  try {
+    while (merge.step()) {
+      progress.update(merge.bytesRead)
+      await new Promise((proceed) => setImmediate(proceed))
+      io.signal.throwIfAborted()
+    }
+  } catch (error) {
+    if (!options.isDesperate || io.signal.aborted || merge.written === 0) throw error
+    writer.close()
+    output.commit()
+    throw error
+  } finally {
+    progress.clear()
+  }
+  writer.close()
+  if (merge.written === 0) {
+    io.stderr.write(`${io.progname}: Warning: no qualifying records found.\n`)
+    io.stderr.write(`Archive "${options.output}" not created.\n`)
+    return 1
+  }
+  output.commit()
+  return 0
+}

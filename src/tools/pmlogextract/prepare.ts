@@ -1,0 +1,182 @@
+/** What an extraction has to know before it writes: inputs, label, window, metrics. pmlogextract(1) */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Archive } from '../../archive/archive.ts'
+import type { Wanted } from '../../archive/transfer/record-copy.ts'
+import type { WriterOptions } from '../../archive/write/writer.ts'
+import { decodeText } from '../../base/text.ts'
+import { isError, PcpError } from '../../model/errors.ts'
+import { type Pmid, pmidStr } from '../../model/ids.ts'
+import { archiveFiles } from '../../sys/archive-files.ts'
+import { earlierOf, FOREVER, laterOf } from '../../time/arithmetic.ts'
+import { parseTimeWindow } from '../../time/window.ts'
+import type { Zone } from '../../time/zone.ts'
+import type { ToolIo } from '../lib/tool.ts'
+import { parseConfig, Selection } from './config.ts'
+import { findConflicts } from './conflicts.ts'
+import { Input } from './input.ts'
+import type { MergeRules } from './merge.ts'
+import type { ExtractOptions } from './options.ts'
+
+/** Text of the configuration. PM_ERR_GENERIC when there is none to read. */
+export function readConfig(path: string, io: ToolIo): string {
+  try {
+    return decodeText(readFileSync(resolve(io.cwd, path)))
+  } catch (error) {
+    const { code, text } = PcpError.from(error)
+    throw new PcpError(code, `Cannot open config file "${path}": ${text}`, { cause: error })
+  }
+}
+
+/** Opens the inputs, less those that are empty; each goes into `opened`. Throws PcpError with what is printed. */
+export function openInputs({ inputs }: ExtractOptions, io: ToolIo, opened: Archive[]): Input[] {
+  const files = archiveFiles()
+  const found: Input[] = []
+  for (const name of inputs) {
+    try {
+      const onWarning = ({ message }: PcpError): void =>
+        io.stderr.write(`${io.progname}: Warning: ${message}\n`)
+      const absolute = name.split(',').map((part) => resolve(io.cwd, part))
+      const archive = Archive.open(absolute, files, { onWarning })
+      opened.push(archive)
+      found.push(
+        new Input(name, archive, ({ offset, size, error }) => {
+          io.stderr.write(`${io.progname}: Error: __pmLogRead[log ${name}]: ${error.text}\n`)
+          io.stderr.write(
+            `${io.progname}: Error occurred at byte offset ${offset} into a file of ${size} bytes.\n`,
+          )
+          io.stderr.write('The last record, and the remainder of this file will not be extracted.\n')
+        }),
+      )
+    } catch (error) {
+      const { code, text } = PcpError.from(error)
+      if (code !== 'PM_ERR_NODATA')
+        throw new PcpError(code, `Error: cannot open archive "${name}": ${text}`, { cause: error })
+      io.stderr.write(`${io.progname}: Warning: empty archive "${name}" will be skipped\n`)
+    }
+  }
+  return found
+}
+
+/** What the configuration selects, its warnings printed; 'mistake' when it cannot be read, and that was said. */
+export function select(
+  config: string,
+  path: string,
+  inputs: readonly Input[],
+  io: ToolIo,
+): Selection | undefined | 'mistake' {
+  const warn = (line: number, text: string): void =>
+    io.stderr.write(`Warning [${path}, line ${line}]\n${text}\n`)
+  const selection = new Selection(
+    inputs.map(({ archive }) => archive.metadata),
+    warn,
+  )
+  let specs = 0
+  try {
+    parseConfig(config, (spec) => {
+      specs++
+      selection.add(spec)
+    })
+  } catch (error) {
+    io.stderr.write(`Specification error in configuration file (${path})\n${PcpError.from(error).message}\n`)
+    return 'mistake'
+  }
+  if (specs === 0) return undefined // as without a configuration
+  if (selection.size > 0) return selection
+  throw new PcpError('PM_ERR_NAME', `Error: "${path}" selects no metric of the input archives`)
+}
+
+/** The label of the output. Throws PcpError when inputs do not belong together, and warns of different zones. */
+export function outputLabel(
+  inputs: readonly Input[],
+  { version: asked, isFirstZone }: ExtractOptions,
+  io: ToolIo,
+): Pick<WriterOptions, 'version' | 'hostname' | 'timezone' | 'zoneinfo'> {
+  const first = inputs[0]!
+  for (const { name, archive } of inputs) {
+    if (archive.label.hostname === first.archive.label.hostname) continue
+    const lines = [first, { name, archive }].map(
+      (input) => `archive: ${input.name} host: ${input.archive.label.hostname}`,
+    )
+    throw new PcpError('PM_ERR_LOGHOST', `Error: host name mismatch for input archives\n${lines.join('\n')}`)
+  }
+  const versions = inputs.map(({ archive }) => Math.max(...archive.members.map(({ label }) => label.version)))
+  const tooNew = asked === undefined ? -1 : versions.findIndex((version) => version > asked)
+  if (tooNew >= 0) {
+    const line = `archive: ${inputs[tooNew]!.name} version: ${versions[tooNew]}`
+    throw new PcpError('PM_ERR_LABEL', `Error: input archive version must be no more than ${asked}\n${line}`)
+  }
+  const used = isFirstZone ? first : inputs[inputs.length - 1]!
+  warnOfZones(inputs, used, io)
+  const { hostname } = first.archive.label
+  const { timezone, zoneinfo } = used.archive.label
+  return { version: asked ?? (Math.max(...versions) === 2 ? 2 : 3), hostname, timezone, zoneinfo }
+}
+
+function warnOfZones(inputs: readonly Input[], used: Input, io: ToolIo): void {
+  const zone = used.archive.label.timezone
+  for (const { name, archive } of inputs) {
+    const { timezone } = archive.label
+    if (timezone === zone) continue
+    io.stderr.write(
+      `${io.progname}: Warning: timezone mismatch for input archives\n` +
+        `archive: ${used.name} timezone: ${zone} [will be used]\n` +
+        `archive: ${name} timezone: ${timezone} [will be ignored]\n`,
+    )
+  }
+}
+
+/** The time window over all inputs. Throws PcpError with what is printed. */
+export function windowOf(
+  inputs: readonly Input[],
+  { standard, isDaily }: ExtractOptions,
+  zone: Zone,
+  io: ToolIo,
+): Pick<MergeRules, 'start' | 'finish' | 'isDaily'> {
+  const start = inputs.map(({ archive }) => archive.start).reduce(earlierOf)
+  const end = inputs
+    .map(({ archive }) => archive.end())
+    .map((one) => (isError(one) ? FOREVER : one))
+    .reduce(laterOf)
+  const { window } = standard
+  const isBoth = window.start !== undefined && window.finish !== undefined
+  if (isDaily && !isBoth)
+    io.stderr.write(
+      `${io.progname}: Warning: -w flag requires that both -S and -T are specified.\nIgnoring -w flag.\n`,
+    )
+  try {
+    const found = parseTimeWindow(window, { start, end, zone, now: Math.floor(io.now() / 1000) })
+    // What comes after the end that was found, growing archives have it, is wanted unless a finish was asked for.
+    const finish = window.finish === undefined ? FOREVER : found.finish
+    return { start: found.start, finish, isDaily: isDaily && isBoth }
+  } catch (error) {
+    const { message } = PcpError.from(error)
+    throw new PcpError('PM_ERR_GENERIC', `Invalid time window specified: ${message}`, { cause: error })
+  }
+}
+
+/** What to take of each metric. Throws PcpError when inputs describe one differently, unless such ones are left out. */
+export function wantedMetrics(
+  inputs: readonly Input[],
+  selection: Selection | undefined,
+  { skipsConflicts }: ExtractOptions,
+  io: ToolIo,
+): (pmid: Pmid) => Wanted {
+  const wanted = (pmid: Pmid): Wanted => (selection === undefined ? 'all' : selection.of(pmid))
+  const conflicts = inputs.length < 2 ? [] : findConflicts(inputs, (pmid) => wanted(pmid) !== 'nothing')
+  if (conflicts.length > 0 && !skipsConflicts)
+    throw new PcpError('PM_ERR_LOGCHANGETYPE', `Error: ${conflicts[0]!.text}`)
+  for (const { text } of conflicts) io.stderr.write(`${io.progname}: Warning: ${text}\n`)
+  const skipped = new Set(conflicts.map(({ pmid }) => pmid))
+  if (skipped.size > 0)
+    io.stderr.write('Warning: the metrics below will be missing from the output archive\n')
+  for (const pmid of skipped) io.stderr.write(`\tPMID: ${pmidStr(pmid)}\n`)
+  return (pmid) => {
+    if (skipped.has(pmid) || wanted(pmid) === 'nothing') return 'nothing'
+    if (inputs.some(({ archive }) => archive.metadata.descs.has(pmid))) return wanted(pmid)
+    io.stderr.write(
+      `${io.progname}: Warning: metric ${pmidStr(pmid)} has no descriptor: its values are left out\n`,
+    )
+    return 'nothing'
+  }
+}
