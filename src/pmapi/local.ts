@@ -5,6 +5,7 @@ import type { Ask, Credentials, MetricSource } from '../model/source.ts'
 import type { Pmns } from '../pmns/tree.ts'
 import type { Clock } from './clock.ts'
 import { Context } from './context.ts'
+import type { DerivedSetup } from './derived.ts'
 import { type Route, Router } from './router.ts'
 
 /** An open agent and the domain it answers for. */
@@ -23,6 +24,8 @@ export interface LocalOptions {
   /** Labels of the host as the requester sees them. */
   readonly contextLabels: (ask: Ask) => LabelSet
   readonly clock?: Clock
+  /** Derived metrics; default: those of `registerDerived`. */
+  readonly derived?: () => DerivedSetup
 }
 
 const NOAGENT = new PcpError('PM_ERR_NOAGENT', 'No agent in this process answers for the domain')
@@ -37,7 +40,7 @@ const NOBODY: Route = {
 
 /** A context over agents in this process; its `close` closes them. */
 export function localContext(agents: readonly LocalAgent[], options: LocalOptions): Context {
-  const { names, contextLabels, hostname, credentials, clock } = options
+  const { names, contextLabels, hostname, credentials, clock, derived } = options
   const router: Router = new Router(
     { slots: agents.map(routeTo), others: NOBODY, pmns: names },
     {
@@ -49,7 +52,12 @@ export function localContext(agents: readonly LocalAgent[], options: LocalOption
     },
   )
   for (const { source } of agents) source.subscribe((event) => router.announce(event))
-  return Context.over(router, { hostname, credentials, ...(clock === undefined ? {} : { clock }) })
+  return Context.over(router, {
+    hostname,
+    credentials,
+    ...(clock === undefined ? {} : { clock }),
+    ...(derived === undefined ? {} : { derived }),
+  })
 }
 
 function routeTo({ domain, source }: LocalAgent): Route {
