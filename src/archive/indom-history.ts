@@ -38,7 +38,7 @@ export class IndomHistory {
   readonly #resolved = new Map<number, Resolved>()
   #kept = 0
 
-  /** Adds a checked record; a change needs records before it. */
+  /** Adds a checked record; a change without anything before it changes nothing into something. */
   add(view: DataView, layout: IndomLayout, { sec, nsec }: Timestamp, isDelta: boolean): void {
     this.#records.push({ ...layout, sec, nsec, view, isDelta })
     this.#snapshots = undefined

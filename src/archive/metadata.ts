@@ -3,7 +3,7 @@ import { decodeText } from '../base/text.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
-import { type Indom, indomStr, PM_INDOM_NULL, type Pmid, pmidStr } from '../model/ids.ts'
+import { type Indom, indomStr, PM_ID_NULL, PM_INDOM_NULL, type Pmid, pmidStr } from '../model/ids.ts'
 import type { LabelSet } from '../model/labels.ts'
 import type { InstanceQuery, Instances, LabelQuery, TextQuery } from '../model/source.ts'
 import { Pmns } from '../pmns/tree.ts'
@@ -97,12 +97,6 @@ export class Metadata {
     if (layout.count === 0) return
     let history = this.#indoms.get(layout.indom)
     if (history === undefined) {
-      if (type === META_INDOM_DELTA)
-        throw badMeta(
-          file,
-          at,
-          `changes of instance domain ${indomStr(layout.indom)}, which is not there yet`,
-        )
       history = new IndomHistory()
       this.#indoms.set(layout.indom, history)
     }
@@ -293,13 +287,26 @@ function nameIn(view: DataView, start: number, end: number): string {
   return decodeText(bytes, 0, nul === -1 ? bytes.length : nul)
 }
 
+/** The first PMID of a name counts, silently; a name that others are below is no metric; a bad name is none at all. */
 function addName(names: Pmns, name: string, id: Pmid): void {
   try {
     names.add(name, id)
   } catch (error) {
-    // The first binding of a name wins, silently; a metric may well have no usable name at all.
     if (!(error instanceof PcpError)) throw error
+    const above = leafAbove(names, name)
+    if (above === undefined) return
+    names.remove(above)
+    addName(names, name, id)
   }
+}
+
+/** The metric whose name a longer name starts with. */
+function leafAbove(names: Pmns, name: string): string | undefined {
+  for (let dot = name.indexOf('.'); dot !== -1; dot = name.indexOf('.', dot + 1)) {
+    const id = names.idOf(name.slice(0, dot))
+    if (id !== undefined && id !== PM_ID_NULL) return name.slice(0, dot)
+  }
+  return undefined
 }
 
 function listed(indom: Indom, snapshot: IndomSnapshot): Instances {

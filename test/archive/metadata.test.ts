@@ -53,6 +53,12 @@ describe('descriptors and names', () => {
     expect(metadata.descs.size).toBe(3)
   })
 
+  test('a name that others are below is no metric, whichever comes first', () => {
+    const metadata = load(desc({ pmid: 1 }, 'x.y'), desc({ pmid: 2 }, 'x.y.z'), desc({ pmid: 3 }, 'x'))
+    expect(metadata.names.traverse()).toEqual(['x.y.z'])
+    expect(load(desc({ pmid: 1 }, '', 'a..b', '.a', 'a.', 'fine')).names.traverse()).toEqual(['fine'])
+  })
+
   test('a descriptor once more is fine, a different one is not', () => {
     expect(codeOf(desc({ pmid: 1 }, 'a'), desc({ pmid: 1 }, 'b'))).toBe('fine')
     expect(codeOf(desc({ pmid: 1 }), desc({ pmid: 1, type: 1, sem: 1 }))).toBe('PM_ERR_LOGCHANGETYPE')
@@ -153,8 +159,8 @@ describe('changes of instance domains', () => {
     expect(shown(metadata, 30)).toEqual(['2 b', '3 c', '5 e'])
   })
 
-  test('without anything before them are damage', () => {
-    expect(codeOf(one, delta(20, [1, 'a']))).toBe('PM_ERR_LOGREC')
+  test('without anything before them add to nothing', () => {
+    expect(shown(load(one, delta(20, [1, 'a'], [2, undefined])), 20)).toEqual(['1 a'])
   })
 
   test('a hundred of them give the same as applying them one after the other', () => {
