@@ -54,7 +54,7 @@ export async function answerControl(
     }
     if (wish !== undefined) {
       logger.metrics.set(set.pmid, metric)
-      story.push(...apply(metric, set, wish))
+      story.push(...(await apply(logger, metric, set, wish)))
     }
     sets.push(await describe(logger, metric, set, wish === undefined))
   }
@@ -93,16 +93,32 @@ async function metricOf(logger: Logger, { pmid }: LogControlSet): Promise<Logged
 }
 
 /** Applies a request to the instances it names, or to all; says what came of it. */
-function apply(metric: LoggedMetric, set: LogControlSet, wish: ModeRequest): string[] {
-  if (set.status <= 0 || metric.desc.indom === PM_INDOM_NULL) {
-    const refusal = metric.states.requestAll(wish)
-    return [`  metric: ${metric.name}${refusal === undefined ? '' : ' [request failed]'}`]
+async function apply(
+  logger: Logger,
+  metric: LoggedMetric,
+  set: LogControlSet,
+  wish: ModeRequest,
+): Promise<string[]> {
+  const { pmid, indom } = metric.desc
+  const names = await orElse(logger.context.namesOf(pmid), [metric.name])
+  const isWhole = set.status <= 0 || indom === PM_INDOM_NULL
+  const refused = isWhole
+    ? metric.states.requestAll(wish) !== undefined
+    : [...set.inst].filter((inst) => metric.states.requestOne(inst, wish) !== undefined).length > 0
+  const title = `  metric: ${names.join(' or ')}${refused ? ' [request failed]' : ''}`
+  if (indom === PM_INDOM_NULL) return [title]
+  const known = await orElse(logger.context.instances(indom), { indom, ids: [], names: [] })
+  const ids = isWhole ? known.ids : [...set.inst]
+  return [title, ...ids.map((id) => `    instance: ${known.names[known.ids.indexOf(id)] ?? id}`)]
+}
+
+/** What is only told to people may be less when the collector does not know. */
+async function orElse<T>(answer: Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await answer
+  } catch {
+    return otherwise
   }
-  const lines = [...set.inst].map((inst) => {
-    const refusal = metric.states.requestOne(inst, wish)
-    return `    instance: ${inst}${refusal === undefined ? '' : ' [request failed]'}`
-  })
-  return [`  metric: ${metric.name}`, ...lines]
 }
 
 async function describe(

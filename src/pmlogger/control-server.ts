@@ -111,7 +111,7 @@ export class ControlServer {
     const { pid, access, version } = this.#options
     const isUnix = family === 'unix'
     const credentials = isUnix ? this.#peers.of(socket) : undefined
-    const address = isUnix ? 'local:' : (socket.remoteAddress ?? '')
+    const address = isUnix ? this.#options.socketPath : (socket.remoteAddress ?? '')
     const connection = new PduConnection(socketStream(socket), {
       name: `pmlc at ${address}`,
       limit: MAX_REQUEST,

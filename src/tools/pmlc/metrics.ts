@@ -1,0 +1,153 @@
+/** Metrics and instances that a command of pmlc names, and what comes back for them. pmlc(1) */
+import type { MetricDesc } from '../../model/desc.ts'
+import { isError, PcpError } from '../../model/errors.ts'
+import { type Indom, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
+import type { ValueSet } from '../../model/values.ts'
+import type { Context } from '../../pmapi/context.ts'
+import { type LogControl, type LogControlSet, PM_LOG_MANDATORY, PM_LOG_ON } from '../../wire/log-control.ts'
+import type { MetricSpec } from './parse.ts'
+import { instanceText, stateOf } from './print.ts'
+
+/** A metric of a request. */
+export interface Subject {
+  readonly name: string
+  readonly desc: MetricDesc
+  /** Names of its instances now; undefined for a metric without instances. */
+  readonly names: ReadonlyMap<number, string> | undefined
+  /** Instances asked for; none means all. */
+  readonly instances: readonly number[]
+}
+
+const IGNORED = 'Logging statement ignored due to error(s)\n'
+
+/**
+ * Looks up what a command names; `where` begins warnings. Undefined when something is not there: what was wrong has been
+ * told then, and the command is to be left undone.
+ */
+export async function findSubjects(
+  context: Context,
+  specs: readonly MetricSpec[],
+  where: string,
+  tell: (text: string) => void,
+): Promise<readonly Subject[] | undefined> {
+  const subjects: Subject[] = []
+  const domains = new Map<Indom, ReadonlyMap<number, string>>()
+  let isFine = true
+  for (const spec of specs) {
+    try {
+      for (const [name, id] of await leavesOf(context, spec.name)) {
+        const subject = await subjectOf(context, spec, name, id, domains, tell)
+        if (subject === undefined) isFine = false
+        else subjects.push(subject)
+      }
+    } catch (error) {
+      isFine = false
+      const why = PcpError.from(error).text
+      tell(`Warning ${where}\nProblem with lookup for metric "${spec.name}" ...\nReason: ${why}\n`)
+    }
+  }
+  if (isFine) return subjects
+  tell(IGNORED)
+  return undefined
+}
+
+/** Names and PMIDs of the metrics a name stands for. */
+async function leavesOf(context: Context, name: string): Promise<(readonly [string, Pmid])[]> {
+  const [found] = await context.lookupNames([name])
+  if (found !== undefined && !isError(found)) return [[name, found]]
+  if (found?.code !== 'PM_ERR_NONLEAF') throw found ?? new PcpError('PM_ERR_NAME')
+  const names = await context.traverse(name)
+  const ids = await context.lookupNames(names)
+  return names.flatMap((leaf, i): (readonly [string, Pmid])[] => {
+    const id = ids[i]!
+    return isError(id) ? [] : [[leaf, id]]
+  })
+}
+
+async function subjectOf(
+  context: Context,
+  { instances }: MetricSpec,
+  name: string,
+  id: Pmid,
+  domains: Map<Indom, ReadonlyMap<number, string>>,
+  tell: (text: string) => void,
+): Promise<Subject | undefined> {
+  const desc = await context.desc(id)
+  if (desc.indom === PM_INDOM_NULL) {
+    if (instances.length === 0) return { name, desc, names: undefined, instances: [] }
+    tell(`Error: ${name} has no instance domain but an instance was specified\n`)
+    return undefined
+  }
+  const names = domains.get(desc.indom) ?? (await namesOf(context, desc.indom))
+  domains.set(desc.indom, names)
+  const ids: number[] = []
+  for (const instance of instances) {
+    const found = idOf(names, instance)
+    if (found !== undefined) ids.push(found)
+    else tell(missingText(name, instance))
+  }
+  return ids.length === instances.length ? { name, desc, names, instances: ids } : undefined
+}
+
+async function namesOf(context: Context, indom: Indom): Promise<ReadonlyMap<number, string>> {
+  const { ids, names } = await context.instances(indom)
+  return new Map(ids.map((id, i) => [id, names[i]!]))
+}
+
+function idOf(names: ReadonlyMap<number, string>, instance: string | number): number | undefined {
+  if (typeof instance === 'number') return names.has(instance) ? instance : undefined
+  const entries = [...names]
+  const found =
+    entries.find(([, name]) => name === instance) ??
+    entries.find(([, name]) => name.split(' ', 1)[0] === instance)
+  return found?.[0]
+}
+
+function missingText(name: string, instance: string | number): string {
+  if (typeof instance === 'number')
+    return `Error: metric ${name} currently has no instance number ${instance}\n`
+  return `Error: metric ${name} currently has no instance named ${instance}
+    - only instances that exist now can be named; without any the
+      logger takes all instances there are each time it logs the
+      metric
+`
+}
+
+/** The part of a request that is about one metric. */
+export function requestSet({ desc, instances }: Subject): LogControlSet {
+  const { pmid } = desc
+  const inst = Int32Array.from(instances)
+  return { pmid, status: inst.length, inst, word: new Int32Array(inst.length) }
+}
+
+/** What of a request did not come about, as pmlc tells it; '' when all did. */
+export function failuresText(
+  request: LogControl,
+  subjects: readonly Subject[],
+  sets: readonly ValueSet[],
+): string {
+  let text = ''
+  subjects.forEach(({ name, names }, s) => {
+    const set = sets[s]
+    if (set === undefined || set.status <= 0) return
+    const failed = [...set.inst].filter((_, i) => !hasComeAbout(request, set.word[i]!))
+    if (failed.length === 0) return
+    if (names === undefined) text += `${name}\n`
+    else
+      text += `${name} instance(s):\n${failed.map((inst) => `    ${instanceText(inst, names)}\n`).join('')}`
+  })
+  return text === '' ? '' : `Warning: unable to change logging state for:\n${text}\n`
+}
+
+function hasComeAbout({ control, state, deltaMs }: LogControl, word: number): boolean {
+  const now = stateOf(word)
+  if (state === PM_LOG_ON || state === 0) {
+    const isOn = state === PM_LOG_ON
+    return (
+      now.isMandatory === (control === PM_LOG_MANDATORY) &&
+      now.isOn === isOn &&
+      (!isOn || now.deltaMs === deltaMs)
+    )
+  }
+  return !now.isMandatory
+}

@@ -1,0 +1,281 @@
+/** What pmlc does: one command after the other, on the pmlogger it is connected to. pmlc(1) */
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { PcpError } from '../../model/errors.ts'
+import { timeoutMs } from '../../net/dial.ts'
+import type { Context } from '../../pmapi/context.ts'
+import type { Variables } from '../../sys/config.ts'
+import { processZone, readZoneFile } from '../../sys/zones.ts'
+import { makeZone, newZone, type Zone } from '../../time/zone.ts'
+import {
+  type LogControl,
+  PM_LOG_ADVISORY,
+  PM_LOG_ENQUIRE,
+  PM_LOG_MANDATORY,
+  PM_LOG_MAYBE,
+  PM_LOG_OFF,
+  PM_LOG_ON,
+} from '../../wire/log-control.ts'
+import type { ToolIo } from '../lib/tool.ts'
+import { type ControlPlace, LoggerConnection } from './connection.ts'
+import { HELP } from './help.ts'
+import { loggersHere, loggersThere, type RunningLogger } from './loggers.ts'
+import { failuresText, findSubjects, requestSet } from './metrics.ts'
+import type { Command, LoggerSpec } from './parse.ts'
+import { queryText, statusText } from './print.ts'
+
+/** This host, as pmlc names it. */
+export const LOCAL = 'local:'
+
+const STATES = { on: PM_LOG_ON, off: PM_LOG_OFF, maybe: PM_LOG_MAYBE } as const
+const CONTROLS = { mandatory: PM_LOG_MANDATORY, advisory: PM_LOG_ADVISORY } as const
+const TIMEOUT_MS = 10_000
+
+/** What a session needs of the command. */
+export interface SessionOptions {
+  readonly io: ToolIo
+  readonly variables: Variables
+  /** Host of loggers where a command names none. */
+  readonly host: string
+  /** `local`, `logger` or a zone. */
+  readonly zone: string
+  /** Opens a collector. */
+  readonly open: (host: string) => Promise<Context>
+}
+
+interface Connected {
+  readonly connection: LoggerConnection
+  readonly host: string
+  readonly isPrimary: boolean
+  /** The collector it records: names and instances are looked up there. */
+  readonly context: Context
+}
+
+/** A conversation with loggers. Mistakes are told, and the conversation goes on. */
+export class Session {
+  readonly #options: SessionOptions
+  #connected: Connected | undefined
+  #zone: string
+
+  constructor(options: SessionOptions) {
+    this.#options = options
+    this.#zone = options.zone
+  }
+
+  /** Does a command; `where` begins what is told of mistakes. False when it ends the session. */
+  async run(command: Command, where: string): Promise<boolean> {
+    const { io } = this.#options
+    switch (command.kind) {
+      case 'nothing':
+        return true
+      case 'quit':
+        return false
+      case 'help':
+        io.stdout.write(HELP)
+        return true
+      case 'show':
+        await this.#show(command.host ?? this.#options.host)
+        return true
+      case 'connect':
+        await this.connect(command.logger, command.host ?? this.#options.host, false)
+        return true
+      case 'disconnect':
+        await this.close()
+        return true
+      case 'timezone':
+        this.#zone = command.zone
+        return true
+      case 'sleep':
+        await new Promise((resolve) => setTimeout(resolve, command.ms))
+        return true
+      default:
+        await this.#onLogger(command, where)
+        return true
+    }
+  }
+
+  /** Connects to a logger, leaving the one before; a failure is told. */
+  async connect(spec: LoggerSpec, host: string, tells: boolean): Promise<void> {
+    const { io } = this.#options
+    await this.close()
+    const name = nameOf(spec)
+    try {
+      const { connection, isPrimary } = await this.#dial(spec, host)
+      try {
+        const { pmcdFqdn = LOCAL } = await connection.status()
+        const isElsewhere = host !== LOCAL && /^(?:local|unix):/.test(pmcdFqdn)
+        const context = await this.#options.open(isElsewhere ? host : pmcdFqdn)
+        this.#connected = { connection, host, isPrimary, context }
+      } catch (error) {
+        await connection.close()
+        throw error
+      }
+      if (tells) io.stdout.write(`Connected to ${name} at ${host}\n`)
+    } catch (error) {
+      io.stderr.write(`Unable to connect to ${name} at ${host}: ${PcpError.from(error).text}\n`)
+    }
+  }
+
+  /** Leaves the logger. */
+  async close(): Promise<void> {
+    const connected = this.#connected
+    this.#connected = undefined
+    await connected?.connection.close()
+    await connected?.context.close()
+  }
+
+  async #onLogger(command: Command, where: string): Promise<void> {
+    const { io } = this.#options
+    const connected = this.#connected
+    if (connected === undefined) {
+      io.stderr.write(`Error ${where}\nNot connected to any pmlogger instance\n`)
+      return
+    }
+    try {
+      await this.#request(command, connected, where)
+    } catch (error) {
+      const { code, text } = PcpError.from(error)
+      io.stderr.write(`Error receiving response from pmlogger: ${text}\n`)
+      if (!code.startsWith('PM_ERR_PERM') && code !== 'EAGAIN') await this.close()
+    }
+  }
+
+  async #request(command: Command, connected: Connected, where: string): Promise<void> {
+    const { io } = this.#options
+    const { connection, host, isPrimary } = connected
+    switch (command.kind) {
+      case 'status': {
+        const status = await connection.status()
+        const zone = this.#zoneOf(status.loggerZoneinfo ?? status.loggerTimezone)
+        io.stdout.write(statusText(status, { pid: connection.pid, isPrimary, host }, zone))
+        return
+      }
+      case 'newVolume':
+        io.stdout.write(`New log volume ${await connection.newVolume()}\n`)
+        return
+      case 'query':
+        await this.#control(
+          { control: PM_LOG_ENQUIRE, state: PM_LOG_OFF, deltaMs: 0 },
+          command,
+          connected,
+          where,
+        )
+        return
+      case 'log': {
+        const { control, state, deltaMs } = command
+        await this.#control(
+          { control: CONTROLS[control], state: STATES[state], deltaMs },
+          command,
+          connected,
+          where,
+        )
+        return
+      }
+      default: // sync: a logger holds nothing back
+    }
+  }
+
+  async #control(
+    request: Omit<LogControl, 'sets'>,
+    command: Extract<Command, { kind: 'query' | 'log' }>,
+    { connection, context }: Connected,
+    where: string,
+  ): Promise<void> {
+    const { io } = this.#options
+    const subjects = await findSubjects(context, command.metrics, where, (text) => io.stderr.write(text))
+    if (subjects === undefined || subjects.length === 0) return
+    const sets = await connection.control({ ...request, sets: subjects.map(requestSet) })
+    if (command.kind === 'log') {
+      io.stdout.write(failuresText({ ...request, sets: [] }, subjects, sets))
+      return
+    }
+    subjects.forEach(({ name, names }, i) => {
+      const set = sets[i]
+      if (set !== undefined && set.status >= 0) io.stdout.write(queryText(name, set, names))
+      else io.stdout.write(`${name}\n    ${PcpError.fromStatus(set?.status ?? -1).text}\n\n`)
+    })
+  }
+
+  async #show(host: string): Promise<void> {
+    const { io } = this.#options
+    try {
+      const loggers = await this.#loggersOf(host)
+      if (loggers.length === 0) {
+        io.stdout.write(`No pmloggers running on ${host}\n`)
+        return
+      }
+      const list = [
+        ...loggers.filter(({ isPrimary }) => isPrimary).map(({ pid }) => `primary (${pid})`),
+        ...loggers.filter(({ isPrimary }) => !isPrimary).map(({ pid }) => String(pid)),
+      ]
+      // The reference leaves a blank for each where none is primary.
+      const indent = loggers.some(({ isPrimary }) => isPrimary) ? 4 : 4 + loggers.length
+      io.stdout.write(
+        `The following pmloggers are running on ${host}:\n${' '.repeat(indent)}${list.join(' ')}\n`,
+      )
+    } catch (error) {
+      io.stderr.write(`Error: ${PcpError.from(error).message}\n`)
+    }
+  }
+
+  async #loggersOf(host: string): Promise<RunningLogger[]> {
+    if (isHere(host)) return loggersHere(this.#options.variables)
+    const context = await this.#options.open(host)
+    try {
+      return await loggersThere(context)
+    } finally {
+      await context.close()
+    }
+  }
+
+  async #dial(spec: LoggerSpec, host: string): Promise<{ connection: LoggerConnection; isPrimary: boolean }> {
+    const places: ControlPlace[] = []
+    const target = isHere(host) ? '127.0.0.1' : host
+    if (spec.kind === 'port') places.push({ host: target, port: spec.port })
+    else {
+      const loggers = await this.#loggersOf(host)
+      const logger = loggers.find(({ pid, isPrimary }) =>
+        spec.kind === 'pid' ? pid === spec.pid : isPrimary,
+      )
+      if (isHere(host)) {
+        const id = spec.kind === 'pid' ? String(spec.pid) : 'primary'
+        places.push({ path: join(this.#options.variables['PCP_RUN_DIR']!, `pmlogger.${id}.socket`) })
+      }
+      if (logger !== undefined && logger.port > 0) places.push({ host: target, port: logger.port })
+    }
+    const { io, variables } = this.#options
+    const limit = timeoutMs(variables['PMLOGGER_REQUEST_TIMEOUT'], TIMEOUT_MS)
+    let last = new PcpError('ECONNREFUSED')
+    for (const place of places) {
+      try {
+        const connection = await LoggerConnection.open(place, limit, io.signal)
+        return { connection, isPrimary: spec.kind === 'primary' }
+      } catch (error) {
+        const failure = PcpError.from(error)
+        // A socket that is not there says less than why the port did not answer.
+        last = failure.code === 'ENOENT' ? new PcpError('ECONNREFUSED') : failure
+      }
+    }
+    throw last
+  }
+
+  #zoneOf(loggerZone: string | undefined): { zone: Zone; zoneName: string } {
+    const { env } = this.#options.io
+    const read = (name: string): Uint8Array | undefined => readZoneFile(name, env)
+    if (this.#zone === 'logger')
+      return { zone: newZone(loggerZone ?? 'UTC', read) ?? makeZone('UTC'), zoneName: 'pmlogger' }
+    const named = this.#zone === 'local' ? undefined : newZone(this.#zone, read)
+    if (named !== undefined) return { zone: named, zoneName: this.#zone }
+    const { name, bytes } = processZone(env)
+    return { zone: makeZone(name, bytes), zoneName: 'local' }
+  }
+}
+
+function isHere(host: string): boolean {
+  return host === LOCAL || host === 'localhost' || host === hostname()
+}
+
+function nameOf(spec: LoggerSpec): string {
+  if (spec.kind === 'primary') return 'primary pmlogger'
+  return spec.kind === 'pid' ? `pmlogger pid ${spec.pid}` : `pmlogger on port ${spec.port}`
+}
