@@ -127,7 +127,8 @@ export class MetadataCopy {
     this.#snapshots.set(indom, snapshot)
     const ids = Array.from(snapshot.ids)
     const names = ids.map((_, i) => snapshot.name(i))
-    writer.instances(time, indom, ids, names)
+    // Where the input says once more that nothing changed, so does the output.
+    writer.instances(time, indom, ids, names, true)
   }
 
   #labels(writer: ArchiveWriter, time: Timestamp, level: number, id: number): void {

@@ -167,10 +167,17 @@ export class ArchiveWriter {
   /**
    * Writes an instance domain as it is now, in any order, when that is not what was written last: whole, or in version 3 what
    * changed when that is shorter. An empty domain cannot be written. True when there is a record. The lists are kept.
+   * `always` writes it, whole, even when nothing changed.
    */
-  instances(at: Timestamp, indom: Indom, ids: readonly number[], names: readonly string[]): boolean {
+  instances(
+    at: Timestamp,
+    indom: Indom,
+    ids: readonly number[],
+    names: readonly string[],
+    always = false,
+  ): boolean {
     this.start(at)
-    const change = this.#indoms.change(this.version, indom, ids, names)
+    const change = this.#indoms.change(this.version, indom, ids, names, always)
     if (change === undefined) return false
     const { instances, isDelta } = change
     this.#metadata(encodeIndom(this.version, this.#checked(at), indom, instances, isDelta))

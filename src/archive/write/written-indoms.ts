@@ -31,22 +31,24 @@ export class WrittenIndoms {
 
   /**
    * Takes a domain as it is now, in any order, and says what to write: nothing when it is as it was, or empty, which no
-   * record can say. The first of several instances with one id counts.
+   * record can say. The first of several instances with one id counts. `always`: also when it is as it was.
    */
   change(
     version: ArchiveVersion,
     indom: Indom,
     ids: readonly number[],
     names: readonly string[],
+    always: boolean,
   ): IndomChange | undefined {
     const next = sorted(ids, names)
     const size = next.ids.length
     if (size === 0) return undefined
     const last = this.#last.get(indom)
     const delta = last === undefined ? undefined : deltaBetween(last, next)
-    if (delta !== undefined && delta.ids.length === 0) return undefined
+    const isSame = delta?.ids.length === 0
+    if (isSame && !always) return undefined
     this.#last.set(indom, next)
-    if (version === 3 && delta !== undefined && delta.ids.length <= size)
+    if (version === 3 && delta !== undefined && !isSame && delta.ids.length <= size)
       return { isDelta: true, instances: delta }
     return { isDelta: false, instances: next }
   }

@@ -151,7 +151,7 @@ export function windowOf(
     return { start: found.start, finish, isDaily: isDaily && isBoth }
   } catch (error) {
     const { message } = PcpError.from(error)
-    throw new PcpError('PM_ERR_GENERIC', `Invalid time window specified: ${message}`, { cause: error })
+    throw new PcpError('PM_ERR_GENERIC', `Invalid time window specified: ${message}\n`, { cause: error })
   }
 }
 
