@@ -2,7 +2,7 @@
 import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
-import { type Indom, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
+import { DOMAIN_RESERVED, domainOf, type Indom, PM_ID_NULL, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { makeLabelSet } from '../model/label-set.ts'
 import { LABEL_CONTEXT, type LabelSet } from '../model/labels.ts'
 import { ALL_INSTANCES, type Profile, wants } from '../model/profile.ts'
@@ -94,13 +94,19 @@ export class ArchiveSource implements MetricSource {
   /** See `MetricSource.fetch`, without waiting. PM_ERR_EOL, PM_ERR_LOGREC. @see pmFetch(3) */
   fetchNow(ids: readonly Pmid[], profile: Profile = ALL_INSTANCES): FetchResult {
     if (this.#mode === 'interpolate') return this.#interpolate(ids, profile)
-    const record = this.#nextRecord((candidate) => candidate.count > 0 && hasAny(candidate, ids))
+    const recorded = ids.filter((id) => !this.#isSynthetic(id))
+    const record = this.#nextRecord((candidate) => candidate.count > 0 && hasAny(candidate, recorded))
     const sets = ids.map((id) => {
       const s = record.find(id)
       if (s < 0) return emptySet(id)
       return filtered(record.toSet(s), this.archive.metadata.descs.get(id), profile)
     })
     return { timestamp: record.timestamp(), changes: 0, sets }
+  }
+
+  /** Is it a metric that no archive has, as `event.flags`? Any record will do for its lack of values. */
+  #isSynthetic(id: Pmid): boolean {
+    return domainOf(id) === DOMAIN_RESERVED && !this.archive.metadata.descs.has(id)
   }
 
   /** Steps to the next record that is wanted and not on the wrong side of the origin. */
@@ -185,8 +191,10 @@ export class ArchiveSource implements MetricSource {
   }
 
   async labels(query: LabelQuery, { at }: Ask): Promise<readonly LabelSet[]> {
-    const sets = this.archive.metadata.labels(query, at ?? this.#origin)
-    if (sets.length > 0 || query.level !== LABEL_CONTEXT) return sets
+    const { level } = query
+    const id = level === LABEL_CONTEXT ? PM_ID_NULL : query.id
+    const sets = this.archive.metadata.labels({ level, id }, at ?? this.#origin)
+    if (sets.length > 0 || level !== LABEL_CONTEXT) return sets
     return [makeLabelSet({ hostname: this.archive.label.hostname }, LABEL_CONTEXT)]
   }
 

@@ -1,7 +1,7 @@
 /**
  * pmprobe: which metrics have how many values, in a form for scripts. pmprobe(1)
  *
- * Archives and derived metrics are refused. Unlike 6.0.3, -d shows the version, as its usage text says.
+ * Derived metrics are refused. Unlike 6.0.3, -d shows the version, as its usage text says.
  */
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
@@ -15,9 +15,10 @@ import { PDU_ERROR } from '../wire/pdu.ts'
 import { endEarly, type OptionTable, type ParsedOptions } from './lib/options.ts'
 import { printOptions } from './lib/print.ts'
 import { settle } from './lib/settle.ts'
-import { openContext } from './lib/source.ts'
+import { boundsOf, openContext } from './lib/source.ts'
 import { parseStandard, STANDARD } from './lib/standard.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
+import { samplingWindow } from './lib/window.ts'
 import { reportingZone } from './lib/zone.ts'
 
 const OPTIONS: OptionTable = {
@@ -89,11 +90,20 @@ export const tool: Tool = {
     if (status !== undefined) return status
     const context = await openContext(parsed.standard, io)
     try {
-      const { zone } = await reportingZone(parsed.standard, context, io)
+      const { zone, note } = await reportingZone(parsed.standard, context, io)
+      const { archive } = context
+      if (archive !== undefined) io.stdout.write(note)
+      const bounds = boundsOf(context, parsed.standard, io)
+      const origin = bounds && samplingWindow(parsed.standard, bounds, zone, io).origin
+      archive?.setMode('forward', origin)
       const report: Report = { context, wanted, io, print: printOptions(zone, io) }
       const metrics = await lookup(report, await expand(report, parsed.operands))
-      for (let i = 0; i < metrics.length; i += wanted.batch)
-        await probe(report, metrics.slice(i, i + wanted.batch))
+      // In an archive each metric's first values are looked for, wherever they are.
+      const batch = archive === undefined ? wanted.batch : 1
+      for (let i = 0; i < metrics.length; i += batch) {
+        archive?.setMode('forward', origin)
+        await probe(report, metrics.slice(i, i + batch))
+      }
       if (wanted.pduCounts) writePduCounts(report)
     } finally {
       await context.close()
@@ -219,9 +229,16 @@ async function valuesLine(report: Report, name: string, desc: MetricDesc, set: V
 }
 
 function instancesOf(report: Report, indom: Indom): Promise<Outcome<Instances>> {
-  if (report.listed?.indom !== indom)
-    report.listed = { indom, instances: settle(report.context.instances(indom, report.io)) }
+  // An archive's domain is another one at the time of another metric.
+  if (report.listed?.indom !== indom || report.context.archive !== undefined)
+    report.listed = { indom, instances: settle(listInstances(report, indom)) }
   return report.listed.instances
+}
+
+/** The whole domain of an archive is all that ever was in it. */
+async function listInstances({ context, wanted, io }: Report, indom: Indom): Promise<Instances> {
+  const { archive } = context
+  return archive !== undefined && wanted.wholeIndom ? archive.instances(indom) : context.instances(indom, io)
 }
 
 function singular({ ids, names }: Wanted): string {

@@ -7,6 +7,7 @@ import { isError, type Outcome, PcpError } from '../../model/errors.ts'
 import { FOREVER } from '../../time/arithmetic.ts'
 import { ctime } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
+import { damagedEnd } from './damaged-end.ts'
 import type { StandardOptions } from './standard.ts'
 import type { Output, ToolIo } from './tool.ts'
 import { type SamplingWindow, samplingWindow } from './window.ts'
@@ -61,14 +62,6 @@ export function openNamed(
   }
 }
 
-function damagedEnd(name: string, { text }: PcpError, { progname }: ToolIo): string {
-  return (
-    `${progname}: Cannot locate end of archive ${name}: ${text}\n\n` +
-    'WARNING: This archive is sufficiently damaged that it may not be possible to\n' +
-    '         produce complete information.  Continuing and hoping for the best.\n\n'
-  )
-}
-
 /** The files of the archive with this base name. */
 export function memberFiles(base: string, files: ArchiveFiles): MemberFiles {
   return new Listings(files).member(base)
@@ -100,14 +93,24 @@ export function dateStamp(time: Timestamp, zone: Zone): string {
   return `${text.slice(0, -5)}.${millis}${text.slice(-5)}`
 }
 
-/** Writes what a label says first: the host, and from when to when. */
-export function writeBriefLabel(out: Output, archive: Archive, zone: Zone): void {
-  const { label } = archive
-  const end = archive.end()
+/** From when to when a label is shown; the end may be unknown. */
+export interface LabelledTimes {
+  readonly start: Timestamp
+  readonly end: Outcome<Timestamp>
+}
+
+/** Writes what a label says first: the host, and from when to when; by default the archive's whole time. */
+export function writeBriefLabel(
+  out: Output,
+  archive: Archive,
+  zone: Zone,
+  { start, end }: LabelledTimes = { start: archive.start, end: archive.end() },
+): void {
+  const { version, hostname } = archive.label
   out.write(
-    `Log Label (Log Format Version ${label.version})\n` +
-      `Performance metrics from host ${label.hostname}\n` +
-      `  commencing ${dateStamp(label.start, zone)}\n` +
+    `Log Label (Log Format Version ${version})\n` +
+      `Performance metrics from host ${hostname}\n` +
+      `  commencing ${dateStamp(start, zone)}\n` +
       `  ending     ${isError(end) ? 'UNKNOWN' : dateStamp(end, zone)}\n`,
   )
 }

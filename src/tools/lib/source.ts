@@ -8,8 +8,12 @@ import { loadPmns } from '../../pmns/load.ts'
 import type { Pmns } from '../../pmns/tree.ts'
 import { loadConfig, type Variables } from '../../sys/config.ts'
 import { pmnsFiles } from '../../sys/pmns-files.ts'
+import { FOREVER } from '../../time/arithmetic.ts'
+import { damagedEnd } from './damaged-end.ts'
+import { derivedOf } from './derived.ts'
 import type { StandardOptions } from './standard.ts'
 import type { ToolIo } from './tool.ts'
+import type { ArchiveBounds } from './window.ts'
 
 /** The host when none is named: the local socket, then TCP on this host. */
 const DEFAULT_HOST = 'local:'
@@ -17,29 +21,74 @@ const DEFAULT_HOST = 'local:'
 /** Opens the source. Throws PcpError with the message PCP's commands print. */
 export async function openContext(standard: StandardOptions, io: ToolIo): Promise<Context> {
   refuseUnsupported(standard)
+  if (standard.source === 'archive') return openArchives(standard, io)
   if (standard.source === 'local') return openLocalContext(standard, io)
   const { variables } = loadConfig(io.env, { uid: process.getuid?.() ?? 0 })
   const names = standard.namespace === undefined ? undefined : loadNames(standard.namespace, io)
+  const derived = derivedOf({ files: standard.derived }, variables, io)
   const host = standard.hosts[0] ?? DEFAULT_HOST
   const { container } = standard
   const env = container === undefined ? variables : { ...variables, PCP_CONTAINER: container }
   try {
     const spec = parseHost(host, env, io)
     const open = io.connect ?? connect
-    return await open(spec, { env, signal: io.signal, ...(names === undefined ? {} : { names }) })
+    return await open(spec, { env, signal: io.signal, derived, ...(names === undefined ? {} : { names }) })
   } catch (error) {
     const { code, text } = PcpError.from(error)
     throw new PcpError(code, `Cannot connect to PMCD on host "${host}": ${text}`, { cause: error })
   }
 }
 
-async function openLocalContext({ namespace, specLocal }: StandardOptions, io: ToolIo): Promise<Context> {
+/** Several archives become one context. */
+async function openArchives({ archives, namespace, derived }: StandardOptions, io: ToolIo): Promise<Context> {
+  const { variables } = loadConfig(io.env, { uid: process.getuid?.() ?? 0 })
+  const setup = derivedOf({ files: derived }, variables, io)
+  const names = namespace === undefined ? undefined : loadNames(namespace, io)
+  // Not for those who have a collector.
+  const open = io.openArchive ?? (await import('../../pmapi/archive.ts')).openArchive
+  const list = archives.join(',')
+  try {
+    return await open(list, {
+      env: io.env,
+      derived: setup,
+      onWarning: ({ message }) => io.stderr.write(`${io.progname}: Warning: ${message}\n`),
+      ...(names === undefined ? {} : { names }),
+    })
+  } catch (error) {
+    const { code, text } = PcpError.from(error)
+    throw new PcpError(code, `Cannot open archive "${list}": ${text}`, { cause: error })
+  }
+}
+
+/** First and last moment of a context's archive, undefined for other sources. Warns about a damaged end. */
+export function boundsOf(
+  context: Context,
+  { archives }: StandardOptions,
+  io: ToolIo,
+): ArchiveBounds | undefined {
+  const { archive } = context
+  if (archive === undefined) return undefined
+  try {
+    return { start: archive.start, end: archive.end() }
+  } catch (error) {
+    io.stderr.write(damagedEnd(archives.join(','), PcpError.from(error), io))
+    return { start: archive.start, end: FOREVER }
+  }
+}
+
+async function openLocalContext(
+  { namespace, specLocal, derived }: StandardOptions,
+  io: ToolIo,
+): Promise<Context> {
+  const { variables } = loadConfig(io.env, { uid: process.getuid?.() ?? 0 })
+  const setup = derivedOf({ files: derived }, variables, io)
   const names = namespace === undefined ? undefined : loadNames(namespace, io)
   const { openLocal } = await import('../../pmcd/local-context.ts') // with all agents: not for those who have a collector
   try {
     return await openLocal({
       env: io.env,
       specs: specLocal,
+      derived: setup,
       warn: (text) => io.stderr.write(`${text}\n`),
       ...(names === undefined ? {} : { names }),
     })
@@ -82,11 +131,9 @@ export function loadNames(namespace: NonNullable<StandardOptions['namespace']>, 
 }
 
 /** What is recognised but not there yet ends a command with one clear line. */
-function refuseUnsupported({ source, derived, guimode, guiport }: StandardOptions): void {
+function refuseUnsupported({ guimode, guiport }: StandardOptions): void {
   const refuse = (what: string): never => {
     throw new PcpError('PM_ERR_NYI', `${what} not supported yet`)
   }
-  if (source === 'archive') refuse('archives (-a, -O) are')
-  if (derived.length > 0) refuse('derived metrics (--derived) are')
   if (guimode || guiport !== undefined) refuse('time control (-g, -p) is')
 }

@@ -1,4 +1,5 @@
 /** What a command is: a row of the registry, and everything it may touch. */
+import type { openArchive } from '../../pmapi/archive.ts'
 import type { connect } from '../../pmapi/connect.ts'
 import type { OptionTable } from './options.ts'
 
@@ -30,6 +31,8 @@ export interface ToolIo {
   readonly signal: AbortSignal
   /** Opens contexts in place of pmapi's `connect`. */
   readonly connect?: typeof connect
+  /** Opens archives in place of pmapi's `openArchive`. */
+  readonly openArchive?: typeof openArchive
 }
 
 /** A command. Its usage text, man page, shell completion and bin entry follow from this and from the registry. */

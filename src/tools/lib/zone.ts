@@ -19,6 +19,7 @@ export async function reportingZone(
   context: Context,
   io: ToolIo,
 ): Promise<ReportingZone> {
+  if (context.archive !== undefined) return archiveZone({ zone: name, hostzone }, context.archive.label, io)
   if (hostzone) {
     const host = await context.hostname(io)
     const zone = named(await contextZone(context, io), io)

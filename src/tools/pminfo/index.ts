@@ -1,15 +1,17 @@
 /**
  * pminfo: names, descriptors, help, labels and values of metrics. pminfo(1)
  *
- * Archives, derived metrics and series identifiers are refused.
+ * Series identifiers are refused. -r, which 6.0.3 does not have, defines a derived metric.
  */
 import { PcpError } from '../../model/errors.ts'
 import { type Indom, indom, type Pmid, pmid } from '../../model/ids.ts'
+import type { Context } from '../../pmapi/context.ts'
 import { endEarly } from '../lib/options.ts'
 import { printOptions } from '../lib/print.ts'
-import { openContext, openNames } from '../lib/source.ts'
+import { boundsOf, openContext, openNames } from '../lib/source.ts'
 import { parseStandard } from '../lib/standard.ts'
-import type { Tool } from '../lib/tool.ts'
+import type { Tool, ToolIo } from '../lib/tool.ts'
+import { samplingWindow } from '../lib/window.ts'
 import { reportingZone } from '../lib/zone.ts'
 import { needsSource, OPTIONS, wantedFrom } from './options.ts'
 import { type Report, reportIndom, reportMetrics } from './report.ts'
@@ -24,18 +26,34 @@ export const tool: Tool = {
     const wanted = wantedFrom(parsed)
     const status = endEarly(OPTIONS, parsed, io)
     if (status !== undefined) return status
-    const own = parsed.given.find(({ name }) => name === 's' || name === 'c' || name === 'r')
+    const own = parsed.given.find(({ name }) => name === 's')
     if (own !== undefined) throw new PcpError('PM_ERR_NYI', `-${own.name} is not supported yet`)
     const names = needsSource(wanted) ? undefined : openNames(parsed.standard, io)
-    const context = names ?? (await openContext(parsed.standard, io))
+    const derived = parsed.given.filter(({ name }) => name === 'c').map(({ value }) => value)
+    const context = names ?? (await openContext({ ...parsed.standard, derived }, io))
     try {
-      const { zone } = await reportingZone(parsed.standard, context, io)
+      for (const { name, value } of parsed.given) if (name === 'r') await register(context, value, io)
+      const { zone, note } = await reportingZone(parsed.standard, context, io)
+      const bounds = boundsOf(context, parsed.standard, io)
+      if (bounds !== undefined) {
+        io.stdout.write(note)
+        wanted.batch = 1 // each metric's first values behind the origin, wherever they are
+      }
+      const origin = bounds && samplingWindow(parsed.standard, bounds, zone, io).origin
+      context.archive?.setMode('forward', origin)
       const print = printOptions(zone, io)
-      return await reportAll({ context, wanted, io, print, eventNames: new Map() }, parsed.operands)
+      return await reportAll({ context, wanted, io, print, origin, eventNames: new Map() }, parsed.operands)
     } finally {
       await context.close()
     }
   },
+}
+
+/** Defines a metric as `NAME=EXPR` says. */
+async function register(context: Context, text: string, io: ToolIo): Promise<void> {
+  const equals = text.indexOf('=')
+  if (equals < 0) throw new PcpError('PM_ERR_ARG', `-r wants NAME=EXPR, not "${text}"`)
+  await context.addDerived(text.slice(0, equals).trim(), text.slice(equals + 1), io)
 }
 
 /** What an operand stands for. */

@@ -1,4 +1,5 @@
 /** The report on metrics and on instance domains. */
+import type { Timestamp } from '../../base/timestamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../../model/errors.ts'
 import { type Indom, PM_ID_NULL, PM_INDOM_NULL, type Pmid, pmidStr } from '../../model/ids.ts'
@@ -19,8 +20,12 @@ export interface Report {
   readonly wanted: Wanted
   readonly io: ToolIo
   readonly print: PrintOptions
+  /** Archives only: where the search for values starts. */
+  readonly origin: Timestamp | undefined
   /** Names of the parameters of event records, as far as they have been asked for. */
   readonly eventNames: Map<Pmid, readonly string[]>
+  /** Archives only: the instance domain listed last. */
+  listed?: { readonly indom: Indom; readonly names: ReadonlyMap<number, string> }
 }
 
 /** A metric with its PMID, and its descriptor when that was asked for. */
@@ -48,7 +53,12 @@ export async function reportMetrics(report: Report, names: readonly string[]): P
   const ids = found.map((id) => (isError(id) ? PM_ID_NULL : id))
   const descs = needsDescs(wanted) ? await context.descs(ids, io) : []
   const known = descs.filter((desc): desc is MetricDesc => !isError(desc))
-  const sets = wanted.values || wanted.verify ? await fetchValues(report, known) : []
+  context.archive?.setMode('forward', report.origin)
+  const sets = await valuesFor(report, known)
+  if (isError(sets)) {
+    for (const name of names) io.stdout.write(`${name}: pmFetch: ${sets.text}\n`)
+    return
+  }
   let next = 0
   // All questions are under way before the first answer is waited for.
   const texts = names.map((name, i): Promise<string> => {
@@ -60,6 +70,18 @@ export async function reportMetrics(report: Report, names: readonly string[]): P
     return wanted.verify ? Promise.resolve(verifyLine(metric, wanted)) : metricText(report, metric)
   })
   io.stdout.write((await Promise.all(texts)).join(''))
+}
+
+/** The values that are wanted; [] when none are. */
+async function valuesFor(
+  report: Report,
+  descs: readonly MetricDesc[],
+): Promise<Outcome<readonly ValueSet[]>> {
+  const { values, verify, labels } = report.wanted
+  if (values || verify) return settle(fetchValues(report, descs))
+  // Labels in an archive are those at the time of the values, whether these are shown or not.
+  if (labels && report.context.archive !== undefined) await settle(fetchValues(report, descs))
+  return []
 }
 
 /** The problem of a metric in verify mode, or ''. */
@@ -78,6 +100,7 @@ async function metricText(report: Report, metric: Metric): Promise<string> {
     wanted.help ? settle(context.text(pmid, { signal: io.signal })) : undefined,
     instanceNames(report, desc, set),
   ])
+  const values = desc !== undefined && set !== undefined ? await valueLines(report, desc, set, names) : ''
   const labels = await labelLines(report, metric, names)
   let text = needsBlankLine(wanted) ? '\n' : ''
   text += name
@@ -88,8 +111,7 @@ async function metricText(report: Report, metric: Metric): Promise<string> {
   if (desc !== undefined && wanted.descOneline) text += descLine(name, desc)
   text += labels?.metric ?? ''
   text += helpText(help)
-  if (desc !== undefined && set !== undefined) text += await valueLines(report, desc, set, names)
-  return text + (labels?.instances ?? '')
+  return text + values + (labels?.instances ?? '')
 }
 
 function needsBlankLine({ desc, help, values, labels }: Wanted): boolean {
@@ -98,13 +120,17 @@ function needsBlankLine({ desc, help, values, labels }: Wanted): boolean {
 
 /** External names of a metric's instances: asked for once, not one by one. */
 async function instanceNames(
-  { context, wanted, io }: Report,
+  report: Report,
   desc: MetricDesc | undefined,
   set: ValueSet | undefined,
 ): Promise<ReadonlyMap<number, string>> {
+  const { context, wanted, io } = report
+  if (desc === undefined || desc.indom === PM_INDOM_NULL) return new Map()
+  if (!wanted.labels && (set === undefined || set.status <= 0)) return new Map()
+  // In an archive a domain may have changed since the metric before; the reference takes no notice either.
+  if (report.listed?.indom === desc.indom) return report.listed.names
   const names = new Map<number, string>()
-  if (desc === undefined || desc.indom === PM_INDOM_NULL) return names
-  if (!wanted.labels && (set === undefined || set.status <= 0)) return names
+  if (context.archive !== undefined) report.listed = { indom: desc.indom, names }
   const found = await settle(context.instances(desc.indom, io))
   if (!isError(found)) for (const [i, id] of found.ids.entries()) names.set(id, found.names[i]!)
   return names

@@ -76,7 +76,10 @@ async function subjectOf(
   names: ReadonlyMap<number, string>,
 ): Promise<{ readonly line: string; readonly isGone?: boolean }> {
   if (indom === PM_INDOM_NULL) return { line: '   ' }
-  const name = names.get(inst) ?? (await settle(context.instanceName(indom, inst, io)))
+  const isLive = context.archive === undefined
+  const name =
+    names.get(inst) ??
+    (isLive ? await settle(context.instanceName(indom, inst, io)) : new PcpError('PM_ERR_INST'))
   if (!isError(name)) return { line: `    inst [${inst} or "${name}"]` }
   if (wanted.allInstances) return { line: `    inst [${inst} "DISAPPEARED"]\n`, isGone: true }
   const why = `pmNameIndom: indom=${indomStr(indom)} inst=${inst}: ${name.text}`
