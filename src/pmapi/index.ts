@@ -61,6 +61,7 @@ export {
 } from '../model/print.ts'
 export { ALL_INSTANCES, exclude, include, type Profile } from '../model/profile.ts'
 export { convScale } from '../model/scale.ts'
+export { sortInstances } from '../model/sort-instances.ts'
 export type { Child, Instances, MetricSource, SourceEvent } from '../model/source.ts'
 export * from '../model/types.ts'
 export { packUnits, type Units, unitsStr, unpackUnits } from '../model/units.ts'
@@ -77,6 +78,8 @@ export {
   type Value,
   type ValueSet,
 } from '../model/values.ts'
+export { Pmns } from '../pmns/tree.ts'
+export { API_FEATURES, apiConfig } from '../sys/api-config.ts'
 export { addTimes, compareTimes, FOREVER, subtractTimes } from '../time/arithmetic.ts'
 export { parseInterval } from '../time/interval.ts'
 export { clockStamp, clockStampNanos, ctime, fromSeconds, intervalStr } from '../time/stamp.ts'
@@ -116,6 +119,7 @@ export {
   type ValueIn,
 } from './known-metrics.ts'
 export { type MetricSpec, parseMetricSpec } from './metric-spec.ts'
+export { loadNameSpace, type NameSpaceOptions } from './name-space.ts'
 export type { ReadingsOptions } from './readings.ts'
 export { type MetricValues, type PlainValues, Row, type RowJson } from './row.ts'
 export type { SampleOptions, ValuesOptions } from './sample.ts'
