@@ -264,11 +264,16 @@ class Binder {
     const a = this.#branch(expr.left)
     const b = this.#branch(expr.right)
     const isNovalue = (branch: Expr): boolean => branch.kind === 'novalue'
+    const branches = `${sideStr(expr.left)} : ${sideStr(expr.right)}`
+    if (isNovalue(expr.left) && isNovalue(expr.right))
+      throw new Failure(
+        `${sideStr(expr.guard)} ? ${branches}`,
+        'novalue() may appear at most once in a ternary expression',
+      )
     const sides: TernaryCase = {
       guard: guard.meta,
-      left: isNovalue(expr.left) && !isNovalue(expr.right) ? undefined : a.meta,
+      left: isNovalue(expr.left) ? undefined : a.meta,
       right: isNovalue(expr.right) ? undefined : b.meta,
-      novalue: isNovalue(expr.left) ? a.meta : b.meta,
     }
     const outcome = ternaryMeta(sides, this.#context.sameIndom)
     if ('type' in outcome) {
@@ -277,7 +282,6 @@ class Binder {
       // Instances of a domain that is not the values' choose nothing; the reference pairs them by position.
       return isPaired ? { kind: 'ternary', meta: outcome, guard, a, b } : { kind: 'none', meta: outcome }
     }
-    const branches = `${sideStr(expr.left)} : ${sideStr(expr.right)}`
     throw new Failure(outcome.aboutGuard ? `${sideStr(expr.guard)} ? ${branches}` : branches, outcome.why)
   }
 

@@ -34,9 +34,12 @@ export function change(
   const inst = places === undefined ? column.inst : gatherInst(column.inst, places.left)
   const now = places === undefined ? numbersOf(column) : gather(numbersOf(column), places.left)
   const old = places === undefined ? numbersOf(before.column) : gather(numbersOf(before.column), places.right)
+  const elapsed = seconds(before.timestamp, timestamp)
+  // The same moment again tells nothing about a rate.
+  if (rule.name === 'rate' && elapsed === 0) return noValues(rule.type)
   const grown = differences(now, old, column.type)
   if (rule.name === 'delta') return columnOf(rule.type, inst, grown)
-  return rates(inst, toDoubles(grown, column.type), seconds(before.timestamp, timestamp), rule)
+  return rates(inst, toDoubles(grown, column.type), elapsed, rule)
 }
 
 function rates(inst: Int32Array, grown: Float64Array, elapsed: number, rule: ChangeRule): Column {

@@ -3,12 +3,11 @@ import { PM_INDOM_NULL } from '../model/ids.ts'
 import { unpackUnits } from '../model/units.ts'
 import { isNumeric, type Meta, type SameIndom } from './meta.ts'
 
-/** The parts of a ternary; a branch that is `novalue()` is absent, and `novalue` says what it states of itself. */
+/** The parts of a ternary. A branch that is `novalue()` is absent; both cannot be. */
 export interface TernaryCase {
   readonly guard: Meta
   readonly left: Meta | undefined
   readonly right: Meta | undefined
-  readonly novalue: Meta
 }
 
 /** Why a ternary has no meaning. */
@@ -20,11 +19,11 @@ export interface TernaryFault {
 
 /** Descriptor of a ternary, or what is wrong with it. */
 export function ternaryMeta(parts: TernaryCase, sameIndom: SameIndom): Meta | TernaryFault {
-  const { guard, left, right, novalue } = parts
+  const { guard, left, right } = parts
   const why = left === undefined || right === undefined ? undefined : disagreement(left, right, sameIndom)
   if (why !== undefined) return { why, aboutGuard: false }
   if (!isNumeric(guard.type)) return { why: 'Non-arithmetic operand for ternary guard', aboutGuard: true }
-  const meta = left ?? right ?? novalue
+  const meta = (left ?? right)!
   const indom = meta.indom === PM_INDOM_NULL ? (right ?? meta).indom : meta.indom
   if (guard.indom !== PM_INDOM_NULL && indom === PM_INDOM_NULL)
     return { why: 'Non-scalar ternary guard with scalar expressions', aboutGuard: true }

@@ -12,6 +12,9 @@ export const REASONS = {
   fit: 'what does not fit its type in the new scale has no value',
   sign: 'a comparison of a negative integer with an unsigned one holds or does not, the same with novalue() as without',
   position: 'values and guards go together by instance, not by their position',
+  guard: 'a guard that is not there is an unknown operand',
+  novalue: 'two branches without values are an error for the whole process as for one context',
+  alias: 'a derived metric that is only the name of another one has no values, whatever the source',
   self: 'a metric that is only its own name is an error',
   extreme: 'nothing has neither a greatest nor a smallest value',
   exact: 'the difference of large integers is exact before it becomes a double',
@@ -30,6 +33,9 @@ export interface Mended {
 
 /** One line a case: file, expression, reason, and what we have, as JSON. */
 const ROWS = `
+["syntax","g.u32.i ? novalue() : novalue()","novalue",{"semanticError":"novalue() may appear at most once in a ternary expression","bindMessage":"Semantic error: derived metric d.x: g.u32.i ? <expr> : <expr>: novalue() may appear at most once in a ternary expression\\n"}]
+["live_sample","sample.nope ? 1 : 2","guard",{"semanticError":"Unknown operand metric"}]
+["live_sample","event.flags","alias",{"desc":[1,null,4,""],"values":[["0",[]],["0",[]]]}]
 ["syntax","delta(m.a.kb[one])","instance",{"desc":[2,"245.1",3,"Kbyte"],"values":[["0.000000",[]],["10.000000",[[1,"1024"]]],["20.000000",[]],["25.000000",[]],["45.000000",[[1,"4"]]],["60.250000",[[1,"-4"]]]]}]
 ["units","u.byte * u.perkb","scale",{"desc":[5,null,3,""],"values":[["0.000000",[[null,"0.1572265625"]]],["10.000000",[[null,"0.41015625"]]]]}]
 ["units","u.byte / u.perkb","scale",{"desc":[5,null,3,"Kbyte^2"],"values":[["0.000000",[[null,"0.0002972146739130435"]]],["10.000000",[[null,"0.00045572916666666667"]]]]}]
