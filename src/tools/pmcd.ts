@@ -75,6 +75,19 @@ const DAEMON_VARIABLE = 'PCP_TS_PMCD_DAEMON'
 export const tool: Tool = {
   name: 'pmcd',
   summary: 'collect performance metrics from agents and serve them',
+  description: `
+Collects performance metrics: starts the agents of its configuration, in its own process, in threads or as processes, joins what
+they have, and answers clients on TCP ports and on a unix socket. Access rules of the configuration say who may do what.
+
+SIGHUP makes it read its configuration again and restart agents that have died; SIGINT and SIGTERM end it in good order. It
+serves metrics about itself, and keeps a trace of the last connections and PDUs for its log.`,
+  examples: [
+    [
+      'pmcd -f -p 44400 -s /tmp/pmcd.socket -l -',
+      'In the foreground, with a port, a socket and a log of its own:',
+    ],
+  ],
+  seeAlso: ['pmcd_wait', 'pminfo', 'pmpasswd'],
   run,
 }
 

@@ -42,6 +42,11 @@ const WORTH_WAITING: ReadonlySet<string> = new Set([
 export const tool: Tool = {
   name: 'pmcd_wait',
   summary: 'Wait until a collector takes connections',
+  description: `
+Waits until a collector takes connections, and says by its exit status whether it does. For scripts that start a collector and go
+on when it is there.`,
+  examples: [['pmcd_wait -h db1 -t 20sec', 'Give it twenty seconds:']],
+  seeAlso: ['pmcd'],
   options: OPTIONS,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)

@@ -44,6 +44,14 @@ const NEWLINE = 10
 export const tool: Tool = {
   name: 'pmcpp',
   summary: 'Preprocess name spaces and configuration files',
+  description: `
+Reads a file, or standard input, and writes it with its directives carried out: #include, #define, #undef, #ifdef, #ifndef, #else
+and #endif. Comments of C are taken out, and defined words are replaced wherever they stand. Every input line gives one output
+line, and lines that begin with # and a number say which file follows, so that mistakes are told in the right place.
+
+#shell runs commands of the file: read only files whose author you trust.`,
+  examples: [['pmcpp -P -D SITE=north names', 'With a word defined, and without line markers:']],
+  seeAlso: ['pmnsmerge'],
   options: OPTIONS,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)

@@ -21,6 +21,11 @@ const HEXADECIMAL = /^\s*(0x)?[0-9a-f]+$/i
 export const tool: Tool = {
   name: 'pmerr',
   summary: 'Explain PCP error codes',
+  description: `
+Shows the text of an error code, decimal or hexadecimal; a positive code is taken for its negative. -l lists the codes of PCP; it
+ends with status 1, as it does in PCP.`,
+  examples: [['pmerr -12357', 'What does this code mean?']],
+  seeAlso: ['pmdbg'],
   options: OPTIONS,
   async run(io) {
     const isCode = (arg: string): boolean => !arg.startsWith('-') || /^-\d/.test(arg)

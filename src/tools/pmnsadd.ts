@@ -28,6 +28,11 @@ const OPTIONS: OptionTable = {
 export const tool: Tool = {
   name: 'pmnsadd',
   summary: 'Add names to a name space file',
+  description: `
+Adds the names of a file to a name space. The first group of the file says where they belong; nodes on the way there are made.
+The name space is replaced as a whole when everything is in order, and left alone otherwise.`,
+  examples: [['pmnsadd -n root mynames', 'Into a name space of your own:']],
+  seeAlso: ['pmnsdel', 'pmnsmerge', 'pminfo'],
   options: OPTIONS,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)

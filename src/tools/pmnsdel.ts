@@ -22,6 +22,11 @@ const OPTIONS: OptionTable = {
 export const tool: Tool = {
   name: 'pmnsdel',
   summary: 'Remove names from a name space file',
+  description: `
+Removes names from a name space: metrics, or nodes with all that is below them. Nodes that are left without any name go as well.
+Nothing is removed when one of the names is not there.`,
+  examples: [['pmnsdel -n root disk.dev network', 'Two subtrees:']],
+  seeAlso: ['pmnsadd', 'pmnsmerge', 'pminfo'],
   options: OPTIONS,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)

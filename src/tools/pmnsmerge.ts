@@ -40,6 +40,12 @@ interface Input {
 export const tool: Tool = {
   name: 'pmnsmerge',
   summary: 'Join name space files',
+  description: `
+Joins name space files into one. Where files disagree about the PMID of a name, the first one wins and a warning says so; what
+comes out is read again as a check. Files are taken by the date stamp that they define, those without one first, unless -a asks
+for the order given.`,
+  examples: [['pmnsmerge root_linux root_pmcd root', 'A name space of two agents:']],
+  seeAlso: ['pmnsadd', 'pmnsdel', 'pmcpp'],
   options: OPTIONS,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)

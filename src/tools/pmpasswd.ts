@@ -31,6 +31,11 @@ const LOCK_MS = 5000
 export const tool: Tool = {
   name: 'pmpasswd',
   summary: 'Set the passwords of users who authenticate to a collector',
+  description: `
+Sets the password of a user who authenticates to a collector, in the file that the collector reads. Only what is needed to check
+a password is kept. The password is asked for on the terminal, or read from standard input.`,
+  examples: [['pmpasswd monitor', 'A user for clients that connect from elsewhere:']],
+  seeAlso: ['pmcd'],
   options: OPTIONS,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)

@@ -29,6 +29,10 @@ const MODE = 0o664
 export const tool: Tool = {
   name: 'pmpost',
   summary: 'Add a line to the notices of this host',
+  description: `
+Adds a line with the time of day to the file NOTICES in the directory of logs, and the date above it where that is another one.
+Scripts that start and stop services note there what they did.`,
+  examples: [['pmpost "moved the disks of db1"', 'A note for those who look at the values later:']],
   async run({ args, env, now, progname, stderr }) {
     if (args.length === 0 || args[0] === '-?') {
       stderr.write(`Usage: ${progname} message\n`)

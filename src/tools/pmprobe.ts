@@ -82,6 +82,11 @@ interface Report {
 export const tool: Tool = {
   name: 'pmprobe',
   summary: 'Probe metrics for values, tersely',
+  description: `
+Shows for each metric how many values it has now, in a form for scripts: the name and the number, or the name, a negative error
+code and its text. Options add instances or values behind it. A name with others below it stands for all of them.`,
+  examples: [['pmprobe -i disk.dev.read', 'Which disks are there?']],
+  seeAlso: ['pminfo', 'pmerr'],
   options: OPTIONS,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io)

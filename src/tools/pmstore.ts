@@ -62,6 +62,16 @@ interface Store {
 export const tool: Tool = {
   name: 'pmstore',
   summary: 'Change the values of a metric',
+  description: `
+Changes the value of a metric, of all its instances or of those that -i names, and shows what was there before and what is there
+now. The agent of the metric and the rules of the collector decide whether that is allowed.
+
+A value that begins with a dash stands behind the name of the metric, where it is no option any more.`,
+  examples: [
+    ['pmstore sample.write_me 42', 'A new value:'],
+    ['pmstore -i bin-100,bin-200 sample.bin 7', 'For two instances:'],
+  ],
+  seeAlso: ['pminfo'],
   options: OPTIONS,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io)

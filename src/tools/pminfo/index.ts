@@ -20,6 +20,18 @@ import { type Report, reportIndom, reportMetrics } from './report.ts'
 export const tool: Tool = {
   name: 'pminfo',
   summary: 'Show metric names, descriptors, help, labels and values',
+  description: `
+Shows names of metrics and, where options ask for it, their descriptors, help, labels and values. A name with others below it
+stands for all of them; without operands all metrics are shown. A PMID such as 60.0.20 stands for the metrics it names, and an
+instance domain such as 60.1 is shown itself.
+
+Values are those of one moment: all metrics of a batch are fetched together.`,
+  examples: [
+    ['pminfo -dt kernel.all.load', 'What is this metric?'],
+    ['pminfo -h db1 -f disk.dev', 'All disks of db1, now:'],
+    ['pminfo -L -f hinv', 'Without a collector:'],
+  ],
+  seeAlso: ['pmval', 'pmprobe', 'pmstore'],
   options: OPTIONS,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io)
