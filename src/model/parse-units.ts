@@ -48,8 +48,11 @@ export function parseUnits(text: string): ParsedUnits {
   const scales = [0, 0, 0]
   let multiplier = under.factor / over.factor
   for (const dimension of [SPACE, TIME, COUNT]) {
-    const up = over.terms[dimension]
-    const down = under.terms[dimension]
+    let up = over.terms[dimension]
+    let down = under.terms[dimension]
+    // A term to the power of zero leaves the other side's scale alone.
+    if (up?.exponent === 0 && down !== undefined && down.exponent !== 0) up = undefined
+    if (down?.exponent === 0 && up !== undefined && up.exponent !== 0) down = undefined
     const dim = (up?.exponent ?? 0) - (down?.exponent ?? 0)
     if (dim < -8 || dim > 7) throw fault(text, `${DIMENSIONS[dimension]} dimension out of bounds`)
     dims[dimension] = dim

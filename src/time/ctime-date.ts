@@ -18,7 +18,6 @@ interface Fields {
 }
 
 const UNEXPECTED = 'unexpected value'
-const LONGEST = { month: 9, weekday: 9 }
 
 /**
  * The moment a date means. Fields larger than the first one given are those of `start`; smaller ones that are missing are
@@ -41,9 +40,9 @@ class CtimeReader {
 
   read(): Fields {
     const fields = this.#fields
-    const weekday = this.#word(dayOfWeek, LONGEST.weekday)
+    const weekday = this.#word(dayOfWeek)
     if (weekday !== undefined) fields.weekday = weekday
-    const month = this.#word(monthOf, LONGEST.month)
+    const month = this.#word(monthOf)
     if (month !== undefined) fields.month = month
     this.#dayAndHour()
     this.#minutes()
@@ -119,12 +118,11 @@ class CtimeReader {
     this.#fields.year = year.value
   }
 
-  #word(find: (word: string) => number | undefined, longest: number): number | undefined {
+  /** The number of a name of three letters. Longer names are for the free-form dates, as in the reference. */
+  #word(find: (word: string) => number | undefined): number | undefined {
     this.#blanks()
-    const letters = /^[a-z]*/i.exec(this.#text.slice(this.#at, this.#at + longest))![0].toLowerCase()
-    const found = find(letters)
-    const [length, number] = found === undefined ? [3, find(letters.slice(0, 3))] : [letters.length, found]
-    if (number !== undefined) this.#at += length
+    const number = find(this.#text.slice(this.#at, this.#at + 3).toLowerCase())
+    if (number !== undefined) this.#at += 3
     return number
   }
 
@@ -179,8 +177,8 @@ function resolve(fields: Fields, start: Timestamp, zone: Zone): Timestamp {
   } else if (fields.year === undefined && fields.day !== undefined) {
     if (fields.day < from.day) month++
   } else if (!isWholeDate && fields.minute !== undefined) {
-    // An hour alone stays on its day, and seconds do not count.
-    if (hour * 60 + minute < from.hour * 60 + from.minute) day++
+    // As with days and months only the largest field counts; an hour alone stays on its day.
+    if (hour < from.hour) day++
   }
   const sec = localMoment(daysOf(year, month, day), hour * 3600 + minute * 60 + second, zone)
   return { sec, nsec: fields.nsec ?? 0 }

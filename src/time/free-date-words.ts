@@ -158,7 +158,9 @@ function wordToken(word: string): Token[] | undefined {
   if (month !== undefined) return [{ kind: 'month', value: month }]
   const weekday = WEEKDAYS.get(name) ?? dayOfWeek(name)
   if (weekday !== undefined) return [{ kind: 'weekday', value: weekday }]
-  const zone = ZONES.get(name) ?? ZONES.get(name.replaceAll('.', ''))
+  // Dots may stand in names such as U.T.C., not after the letter of a military zone.
+  const plain = name.replaceAll('.', '')
+  const zone = ZONES.get(plain.length > 1 ? plain : name)
   if (zone !== undefined) return [{ kind: 'zone', value: zone * 60 }]
   if (name === 'dst') return [{ kind: 'dst' }]
   if (name === 'ago') return [{ kind: 'ago' }]

@@ -53,25 +53,35 @@ export function parseTimeWindow(texts: WindowTexts, context: WindowContext): Tim
     if (compareTimes(aligned, last) <= 0) start = aligned
     else {
       step = undefined
-      warning = atCaret(texts.align!, 0, NOT_ALIGNED).message
+      warning = notAligned(texts.align)
     }
   }
   const finish =
     texts.finish === undefined
       ? last
       : earlierOf(parseTimeArgument(texts.finish, { ...context, start }), last)
-  const origin =
-    texts.origin === undefined ? start : parseOrigin(texts.origin, { ...context, start, end: finish }, step)
-  return { start, finish, origin, warning }
+  if (texts.origin === undefined) return { start, finish, origin: start, warning }
+  const origin = clampOrigin(
+    parseTimeArgument(texts.origin, { ...context, start, end: finish }),
+    start,
+    finish,
+  )
+  // As measured: without an end the origin stays where it was asked for.
+  if (step === undefined || !Number.isFinite(finish.sec)) return { start, finish, origin, warning }
+  const up = alignUp(origin, step)
+  const aligned = compareTimes(up, finish) <= 0 ? up : alignDown(origin, step)
+  if (compareTimes(aligned, start) >= 0 && compareTimes(aligned, finish) <= 0)
+    return { start, finish, origin: aligned, warning }
+  return { start, finish, origin, warning: notAligned(texts.align) }
 }
 
-function parseOrigin(text: string, context: WindowContext, step: bigint | undefined): Timestamp {
-  const { start, end } = context
-  const origin = earlierOf(laterOf(parseTimeArgument(text, context), start), end)
-  // As measured: without an end the origin stays where it was asked for.
-  if (step === undefined || !Number.isFinite(end.sec)) return origin
-  const aligned = alignUp(origin, step)
-  return compareTimes(aligned, end) <= 0 ? aligned : alignDown(origin, step)
+function notAligned(align: string | undefined): string {
+  return atCaret(align ?? '', 0, NOT_ALIGNED).message
+}
+
+/** Not before the start; only an origin that is not counts as beyond the finish, which may be before the start. */
+function clampOrigin(origin: Timestamp, start: Timestamp, finish: Timestamp): Timestamp {
+  return compareTimes(origin, start) < 0 ? start : earlierOf(origin, finish)
 }
 
 /**
@@ -100,7 +110,8 @@ function orFree(text: string, context: WindowContext, parse: () => Timestamp): T
   try {
     return parse()
   } catch (error) {
-    const moment = error instanceof SyntaxError ? parseFreeDate(text, context) : undefined
+    const moment =
+      error instanceof SyntaxError ? parseFreeDate(text.replace(/^\s*\+/, ''), context) : undefined
     if (moment === undefined) throw error
     return moment
   }
