@@ -46,6 +46,10 @@ export const tool: Tool = {
 Waits until a collector takes connections, and says by its exit status whether it does. For scripts that start a collector and go
 on when it is there.`,
   examples: [['pmcd_wait -h db1 -t 20sec', 'Give it twenty seconds:']],
+  exitStatus: [
+    [2, 'the time was up'],
+    [4, 'it failed for another reason: -v says which'],
+  ],
   seeAlso: ['pmcd'],
   options: OPTIONS,
   async run(io) {

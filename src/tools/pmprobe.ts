@@ -85,7 +85,7 @@ export const tool: Tool = {
   description: `
 Shows for each metric how many values it has now, in a form for scripts: the name and the number, or the name, a negative error
 code and its text. Options add instances or values behind it. A name with others below it stands for all of them.`,
-  examples: [['pmprobe -i disk.dev.read', 'Which disks are there?']],
+  examples: [['pmprobe -I disk.dev.read', 'Which disks are there?']],
   seeAlso: ['pminfo', 'pmerr'],
   options: OPTIONS,
   async run(io) {
