@@ -31,6 +31,7 @@ export const TOOLS: readonly ToolEntry[] = [
   { name: 'pmlogdump', load: async () => (await import('./pmlogdump/index.ts')).tool },
   { name: 'pmlogextract', load: async () => (await import('./pmlogextract/index.ts')).tool },
   { name: 'pmlogger', load: async () => (await import('./pmlogger.ts')).tool },
+  { name: 'pmlogsummary', load: async () => (await import('./pmlogsummary/index.ts')).tool },
   { name: 'pmnsadd', load: async () => (await import('./pmnsadd.ts')).tool },
   { name: 'pmnsdel', load: async () => (await import('./pmnsdel.ts')).tool },
   { name: 'pmnsmerge', load: async () => (await import('./pmnsmerge.ts')).tool },
@@ -39,4 +40,5 @@ export const TOOLS: readonly ToolEntry[] = [
   { name: 'pmprobe', load: async () => (await import('./pmprobe.ts')).tool },
   { name: 'pmstore', load: async () => (await import('./pmstore.ts')).tool },
   { name: 'pmval', load: async () => (await import('./pmval/index.ts')).tool },
+  { name: 'sheet2pcp', load: async () => (await import('./sheet2pcp/index.ts')).tool },
 ]
