@@ -84,11 +84,14 @@ export class ArchiveSource implements MetricSource {
     this.#interpolator.forget()
   }
 
-  /** The next record in the mode's direction, a mark without sets. PM_ERR_EOL, PM_ERR_MODE when interpolating. @see pmFetchArchive(3) */
-  fetchRecord(): FetchResult {
+  /** The next record in the mode's direction, a mark without sets; with `ids` the next mark or record of these metrics, and only their sets. PM_ERR_EOL, PM_ERR_MODE when interpolating. @see pmFetchArchive(3) */
+  fetchRecord(ids?: readonly Pmid[]): FetchResult {
     if (this.#mode === 'interpolate')
       throw new PcpError('PM_ERR_MODE', 'Records are read forwards or backwards, not interpolated')
-    return this.#nextRecord(() => true).toResult()
+    if (ids === undefined) return this.#nextRecord(() => true).toResult()
+    const record = this.#nextRecord((candidate) => candidate.count === 0 || hasAny(candidate, ids))
+    const found = ids.map((id) => record.find(id)).filter((s) => s >= 0)
+    return { timestamp: record.timestamp(), changes: 0, sets: found.map((s) => record.toSet(s)) }
   }
 
   /** See `MetricSource.fetch`, without waiting. PM_ERR_EOL, PM_ERR_LOGREC. @see pmFetch(3) */

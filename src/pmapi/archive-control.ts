@@ -38,10 +38,11 @@ export interface ArchiveControl {
    */
   setMode(mode: ArchiveMode, when?: Timestamp, stepSec?: number): void
   /**
-   * The next record as it is; a mark has no sets. PM_ERR_EOL behind the last one, PM_ERR_MODE when interpolating.
+   * The next record as it is; a mark has no sets. With `ids`: the next one that has some of these metrics, with their sets
+   * alone, or the next mark. PM_ERR_EOL behind the last one, PM_ERR_MODE when interpolating.
    * @see pmFetchArchive(3)
    */
-  fetchRecord(): FetchResult
+  fetchRecord(ids?: readonly Pmid[]): FetchResult
   /** Instances of a domain over the archive's whole life. PM_ERR_INDOM_LOG. @see pmGetInDomArchive(3) */
   instances(indom: Indom): Instances
   /** Instance of that name, or of that name up to its first blank, at any time. PM_ERR_INST_LOG. @see pmLookupInDomArchive(3) */

@@ -148,7 +148,7 @@ function controlOf(source: ArchiveSource): ArchiveControl {
       return source.origin
     },
     setMode: (mode, when, stepSec) => source.setMode(mode, when, stepSec),
-    fetchRecord: () => source.fetchRecord(),
+    fetchRecord: (ids) => source.fetchRecord(ids),
     instances: (indom) => metadata.instances(indom, undefined, undefined),
     instanceId: (indom, name) => metadata.instances(indom, { name }, undefined).ids[0]!,
     instanceName: (indom, id) => metadata.instances(indom, { id }, undefined).names[0]!,

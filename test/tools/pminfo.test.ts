@@ -135,11 +135,16 @@ test.each([
   ['-s', 'demo'],
   ['-c', 'file', 'demo'],
   ['-r', 'a=b', 'demo'],
-  ['-a', 'archive', 'demo'],
 ])('%s is refused in one line', async (...args) => {
   const { status, stdout, stderr } = await pminfo(...args)
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
   expect(stderr).toMatch(/^pminfo: .* not supported yet\n$/)
+})
+
+test('says which archive cannot be opened', async () => {
+  expect((await pminfo('-a', '/no/such', 'demo')).stderr).toBe(
+    'pminfo: Cannot open archive "/no/such": No such file or directory\n',
+  )
 })
 
 test('explains mistakes with the usage text', async () => {

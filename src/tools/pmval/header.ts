@@ -4,28 +4,33 @@ import { decodeText, encodeText } from '../../base/text.ts'
 import { rateUnits } from '../../model/rate.ts'
 import { PM_SEM_COUNTER, PM_SEM_DISCRETE, PM_SEM_INSTANT } from '../../model/types.ts'
 import { unitsStr, unpackUnits } from '../../model/units.ts'
+import { ctime } from '../../time/stamp.ts'
+import type { Zone } from '../../time/zone.ts'
+import type { Schedule } from './schedule.ts'
 import type { Column, Subject } from './subject.ts'
 
-/** How long pmval runs. */
-export interface Schedule {
-  /** Number of samples; undefined: until interrupted. */
-  readonly samples: number | undefined
-  readonly intervalMs: number
-  /** -T beside -s: no sample is taken later than this. */
-  readonly windowMs?: number
-}
-
 /** The lines above the values. */
-export function headerLines(subject: Subject, host: string, { samples, intervalMs }: Schedule): string {
+export function headerLines(
+  subject: Subject,
+  host: string,
+  { samples, intervalSec, origin, finish, archive }: Schedule,
+  zone: Zone,
+): string {
   const { name, desc, isEvent, isRate } = subject
   let lines = isEvent ? '' : `metric:    ${name}\n`
+  if (archive !== undefined) lines += `archive:   ${archive.name}\n`
   lines += `host:      ${host}\n`
+  if (archive !== undefined) {
+    lines += `start:     ${ctime(origin.sec, zone)}\n`
+    if (Number.isFinite(finish.sec)) lines += `end:       ${ctime(finish.sec, zone)}\n`
+  }
   if (!isEvent) {
     lines += `semantics: ${semantics(desc.sem)}${isRate ? ' (converting to rate)' : ''}\n`
     lines += `units:     ${unitsStr(desc.units) || 'none'}${isRate ? ` (converting to ${rateText(desc.units)})` : ''}\n`
   }
   lines += `samples:   ${samples ?? 'all'}\n`
-  if (samples !== undefined && samples > 1) lines += `interval:  ${(intervalMs / 1000).toFixed(2)} sec\n`
+  if (samples !== undefined && samples > 1 && archive?.isRaw !== true)
+    lines += `interval:  ${intervalSec.toFixed(2)} sec\n`
   return lines
 }
 
@@ -48,12 +53,15 @@ const SHIFT = 3
 export class Headings {
   readonly #width: number
   readonly #shift: number
+  readonly #margin: string
   /** Names in full, where they do not fit their columns. */
   readonly fullNames: string
 
-  constructor(columns: readonly Column[], width: number, isShiftable: boolean) {
+  /** `margin`: columns in front of the first one. */
+  constructor(columns: readonly Column[], width: number, isShiftable: boolean, margin: number) {
     const longest = Math.max(0, ...columns.map(({ name }) => byteWidth(name)))
     this.#width = width
+    this.#margin = ' '.repeat(margin)
     this.#shift = isShiftable && longest <= width - SHIFT ? SHIFT : 0
     const line = ({ name }: Column, i: number): string => `full label for instance[${i}]: ${name}\n`
     this.fullNames = longest > width ? columns.map(line).join('') : ''
@@ -64,7 +72,7 @@ export class Headings {
     if (columns.length === 0) return '\n'
     const width = this.#width - this.#shift
     const names = columns.map(({ name }) => rightJustify(firstBytes(name, width), width))
-    return `\n${names.map((name) => `${name}${' '.repeat(this.#shift)} `).join('')}\n`
+    return `\n${this.#margin}${names.map((name) => `${name}${' '.repeat(this.#shift)} `).join('')}\n`
   }
 }
 

@@ -40,6 +40,12 @@ export const OPTIONS: OptionTable = {
   ],
 }
 
+/** Mistakes of a command line that names no source, or no archive. */
+const NEEDS_SOURCE: ReadonlySet<string> = new Set([
+  'time window options are supported for archives only',
+  'use of timezone from metric source requires a source',
+])
+
 /** What to show, and how. */
 export interface Wanted {
   /** Decimals of reals; undefined: as many as make four digits. */
@@ -52,6 +58,10 @@ export interface Wanted {
   readonly filter: string | undefined
   /** Archives to read record by record. */
   readonly rawArchive: string | undefined
+  /** Wait between the samples of an archive. */
+  readonly delays: boolean
+  /** How often -X is given: 0 times of day, 1 dates and microseconds, 2 nanoseconds. */
+  readonly stamps: number
 }
 
 /** Reads pmval's own options; mistakes go to `problems`. */
@@ -64,9 +74,11 @@ export function wantedFrom({ given, problems }: ParsedOptions): Wanted {
     problems.push(`-${letter} requires +ve numeric argument`)
     return undefined
   }
+  // -U names a source that the standard options know nothing of.
+  if (last('U') !== undefined)
+    problems.splice(0, problems.length, ...problems.filter((one) => !NEEDS_SOURCE.has(one)))
   const precision = number('f', 0)
   const width = number('w', 1)
-  if (last('d') !== undefined) problems.push('delay can only be used with archives')
   const lists = given.filter(({ name }) => name === 'i').map(({ value }) => instanceList(value))
   return {
     precision,
@@ -76,6 +88,8 @@ export function wantedFrom({ given, problems }: ParsedOptions): Wanted {
     verbose: last('v') !== undefined,
     filter: last('x'),
     rawArchive: last('U'),
+    delays: last('d') !== undefined,
+    stamps: given.filter(({ name }) => name === 'X').length,
   }
 }
 

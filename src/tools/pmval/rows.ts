@@ -1,6 +1,6 @@
 /** The rows of values. */
 import { rightJustify } from '../../base/printf.ts'
-import { secondsBetween } from '../../base/timestamp.ts'
+import { toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import { PM_IN_NULL } from '../../model/ids.ts'
 import { type PrintOptions, printValue } from '../../model/print.ts'
@@ -20,7 +20,8 @@ export interface RowStyle {
   readonly counterWrap: boolean
 }
 
-const NOTHING = 'No values available\n'
+/** In place of a row without values. */
+export const NOTHING = 'No values available\n'
 
 /** The row of one fetch: its values as they are. */
 export function valueRow(subject: Subject, set: ValueSet, style: RowStyle): string {
@@ -52,7 +53,8 @@ export function rateRow(subject: Subject, before: FetchResult, now: FetchResult,
   if (set.status <= 0 || earlier.status <= 0) return NOTHING
   const { columns, desc } = subject
   const { width, precision, counterWrap } = style
-  const elapsed = secondsBetween(before.timestamp, now.timestamp)
+  // Of two rounded times, as in the reference: it shows in the last digit.
+  const elapsed = toSeconds(now.timestamp) - toSeconds(before.timestamp)
   const { factor } = rateUnits(desc.units)
   const cell = (inst: number): string => {
     const [i, k] = [set.inst.indexOf(inst), earlier.inst.indexOf(inst)]

@@ -48,14 +48,15 @@ export async function findSubject(
   return { name, desc, isEvent, isRate, isOpen: instances === undefined, columns }
 }
 
-/** Instances of the metric's domain now, by number. */
+/** Instances of the metric's domain now, in an archive all there ever were, by number. */
 export async function columnsOf(
   context: Context,
   { indom }: MetricDesc,
   wanted: readonly string[] | undefined,
   io: ToolIo,
 ): Promise<readonly Column[]> {
-  const { ids, names } = await context.instances(indom, io)
+  const { archive } = context
+  const { ids, names } = archive === undefined ? await context.instances(indom, io) : archive.instances(indom)
   const all = ids.map((inst, i): Column => ({ inst, name: names[i]! }))
   const columns =
     wanted?.map((name) => {

@@ -1,0 +1,127 @@
+/** When pmval takes samples, and the samples themselves. */
+import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.ts'
+import { PcpError } from '../../model/errors.ts'
+import type { FetchResult } from '../../model/values.ts'
+import type { ArchiveControl } from '../../pmapi/archive-control.ts'
+import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
+import type { Context } from '../../pmapi/context.ts'
+import { compareTimes } from '../../time/arithmetic.ts'
+import type { ToolIo } from '../lib/tool.ts'
+import type { SamplingWindow } from '../lib/window.ts'
+import type { Subject } from './subject.ts'
+
+/** How long pmval runs. */
+export interface Schedule {
+  /** Number of samples; undefined: until interrupted, or to the archive's end. */
+  readonly samples: number | undefined
+  readonly intervalSec: number
+  /** First and last moment. Live, the last one counts only beside -s. */
+  readonly origin: Timestamp
+  readonly finish: Timestamp
+  /** Archives only. */
+  readonly archive: ArchiveSchedule | undefined
+}
+
+/** What there is to know about replaying an archive. */
+export interface ArchiveSchedule {
+  /** As the user named it. */
+  readonly name: string
+  /** Records as they are, not values between them. */
+  readonly isRaw: boolean
+  /** Wait as long as the recording did. */
+  readonly delays: boolean
+}
+
+const DEFAULT_INTERVAL_SEC = 1
+
+/** The schedule that a time window makes. */
+export function scheduleOf(window: SamplingWindow, archive: ArchiveSchedule | undefined): Schedule {
+  const { interval, finish } = window
+  const intervalSec = (interval && toSeconds(interval)) || DEFAULT_INTERVAL_SEC
+  const origin = archive === undefined ? window.origin : inMicroseconds(window.origin)
+  const lengthSec = secondsBetween(origin, finish)
+  const isCounted = window.samples === undefined && Number.isFinite(lengthSec) && archive?.isRaw !== true
+  const samples = isCounted ? Math.max(0, Math.floor(lengthSec / intervalSec) + 1) : window.samples
+  return { samples, intervalSec, origin, finish, archive }
+}
+
+/** As the reference keeps its times. */
+function inMicroseconds({ sec, nsec }: Timestamp): Timestamp {
+  return { sec, nsec: nsec - (nsec % 1000) }
+}
+
+/** One result a sample; rates need one more than there are samples when -s asks for them. */
+export async function* fetches(
+  context: Context,
+  subject: Subject,
+  schedule: Schedule,
+  isCounted: boolean,
+  io: ToolIo,
+): AsyncGenerator<FetchResult> {
+  const { samples = Number.POSITIVE_INFINITY, archive } = schedule
+  const count = samples > 0 && subject.isRate && !isCounted ? samples + 1 : samples
+  if (archive === undefined || context.archive === undefined)
+    yield* liveFetches(context, subject, schedule, samples === 0 ? 0 : samples + (subject.isRate ? 1 : 0), io)
+  else if (archive.isRaw) yield* rawFetches(context.archive, subject, schedule, count, io)
+  else yield* interpolatedFetches(context, context.archive, subject, schedule, count, io)
+}
+
+async function* liveFetches(
+  context: Context,
+  { desc }: Subject,
+  { intervalSec, origin, finish }: Schedule,
+  count: number,
+  io: ToolIo,
+): AsyncGenerator<FetchResult> {
+  const start = SYSTEM_CLOCK.now()
+  const windowSec = secondsBetween(origin, finish)
+  for (let n = 0; n < count && n * intervalSec < windowSec; n++) {
+    const wait = start + n * intervalSec * 1000 - SYSTEM_CLOCK.now()
+    if (wait > 0) await SYSTEM_CLOCK.sleep(wait, io.signal)
+    yield await context.fetch([desc.pmid], io)
+  }
+}
+
+async function* interpolatedFetches(
+  context: Context,
+  control: ArchiveControl,
+  { desc }: Subject,
+  { intervalSec, origin, finish, archive }: Schedule,
+  count: number,
+  io: ToolIo,
+): AsyncGenerator<FetchResult> {
+  control.setMode('interpolate', origin, intervalSec)
+  for (let n = 0; n < count; n++) {
+    if (n > 0 && archive?.delays === true) await SYSTEM_CLOCK.sleep(intervalSec * 1000, io.signal)
+    const result = await unlessEnded(() => context.fetch([desc.pmid], io))
+    if (result === undefined || compareTimes(result.timestamp, finish) > 0) return
+    yield result
+  }
+}
+
+async function* rawFetches(
+  control: ArchiveControl,
+  { desc }: Subject,
+  { intervalSec, origin, finish, archive }: Schedule,
+  count: number,
+  io: ToolIo,
+): AsyncGenerator<FetchResult> {
+  control.setMode('forward', origin)
+  for (let n = 0; n < count; ) {
+    const result = await unlessEnded(async () => control.fetchRecord([desc.pmid]))
+    if (result === undefined || compareTimes(result.timestamp, finish) > 0) return
+    if (n > 0 && archive?.delays === true) await SYSTEM_CLOCK.sleep(intervalSec * 1000, io.signal)
+    if (result.sets.length > 0) n++
+    yield result
+  }
+}
+
+/** The answer, or undefined at the end of the archive. */
+async function unlessEnded<T>(fetch: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await fetch()
+  } catch (error) {
+    if (error instanceof PcpError && error.code === 'PM_ERR_EOL') return undefined
+    throw error
+  }
+}
