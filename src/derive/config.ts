@@ -94,7 +94,7 @@ class Loader {
       return
     }
     if (line[start.length] !== '=') {
-      this.#refuse(line, "missing ``=' after derived metric name")
+      this.#refuse(line, "missing ``='' after derived metric name")
       return
     }
     const text = line.slice(start.length + 1)
@@ -123,7 +123,7 @@ class Loader {
     const [all, key, close, equals] = attribute as unknown as [string, string, string, string]
     if (key === '') this.#refuse(line, 'attribute name missing')
     else if (close === '') this.#refuse(line, "missing ')' after attribute")
-    else if (equals === '') this.#refuse(line, "missing ``=' after derived metric name")
+    else if (equals === '') this.#refuse(line, "missing ``='' after derived metric name")
     else {
       const text = this.#value(line.slice(from + all.length))
       if (text !== undefined) this.#setText(line, name, key, text)

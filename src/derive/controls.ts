@@ -1,5 +1,5 @@
 /** Controls of derived metrics: `#control` lines and PCP_DERIVED_CONTROL. pmSetDerivedControl(3), docs/derived.md */
-import { errStr, PcpError, statusOf } from '../model/errors.ts'
+import { PcpError } from '../model/errors.ts'
 import type { DerivedControls } from './definitions.ts'
 
 /** Names in lower case, and what each one may be. The reference's tracing is `-D derive` here, so its controls change nothing. */
@@ -12,9 +12,6 @@ const CONTROLS: Readonly<Record<string, { readonly isFlag: boolean; readonly key
     debug_semantics: { isFlag: true },
     debug_eval: { isFlag: true },
   }
-
-/** Controls that the environment has set: nobody else may. */
-export type LockedControls = Set<string>
 
 /**
  * Sets a control. PM_ERR_ARG for an unknown name or a value it cannot have, PM_ERR_AGAIN when the environment has set it.
@@ -47,12 +44,12 @@ export function getControl(controls: DerivedControls, name: string): number {
 /** Sets the controls in a list such as `global_limit=5,option_novalue=1`; `report` gets a line for each that is wrong. */
 export function setControls(
   controls: DerivedControls,
-  list: string,
+  list: string | undefined,
   report: (severity: 'Warning' | 'Error', what: string) => void,
   locked: ReadonlySet<string> = new Set(),
 ): ReadonlySet<string> {
   const set = new Set<string>()
-  for (const setting of list.split(',')) {
+  for (const setting of list?.split(',') ?? []) {
     const equals = setting.indexOf('=')
     if (equals < 0) {
       report('Error', `missing '=' in derived metric control (${setting})`)
@@ -68,8 +65,8 @@ export function setControls(
         setControl(controls, lower, Number(value), locked)
         set.add(lower)
       } catch (error) {
-        const why = locked.has(lower) ? PcpError.from(error).text : errStr(statusOf('PM_ERR_ARG'))
-        report('Warning', `failed to set derived metric control ${name}=${value}: ${why}`)
+        const { text } = PcpError.from(error)
+        report('Warning', `failed to set derived metric control ${name}=${value}: ${text}`)
       }
     }
   }

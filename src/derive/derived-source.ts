@@ -17,6 +17,7 @@ import type {
 import type { FetchResult, ValueSet } from '../model/values.ts'
 import { BoundMetrics } from './bound-metrics.ts'
 import {
+  type DerivedControls,
   type DerivedDefinition,
   DerivedDefinitions,
   faultText,
@@ -31,6 +32,8 @@ import { mergedChildren, mergedTraverse } from './names.ts'
 export interface DerivedOptions {
   /** Metrics of this layer alone; kept by whoever opens the source again. */
   readonly own?: DerivedDefinitions
+  /** Controls of both scopes; default: no limits. */
+  readonly controls?: DerivedControls
   /** Are these two instance domains, which differ, to be taken for the same? Default: no. */
   readonly sameIndom?: SameIndom
   /** Gets a line for each global metric that has no meaning over this source. */
@@ -72,7 +75,7 @@ class DerivedLayer implements DerivedSource {
 
   constructor(source: MetricSource, globals: () => readonly DerivedDefinition[], options: DerivedOptions) {
     this.#source = source
-    this.own = options.own ?? new DerivedDefinitions('context')
+    this.own = options.own ?? new DerivedDefinitions('context', options.controls)
     this.#metrics = new BoundMetrics(source, globals, this.own, options)
   }
 

@@ -1,5 +1,5 @@
 /** A context: one metric source seen by one client, with its instance profile. pmNewContext(3), docs/pmapi.md */
-import { DerivedDefinitions, type DerivedText } from '../derive/definitions.ts'
+import type { DerivedDefinitions, DerivedText } from '../derive/definitions.ts'
 import { type DerivedSource, withDerived } from '../derive/derived-source.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
@@ -79,7 +79,6 @@ let lastContext = -1
 export class Context {
   #source: MetricSource
   #derived: DerivedSource
-  readonly #ownDerived: DerivedDefinitions = new DerivedDefinitions('context')
   readonly #archive: ArchiveControl | undefined
   #ask: Ask
   readonly #options: ContextOptions
@@ -110,10 +109,11 @@ export class Context {
     }
   }
 
-  /** The source with what every context adds to it. */
-  #layers(): DerivedSource {
+  /** The source with what every context adds to it, and derived metrics of this one alone. */
+  #layers(own?: DerivedDefinitions): DerivedSource {
     const { list, ...rest } = (this.#options.derived ?? derivedSetup)()
-    return withDerived(withEventMetrics(this.#shared.source), list, { ...rest, own: this.#ownDerived })
+    const options = own === undefined ? rest : { ...rest, own }
+    return withDerived(withEventMetrics(this.#shared.source), list, options)
   }
 
   /** A context on any source: a connection, agents in this process, a fake in a test. `close` closes the source. */
@@ -341,12 +341,13 @@ export class Context {
 
   /** Gives a metric of `addDerived` a help text. PM_ERR_NAME, PM_ERR_TEXT when it has one. @see pmAddDerivedText(3) */
   addDerivedText(name: string, level: DerivedText, text: string): void {
-    this.#ownDerived.setText(name, level, text)
+    this.#derived.own.setText(name, level, text)
   }
 
   /** Forgets a metric of `addDerived`. PM_ERR_NAME. @see pmUnregisterDerived(3) */
   removeDerived(name: string): void {
-    if (!this.#ownDerived.remove(name)) throw new PcpError('PM_ERR_NAME', `Unknown derived metric: "${name}"`)
+    if (!this.#derived.own.remove(name))
+      throw new PcpError('PM_ERR_NAME', `Unknown derived metric: "${name}"`)
   }
 
   /** Hears of changed names and agents, and of a lost source. Returns how to stop. */
@@ -367,7 +368,7 @@ export class Context {
     try {
       this.#shared = { source: await reopen(options?.signal), contexts: 1 }
       this.#isOpen = true
-      this.#derived = this.#layers()
+      this.#derived = this.#layers(this.#derived.own)
       this.#source = traced(this.#derived)
       this.#backoff.succeeded()
     } catch (error) {

@@ -22,6 +22,8 @@ type Variables = Readonly<Record<string, string | undefined>>
 export interface DerivedSetup {
   /** The global definitions that hold for the context; asked for when they are first needed. */
   readonly list: () => readonly DerivedDefinition[]
+  /** Limits, and what becomes of metrics that cannot be bound. */
+  readonly controls?: DerivedControls
   /** Are these instance domains declared to be the same? */
   readonly sameIndom?: SameIndom
   /** Gets what is wrong with definitions, in whole lines. */
@@ -32,12 +34,29 @@ export interface DerivedSetup {
 export class DerivedMetrics {
   readonly controls: DerivedControls = defaultControls()
   readonly #global: DerivedDefinitions = new DerivedDefinitions('global', this.controls)
+  readonly #variables: Variables
   #locked: ReadonlySet<string> | undefined
   /** What the environment's files defined. */
   #fromFiles: readonly DerivedDefinition[] | undefined
 
+  /** PCP_DERIVED_CONTROL in `variables` sets controls that nobody else may change then. */
+  constructor(variables: Variables = {}) {
+    this.#variables = variables
+  }
+
+  /** Sets the controls of the environment, before anything depends on them. */
+  #lock(report: (text: string) => void = toStderr): ReadonlySet<string> {
+    this.#locked ??= setControls(
+      this.controls,
+      this.#variables['PCP_DERIVED_CONTROL'] || undefined,
+      (severity, what) => report(`${severity}: $PCP_DERIVED_CONTROL: ${what}\n`),
+    )
+    return this.#locked
+  }
+
   /** See `registerDerived`. */
   register(name: string, expression: string): Pmid {
+    this.#lock()
     const outcome = this.#global.add(name, expression)
     if (isDefinition(outcome)) return outcome.pmid
     const headline = `Error: pmRegisterDerivedMetric("${name}", ...)`
@@ -59,7 +78,7 @@ export class DerivedMetrics {
     text: string,
     options: { readonly file?: string; readonly report?: (text: string) => void } = {},
   ): number {
-    return loadDerived(text, this.#global, { ...options, locked: this.#locked ?? new Set() })
+    return loadDerived(text, this.#global, { ...options, locked: this.#lock(options.report) })
   }
 
   /** See `loadDerivedConfig`. */
@@ -72,16 +91,9 @@ export class DerivedMetrics {
     return files.reduce((count, { path, text }) => count + this.load(text, { file: path, report }), 0)
   }
 
-  /** Sets controls from PCP_DERIVED_CONTROL: nobody else may change them then. */
-  lockControls(list: string, report: (text: string) => void = toStderr): void {
-    this.#locked = setControls(this.controls, list, (severity, what) =>
-      report(`${severity}: $PCP_DERIVED_CONTROL: ${what}\n`),
-    )
-  }
-
   /** See `setDerivedControl`. */
   setControl(name: string, value: number): void {
-    setControl(this.controls, name, value, this.#locked)
+    setControl(this.controls, name, value, this.#lock())
   }
 
   /**
@@ -99,12 +111,10 @@ export class DerivedMetrics {
       equivalences ??= parseEquivalences(readEquivalences(variables))
       return equivalences(a, b)
     }
-    return { list, sameIndom, report }
+    return { list, sameIndom, report, controls: this.controls }
   }
 
   #readFiles(variables: Variables, report: (text: string) => void): readonly DerivedDefinition[] {
-    const { PCP_DERIVED_CONTROL: controls } = variables
-    if (controls !== undefined) this.lockControls(controls, report)
     const before = this.#global.list()
     for (const { path, text } of readDerivedFiles(defaultDerivedList(variables)))
       this.load(text, { file: path, report })
@@ -113,7 +123,7 @@ export class DerivedMetrics {
 }
 
 /** Derived metrics of this process. */
-const PROCESS: DerivedMetrics = new DerivedMetrics()
+const PROCESS: DerivedMetrics = new DerivedMetrics(process.env)
 
 /** What a context opened now has of this process's derived metrics; see `DerivedMetrics.setup`. */
 export function derivedSetup(variables?: Variables, report?: (text: string) => void): DerivedSetup {

@@ -18,7 +18,7 @@ export function derivedOf(
   variables: Variables,
   io: ToolIo,
 ): () => DerivedSetup {
-  const metrics = new DerivedMetrics()
+  const metrics = new DerivedMetrics(variables)
   const report = (text: string): void => io.stderr.write(text)
   for (const list of files) {
     try {

@@ -1,0 +1,68 @@
+/** Texts that are expressions or not: whatever they are, the parser says so. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { isFault, parseExpr } from '../../src/derive/parse.ts'
+import { compilePattern, PatternError } from '../../src/derive/pattern.ts'
+
+const PIECES =
+  '1 2.5 . m.a.cnt type units novalue( mkconst( rate( avg( topk( quantile( anon( defined( matchinst( /x/ rescale( "byte" [one] ( ) + - * / < <= == != > >= && || ! ? : , = % "'.split(
+    ' ',
+  )
+
+test('any text gives a tree or a place in it', () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.array(fc.constantFrom(...PIECES), { maxLength: 12 }).map((pieces) => pieces.join(' ')),
+    fc.array(fc.constantFrom(...PIECES), { maxLength: 12 }).map((pieces) => pieces.join('')),
+  )
+  fc.assert(
+    fc.property(text, (expression) => {
+      const parsed = parseExpr(expression)
+      if (isFault(parsed)) expect(parsed.offset).toBeLessThan(Math.max(1, expression.length))
+    }),
+    { numRuns: 5000 },
+  )
+})
+
+test('depth has a limit, length has none', () => {
+  expect(parseExpr(`${'('.repeat(5000)}1${')'.repeat(5000)}`)).toMatchObject({
+    why: 'Expression nested too deeply',
+  })
+  expect(parseExpr(`1${'+1'.repeat(20_000)}`)).toMatchObject({ kind: 'binary' })
+  expect(parseExpr(`-${'-'.repeat(5000)}1`)).toMatchObject({ why: 'Expression nested too deeply' })
+})
+
+test('functions over instances take a number first', () => {
+  expect(parseExpr('topk(3, rate(m.a.cnt))')).toMatchObject({ kind: 'rank', name: 'topk', by: 3 })
+  expect(parseExpr('quantile(0.95, m.a.val)')).toMatchObject({ kind: 'rank', name: 'quantile', by: 0.95 })
+  expect(parseExpr('topk(2.5, m)')).toEqual({ offset: 5, why: "Illegal number for topk: '2.5'" })
+  expect(parseExpr('quantile(2, m)')).toEqual({ offset: 9, why: "Illegal number for quantile: '2'" })
+  expect(parseExpr('topk(m, 3)')).toEqual({ offset: 5, why: '<number>, <expr>) expected to follow topk(' })
+  expect(parseExpr('topk(3 m)')).toEqual({ offset: 7, why: '<number>, <expr>) expected to follow topk(' })
+  expect(parseExpr('topk(3,)')).toEqual({ offset: 7, why: '<expr>) expected to follow topk(<number>,' })
+  expect(parseExpr('topk + 1')).toMatchObject({ kind: 'binary' })
+})
+
+test('patterns are those of POSIX', () => {
+  const matches = (pattern: string, text: string): boolean => compilePattern(pattern).test(text)
+  expect(matches('^sd[a-c]$', 'sdb')).toBe(true)
+  expect(matches('^[[:alpha:]]+[[:digit:]]*$', 'nvme0')).toBe(true)
+  expect(matches('^[]a]$', ']')).toBe(true)
+  expect(matches('^[^]a]$', ']')).toBe(false)
+  expect(matches('a{2}', 'baab')).toBe(true)
+  expect(matches('^a{,2}$', 'aa')).toBe(true)
+  expect(matches('a|b', 'b')).toBe(true)
+  expect(matches('^a+?$', '')).toBe(true) // a repeated once or not at all
+  expect(matches('a}', 'a}')).toBe(true)
+  for (const bad of ['(', ')', '[', '[b-a]', '[[:no:]]', '*a', 'a{', 'a{2,1}', 'a{x}', 'a{40000}', '|+'])
+    expect(() => compilePattern(bad), bad).toThrow(PatternError)
+  fc.assert(
+    fc.property(fc.string(), (pattern) => {
+      try {
+        compilePattern(pattern.replaceAll('\\', ''))
+      } catch (error) {
+        expect(error).toBeInstanceOf(PatternError)
+      }
+    }),
+  )
+})

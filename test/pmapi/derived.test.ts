@@ -1,0 +1,242 @@
+/** Derived metrics of a process: configuration files, calls, and what contexts make of them. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { withDerived } from '../../src/derive/derived-source.ts'
+import { isError, PcpError } from '../../src/model/errors.ts'
+import { pmidStr } from '../../src/model/ids.ts'
+import { ANONYMOUS } from '../../src/model/source.ts'
+import { Context } from '../../src/pmapi/context.ts'
+import { DerivedMetrics } from '../../src/pmapi/derived.ts'
+import { withEventMetrics } from '../../src/pmapi/event-metrics.ts'
+import { datasetSource, vectors } from '../derive/dataset.ts'
+
+interface ConfigCase {
+  readonly name: string
+  readonly mode: 'load' | 'env'
+  readonly path: string
+  readonly files: Readonly<Record<string, string>>
+  readonly env?: Readonly<Record<string, string>>
+  readonly result?: number | string
+  readonly metrics?: Readonly<
+    Record<
+      string,
+      { readonly lookup?: string; readonly desc?: string; readonly oneline?: string; readonly help?: string }
+    >
+  >
+  readonly stderr: string
+}
+
+/** Where we do otherwise than the recorded release, and why. */
+const MENDED: Readonly<Record<string, Partial<ConfigCase> & { readonly why: string }>> = {
+  'no final newline': {
+    why: 'a last line without newline is a line',
+    result: 1,
+    metrics: { 'a.one': { oneline: 'PM_ERR_TEXT', help: 'PM_ERR_TEXT' } },
+  },
+  'continuation eof': {
+    why: 'a last line without newline is a line, and its backslash continues nothing',
+    stderr:
+      '[CFG/main:1] Error: pmRegisterDerived(a.one, ...) syntax error\n g.u32.d \\\n         ^\nIllegal character\n',
+  },
+  'unknown operand': { why: 'as release 6.0.3: a host may do without a metric', stderr: '' },
+}
+
+const ask = { requester: ANONYMOUS }
+let dir = ''
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'derived-'))
+})
+
+afterEach(() => rmSync(dir, { recursive: true }))
+
+/** What happens, in the form of the vectors. */
+async function observe({ mode, path, files, env = {}, metrics }: ConfigCase): Promise<Partial<ConfigCase>> {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(dir, name)), { recursive: true })
+    writeFileSync(join(dir, name), text)
+  }
+  const list = path.replaceAll('CFG', dir)
+  let stderr = ''
+  const report = (text: string): void => {
+    stderr += text.replaceAll(dir, 'CFG')
+  }
+  const derived = new DerivedMetrics(env)
+  const result = mode === 'load' ? attempt(() => derived.loadFiles(list, report)) : undefined
+  const { list: definitions, ...rest } = derived.setup(
+    mode === 'env' ? { PCP_DERIVED_CONFIG: list } : {},
+    report,
+  )
+  const source = withDerived(withEventMetrics(datasetSource()), definitions, rest)
+  await source.traverse('', ask)
+  const found: Record<string, object> = {}
+  for (const name of Object.keys(metrics ?? {})) {
+    const [id] = await source.lookupNames([name], ask)
+    if (isError(id!)) {
+      found[name] = { lookup: id.code }
+      continue
+    }
+    const [desc] = await source.descs([id!], ask)
+    const text = (level: 'oneline' | 'help'): Promise<string> =>
+      source.text({ kind: 'metric', id: id!, level }, ask).catch((error) => PcpError.from(error).code)
+    const failure = isError(desc!) ? { desc: desc.code } : {}
+    found[name] = { ...failure, oneline: await text('oneline'), help: await text('help') }
+  }
+  return {
+    ...(result === undefined ? {} : { result }),
+    ...(metrics === undefined ? {} : { metrics: found }),
+    stderr,
+  }
+}
+
+function attempt(load: () => number): number | string {
+  try {
+    return load()
+  } catch (error) {
+    return `-${PcpError.from(error).code}`
+  }
+}
+
+test('config.json', async () => {
+  const { cases, count } = vectors<{ cases: ConfigCase[]; count: number }>('config')
+  expect(cases.length).toBe(count)
+  const wrong: unknown[] = []
+  for (const vector of cases) {
+    rmSync(dir, { recursive: true })
+    mkdirSync(dir)
+    const { why: _, ...mended } = MENDED[vector.name] ?? { why: '' }
+    const { result, metrics, stderr } = { ...vector, ...mended }
+    const want = {
+      ...(result === undefined ? {} : { result }),
+      ...(metrics === undefined ? {} : { metrics }),
+      stderr,
+    }
+    const got = await observe(vector)
+    if (!isDeepStrictEqual(got, want)) wrong.push({ name: vector.name, got, want })
+  }
+  console.log(`config: ${count} cases compared; mended: ${Object.keys(MENDED).length}`)
+  expect(wrong).toEqual([])
+})
+
+/** A context on the data set, with what is registered in `metrics`. */
+function contextWith(metrics: DerivedMetrics): Context {
+  return Context.over(datasetSource(), { derived: () => metrics.setup() })
+}
+
+describe('a context', () => {
+  test('has the metrics registered before it was opened, and those that are added to it', async () => {
+    const metrics = new DerivedMetrics()
+    metrics.register('d.double', 'g.u32.d * 2')
+    const context = contextWith(metrics)
+    metrics.register('d.late', '1')
+    await context.addDerived('d.sum', 'sum(m.a.cnt)')
+    context.addDerivedText('d.sum', 'oneline', 'How many there are')
+    const ids = await context.lookupNames(['d.double', 'd.sum', 'd.late', 'd'])
+    expect(ids.map((id) => (isError(id) ? id.code : pmidStr(id)))).toEqual([
+      '511.0.3',
+      '511.2047.1023',
+      'PM_ERR_NAME',
+      'PM_ERR_NONLEAF',
+    ])
+    const [double, sum] = ids as readonly number[]
+    expect(await context.namesOf(sum!)).toEqual(['d.sum'])
+    expect(await context.text(sum!)).toBe('How many there are')
+    await expect(context.text(double!)).rejects.toMatchObject({ code: 'PM_ERR_TEXT' })
+    const { sets } = await context.fetch([sum!, double!, sum!])
+    expect(sets.map(({ pmid, status }) => [pmid, status])).toEqual([
+      [sum, 1],
+      [double, 1],
+      [sum, 1],
+    ])
+  })
+
+  test('shows them in the name space behind the names of the source, without those that have no meaning', async () => {
+    const metrics = new DerivedMetrics()
+    for (const [name, text] of [
+      ['g.u32.more.deep', '1'],
+      ['own.good', 'm.a.cnt'],
+      ['own.bad', 'no.such'],
+    ] as const)
+      metrics.register(name, text)
+    const context = contextWith(metrics)
+    expect(await context.children('own')).toEqual([{ name: 'good', isLeaf: true }])
+    expect(await context.children('g.u32')).toContainEqual({ name: 'more', isLeaf: false })
+    expect(await context.children('own.good')).toEqual([])
+    expect(await context.traverse('own')).toEqual(['own.good'])
+    expect((await context.traverse('g.u32')).at(-1)).toBe('g.u32.more.deep')
+    expect((await context.traverse()).at(-1)).toBe('own.good')
+    await expect(context.traverse('nowhere')).rejects.toMatchObject({ code: 'PM_ERR_NAME' })
+    const bad = await context.lookupName('own.bad')
+    await expect(context.desc(bad)).rejects.toMatchObject({ code: 'PM_ERR_BADDERIVE' })
+    const { sets } = await context.fetch([bad])
+    expect(PcpError.fromStatus(sets[0]!.status).code).toBe('PM_ERR_PMID')
+  })
+
+  test('prefers its own metrics to those of the process, and real ones to both', async () => {
+    const metrics = new DerivedMetrics()
+    metrics.register('d.x', '1')
+    metrics.register('g.u32.d', '1')
+    const context = contextWith(metrics)
+    await context.addDerived('d.x', '2')
+    expect(pmidStr(await context.lookupName('d.x'))).toBe('511.2047.1023')
+    expect(pmidStr(await context.lookupName('g.u32.d'))).toBe('245.0.6')
+    context.removeDerived('d.x')
+    expect(pmidStr(await context.lookupName('d.x'))).toBe('511.0.3')
+    metrics.unregister('d.x')
+    await expect(context.lookupName('d.x')).rejects.toMatchObject({ code: 'PM_ERR_NAME' })
+    expect(() => metrics.unregister('d.x')).toThrow(PcpError)
+    expect(() => context.removeDerived('d.x')).toThrow(PcpError)
+  })
+
+  test('keeps its own metrics when it is reconnected, and their changes begin anew', async () => {
+    const context = Context.over(datasetSource(), {
+      derived: () => new DerivedMetrics().setup(),
+      reopen: async () => datasetSource(),
+    })
+    const id = await context.addDerived('d.delta', 'delta(m.a.cnt)')
+    const counts = async (): Promise<number> => (await context.fetch([id])).sets[0]!.status
+    expect([await counts(), await counts()]).toEqual([0, 3])
+    await context.reconnect()
+    expect([await counts(), await counts()]).toEqual([0, 3])
+    expect(await context.lookupName('d.delta')).toBe(id)
+  })
+
+  test('points at what is wrong with an expression', async () => {
+    const metrics = new DerivedMetrics()
+    const context = contextWith(metrics)
+    await expect(context.addDerived('d.x', 'm.a.cnt + ')).rejects.toMatchObject({
+      code: 'PM_ERR_BADDERIVE',
+      message:
+        'Syntax Error: pmAddDerivedMetric("d.x", ...)\nm.a.cnt + \n         ^\nArithmetic expression expected to follow PLUS\n',
+    })
+    await expect(context.addDerived('2d', '1')).rejects.toMatchObject({ code: 'PM_ERR_NAME' })
+    expect(() => metrics.register('d.x', 'a b')).toThrow(
+      'Error: pmRegisterDerivedMetric("d.x", ...)\na b\n  ^\nArithmetic or relational or boolean operator expected to follow NAME\n',
+    )
+  })
+})
+
+test('instance domains on one line of indom.conf are the same', async () => {
+  const file = join(dir, 'indom.conf')
+  writeFileSync(file, '# comment\n245.1 245.3\n')
+  const context = Context.over(datasetSource(), {
+    derived: () => new DerivedMetrics().setup({ PCP_INDOM_CONFIG: file }),
+  })
+  const id = await context.addDerived('d.x', 'm.a.val + m.c.val')
+  expect((await context.fetch([id])).sets[0]!.status).toBe(3)
+  await expect(context.addDerived('d.y', 'm.a.val + m.b.val')).rejects.toThrow('same instance domain')
+})
+
+test('controls limit how many metrics there are', async () => {
+  const metrics = new DerivedMetrics({ PCP_DERIVED_CONTROL: 'global_limit=1' })
+  metrics.setControl('context_limit', 1)
+  const context = contextWith(metrics)
+  metrics.register('d.a', '1')
+  expect(() => metrics.register('d.b', '1')).toThrow('Too many global derived metrics')
+  expect(() => metrics.setControl('global_limit', 5)).toThrow(PcpError)
+  await context.addDerived('d.c', '1')
+  await expect(context.addDerived('d.d', '1')).rejects.toThrow('Too many per-context derived metrics')
+})
