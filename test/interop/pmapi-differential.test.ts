@@ -4,9 +4,13 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Call, KINDS, type Kind } from './lib/pmapi-cases.ts'
+import type { Call, Kind } from './lib/pmapi-calls.ts'
 import { hasReference } from './lib/programs.ts'
 import { Random } from './lib/random.ts'
+import { TIME_KINDS } from './lib/time-calls.ts'
+import { VALUE_KINDS } from './lib/value-calls.ts'
+
+const KINDS: readonly Kind[] = [...VALUE_KINDS, ...TIME_KINDS]
 
 const seed = Number(process.env['SEED'] ?? 1)
 const canCompile = existsSync('/usr/include/pcp/pmapi.h') && spawnSync('gcc', ['--version']).status === 0
