@@ -159,7 +159,7 @@ class ConfigParser {
     const { rest, place } = this.#tokens
     if (!this.#tokens.isAccessHeader) this.#unexpected()
     try {
-      const lexer = new ConfigLexer('\n'.repeat(place.line - 1) + rest)
+      const lexer = new ConfigLexer('\n'.repeat(place.line - 1) + quoteHosts(rest))
       return parseAccess(lexer, false, LOGGER_OPERATIONS)
     } catch (error) {
       const { message } = PcpError.from(error)
@@ -193,4 +193,16 @@ class ConfigParser {
     const pointer = place.column === 0 ? '' : `\n${source}\n${' '.repeat(place.column - 1)}^`
     throw new PcpError('PM_ERR_CONV', `${head}${where}[line ${place.line}] ${message}${pointer}`)
   }
+}
+
+/** Hosts may hold colons (`:*`, `local:*`): before the last colon of a statement all is hosts, which other servers quote. */
+function quoteHosts(text: string): string {
+  const quote = (hosts: string): string =>
+    hosts.replaceAll(/[^\s,"]+(?=[\s,]|$)/g, (host) => (host.includes(':') ? `"${host}"` : host))
+  return text
+    .replaceAll(/#.*/g, '')
+    .replaceAll(
+      /\b((?:dis)?allow\s)([^;]*):([^:;]*;)/g,
+      (_, verb: string, hosts: string, operations: string) => `${verb}${quote(hosts)}:${operations}`,
+    )
 }

@@ -1,0 +1,184 @@
+/** A logger on agents in this process, its archive in memory, read back by our reader. */
+import { expect, test } from 'vitest'
+import { type MemoryOutput, memoryOutput } from '../../src/archive/write/memory-output.ts'
+import { type ArchiveFiles, bytesSource } from '../../src/base/byte-source.ts'
+import { PcpError } from '../../src/model/errors.ts'
+import { openArchive } from '../../src/pmapi/archive.ts'
+import { openLocal } from '../../src/pmcd/local-context.ts'
+import { parseLoggerConfig } from '../../src/pmlogger/config.ts'
+import { Logger } from '../../src/pmlogger/logger.ts'
+import { Pool } from '../../src/pmlogger/pool.ts'
+import type { LoggerSettings } from '../../src/pmlogger/settings.ts'
+import { demoAgent } from '../lib/demo-agent.ts'
+
+interface Run {
+  readonly output: MemoryOutput
+  readonly lines: string[]
+  readonly logger: Logger
+}
+
+async function start(config: string, changes: Partial<LoggerSettings> = {}): Promise<Run> {
+  const output = memoryOutput('a')
+  const lines: string[] = []
+  const settings: LoggerSettings = {
+    open: () => openLocal({ agents: [demoAgent] }),
+    source: 'local context',
+    statements: parseLoggerConfig(config, 'f').statements,
+    defaultDeltaMs: 60_000,
+    files: output,
+    archiveName: 'a',
+    archivePath: '/a',
+    version: 3,
+    ownHost: 'vm',
+    pid: 123,
+    isPrimary: false,
+    lingers: false,
+    reports: false,
+    port: () => 4330,
+    log: { line: (text) => lines.push(text), notice: (_, text) => lines.push(text) },
+    pool: new Pool(),
+    ...changes,
+  }
+  return { output, lines, logger: await Logger.start(settings, new AbortController().signal) }
+}
+
+function filesOf(output: MemoryOutput): ArchiveFiles {
+  const contents = output.contents()
+  return {
+    isDirectory: () => false,
+    list: () => [...contents.keys()].map((part) => `a.${part}`),
+    open: (path) => {
+      const bytes = contents.get(path.replace(/^(?:\.\/)?a\./, ''))
+      if (bytes === undefined) throw new PcpError('ENOENT', path)
+      return bytesSource(bytes)
+    },
+  }
+}
+
+async function names(output: MemoryOutput): Promise<string[]> {
+  const context = await openArchive('a', { files: filesOf(output) })
+  const all = await context.traverse('')
+  await context.close()
+  return all.filter((name) => !name.startsWith('event.')).sort()
+}
+
+test('records what is asked for between a first and a last record, and ends at its limit', async () => {
+  const { output, lines, logger } = await start(
+    'log on once demo.text log on 10 msec { demo.one demo.bin }',
+    {
+      endLimit: { kind: 'samples', count: 4 },
+    },
+  )
+  expect(await logger.ended).toEqual({ status: 0, reason: 'Sample limit reached, exiting' })
+  expect(lines.filter((_, i) => i !== 1)).toEqual([
+    'Config parsed',
+    'Archive basename: a',
+    'pmlogger: Sample limit reached, exiting',
+  ])
+  expect(await names(output)).toEqual([
+    'demo.bin',
+    'demo.one',
+    'demo.text',
+    'pmcd.pid',
+    'pmcd.pmlogger.archive',
+    'pmcd.pmlogger.host',
+    'pmcd.pmlogger.port',
+    'pmcd.seqnum',
+  ])
+  const context = await openArchive('a', { files: filesOf(output) })
+  const id = await context.lookupName('demo.bin')
+  const { indom } = await context.desc(id)
+  expect((await context.archive!.instances(indom)).names.toSorted()).toEqual(['first', 'second bin'])
+  expect(await context.text(id, { level: 'oneline' })).toBe('A metric')
+  context.archive!.setMode('interpolate', context.archive!.end())
+  expect((await context.instancesLabels(indom)).map(({ json }) => json).sort()).toEqual([
+    '{"bin":1}',
+    '{"bin":2}',
+  ])
+  await context.close()
+})
+
+test('event records come with the descriptors of their parameters', async () => {
+  const { output, logger } = await start('log on once demo.events', {
+    endLimit: { kind: 'samples', count: 1 },
+  })
+  await logger.ended
+  expect(await names(output)).toEqual(
+    expect.arrayContaining(['demo.events', 'demo.param.bytes', 'demo.param.number', 'demo.param.text']),
+  )
+})
+
+test('unknown metrics and instances are warned of, conflicts too, and the rest is logged', async () => {
+  const config = [
+    'log mandatory on 1 hour { demo.one nosuch.metric demo.bin[first, third] demo.one[x] }',
+    'log advisory on 1 sec demo.one',
+  ].join('\n')
+  const { lines, logger } = await start(config)
+  expect(lines.slice(0, -3)).toEqual([
+    'Warning [f, line 1]\nProblem with lookup for metric "nosuch.metric" ... logging not activated\nReason: Unknown metric name',
+    'Warning [f, line 1]\nInstance "third" is not defined for the metric "demo.bin"',
+    'Warning [f, line 1]\nMetric "demo.one" has no instances ... not logged',
+    'Warning [f, line 2]\nIncompatible request for metric "demo.one"\nRequest for (advisory) ON conflicts with current (mandatory) ON state',
+  ])
+  await logger.stop('enough')
+})
+
+test('nothing to log is an error, unless it is to linger', async () => {
+  await expect(start('log off demo.one')).rejects.toThrow(
+    'Nothing to log, and not the primary logger instance',
+  )
+  const { logger, output } = await start('', { lingers: true })
+  expect((await logger.stop('enough')).status).toBe(0)
+  expect([...output.contents().keys()]).toEqual(['index', 'meta', '0'])
+})
+
+test('volumes are begun by count, and by request', async () => {
+  const { lines, logger, output } = await start('log on 5 msec demo.one', {
+    endLimit: { kind: 'samples', count: 5 },
+    volumeLimit: { kind: 'samples', count: 2 },
+  })
+  expect(await logger.switchVolume('SIGHUP')).toBe(1)
+  await logger.ended
+  expect(
+    lines.filter((line) => line.startsWith('New log volume')).map((line) => line.replace(/ at .*/, '')),
+  ).toEqual([
+    'New log volume 1, via SIGHUP',
+    'New log volume 2, via sample counter',
+    'New log volume 3, via sample counter',
+  ])
+  expect([...output.contents().keys()].sort()).toEqual(['0', '1', '2', '3', 'index', 'meta'])
+})
+
+test('a disk that is full for a time loses results, not the archive', async () => {
+  const output = memoryOutput('a')
+  let isFull = false
+  let writes = 0
+  const files = {
+    ...output,
+    create: (part: string) => {
+      const sink = output.create(part)
+      return {
+        get size() {
+          return sink.size
+        },
+        write: (bytes: Uint8Array) => {
+          if (part === '0' && ++writes === 4) isFull = true
+          if (part === '0' && writes === 7) isFull = false
+          if (isFull) throw new PcpError('ENOSPC')
+          sink.write(bytes)
+        },
+        flush: () => sink.flush(),
+        close: () => sink.close(),
+      }
+    },
+  }
+  const { lines, logger } = await start('log on 5 msec demo.one', {
+    files,
+    endLimit: { kind: 'samples', count: 4 },
+  })
+  await logger.ended
+  expect(
+    lines.filter((line) => /Cannot write|Writing again/.test(line)).map((line) => line.split(':')[0]),
+  ).toEqual(['pmlogger', 'Writing again; 3 results are lost'])
+  expect(await names(output)).toContain('demo.one')
+})

@@ -1,0 +1,80 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { MetricStates, type ModeRequest } from '../../src/pmlogger/states.ts'
+
+const request = (text: string): ModeRequest => {
+  const [control, state, delta = '0'] = text.split(' ')
+  return { control, state, deltaMs: Number(delta) } as ModeRequest
+}
+
+/** What holds after some requests for all instances. */
+function after(...texts: string[]): string {
+  const states = new MetricStates()
+  const refused = texts
+    .map((text) => (states.requestAll(request(text)) === undefined ? '' : ' refused'))
+    .join('')
+  const { isMandatory = false, isOn = false, deltaMs = 0 } = states.whole ?? {}
+  return `${isMandatory ? 'mandatory' : 'advisory'} ${isOn ? `on ${deltaMs}` : 'off'}${refused}`
+}
+
+test.each([
+  [[], 'advisory off'],
+  [['advisory on 5'], 'advisory on 5'],
+  [['mandatory on 5', 'advisory off'], 'mandatory on 5 refused'],
+  [['mandatory off', 'advisory on 5'], 'mandatory off refused'],
+  [['mandatory on 5', 'mandatory on 7'], 'mandatory on 7'],
+  [['mandatory on 5', 'mandatory maybe'], 'advisory off'],
+  [['advisory on 5', 'mandatory maybe'], 'advisory on 5'],
+  [['mandatory on 5', 'mandatory maybe', 'advisory on 3'], 'advisory on 3'],
+])('after %j it is %s', (texts, expected) => {
+  expect(after(...texts)).toBe(expected)
+})
+
+test('single instances are refused while all are logged, and replaced by a request for all', () => {
+  const states = new MetricStates()
+  states.requestAll(request('advisory on 5'))
+  expect(states.requestOne(3, request('advisory on 1'))).toMatchObject({ inst: 3 })
+  states.requestAll(request('advisory off'))
+  expect(states.requestOne(3, request('advisory on 1'))).toBeUndefined()
+  expect(states.requestOne(4, request('mandatory on 2'))).toBeUndefined()
+  expect([states.modeOf(3)?.deltaMs, states.modeOf(4)?.deltaMs, states.modeOf(5)]).toEqual([1, 2, undefined])
+  expect(states.requestAll(request('advisory on 9'))).toEqual({})
+  expect(states.requestAll(request('mandatory on 9'))).toBeUndefined()
+  expect(states.parts.size).toBe(0)
+})
+
+test('maybe gives single instances back as well, and keeps the others', () => {
+  const states = new MetricStates()
+  states.requestOne(1, request('mandatory on 2'))
+  states.requestOne(2, request('advisory on 3'))
+  states.requestAll(request('mandatory maybe'))
+  expect(states.modeOf(1)).toEqual({ isMandatory: false, isOn: false, deltaMs: 0 })
+  expect(states.modeOf(2)).toEqual({ isMandatory: false, isOn: true, deltaMs: 3 })
+})
+
+test('whatever is requested, an advisory request never changes what is mandatory', () => {
+  const wish = fc.record({
+    control: fc.constantFrom('mandatory', 'advisory'),
+    state: fc.constantFrom('on', 'off', 'maybe'),
+    deltaMs: fc.nat(1000),
+    inst: fc.option(fc.nat(3)),
+  })
+  fc.assert(
+    fc.property(fc.array(wish, { maxLength: 20 }), (wishes) => {
+      const states = new MetricStates()
+      for (const { inst, ...rest } of wishes) {
+        const mode = {
+          ...rest,
+          state: rest.control === 'advisory' && rest.state === 'maybe' ? 'off' : rest.state,
+        }
+        const before = [0, 1, 2, 3].map((id) => states.modeOf(id))
+        if (inst === null) states.requestAll(mode as ModeRequest)
+        else states.requestOne(inst, mode as ModeRequest)
+        if (rest.control === 'mandatory') continue
+        before.forEach((old, id) => {
+          if (old?.isMandatory === true) expect(states.modeOf(id)).toBe(old)
+        })
+      }
+    }),
+  )
+})

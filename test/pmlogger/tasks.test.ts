@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { PM_INDOM_NULL } from '../../src/model/ids.ts'
+import { wants } from '../../src/model/profile.ts'
+import { PM_SEM_INSTANT, PM_TYPE_32, PM_TYPE_STRING } from '../../src/model/types.ts'
+import { extract } from '../../src/model/value-set.ts'
+import { makeSet } from '../../src/model/value-writer.ts'
+import { LoggedMetric } from '../../src/pmlogger/logged-metric.ts'
+import { planTasks, selectSets } from '../../src/pmlogger/tasks.ts'
+
+function metric(
+  pmid: number,
+  indom: number,
+  ...wishes: (readonly [inst: number | undefined, text: string])[]
+) {
+  const made = new LoggedMetric(`m${pmid}`, { pmid, type: PM_TYPE_32, indom, sem: PM_SEM_INSTANT, units: 0 })
+  for (const [inst, text] of wishes) {
+    const [control, state, delta = '0'] = text.split(' ')
+    const request = { control, state, deltaMs: Number(delta) } as Parameters<typeof made.states.requestAll>[0]
+    if (inst === undefined) made.states.requestAll(request)
+    else made.states.requestOne(inst, request)
+  }
+  return made
+}
+
+test('metrics of one state and interval make one task; what is off makes none', () => {
+  const tasks = planTasks([
+    metric(1, PM_INDOM_NULL, [undefined, 'mandatory on 5']),
+    metric(2, PM_INDOM_NULL, [undefined, 'mandatory on 5']),
+    metric(3, PM_INDOM_NULL, [undefined, 'advisory on 5']),
+    metric(4, PM_INDOM_NULL, [undefined, 'mandatory off']),
+    metric(5, PM_INDOM_NULL, [undefined, 'mandatory on 0']),
+  ])
+  expect(tasks.map(({ key, pmids }) => [key, pmids])).toEqual([
+    ['mandatory 5', [1, 2]],
+    ['advisory 5', [3]],
+    ['mandatory 0', [5]],
+  ])
+})
+
+test('instances nobody wants are kept away by the profile, those of other metrics afterwards', () => {
+  const [task] = planTasks([
+    metric(1, 7, [1, 'advisory on 5'], [2, 'advisory on 5'], [3, 'advisory off']),
+    metric(2, 7, [4, 'advisory on 5']),
+    metric(3, 8, [5, 'advisory on 5']),
+    metric(4, 8, [undefined, 'advisory on 5']),
+    metric(5, 9, [undefined, 'advisory on 5']),
+  ])
+  expect([1, 2, 3, 4].map((inst) => wants(task!.profile, 7, inst))).toEqual([true, true, false, true])
+  expect([wants(task!.profile, 8, 6), wants(task!.profile, 9, 1)]).toEqual([true, true])
+  const sets = [
+    makeSet(1, PM_TYPE_STRING, [4, 2, 1], ['four', 'two', 'one']),
+    makeSet(2, PM_TYPE_32, [4], [44]),
+    makeSet(3, PM_TYPE_32, [5, 6], [5, 6]),
+    makeSet(4, PM_TYPE_32, [5, 6], [5, 6]),
+  ]
+  const selected = selectSets(task!, sets)
+  expect(selected.map(({ inst }) => [...inst])).toEqual([[2, 1], [4], [5], [5, 6]])
+  expect([0, 1].map((i) => extract(selected[0]!, i, PM_TYPE_STRING))).toEqual(['two', 'one'])
+})
+
+test('a metric knows which instances it has had', () => {
+  const made = metric(1, 7)
+  expect(made.seen(Int32Array.of(1, 2))).toBe(true)
+  expect(made.seen(Int32Array.of(1, 2))).toBe(false)
+  expect(made.seen(Int32Array.of(2, 1))).toBe(false)
+  expect(made.seen(Int32Array.of(3))).toBe(true)
+  expect([made.isAvailable(1), made.isLogged(1), made.isAvailable(3), made.isLogged(4)]).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ])
+  expect([...made.instances].sort()).toEqual([1, 2, 3])
+})
