@@ -1,17 +1,17 @@
 /** Functions that look at all instances of an operand at once. docs/derived.md */
-import { PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_U32 } from '../model/types.ts'
-import { combine } from './arithmetic.ts'
+import { PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_U32, PM_TYPE_U64 } from '../model/types.ts'
 import {
   type Column,
   columnOf,
   exactAt,
   firstOnly,
-  gather,
   isInt64,
+  type Numbers,
   noValues,
   numbersOf,
   pick,
   singular,
+  toBig,
   toDoubles,
 } from './column.ts'
 import type { AggregateName, RankName } from './expr.ts'
@@ -26,17 +26,35 @@ export function aggregate(name: AggregateName, column: Column): Column {
   return extreme(name, column)
 }
 
-function sum({ type, status, ...rest }: Column): Column {
-  if (status === 0) return singular(type, 0)
-  const nums = numbersOf({ type, status, ...rest })
-  if (type === PM_TYPE_DOUBLE) {
+function sum(column: Column): Column {
+  const { type } = column
+  const nums = numbersOf(column)
+  if (isInt64(type)) return columnOf(type, singular(type, 0).inst, sumOfWide(nums, type))
+  let total = 0
+  for (const value of nums as Float64Array) total = wrapped(total + value, type)
+  return singular(type, total)
+}
+
+function wrapped(value: number, type: number): number {
+  if (type === PM_TYPE_DOUBLE) return value
+  if (type === PM_TYPE_FLOAT) return Math.fround(value)
+  return type === PM_TYPE_U32 ? value >>> 0 : value | 0
+}
+
+/** As a double as long as it is exact on the way. */
+function sumOfWide(nums: Numbers, type: number): Numbers {
+  if (nums instanceof Float64Array) {
     let total = 0
-    for (const value of nums as Float64Array) total += value
-    return singular(type, total)
+    let isExact = true
+    for (const value of nums) {
+      total += value
+      isExact &&= Number.isSafeInteger(total)
+    }
+    if (isExact && (total >= 0 || type !== PM_TYPE_U64)) return Float64Array.of(total)
   }
-  let total = gather(nums, [0])
-  for (let i = 1; i < status; i++) total = combine('+', type, total, gather(nums, [i]))
-  return columnOf(type, singular(type, 0).inst, total)
+  let total = 0n
+  for (const value of toBig(nums)) total += value
+  return BigInt64Array.of(BigInt.asIntN(64, total))
 }
 
 /** In single precision throughout, each value divided before it is added, as the reference does it. */
