@@ -234,16 +234,15 @@ async function valuesLine(report: Report, name: string, desc: MetricDesc, set: V
 }
 
 function instancesOf(report: Report, indom: Indom): Promise<Outcome<Instances>> {
-  // An archive's domain is another one at the time of another metric.
-  if (report.listed?.indom !== indom || report.context.archive !== undefined)
+  if (report.listed?.indom !== indom)
     report.listed = { indom, instances: settle(listInstances(report, indom)) }
   return report.listed.instances
 }
 
-/** The whole domain of an archive is all that ever was in it. */
-async function listInstances({ context, wanted, io }: Report, indom: Indom): Promise<Instances> {
+/** The domain of an archive is all that ever was in it, by its newest names. */
+async function listInstances({ context, io }: Report, indom: Indom): Promise<Instances> {
   const { archive } = context
-  return archive !== undefined && wanted.wholeIndom ? archive.instances(indom) : context.instances(indom, io)
+  return archive === undefined ? context.instances(indom, io) : archive.instances(indom)
 }
 
 function singular({ ids, names }: Wanted): string {
