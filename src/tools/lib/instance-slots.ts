@@ -1,11 +1,19 @@
 /** Numbers for the instances of a metric, so that what is known about them stands in columns. */
 
+/** So many are looked through one by one. */
+const FEW = 32
+
 /** Gives instances the numbers 0, 1, 2 ... as they turn up. */
 export class InstanceSlots {
   /** Instances by number: `insts[i] === inst` saves a call where records repeat each other. */
-  insts: Int32Array = new Int32Array(8)
+  insts: Int32Array
   length = 0
   #numbers: Map<number, number> | undefined
+
+  /** `room`: how many instances to expect. */
+  constructor(room: number = 8) {
+    this.insts = new Int32Array(Math.max(1, room))
+  }
 
   /** The number of an instance; a new one where it is new. */
   slotOf(inst: number): number {
@@ -23,7 +31,7 @@ export class InstanceSlots {
   }
 
   #find(inst: number): number | undefined {
-    if (this.length > 16) {
+    if (this.length > FEW) {
       this.#numbers ??= new Map(Array.from(this.insts.subarray(0, this.length), (id, slot) => [id, slot]))
       return this.#numbers.get(inst)
     }

@@ -1,0 +1,80 @@
+/** How the values of each instance are distributed: counted in a second pass, once it is known from where to where they go. */
+import type { RecordView } from '../../archive/record-view.ts'
+import { PM_SEM_COUNTER } from '../../model/types.ts'
+import { Decoded } from './decode.ts'
+import type { MetricSummary } from './metric-summary.ts'
+
+const decoded = new Decoded()
+
+/** The bins of one metric. */
+export class MetricBins {
+  readonly #summary: MetricSummary
+  readonly #bins: number
+  readonly #counts: Uint32Array
+  readonly #last: Float64Array
+  readonly #time: Float64Array
+  readonly #minimum: Float64Array
+  readonly #width: Float64Array
+
+  /** Extremes are taken from a summary that is complete. */
+  constructor(summary: MetricSummary, bins: number) {
+    const { length } = summary.instances
+    this.#summary = summary
+    this.#bins = bins
+    this.#counts = new Uint32Array(length * bins)
+    this.#last = new Float64Array(length)
+    this.#time = new Float64Array(length).fill(Number.POSITIVE_INFINITY)
+    this.#minimum = new Float64Array(length)
+    this.#width = new Float64Array(length)
+    for (let slot = 0; slot < length; slot++) {
+      const known = summary.summary(slot)
+      if (known === undefined) continue
+      this.#minimum[slot] = known.minimum
+      this.#width[slot] = (known.maximum - known.minimum) / bins
+    }
+  }
+
+  /** As `MetricSummary.take`. */
+  take(record: RecordView, s: number, time: number, mark: number): boolean {
+    const { desc, instances } = this.#summary
+    if (!decoded.decode(record, s, desc.type, instances)) return false
+    const { values, slots } = decoded
+    const isCounter = desc.sem === PM_SEM_COUNTER
+    for (let i = 0; i < record.statuses[s]!; i++) {
+      const [slot, value] = [slots[i]!, values[i]!]
+      if (value !== value) continue
+      if (!isCounter) this.#put(slot, value)
+      else if (!this.#addCounter(slot, value, time, mark)) continue
+      this.#last[slot] = value
+      this.#time[slot] = time
+    }
+    return true
+  }
+
+  /** False when no time has passed. */
+  #addCounter(slot: number, value: number, time: number, mark: number): boolean {
+    const seconds = time - this.#time[slot]!
+    if (this.#time[slot] === Number.POSITIVE_INFINITY) return true
+    if (!(seconds > 0)) return false
+    const increment = this.#summary.increment(this.#last[slot]!, value)
+    if (increment >= 0 && this.#time[slot]! > mark) this.#put(slot, this.#summary.rate(increment, seconds))
+    return true
+  }
+
+  #put(slot: number, value: number): void {
+    const width = this.#width[slot]!
+    let bin = 0
+    while (bin < this.#bins - 1 && value > this.#minimum[slot]! + width * (bin + 1)) bin++
+    const at = slot * this.#bins + bin
+    this.#counts[at] = this.#counts[at]! + 1
+  }
+
+  /** Upper limits and counts of an instance's bins; without a limit when all values are equal and the bin is not the first. */
+  of(slot: number): { readonly limit: number | undefined; readonly count: number }[] {
+    const width = this.#width[slot]!
+    return Array.from({ length: this.#bins }, (_, bin) => ({
+      limit: width === 0 && bin > 0 ? undefined : this.#minimum[slot]! + width * (bin + 1),
+      count: this.#counts[slot * this.#bins + bin]!,
+    }))
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * Sums over the values of one metric, by instance. The rules are those of pmlogsummary(1):
+ *
+ *     counter    an interval gives a rate; one that ends after a mark or a decrease is left out of the time covered
+ *     instant    values are averaged as they are, and by the time until the next; intervals that end after a mark are left out
+ *     discrete   as instant, but a value lasts until the next mark and until the window ends
+ */
+import type { RecordView } from '../../archive/record-view.ts'
+import type { MetricDesc } from '../../model/desc.ts'
+import {
+  PM_SEM_COUNTER,
+  PM_SEM_DISCRETE,
+  PM_TYPE_32,
+  PM_TYPE_64,
+  PM_TYPE_DOUBLE,
+  PM_TYPE_U32,
+  PM_TYPE_U64,
+} from '../../model/types.ts'
+import { PM_TIME_SEC, unpackUnits } from '../../model/units.ts'
+import { InstanceSlots } from '../lib/instance-slots.ts'
+import { Columns, NEVER } from './columns.ts'
+import { Decoded } from './decode.ts'
+import { Extremes } from './extremes.ts'
+import { type FastLoop, fastLoop } from './fast-loops.ts'
+
+/** How much a counter of a type wraps around at. */
+const WRAPS: { readonly [type: number]: number } = {
+  [PM_TYPE_32]: 2 ** 32,
+  [PM_TYPE_U32]: 2 ** 32,
+  [PM_TYPE_64]: 2 ** 64,
+  [PM_TYPE_U64]: 2 ** 64,
+}
+
+/** Values on their way from a record into sums. */
+const decoded = new Decoded()
+
+/** What the report shows of one instance. Times are seconds since the archive's start. */
+export interface InstanceSummary {
+  readonly inst: number
+  readonly stochastic: number
+  readonly time: number
+  readonly sum: number
+  readonly minimum: number
+  readonly minimumTime: number
+  readonly maximum: number
+  readonly maximumTime: number
+  readonly count: number
+  /** Seconds that the time average covers. */
+  readonly span: number
+}
+
+/** What a summary is made for. */
+export interface SummaryRules {
+  /** A counter that decreases has wrapped. */
+  readonly wraps: boolean
+  /** Time averages are all that will be asked for. */
+  readonly isBrief: boolean
+  /** How many instances to expect. */
+  readonly room: number
+}
+
+/** Is this a type of numbers? Other metrics have no summary. */
+export function isNumeric(type: number): boolean {
+  return type >= PM_TYPE_32 && type <= PM_TYPE_DOUBLE
+}
+
+/** Sums for one metric. */
+export class MetricSummary {
+  readonly desc: MetricDesc
+  readonly instances: InstanceSlots
+  readonly #columns: Columns
+  readonly #extremes: Extremes | undefined
+  readonly #fast: FastLoop | undefined
+  /** Seconds in the unit that a counter counts time in: its rate has no unit then. */
+  readonly #scale: number
+  /** What a decrease means more; 0 when it means a fresh start. */
+  readonly #wrap: number
+
+  constructor(desc: MetricDesc, { wraps, isBrief, room }: SummaryRules) {
+    this.desc = desc
+    this.instances = new InstanceSlots(room)
+    this.#columns = new Columns(room)
+    this.#extremes = isBrief ? undefined : new Extremes()
+    this.#fast = isBrief ? fastLoop(desc) : undefined
+    this.#scale = counterScale(desc)
+    this.#wrap = wraps ? (WRAPS[desc.type] ?? 0) : 0
+  }
+
+  /** Takes the values of value set `s`; `mark` is when the last mark was. False when a value cannot be read. */
+  take(record: RecordView, s: number, time: number, mark: number): boolean {
+    const columns = this.#columns
+    const count = record.statuses[s]!
+    const { together } = columns
+    let from = 0
+    if (
+      this.#fast !== undefined &&
+      together !== NEVER &&
+      together > mark &&
+      time > together &&
+      count === columns.length
+    ) {
+      from = this.#fast(record, s, this.instances.insts, columns, time - together)
+      if (from === count) {
+        columns.together = time
+        return true
+      }
+    }
+    if (!decoded.decode(record, s, this.desc.type, this.instances)) return false
+    columns.separate(from, time)
+    if (this.instances.length > columns.length) columns.extendTo(this.instances.length)
+    if (this.desc.sem === PM_SEM_COUNTER) this.#takeCounters(from, count, time, mark)
+    else this.#takeValues(from, count, time, mark)
+    if (count === columns.length && this.#areTogether(time)) columns.together = time
+    return true
+  }
+
+  #areTogether(time: number): boolean {
+    const { time: times, length } = this.#columns
+    for (let slot = 0; slot < length; slot++) if (times[slot] !== time) return false
+    return true
+  }
+
+  /** The rate of a counter that goes up by `increment` in `seconds`. */
+  rate(increment: number, seconds: number): number {
+    return increment / (seconds * this.#scale)
+  }
+
+  /** How much a counter went up; negative when it started over. */
+  increment(last: number, value: number): number {
+    return value < last ? value + this.#wrap - last : value - last
+  }
+
+  #takeCounters(from: number, count: number, time: number, mark: number): void {
+    const { values, slots } = decoded
+    const { last, base, area, first, time: times } = this.#columns
+    for (let i = from; i < count; i++) {
+      const [value, slot] = [values[i]!, slots[i]!]
+      const before = times[slot]!
+      if (value !== value || (before !== NEVER && time <= before)) continue
+      if (before === NEVER) {
+        first[slot] = time
+        base[slot] = value
+      } else {
+        const increment = this.increment(last[slot]!, value)
+        const isLeftOut = increment < 0 || before <= mark
+        if (isLeftOut) first[slot] = first[slot]! + time - before
+        else this.#extremes?.addRate(slot, this.rate(increment, time - before), before, time)
+        if (isLeftOut || value < last[slot]!) {
+          area[slot] = area[slot]! + last[slot]! - base[slot]! + (isLeftOut ? 0 : increment)
+          base[slot] = value
+        }
+      }
+      last[slot] = value
+      times[slot] = time
+    }
+  }
+
+  #takeValues(from: number, count: number, time: number, mark: number): void {
+    const { values, slots } = decoded
+    const { last, area, first, time: times } = this.#columns
+    for (let i = from; i < count; i++) {
+      const [value, slot] = [values[i]!, slots[i]!]
+      if (value !== value) continue
+      const before = times[slot]!
+      if (before === NEVER) first[slot] = time
+      else if (before <= mark) first[slot] = first[slot]! + time - before
+      else area[slot] = area[slot]! + last[slot]! * (time - before)
+      last[slot] = value
+      times[slot] = time
+      this.#extremes?.add(slot, value, time)
+    }
+  }
+
+  /** Values last until this moment: a mark, or the end of the window. Only those of discrete metrics do. */
+  extend(time: number): void {
+    if (this.desc.sem !== PM_SEM_DISCRETE) return
+    const columns = this.#columns
+    columns.separate()
+    for (let slot = 0; slot < columns.length; slot++) {
+      const seconds = time - columns.time[slot]!
+      if (!(seconds >= 0)) continue
+      columns.area[slot] = columns.area[slot]! + columns.last[slot]! * seconds
+      columns.time[slot] = time
+      this.#extremes?.repeat(slot, columns.last[slot]!)
+    }
+  }
+
+  /** What is known of the instance with this number; undefined when it had no value that is a number. */
+  summary(slot: number): InstanceSummary | undefined {
+    const columns = this.#columns
+    const time = slot < columns.length ? columns.timeOf(slot) : NEVER
+    if (time === NEVER) return undefined
+    const isCounter = this.desc.sem === PM_SEM_COUNTER
+    const increments = isCounter ? columns.last[slot]! - columns.base[slot]! : 0
+    const area = columns.area[slot]! + increments
+    const span = time - columns.first[slot]!
+    const extremes = this.#extremes?.of(slot)
+    return {
+      inst: this.instances.insts[slot]!,
+      stochastic: extremes?.average ?? Number.NaN,
+      time: isCounter ? this.rate(area, span) : area / (span === 0 ? 1 : span),
+      sum: isCounter ? area : (extremes?.sum ?? Number.NaN),
+      minimum: extremes?.minimum ?? Number.NaN,
+      minimumTime: extremes?.minimumTime ?? Number.NaN,
+      maximum: extremes?.maximum ?? Number.NaN,
+      maximumTime: extremes?.maximumTime ?? Number.NaN,
+      count: extremes?.count ?? 0,
+      span,
+    }
+  }
+}
+
+/** Seconds in the time unit of a counter that has one; 1 for others. */
+function counterScale({ units }: MetricDesc): number {
+  const { dimTime, scaleTime } = unpackUnits(units)
+  if (dimTime === 0) return 1
+  return scaleTime > PM_TIME_SEC ? 60 ** (PM_TIME_SEC - scaleTime) : 1000 ** (PM_TIME_SEC - scaleTime)
+}

@@ -1,0 +1,159 @@
+/** The lines of a summary. */
+import type { Archive } from '../../archive/archive.ts'
+import type { ByteText } from '../../base/byte-text.ts'
+import type { Indom } from '../../model/ids.ts'
+import { PM_INDOM_NULL } from '../../model/ids.ts'
+import { PM_SEM_COUNTER } from '../../model/types.ts'
+import { PM_TIME_SEC, packUnits, unitsStr, unpackUnits } from '../../model/units.ts'
+import { addTimes } from '../../time/arithmetic.ts'
+import { clockStamp, fromSeconds } from '../../time/stamp.ts'
+import type { Zone } from '../../time/zone.ts'
+import { dateStamp } from '../lib/archive-input.ts'
+import type { MetricBins } from './bins.ts'
+import type { InstanceSummary, MetricSummary } from './metric-summary.ts'
+import type { SummaryOptions } from './options.ts'
+
+/** Counters that were seen for no more than this part of the window are marked. */
+const SELDOM = 0.1
+
+/** What lines are made from. */
+export interface Report {
+  readonly archive: Archive
+  readonly out: ByteText
+  readonly wanted: SummaryOptions
+  readonly zone: Zone
+  /** Seconds from start to finish. */
+  readonly window: number
+  readonly instances: InstanceNames
+  /** Times need a date. */
+  readonly withDate: boolean
+}
+
+/** A metric to report. */
+export interface ReportedMetric {
+  readonly name: string
+  readonly summary: MetricSummary
+  readonly bins: MetricBins | undefined
+  /** Names of instances; none means all. */
+  readonly instances: readonly string[]
+}
+
+/** The names of the columns. */
+export function headerLine({ wanted }: Pick<Report, 'wanted'>): string {
+  const columns: readonly (readonly [boolean, string])[] = [
+    [true, 'metric'],
+    [wanted.stochastic, 'stochastic_average'],
+    [wanted.time, 'time_average'],
+    [wanted.sum, 'sum'],
+    [wanted.minimum, 'minimum'],
+    [wanted.minimumTime, 'minimum_time'],
+    [wanted.maximum, 'maximum'],
+    [wanted.maximumTime, 'maximum_time'],
+    [wanted.count, 'count'],
+    [wanted.bins > 0, 'bins'],
+    [true, 'units'],
+  ]
+  const names = columns.filter(([isWanted]) => isWanted).map(([, name]) => name)
+  return `${names.join(wanted.delimiter)}\n`
+}
+
+/** Writes a line for each instance of a metric, in the order they were first seen. */
+export function writeMetric(report: Report, metric: ReportedMetric): void {
+  const { desc, instances } = metric.summary
+  const units = unitsText(report, metric)
+  for (let slot = 0; slot < instances.length; slot++) {
+    const known = metric.summary.summary(slot)
+    if (known === undefined) continue
+    const name = desc.indom === PM_INDOM_NULL ? undefined : report.instances.of(desc.indom, known.inst)
+    if (metric.instances.length > 0 && (name === undefined || !metric.instances.includes(name))) continue
+    writeLine(report, metric, slot, known, name, units)
+  }
+}
+
+function writeLine(
+  report: Report,
+  { name, summary, bins }: ReportedMetric,
+  slot: number,
+  known: InstanceSummary,
+  instance: string | undefined,
+  units: string,
+): void {
+  const { out, wanted } = report
+  const { delimiter } = wanted
+  const isCounter = summary.desc.sem === PM_SEM_COUNTER
+  if (isCounter && known.span / report.window <= SELDOM) out.byte(0x2a)
+  out.text(name)
+  out.text(delimiter)
+  if (instance !== undefined) out.text(`["${instance}"]`)
+  out.text(delimiter)
+  if (isCounter && known.span <= 0) {
+    out.text('- insufficient archive data.\n')
+    return
+  }
+  const number = (value: number): void => {
+    out.fixed(value, wanted.precision)
+    out.text(delimiter)
+  }
+  if (wanted.stochastic) number(known.stochastic)
+  if (wanted.time) number(known.time)
+  if (wanted.sum) number(known.sum)
+  if (wanted.minimum) number(known.minimum)
+  if (wanted.minimumTime) out.text(stamp(report, known.minimumTime) + delimiter)
+  if (wanted.maximum) number(known.maximum)
+  if (wanted.maximumTime) out.text(stamp(report, known.maximumTime) + delimiter)
+  if (wanted.count) out.text(`${known.count}${delimiter}`)
+  if (bins !== undefined) writeBins(report, bins, slot)
+  out.text(units)
+  out.byte(0x0a)
+}
+
+function writeBins({ out, wanted }: Report, bins: MetricBins, slot: number): void {
+  for (const { limit, count } of bins.of(slot)) {
+    out.text('[')
+    if (limit !== undefined) {
+      out.text('<=')
+      out.fixed(limit, wanted.precision)
+    }
+    out.text(`]${wanted.delimiter}${count}${wanted.delimiter}`)
+  }
+}
+
+function stamp({ archive, zone, withDate }: Report, seconds: number): string {
+  const time = addTimes(archive.start, fromSeconds(seconds))
+  return withDate ? `'${dateStamp(time, zone)}'` : clockStamp(time, zone)
+}
+
+/** Counters are shown as rates, unless their sum is wanted. */
+function unitsText({ wanted }: Report, { summary: { desc } }: ReportedMetric): string {
+  if (desc.sem !== PM_SEM_COUNTER || wanted.sum) return unitsStr(desc.units) || 'none'
+  const units = unpackUnits(desc.units)
+  const scaleTime = units.dimTime === 0 ? PM_TIME_SEC : units.scaleTime
+  return unitsStr(packUnits({ ...units, dimTime: units.dimTime - 1, scaleTime })) || 'none'
+}
+
+/** The newest names of all instances, of each domain once. */
+export class InstanceNames {
+  readonly #archive: Archive
+  readonly #names = new Map<Indom, ReadonlyMap<number, string>>()
+
+  constructor(archive: Archive) {
+    this.#archive = archive
+  }
+
+  /** The name of an instance, or its number. */
+  of(indom: Indom, inst: number): string {
+    let names = this.#names.get(indom)
+    if (names === undefined) {
+      names = this.#collect(indom)
+      this.#names.set(indom, names)
+    }
+    return names.get(inst) ?? String(inst)
+  }
+
+  #collect(indom: Indom): Map<number, string> {
+    const names = new Map<number, string>()
+    for (const snapshot of this.#archive.metadata.snapshots(indom))
+      for (let i = 0; i < snapshot.ids.length; i++) names.set(snapshot.ids[i]!, snapshot.name(i))
+    return names
+  }
+}

@@ -1,0 +1,95 @@
+/** Reads the records of the window and hands their values to whoever sums them up. */
+import type { Archive } from '../../archive/archive.ts'
+import { RecordReader } from '../../archive/reader.ts'
+import type { RecordView } from '../../archive/record-view.ts'
+import type { Timestamp } from '../../base/timestamp.ts'
+import { Progress } from '../lib/progress.ts'
+import { RecordsBetween } from '../lib/records-between.ts'
+import type { ToolIo } from '../lib/tool.ts'
+import { blocksFit } from './decode.ts'
+
+/** Takes the values of one metric. */
+export interface Consumer {
+  /** Value set `s` of a record; `mark` is when the last mark was. False when a value cannot be read. */
+  take(record: RecordView, s: number, time: number, mark: number): boolean
+}
+
+/** What to read, and for whom. */
+export interface Scan {
+  readonly archive: Archive
+  readonly io: ToolIo
+  readonly start: Timestamp
+  readonly finish: Timestamp
+  /** Who takes the values of a metric; undefined for nobody. */
+  readonly consumers: ReadonlyMap<number, Consumer>
+  /** Hears of marks. */
+  readonly onMark: (time: number) => void
+  /** Hears of a metric whose values are not of its type. */
+  readonly onUnreadable: (pmid: number) => void
+}
+
+/** Seconds between a scan's base and a moment. */
+export function secondsSince(base: Timestamp, sec: number, nsec: number): number {
+  return sec - base.sec + (nsec - base.nsec) / 1e9
+}
+
+/** Bytes read at a time: several of the largest records there are. */
+const BUFFER = 4 * 1024 * 1024
+
+/**
+ * Reads all records. Throws what the reader throws. Returns the time of the last record, in seconds since the archive's start.
+ * `careful` checks all of every record first, which takes half as long again; without it only what is decoded is checked, and
+ * damage shows as an unreadable metric.
+ */
+export function scanRecords(scan: Scan, careful = false): number {
+  const { archive, start, finish, onMark } = scan
+  const reader = new RecordReader(archive, { checkValues: careful, bufferBytes: BUFFER })
+  const records = new RecordsBetween(reader, start, finish)
+  const values = new ValueScan(scan)
+  const progress = new Progress(scan.io, secondsSince(start, finish.sec, finish.nsec))
+  let mark = Number.NEGATIVE_INFINITY
+  let time = 0
+  try {
+    for (let record = records.next(); record !== undefined; record = records.next()) {
+      time = secondsSince(archive.start, record.sec, record.nsec)
+      if (record.count === 0) {
+        mark = time
+        onMark(time)
+      } else if (!values.scan(record, time, mark)) break
+      progress.update(secondsSince(start, record.sec, record.nsec))
+    }
+  } finally {
+    progress.clear()
+  }
+  return time
+}
+
+/** Finds the consumers of value sets by the places they had in the record before. */
+class ValueScan {
+  readonly #scan: Scan
+  readonly #ids: number[] = []
+  readonly #consumers: (Consumer | undefined)[] = []
+
+  constructor(scan: Scan) {
+    this.#scan = scan
+  }
+
+  /** False when the rest of the archive is not to be trusted. */
+  scan(record: RecordView, time: number, mark: number): boolean {
+    record.index()
+    const { pmids, statuses, count } = record
+    for (let s = 0; s < count; s++) {
+      if (statuses[s]! <= 0) continue
+      const id = pmids[s]!
+      if (this.#ids[s] !== id) {
+        this.#ids[s] = id
+        this.#consumers[s] = this.#scan.consumers.get(id)
+      }
+      const consumer = this.#consumers[s]
+      if (consumer === undefined ? blocksFit(record, s) : consumer.take(record, s, time, mark)) continue
+      this.#scan.onUnreadable(id)
+      return false
+    }
+    return true
+  }
+}
