@@ -33,7 +33,7 @@ export async function readFacts(context: Context): Promise<CollectorFacts> {
   const result = known.length === 0 ? undefined : await context.fetch(known)
   const value = (i: number): Value | undefined => {
     const set = result?.sets.find((candidate) => candidate.pmid === ids[i])
-    return set === undefined || set.status <= 0 ? undefined : extract(set, 0, TYPES[i]!)
+    return set === undefined || set.status <= 0 ? undefined : valueIn(set, TYPES[i]!)
   }
   return {
     at: result?.timestamp ?? now(),
@@ -42,6 +42,15 @@ export async function readFacts(context: Context): Promise<CollectorFacts> {
     hostname: String(value(2) ?? ''),
     timezone: String(value(3) ?? ''),
     zoneinfo: String(value(4) ?? ''),
+  }
+}
+
+/** A name may stand for another metric in a name space of one's own: then nothing is known. */
+function valueIn(set: ValueSet, type: number): Value | undefined {
+  try {
+    return extract(set, 0, type)
+  } catch {
+    return undefined
   }
 }
 
