@@ -55,7 +55,8 @@ export async function openActivity(group: FetchGroup, window: SamplingWindow): P
     return {
       utilisation: busiest && [...shares.values()].reduce((sum, share) => sum + share, 0) / processors,
       busiest: busiest && { cpu: busiest[0], utilisation: busiest[1] },
-      freeMbytes: numberOf(free),
+      // PCP shows it only where there are rates as well.
+      freeMbytes: busiest && numberOf(free),
       iops: numberOf(disk),
       load1: numberOf(load1),
       load15: numberOf(load15),
@@ -71,16 +72,17 @@ async function checkNames(context: Context): Promise<void> {
     if (isError(id)) throw new PcpError(id.code, `metric "${names[i]}" not in name space`, { cause: id })
 }
 
-/** In an archive the number may stand some records behind the start. */
+/** In an archive the number may have been recorded before the window, or some time after the archive's start. */
 async function countProcessors(context: Context, start: Timestamp): Promise<number> {
   const { archive } = context
   const id = await context.lookupName(NCPU)
   const { type } = await context.desc(id)
-  archive?.setMode('forward', start)
+  archive?.setMode('interpolate', start, 1)
   for (;;) {
     const set = (await context.fetch([id])).sets[0]!
     if (set.status > 0) return Number(extract(set, 0, type))
-    if (archive === undefined) throw PcpError.fromStatus(set.status || -12351, NCPU)
+    if (archive === undefined) throw new PcpError('PM_ERR_VALUE', `"${NCPU}" has no value`)
+    if (archive.mode === 'interpolate') archive.setMode('forward', archive.start)
   }
 }
 

@@ -99,10 +99,10 @@ async function report(
   const intervalSec = window.interval === undefined ? DEFAULT_INTERVAL_SEC : toSeconds(window.interval)
   const activity = await openActivity(FetchGroup.over(context), window)
   archive?.setMode('interpolate', window.origin, intervalSec)
-  const waits = archive === undefined || pauses
   const name = archive === undefined ? '' : `Archive: ${standard.archives[0]}, `
   const where = `${name}Host: ${await context.hostname(io)}, ${activity.processors} cpu(s), `
-  await showRows(activity, where, { window, intervalSec, zone, clock: waits ? SYSTEM_CLOCK : undefined }, io)
+  const clock = archive === undefined || pauses ? SYSTEM_CLOCK : undefined
+  await showRows(activity, where, { window, intervalSec, zone, clock, isArchive: archive !== undefined }, io)
   return 0
 }
 
@@ -113,13 +113,14 @@ interface Pace {
   readonly zone: Zone
   /** Undefined: without waiting. */
   readonly clock: Clock | undefined
+  readonly isArchive: boolean
 }
 
-/** Rates need two readings: the first one gives no row. */
+/** Rates need two readings: the first one gives no row, nor does the second one of an archive. */
 async function showRows(
   activity: Activity,
   where: string,
-  { window, intervalSec, zone, clock }: Pace,
+  { window, intervalSec, zone, clock, isArchive }: Pace,
   io: ToolIo,
 ): Promise<void> {
   const { finish, samples = Number.POSITIVE_INFINITY } = window
@@ -133,13 +134,16 @@ async function showRows(
     }
   }
   await fetch()
+  if (isArchive) await fetch()
   for (let row = 0; row < samples; row++) {
+    // The heading comes before the wait, with the time of the sample before.
+    if (row % ROWS_A_HEADING === 0)
+      io.stdout.write(heading(where, activity.group.timestamp!, zone, activity.processors))
+    await io.stdout.flush()
     // Moments are counted from the start: a slow fetch does not shift those that follow.
     await clock?.sleep(started + (row + 1) * intervalSec * 1000 - clock.now(), io.signal)
     await fetch()
-    const time = activity.group.timestamp!
-    if (compareTimes(time, finish) > 0) return
-    if (row % ROWS_A_HEADING === 0) io.stdout.write(heading(where, time, zone, activity.processors))
+    if (compareTimes(activity.group.timestamp!, finish) > 0) return
     io.stdout.write(rowText(activity.read(), activity.processors))
     await io.stdout.flush()
   }

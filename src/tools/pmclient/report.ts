@@ -4,7 +4,7 @@ import { ctime } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
 import type { Sample } from './activity.ts'
 
-/** What stands above every few rows. `where` says whose values these are. */
+/** What stands above every few rows, with the time of the sample before them. `where` says whose values these are. */
 export function heading(where: string, { sec }: Timestamp, zone: Zone, processors: number): string {
   const many = processors > 1
   return (
@@ -19,8 +19,8 @@ export function rowText(sample: Sample, processors: number): string {
   const { utilisation, busiest, freeMbytes, iops, load1, load15 } = sample
   let text = fixed(utilisation, 2, 5)
   if (processors > 1) text += `   ${fixed(busiest?.cpu, 0, 3)}   ${fixed(busiest?.utilisation, 2, 5)}`
-  text += ` ${fixed(freeMbytes, 3, 9)} ${fixed(iops === undefined ? undefined : Math.trunc(iops + 0.5), 0, 6)}`
-  return `${text}  ${fixed(load1, 2, 7)} ${fixed(load15, 2, 7)}\n`
+  text += ` ${fixed(freeMbytes, 3, 9)} ${fixed(iops === undefined ? undefined : Math.trunc(iops), 0, 6)}`
+  return `${text}  ${fixed(load1, 2, 7)}  ${fixed(load15, 2, 7)}\n`
 }
 
 function fixed(value: number | undefined, decimals: number, width: number): string {
