@@ -88,6 +88,7 @@ export { type LocalTime, localTime, newZone, UTC, type Zone } from '../time/zone
 export type { Clock } from './clock.ts'
 export { type ConnectOptions, connect } from './connect.ts'
 export { type CallOptions, Context, type ContextOptions, type TextOptions } from './context.ts'
+export { contextZoneName } from './context-zone.ts'
 export type { ConversionOptions } from './conversion.ts'
 export {
   addDerivedText,

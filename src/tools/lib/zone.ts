@@ -2,6 +2,7 @@
 import type { ArchiveLabel } from '../../archive/label.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Context } from '../../pmapi/context.ts'
+import { contextZoneName } from '../../pmapi/context-zone.ts'
 import { processZone, readZoneFile } from '../../sys/zones.ts'
 import { makeZone, newZone, UTC, type Zone } from '../../time/zone.ts'
 import type { StandardOptions } from './standard.ts'
@@ -22,7 +23,7 @@ export async function reportingZone(
   if (context.archive !== undefined) return archiveZone({ zone: name, hostzone }, context.archive.label, io)
   if (hostzone) {
     const host = await context.hostname(io)
-    const zone = named(await contextZone(context, io), io)
+    const zone = named(await contextZoneName(context, io), io)
     return { zone, note: `Note: timezone set to local timezone of host "${host}"\n\n` }
   }
   if (name !== undefined) return { zone: named(name, io), note: `Note: timezone set to "TZ=${name}"\n\n` }
@@ -67,18 +68,4 @@ function named(name: string, io: ToolIo): Zone {
   const zone = newZone(name, (file) => readZoneFile(file, io.env))
   if (zone === undefined) throw new PcpError('EINVAL', `Cannot set timezone to "${name}": not a zone`)
   return zone
-}
-
-/** The zone of the source's host: by name where it tells one, else as a rule. */
-async function contextZone(context: Context, { signal }: ToolIo): Promise<string> {
-  const row = await context.values(await existing(context, ['pmcd.zoneinfo', 'pmcd.timezone'], signal), {
-    signal,
-  })
-  for (const { value } of row) if (typeof value === 'string' && value !== '') return value
-  throw new PcpError('PM_ERR_VALUE', 'The source does not tell its timezone')
-}
-
-async function existing(context: Context, names: readonly string[], signal: AbortSignal): Promise<string[]> {
-  const found = await context.lookupNames(names, { signal })
-  return names.filter((_, i) => typeof found[i] === 'number')
 }

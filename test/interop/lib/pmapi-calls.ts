@@ -16,6 +16,8 @@ export interface Kind {
   readonly name: string
   /** Of ten thousand calls. */
   readonly count: number
+  /** What a run must have covered. */
+  readonly covers: readonly string[]
   readonly make: (random: Random) => Call
   /** Why the two may differ; undefined where they must not. */
   readonly explain: (call: Call, ours: string, theirs: string) => string | undefined

@@ -211,7 +211,25 @@ function zonedCall(random: Random): Call {
 
 /** What is compared. */
 export const TIME_KINDS: readonly Kind[] = [
-  { name: 'interval', count: 1000, make: intervalCall, explain: explainInterval },
-  { name: 'window', count: 1500, make: windowCall, explain: explainWindow },
-  { name: 'zone', count: 500, make: zonedCall, explain: () => undefined },
+  {
+    name: 'interval',
+    count: 1000,
+    covers: [...TIME_UNITS, 'malformed'],
+    make: intervalCall,
+    explain: explainInterval,
+  },
+  {
+    name: 'window',
+    count: 1500,
+    covers: [...FORM_NAMES, 'aligned'],
+    make: windowCall,
+    explain: explainWindow,
+  },
+  {
+    name: 'zone',
+    count: 500,
+    covers: ZONES.map((zone) => zone.slice(0, 3)),
+    make: zonedCall,
+    explain: () => undefined,
+  },
 ]

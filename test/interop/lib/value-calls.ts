@@ -272,10 +272,18 @@ function explainUnits(_call: Call, ours: string, theirs: string): string | undef
   return Math.abs(got - want) <= 1e-15 * Math.abs(want) ? 'the last bits of a multiplier' : undefined
 }
 
+const TYPE_PAIRS = ALL_TYPES.flatMap((from) => ALL_TYPES.map((to) => `${typeStr(from)}>${typeStr(to)}`))
+
 /** What is compared. */
 export const VALUE_KINDS: readonly Kind[] = [
-  { name: 'extract', count: 3000, make: extractCall, explain: explainExtract },
-  { name: 'scale', count: 2500, make: scaleCall, explain: sameScale },
-  { name: 'units text', count: 500, make: unitsTextCall, explain: () => undefined },
-  { name: 'units parsed', count: 1000, make: parseUnitsCall, explain: explainUnits },
+  { name: 'extract', count: 3000, covers: TYPE_PAIRS, make: extractCall, explain: explainExtract },
+  {
+    name: 'scale',
+    count: 2500,
+    covers: [...NUMBERS.map(typeStr), ...UNIT_NAMES],
+    make: scaleCall,
+    explain: sameScale,
+  },
+  { name: 'units text', count: 500, covers: UNIT_NAMES, make: unitsTextCall, explain: () => undefined },
+  { name: 'units parsed', count: 1000, covers: UNIT_NAMES, make: parseUnitsCall, explain: explainUnits },
 ]
