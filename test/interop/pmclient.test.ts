@@ -1,7 +1,7 @@
 /**
  * pmclient beside PCP's over archives. 6.0.3 interpolates values that are no counters by the observation before, 7.2.1 by the
- * nearer one, as we do: memory and load may be those of the next record. 6.0.3 also reads counters as single precision
- * numbers, so its rates are compared to a hundredth or two.
+ * nearer one, as we do: memory and load may be those of the next record. Utilisations of these archives differ by 0.01 at
+ * most.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -60,7 +60,7 @@ test('the same headings, rates and gaps', () => {
           theirRow.map((cell) => cell === '?').join(),
         )
         if (row[0] !== '?')
-          expect(Math.abs(Number(row[0]) - Number(theirRow[0])), `${what} row ${i}`).toBeLessThan(0.025)
+          expect(Math.abs(Number(row[0]) - Number(theirRow[0])), `${what} row ${i}`).toBeLessThan(0.0101)
         rows++
         if (row.join() === theirRow.join()) equal++
       }
