@@ -72,31 +72,31 @@ export class MemberData {
     const window = new RecordWindow(true, BUFFER_BYTES)
     for (let v = last; v >= 0; v--) {
       const target = this.target(v)
-      if (target === undefined) continue
-      const position = this.goodEnd(v, target)
-      window.attach(target)
-      if (window.loadBefore(position) === 'record') return window.timestamp()
+      if (target !== undefined && this.#toGoodEnd(v, target, window)) return window.timestamp()
     }
     return new PcpError('PM_ERR_LOGREC', `${this.member.base}: no record can be read, so it has no end`)
   }
 
   /** Where the good records of a volume end: its size, unless the last record is incomplete. */
   goodEnd(v: number, target: WindowTarget): number {
-    const { size } = target.source
     const known = this.#ends[v]
-    if (known?.size === size) return known.position
-    const position = this.#findGoodEnd(v, target, size)
-    this.#ends[v] = { size, position }
-    return position
+    if (known?.size !== target.source.size) this.#toGoodEnd(v, target, new RecordWindow(true, BUFFER_BYTES))
+    return this.#ends[v]!.position
   }
 
-  #findGoodEnd(v: number, target: WindowTarget, size: number): number {
-    const window = new RecordWindow(true, BUFFER_BYTES)
+  /** Brings a window to the last good record of a volume and remembers where it ends; false when there is none. */
+  #toGoodEnd(v: number, target: WindowTarget, window: RecordWindow): boolean {
     window.attach(target)
-    if (window.loadBefore(size) === 'record') return size
-    let position = this.#lastBoundary(v, target, window)
-    while (window.load(position) === 'record') position += window.length
-    return position
+    const { size } = target.source
+    let position = this.#ends[v]?.size === size ? this.#ends[v]!.position : size
+    let isGood = window.loadBefore(position) === 'record'
+    if (!isGood) {
+      position = this.#lastBoundary(v, target, window)
+      while (window.load(position) === 'record') position += window.length
+      isGood = window.loadBefore(position) === 'record'
+    }
+    this.#ends[v] = { size, position }
+    return isGood
   }
 
   /** The last place that the index knows to be between two records. */

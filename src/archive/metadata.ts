@@ -2,11 +2,11 @@
 import { decodeText } from '../base/text.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
-import { PcpError } from '../model/errors.ts'
-import { type Indom, indomStr, PM_ID_NULL, PM_INDOM_NULL, type Pmid, pmidStr } from '../model/ids.ts'
+import { type Outcome, PcpError } from '../model/errors.ts'
+import { type Indom, indomStr, PM_INDOM_NULL, type Pmid, pmidStr } from '../model/ids.ts'
 import type { LabelSet } from '../model/labels.ts'
 import type { InstanceQuery, Instances, LabelQuery, TextQuery } from '../model/source.ts'
-import { Pmns } from '../pmns/tree.ts'
+import type { Pmns } from '../pmns/tree.ts'
 import { IndomHistory, type IndomSnapshot } from './indom-history.ts'
 import { LabelHistory, type LabelRecord } from './label-history.ts'
 import {
@@ -27,6 +27,7 @@ import {
   TEXT_ONELINE,
   TEXT_PMID,
 } from './meta-records.ts'
+import { MetricNames } from './metric-names.ts'
 import { readStamp } from './stamp.ts'
 
 /** Level bits of labels without those that only say something about a label. */
@@ -45,12 +46,11 @@ interface Place {
  */
 export class Metadata {
   readonly #descs = new Map<Pmid, MetricDesc>()
-  readonly #nameRecords: Place[] = []
+  readonly #names = new MetricNames()
   readonly #indoms = new Map<Indom, IndomHistory>()
   readonly #labels = new Map<number, Map<number, LabelHistory>>()
   readonly #texts = new Map<number, Map<number, Place>>()
   readonly #unions = new Map<Indom, Instances>()
-  #names: Pmns | undefined
 
   /**
    * Adds the records of a file, `bytes`, behind its label; the bytes are kept. `file` is for messages. PM_ERR_LOGREC, PM_ERR_RECTYPE
@@ -89,7 +89,7 @@ export class Metadata {
     const known = this.#descs.get(desc.pmid)
     if (known === undefined) this.#descs.set(desc.pmid, desc)
     else checkSame(known, desc, file)
-    this.#nameRecords.push(place)
+    this.#names.add(view, at)
   }
 
   #addIndom({ view, at, length }: Place, type: number, file: string): void {
@@ -136,8 +136,12 @@ export class Metadata {
    * PCP. Made when first asked for.
    */
   get names(): Pmns {
-    this.#names ??= nameSpace(this.#nameRecords)
-    return this.#names
+    return this.#names.tree
+  }
+
+  /** As `names.lookup`, but a few of these are answered without making the name space. */
+  lookup(name: string): Outcome<Pmid> {
+    return this.#names.lookup(name)
   }
 
   /** Instance domains that have instances at any time. */
@@ -264,49 +268,6 @@ function checkSame(known: MetricDesc, desc: MetricDesc, file: string): void {
             : undefined
   if (code !== undefined)
     throw new PcpError(code, `${file}: metric ${pmidStr(desc.pmid)} is described differently than before`)
-}
-
-function nameSpace(records: readonly Place[]): Pmns {
-  const inOrder = new Pmns()
-  for (const { view, at, length } of records) {
-    const id = view.getUint32(at + 8)
-    checkDesc(view, at, length, '', (start, end) => addName(inOrder, nameIn(view, start, end), id))
-  }
-  // Depth first from the last to the first child is the reverse of depth first.
-  const leaves: [string, Pmid][] = []
-  inOrder.walk('', (name, id) => leaves.push([name, id]))
-  const names = new Pmns()
-  for (const [name, id] of leaves.reverse()) names.add(name, id)
-  return names
-}
-
-/** A name ends at a NUL, if it has one. */
-function nameIn(view: DataView, start: number, end: number): string {
-  const bytes = new Uint8Array(view.buffer, view.byteOffset + start, end - start)
-  const nul = bytes.indexOf(0)
-  return decodeText(bytes, 0, nul === -1 ? bytes.length : nul)
-}
-
-/** The first PMID of a name counts, silently; a name that others are below is no metric; a bad name is none at all. */
-function addName(names: Pmns, name: string, id: Pmid): void {
-  try {
-    names.add(name, id)
-  } catch (error) {
-    if (!(error instanceof PcpError)) throw error
-    const above = leafAbove(names, name)
-    if (above === undefined) return
-    names.remove(above)
-    addName(names, name, id)
-  }
-}
-
-/** The metric whose name a longer name starts with. */
-function leafAbove(names: Pmns, name: string): string | undefined {
-  for (let dot = name.indexOf('.'); dot !== -1; dot = name.indexOf('.', dot + 1)) {
-    const id = names.idOf(name.slice(0, dot))
-    if (id !== undefined && id !== PM_ID_NULL) return name.slice(0, dot)
-  }
-  return undefined
 }
 
 function listed(indom: Indom, snapshot: IndomSnapshot): Instances {

@@ -165,7 +165,7 @@ export class ArchiveSource implements MetricSource {
   }
 
   async lookupNames(names: readonly string[]): Promise<readonly Outcome<Pmid>[]> {
-    return names.map((name) => this.archive.metadata.names.lookup(name))
+    return names.map((name) => this.archive.metadata.lookup(name))
   }
 
   async lookupId(id: Pmid): Promise<readonly string[]> {

@@ -59,6 +59,19 @@ describe('descriptors and names', () => {
     expect(load(desc({ pmid: 1 }, '', 'a..b', '.a', 'a.', 'fine')).names.traverse()).toEqual(['fine'])
   })
 
+  test('are found one by one as in the name space', () => {
+    const records = [
+      desc({ pmid: 1 }, 'x.y', 'twice'),
+      desc({ pmid: 2 }, 'x.y.z', 'twice'),
+      desc({ pmid: 3 }, 'x', 'long\0rest'),
+      desc({ pmid: 4 }, 'longer', ''),
+    ]
+    for (const name of ['x', 'x.y', 'x.y.z', 'twice', 'long', 'longer', 'lon', 'long\0rest', '', '.', 'x.'])
+      expect([name, load(...records).lookup(name)]).toEqual([name, load(...records).names.lookup(name)])
+    const metadata = load(...records)
+    for (let i = 0; i < 20; i++) expect(metadata.lookup('twice')).toBe(1)
+  })
+
   test('a descriptor once more is fine, a different one is not', () => {
     expect(codeOf(desc({ pmid: 1 }, 'a'), desc({ pmid: 1 }, 'b'))).toBe('fine')
     expect(codeOf(desc({ pmid: 1 }), desc({ pmid: 1, type: 1, sem: 1 }))).toBe('PM_ERR_LOGCHANGETYPE')

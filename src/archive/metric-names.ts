@@ -1,0 +1,120 @@
+/** The names of an archive's metrics. docs/formats/archive.md §4.1 */
+import { decodeText, encodeText } from '../base/text.ts'
+import { type Outcome, PcpError } from '../model/errors.ts'
+import { PM_ID_NULL, type Pmid } from '../model/ids.ts'
+import { Pmns } from '../pmns/tree.ts'
+
+/** How many names are looked for one by one before the name space is made, which takes as long as many of these. */
+const MAX_SEARCHES = 8
+
+const DOT = 0x2e
+
+/** Collects descriptor records, and makes a name space of them when one is needed. */
+export class MetricNames {
+  readonly #views: DataView[] = []
+  /** Where each record starts in its view. */
+  readonly #records: number[] = []
+  #tree: Pmns | undefined
+  #searches = 0
+
+  /** Adds a checked descriptor record. */
+  add(view: DataView, at: number): void {
+    this.#views.push(view)
+    this.#records.push(at)
+    this.#tree = undefined
+  }
+
+  /**
+   * Of names with two PMIDs the first counts, a name that others are below is no metric, and siblings stand in reverse order of
+   * their first appearance.
+   */
+  get tree(): Pmns {
+    this.#tree ??= this.#makeTree()
+    return this.#tree
+  }
+
+  /** As `Pmns.lookup`. */
+  lookup(name: string): Outcome<Pmid> {
+    if (this.#tree === undefined && this.#searches++ < MAX_SEARCHES) {
+      const id = this.#search(encodeText(name))
+      if (id !== undefined) return id
+    }
+    return this.tree.lookup(name)
+  }
+
+  /** The PMID of a name, when it is certain without the tree. */
+  #search(name: Uint8Array): Pmid | undefined {
+    let found: Pmid | undefined
+    for (let r = 0; r < this.#records.length; r++) {
+      const view = this.#views[r]!
+      const record = this.#records[r]!
+      let at = record + 32
+      for (let k = view.getInt32(record + 28); k > 0; k--) {
+        const size = view.getInt32(at)
+        at += 4
+        if (size >= name.length && startsWith(view, at, name)) {
+          const next = size > name.length ? view.getUint8(at + name.length) : 0
+          if (next === DOT) return undefined
+          if (next === 0) found ??= view.getUint32(record + 8)
+        }
+        at += size
+      }
+    }
+    return name.length === 0 ? undefined : found
+  }
+
+  #makeTree(): Pmns {
+    const inOrder = new Pmns()
+    for (let r = 0; r < this.#records.length; r++) {
+      const view = this.#views[r]!
+      const record = this.#records[r]!
+      const id = view.getUint32(record + 8)
+      let at = record + 32
+      for (let k = view.getInt32(record + 28); k > 0; k--) {
+        const size = view.getInt32(at)
+        addName(inOrder, nameAt(view, at + 4, size), id)
+        at += 4 + size
+      }
+    }
+    // Depth first from the last to the first child is the reverse of depth first.
+    const leaves: [string, Pmid][] = []
+    inOrder.walk('', (name, id) => leaves.push([name, id]))
+    const tree = new Pmns()
+    for (let i = leaves.length - 1; i >= 0; i--) tree.add(...leaves[i]!)
+    return tree
+  }
+}
+
+function startsWith(view: DataView, at: number, name: Uint8Array): boolean {
+  // Names differ mostly at their end.
+  for (let i = name.length - 1; i >= 0; i--) if (view.getUint8(at + i) !== name[i]) return false
+  return true
+}
+
+/** A name ends at a NUL, if it has one. */
+function nameAt(view: DataView, at: number, size: number): string {
+  const bytes = new Uint8Array(view.buffer, view.byteOffset + at, size)
+  const nul = bytes.indexOf(0)
+  return decodeText(bytes, 0, nul === -1 ? size : nul)
+}
+
+function addName(names: Pmns, name: string, id: Pmid): void {
+  try {
+    names.add(name, id)
+  } catch (error) {
+    if (!(error instanceof PcpError)) throw error
+    const above = leafAbove(names, name)
+    if (above === undefined) return // it has another PMID already, an empty part, or no PMID
+    names.remove(above)
+    addName(names, name, id)
+  }
+}
+
+/** The metric whose name a longer name starts with. */
+function leafAbove(names: Pmns, name: string): string | undefined {
+  for (let dot = name.indexOf('.'); dot !== -1; dot = name.indexOf('.', dot + 1)) {
+    const id = names.idOf(name.slice(0, dot))
+    if (id !== undefined && id !== PM_ID_NULL) return name.slice(0, dot)
+  }
+  return undefined
+}
