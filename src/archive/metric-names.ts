@@ -44,6 +44,7 @@ export class MetricNames {
 
   /** The PMID of a name, when it is certain without the tree. */
   #search(name: Uint8Array): Pmid | undefined {
+    if (name.length === 0 || name.includes(0)) return undefined
     let found: Pmid | undefined
     for (let r = 0; r < this.#records.length; r++) {
       const view = this.#views[r]!
@@ -60,7 +61,7 @@ export class MetricNames {
         at += size
       }
     }
-    return name.length === 0 ? undefined : found
+    return found
   }
 
   #makeTree(): Pmns {

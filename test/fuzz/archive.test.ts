@@ -1,0 +1,183 @@
+/** Archives cut and changed at random: an error or a correct prefix, never another record, never anything but a PcpError. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { Archive } from '../../src/archive/archive.ts'
+import { RecordReader } from '../../src/archive/reader.ts'
+import { PcpError } from '../../src/model/errors.ts'
+import { archive, desc, entry, indom, labels, mark, memoryFiles, result, text } from '../archive/build.ts'
+import { generator } from '../lib/generator.ts'
+
+const LIMIT_MS = Number(process.env['FUZZ_MS'] ?? 10_000)
+const RUNS = 1000
+const DISK = 5 << 22
+/** Archives of PCP's own tests, where they are installed. */
+const INSTALLED = '/var/lib/pcp/testsuite/archives'
+const NAMES = [
+  '19970807.09.54',
+  'omnibus-nomark_v3',
+  'rattle',
+  'all-ubuntu',
+  'bug1057',
+  'naslog',
+  'derived-interval-pig',
+]
+
+type Files = Record<string, Uint8Array>
+
+function made(version: 2 | 3): Files {
+  const records = Array.from({ length: 60 }, (_, i) =>
+    i % 13 === 12
+      ? mark(version, i)
+      : result(
+          version,
+          i,
+          {
+            pmid: 1,
+            values: [
+              [0, i],
+              [1, 2 * i],
+            ],
+          },
+          { pmid: 2, type: 3, values: [[-1, BigInt(i) ** 9n]] },
+          { pmid: 3, type: 6, values: [[-1, 'x'.repeat(i)]] },
+          { pmid: 4, values: i % 2 === 0 ? [] : -12345 },
+        ),
+  )
+  const meta = [
+    desc({ pmid: 1, indom: DISK }, 'disk.read'),
+    indom(version, 0, DISK, [
+      [0, 'sda'],
+      [1, 'sdb'],
+    ]),
+    desc({ pmid: 2, type: 3 }, 'big'),
+    desc({ pmid: 3, type: 6 }, 'name'),
+    desc({ pmid: 4 }, 'nothing', 'alias'),
+    labels(version, 0, 1, -1, [[-1, { hostname: 'here' }]]),
+    text(5, 1, 'Reads'),
+  ]
+  const index = [entry(version, 0, 0, 0, version === 2 ? 132 : 808)]
+  return archive('a', { version, meta, volumes: [records.slice(0, 40), records.slice(40)], index })
+}
+
+function installed(base: string): Files | undefined {
+  const names = existsSync(INSTALLED) ? readdirSync(INSTALLED) : []
+  const own = names.filter(
+    (name) => name.startsWith(`${base}.`) && /^(meta|index|\d+)$/.test(name.slice(base.length + 1)),
+  )
+  if (own.length === 0) return undefined
+  return Object.fromEntries(
+    own.map((name) => [`a${name.slice(base.length)}`, new Uint8Array(readFileSync(`${INSTALLED}/${name}`))]),
+  )
+}
+
+interface Seen {
+  /** Bytes of each record, as text. */
+  readonly records: readonly string[]
+  readonly error: string | undefined
+}
+
+/** Everything an archive has to give. */
+function readAll(files: Files): Seen {
+  const records: string[] = []
+  let opened: Archive
+  try {
+    opened = Archive.open('a', memoryFiles(files))
+  } catch (error) {
+    return { records, error: codeOf(error) }
+  }
+  const { metadata } = opened
+  metadata.names.traverse()
+  for (const id of metadata.indoms) metadata.instances(id, undefined, undefined)
+  for (const id of metadata.labelled(1)) metadata.labelHistory({ level: 1, id })
+  opened.end()
+  const reader = new RecordReader(opened)
+  let error: string | undefined
+  try {
+    for (let record = reader.next(); record !== undefined; record = reader.next()) {
+      records.push(
+        Buffer.from(record.bytes.subarray(record.offset, record.offset + record.length)).toString('latin1'),
+      )
+      record.toResult()
+    }
+  } catch (thrown) {
+    error = codeOf(thrown)
+  }
+  try {
+    reader.toEnd()
+    for (let record = reader.previous(); record !== undefined; record = reader.previous()) record.toResult()
+    reader.seek(opened.start, 'backward')
+    reader.seek(opened.start, 'forward')
+  } catch (thrown) {
+    codeOf(thrown)
+  }
+  return { records, error }
+}
+
+function codeOf(error: unknown): string {
+  expect(error).toBeInstanceOf(PcpError)
+  return (error as PcpError).code
+}
+
+/** Are these some of the others, in their order? A volume that is cut may have others behind it. */
+function isPartOf(records: readonly string[], others: readonly string[]): boolean {
+  let at = 0
+  return records.every((record) => {
+    at = others.indexOf(record, at) + 1
+    return at > 0
+  })
+}
+
+const corpus = [made(2), made(3), ...NAMES.map(installed).filter((files) => files !== undefined)].filter(
+  (files) => Object.values(files).reduce((sum, { length }) => sum + length, 0) < 500_000,
+)
+
+test('what is cut gives a correct prefix, and says so unless it is cut between two records', () => {
+  const pick = generator(20_261)
+  const whole = corpus.map((files) => readAll(files).records)
+  const tally = { runs: 0, errors: 0, quiet: 0 }
+  for (const end = Date.now() + LIMIT_MS; tally.runs < RUNS && Date.now() < end; tally.runs++) {
+    const which = pick(corpus.length)
+    const files = { ...corpus[which]! }
+    const names = Object.keys(files)
+    const name = names[pick(names.length)]!
+    const length = pick(files[name]!.length)
+    files[name] = files[name]!.subarray(0, length)
+    const { records, error } = readAll(files)
+    if (error !== undefined) tally.errors++
+    else tally.quiet++
+    if (/\.\d+$/.test(name)) expect(isPartOf(records, whole[which]!)).toBe(true)
+    else expect(records).toEqual(error === undefined ? whole[which] : [])
+  }
+  console.log(
+    `${tally.runs} truncations of ${corpus.length} archives: ${tally.errors} errors, ${tally.quiet} read`,
+  )
+}, 60_000)
+
+test('a change inside a record is met there, or changes this record alone', () => {
+  const pick = generator(20_262)
+  const whole = corpus.map((files) => readAll(files).records)
+  const tally = { runs: 0, errors: 0, changed: 0, same: 0 }
+  for (const end = Date.now() + LIMIT_MS; tally.runs < RUNS && Date.now() < end; tally.runs++) {
+    const which = pick(corpus.length)
+    const files = { ...corpus[which]! }
+    const volumes = Object.keys(files).filter((name) => /\.\d+$/.test(name))
+    const name = volumes[pick(volumes.length)]!
+    const bytes = files[name]!.slice()
+    const label = new DataView(bytes.buffer).getInt32(0)
+    const at = label + pick(bytes.length - label)
+    for (let i = 0; i <= pick(4) && at + i < bytes.length; i++)
+      bytes[at + i] = [0, 0xff, 0x7f, pick(256)][pick(4)]!
+    files[name] = bytes
+    const { records, error } = readAll(files)
+    const differing = records.filter((record, i) => record !== whole[which]![i]).length
+    // A few bytes lie in at most two records; everything read besides is as it was.
+    expect(differing).toBeLessThanOrEqual(2)
+    if (error === undefined) expect(records.length).toBe(whole[which]!.length)
+    if (error !== undefined) tally.errors++
+    else if (differing > 0) tally.changed++
+    else tally.same++
+  }
+  console.log(
+    `${tally.runs} changes in ${corpus.length} archives: ${tally.errors} errors, ${tally.changed} changed values, ${tally.same} changed nothing`,
+  )
+}, 60_000)
