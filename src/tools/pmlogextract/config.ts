@@ -98,6 +98,11 @@ export class Selection {
     return this.#wanted.size
   }
 
+  /** The metrics that are selected. */
+  get metrics(): ReadonlySet<Pmid> {
+    return new Set(this.#wanted.keys())
+  }
+
   /** What to take of a metric. */
   of(pmid: Pmid): Wanted {
     return this.#wanted.get(pmid) ?? 'nothing'

@@ -92,6 +92,7 @@ async function extract(options: ExtractOptions, io: ToolIo, opened: Archive[]): 
       isMarked: options.isMarked,
       volumeLimit: options.volumeLimit,
       wants,
+      few: selection?.metrics,
       onVolume: (volume, at) =>
         io.stderr.write(`${io.progname}: New log volume ${volume}, at ${clockStampNanos(at, zone)}\n`),
     })

@@ -2,9 +2,10 @@
 import type { Archive } from '../../archive/archive.ts'
 import { RecordReader } from '../../archive/reader.ts'
 import type { RecordView } from '../../archive/record-view.ts'
+import { SparseReader } from '../../archive/transfer/sparse-reader.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
-import { pmid } from '../../model/ids.ts'
+import { type Pmid, pmid } from '../../model/ids.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 
 /** Metrics of the records that pmlogger begins and ends an archive with; of these two, the collector. */
@@ -28,6 +29,8 @@ export class Input {
   /** Bytes of the records read. */
   bytesRead = 0
   readonly #reader: RecordReader
+  /** Takes over where few metrics are wanted. */
+  #sparse: SparseReader | undefined
   readonly #onDamage: (damage: Damage) => void
   /** Volume, and where the record behind the last one starts. */
   #volume = -1
@@ -57,27 +60,48 @@ export class Input {
     return this.#last
   }
 
-  /** Goes to the first record at or after a time. */
-  begin(start: Timestamp): void {
+  /** Goes to the first record at or after a time. Of large records only these metrics need be there. */
+  begin(start: Timestamp, wanted: ReadonlySet<Pmid> | undefined): void {
     this.#reader.rewind()
     this.advance()
     this.#prologue = this.#epilogue
     this.#last = undefined
+    if (wanted !== undefined && SparseReader.suits(this.archive)) {
+      this.#sparse = new SparseReader(this.archive, wanted)
+      this.#goTo(this.record)
+    }
     if (compareTimes(start, this.archive.start) > 0) this.seek(start)
+  }
+
+  /** Reads a record again, by what reads the next ones. */
+  #goTo(record: RecordView | undefined): void {
+    if (this.#sparse === undefined || record === undefined) return
+    this.#sparse.startAt(record)
+    this.record = undefined
+    this.advance()
   }
 
   /** Goes on at the first record at or after a time. */
   seek(start: Timestamp): void {
     this.#reader.seek(start, 'forward')
-    this.advance()
+    this.record = this.#step(() => this.#reader.next())
+    if (this.#sparse === undefined) this.#arrived()
+    else this.#goTo(this.record)
     // Times may go backwards in an archive; what is before the window is not wanted.
     while (this.record !== undefined && compareTimes(this.record.timestamp(), start) < 0) this.advance()
   }
 
   /** Steps to the next record. */
   advance(): void {
+    const sparse = this.#sparse
     if (this.record !== undefined) this.#last = this.record.timestamp()
-    this.record = this.#next()
+    this.record = this.#step(() => (sparse === undefined ? this.#reader.next() : sparse.next()))
+    // What was left out on the way to the end counts as read.
+    if (this.record === undefined && sparse !== undefined) this.#last = sparse.lastTime ?? this.#last
+    this.#arrived()
+  }
+
+  #arrived(): void {
     if (this.record === undefined) return
     this.bytesRead += this.record.length
     this.#epilogue = collectorOf(this.record)
@@ -88,20 +112,21 @@ export class Input {
     return this.#epilogue !== undefined && this.#epilogue === next.#prologue
   }
 
-  #next(): RecordView | undefined {
+  #step(next: () => RecordView | undefined): RecordView | undefined {
     for (;;) {
       try {
-        const record = this.#reader.next()
+        const record = next()
         if (record !== undefined && record.member >= 0) {
           this.#volume = record.volume
-          this.#position = record.position + record.length
+          this.#position = this.#sparse?.end ?? record.position + record.length
         }
         return record
       } catch (error) {
         const problem = PcpError.from(error)
         if (problem.code === 'PM_ERR_LOGOVERLAP') continue // the next member goes on
         if (problem.code !== 'PM_ERR_LOGREC') throw error
-        this.#onDamage({ error: problem, offset: this.#position, size: this.#sizeOfVolume() })
+        const offset = this.#sparse?.end ?? this.#position
+        this.#onDamage({ error: problem, offset, size: this.#sizeOfVolume() })
         return undefined
       }
     }

@@ -19,6 +19,8 @@ export interface MergeRules {
   readonly isMarked: boolean
   readonly volumeLimit: SizeLimit | undefined
   readonly wants: (pmid: Pmid) => Wanted
+  /** All metrics that are wanted, when they are few enough to look for. */
+  readonly few: ReadonlySet<Pmid> | undefined
   /** Hears about each volume begun for `volumeLimit`, before its first record. */
   readonly onVolume: (volume: number, at: Timestamp) => void
 }
@@ -56,7 +58,7 @@ export class Merge {
     const written = new WrittenMetadata()
     for (const input of inputs) {
       this.#metadata.set(input, new MetadataCopy(input.archive, written))
-      input.begin(rules.start)
+      input.begin(rules.start, rules.few)
     }
     this.#open = new Set(inputs.filter(({ record }) => record !== undefined))
   }
