@@ -1,5 +1,5 @@
 /** The client library: `pcp-ts/pmapi`. docs/pmapi.md shows it by example, docs/pmapi-map.md finds C calls in it. */
-export type { Timestamp } from '../base/timestamp.ts'
+export { fromMillis, type Timestamp, toSeconds } from '../base/timestamp.ts'
 export type { DerivedText } from '../derive/definitions.ts'
 export {
   clearDebug,
@@ -80,11 +80,14 @@ export {
 } from '../model/values.ts'
 export { Pmns } from '../pmns/tree.ts'
 export { API_FEATURES, apiConfig } from '../sys/api-config.ts'
+export { type ConfigOptions, loadConfig, type PcpConfig, type Variables } from '../sys/config.ts'
 export { addTimes, compareTimes, FOREVER, subtractTimes } from '../time/arithmetic.ts'
 export { parseInterval } from '../time/interval.ts'
 export { clockStamp, clockStampNanos, ctime, fromSeconds, intervalStr } from '../time/stamp.ts'
 export { parseTimeWindow, type TimeWindow, type WindowContext, type WindowTexts } from '../time/window.ts'
 export { type LocalTime, localTime, newZone, UTC, type Zone } from '../time/zone.ts'
+export { type OpenArchiveOptions, openArchive } from './archive.ts'
+export type { ArchiveControl, ArchiveRange } from './archive-control.ts'
 export type { Clock } from './clock.ts'
 export { type ConnectOptions, connect } from './connect.ts'
 export { type CallOptions, Context, type ContextOptions, type TextOptions } from './context.ts'

@@ -1,0 +1,93 @@
+/** What a context over an archive has besides, on an archive made in memory. */
+import { beforeAll, expect, test } from 'vitest'
+import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
+import type { ArchiveLabel } from '../../src/archive/label.ts'
+import { memoryOutput } from '../../src/archive/write/memory-output.ts'
+import { type ArchiveFiles, bytesSource } from '../../src/base/byte-source.ts'
+import { PM_SEM_COUNTER, PM_TYPE_U32 } from '../../src/model/types.ts'
+import { valuesOf } from '../../src/model/value-set.ts'
+import { openArchive } from '../../src/pmapi/archive.ts'
+import type { ArchiveControl } from '../../src/pmapi/archive-control.ts'
+import type { Context } from '../../src/pmapi/context.ts'
+
+let files: ArchiveFiles
+
+beforeAll(() => {
+  const output = memoryOutput('day')
+  const made = new ArchiveImport(output, { hostname: 'db1', timezone: 'UTC', pid: 7 })
+  made.addMetric('web.hits', { type: PM_TYPE_U32, sem: PM_SEM_COUNTER, units: 'count', indom: 'sites' })
+  for (let i = 0; i <= 4; i++) {
+    made.put('web.hits', 100 * i, 'north')
+    if (i >= 2) made.put('web.hits', i, 'south pole')
+    made.write({ sec: 1000 + 10 * i, nsec: 0 })
+  }
+  made.close()
+  const contents = output.contents()
+  files = {
+    isDirectory: (path) => path === '.',
+    list: () => [...contents.keys()].map((part) => `day.${part}`),
+    open: (path) => {
+      const bytes = contents.get(path.replace(/^(\.\/)?day\./, ''))
+      if (bytes === undefined) throw Object.assign(new Error(path), { code: 'ENOENT' })
+      return bytesSource(bytes)
+    },
+  }
+})
+
+async function open(): Promise<{ context: Context; archive: ArchiveControl; id: number }> {
+  const context = await openArchive('day', { files, env: {} })
+  return { context, archive: context.archive!, id: await context.lookupName('web.hits') }
+}
+
+test('label, start and end', async () => {
+  const { archive } = await open()
+  const label: ArchiveLabel = archive.label
+  expect(label).toMatchObject({ hostname: 'db1', timezone: 'UTC', pid: 7 })
+  expect([archive.start.sec, archive.end().sec]).toEqual([1000, 1040])
+})
+
+test('setMode forward, backward and in between', async () => {
+  const { context, archive, id } = await open()
+  const seconds = async (): Promise<number> => (await context.fetch([id])).timestamp.sec
+  archive.setMode('forward', { sec: 1005, nsec: 0 })
+  expect([await seconds(), await seconds()]).toEqual([1010, 1020])
+  archive.setMode('backward', { sec: 1035, nsec: 0 })
+  expect([await seconds(), await seconds()]).toEqual([1030, 1020])
+  archive.setMode('interpolate', { sec: 1005, nsec: 0 }, 10)
+  const { timestamp, sets } = await context.fetch([id])
+  expect(timestamp).toEqual({ sec: 1005, nsec: 0 })
+  expect(valuesOf(sets[0]!, PM_TYPE_U32)).toMatchObject([{ value: 50 }])
+  expect(await seconds()).toBe(1015)
+  archive.setMode('forward', { sec: 1040, nsec: 1 })
+  await expect(context.fetch([id])).rejects.toMatchObject({ code: 'PM_ERR_EOL' })
+})
+
+test('fetchRecord gives records as they are, and none while interpolating', async () => {
+  const { archive } = await open()
+  archive.setMode('forward', archive.start)
+  expect(archive.fetchRecord().timestamp.sec).toBe(1000)
+  expect(archive.fetchRecord().sets.map(({ status }) => status)).toEqual([1])
+  archive.setMode('interpolate', archive.start, 1)
+  expect(() => archive.fetchRecord()).toThrow(expect.objectContaining({ code: 'PM_ERR_MODE' }))
+})
+
+test('instances of the whole life of the archive', async () => {
+  const { context, archive, id } = await open()
+  const { indom } = await context.desc(id)
+  const names = [...archive.instances(indom).names].sort()
+  expect(names).toEqual(['north', 'south pole'])
+  const south = archive.instanceId(indom, 'south')
+  expect(archive.instanceName(indom, south)).toBe('south pole')
+  expect(() => archive.instanceId(indom, 'east')).toThrow(
+    expect.objectContaining({ code: 'PM_ERR_INST_LOG' }),
+  )
+  expect(() => archive.instanceName(indom, 99)).toThrow(expect.objectContaining({ code: 'PM_ERR_INST_LOG' }))
+})
+
+test('rates over an archive, through the same API as live ones', async () => {
+  const { context } = await open()
+  const rates: unknown[] = []
+  for await (const row of context.sample(['web.hits'], { rates: true, every: 10 }))
+    rates.push(row.value('web.hits', 'north'))
+  expect(rates).toEqual([10, 10, 10, 10])
+})

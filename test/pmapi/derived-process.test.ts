@@ -1,0 +1,65 @@
+/** The calls that define metrics for the whole process; each test takes away what it defined. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { Context } from '../../src/pmapi/context.ts'
+import {
+  addDerivedText,
+  getDerivedControl,
+  loadDerivedConfig,
+  registerDerived,
+  setDerivedControl,
+  unregisterDerived,
+} from '../../src/pmapi/derived.ts'
+import { openAgent } from '../../src/pmda/open-agent.ts'
+import { demoAgent } from '../lib/demo-agent.ts'
+
+const open = (): Context => Context.over(openAgent(demoAgent))
+
+test('contexts opened afterwards have what was registered, with its text, until it is taken back', async () => {
+  registerDerived('process.two', 'demo.one + demo.one')
+  addDerivedText('process.two', 'oneline', 'Twice one')
+  const context = open()
+  const id = await context.lookupName('process.two')
+  expect((await context.values(['process.two'])).value('process.two')).toBe(2)
+  expect(await context.text(id, { level: 'oneline' })).toBe('Twice one')
+  unregisterDerived('process.two')
+  await expect(open().lookupName('process.two')).rejects.toMatchObject({ code: 'PM_ERR_NAME' })
+})
+
+test('a mistake is an error that points at it', () => {
+  expect(() => registerDerived('process.wrong', 'demo.one +')).toThrow(
+    expect.objectContaining({ code: 'PM_ERR_BADDERIVE', message: expect.stringContaining('demo.one +\n') }),
+  )
+  expect(() => unregisterDerived('process.wrong')).toThrow(expect.objectContaining({ code: 'PM_ERR_NAME' }))
+})
+
+test('files define many at once', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'derived-process-'))
+  try {
+    writeFileSync(join(dir, 'defs'), 'process.a = demo.one\nprocess.b = 3 * demo.one\n')
+    expect(loadDerivedConfig(join(dir, 'defs'))).toBe(2)
+    expect((await open().values(['process.b'])).value('process.b')).toBe(3)
+  } finally {
+    unregisterDerived('process.a')
+    unregisterDerived('process.b')
+    rmSync(dir, { recursive: true })
+  }
+})
+
+test('controls are read and set', () => {
+  const before = getDerivedControl('global_limit')
+  setDerivedControl('global_limit', 7)
+  expect(getDerivedControl('global_limit')).toBe(7)
+  setDerivedControl('global_limit', before)
+  expect(() => getDerivedControl('no.such')).toThrow()
+})
+
+test('a context has metrics of its own', async () => {
+  const context = open()
+  await context.addDerived('own.two', 'demo.one * 2')
+  expect((await context.values(['own.two'])).value('own.two')).toBe(2)
+  await expect(open().lookupName('own.two')).rejects.toMatchObject({ code: 'PM_ERR_NAME' })
+  await expect(context.addDerived('own.bad', 'no.such')).rejects.toMatchObject({ code: 'PM_ERR_BADDERIVE' })
+})

@@ -1,0 +1,28 @@
+/** A fetch group from its first item to its end. */
+import { expect, test } from 'vitest'
+import { Context } from '../../src/pmapi/context.ts'
+import { FetchGroup } from '../../src/pmapi/fetch-group.ts'
+import { openAgent } from '../../src/pmda/open-agent.ts'
+import { demoAgent } from '../lib/demo-agent.ts'
+import { overriding } from '../lib/overriding.ts'
+
+test('clear forgets the items and keeps the context, close closes it, once', async () => {
+  let closed = 0
+  const source = overriding(openAgent(demoAgent), {
+    close: async () => {
+      closed++
+    },
+  })
+  const context = Context.over(source)
+  const group = FetchGroup.over(context)
+  expect(group.context).toBe(context)
+  const one = await group.item('demo.one')
+  await group.fetch()
+  expect(one.value).toBe(1)
+  group.clear()
+  expect(await group.fetch()).toBe(0)
+  expect(closed).toBe(0)
+  await group.close()
+  await group.close()
+  expect(closed).toBe(1)
+})
