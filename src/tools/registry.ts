@@ -31,6 +31,7 @@ export const TOOLS: readonly ToolEntry[] = [
   { name: 'pmlogdump', load: async () => (await import('./pmlogdump/index.ts')).tool },
   { name: 'pmlogextract', load: async () => (await import('./pmlogextract/index.ts')).tool },
   { name: 'pmlogger', load: async () => (await import('./pmlogger.ts')).tool },
+  { name: 'pmloglabel', load: async () => (await import('./pmloglabel.ts')).tool },
   { name: 'pmlogsummary', load: async () => (await import('./pmlogsummary/index.ts')).tool },
   { name: 'pmnsadd', load: async () => (await import('./pmnsadd.ts')).tool },
   { name: 'pmnsdel', load: async () => (await import('./pmnsdel.ts')).tool },

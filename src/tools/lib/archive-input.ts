@@ -1,6 +1,6 @@
 /** What commands that read archives record by record share: opening one, its end, its zone, its time window. */
 import { Archive } from '../../archive/archive.ts'
-import { Listings, type MemberFiles } from '../../archive/file-names.ts'
+import { Listings, type MemberFiles, parseFileName } from '../../archive/file-names.ts'
 import { type ArchiveFiles, readBytes } from '../../base/byte-source.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import { isError, type Outcome, PcpError } from '../../model/errors.ts'
@@ -113,4 +113,17 @@ export function writeBriefLabel(
       `  commencing ${dateStamp(start, zone)}\n` +
       `  ending     ${isError(end) ? 'UNKNOWN' : dateStamp(end, zone)}\n`,
   )
+}
+
+/** The base name that a name means: that of an existing file's archive, otherwise the name itself, without `./`. */
+export function baseOf(name: string, files: ArchiveFiles): string {
+  const plain = name.replace(/^(?:\.\/+)+/, '')
+  const parsed = parseFileName(plain)
+  if (parsed === undefined) return plain
+  try {
+    files.open(plain).close()
+    return parsed.base
+  } catch {
+    return plain // no such file: the whole name is a base name
+  }
 }

@@ -9,7 +9,7 @@ import { type MemberFiles, parseFileName } from '../../archive/file-names.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import { FOREVER } from '../../time/arithmetic.ts'
-import { memberFiles, openNamed, writeBriefLabel } from '../lib/archive-input.ts'
+import { baseOf, memberFiles, openNamed, writeBriefLabel } from '../lib/archive-input.ts'
 import { endEarly, HELP_ROW, type OptionTable, usageText } from '../lib/options.ts'
 import { parseStandard, STANDARD, type StandardOptions } from '../lib/standard.ts'
 import type { Tool } from '../lib/tool.ts'
@@ -69,7 +69,7 @@ export const tool: Tool = {
     const seen = new Set<string>()
     let isSound = true
     for (const name of parsed.operands) {
-      const base = baseOf(check, name)
+      const base = baseOf(name, check.files)
       if (seen.has(base)) tell(`${name}: skip, already checked this archive`)
       else if (!(await checkArchive(check, name, base, parsed.standard))) isSound = false
       seen.add(base)
@@ -88,19 +88,6 @@ function checkOptions(letters: readonly string[]): CheckOptions {
     noWraps: has('w'),
     full: has('f') || repair !== undefined,
     repair,
-  }
-}
-
-/** The base name that a name means: that of an existing file's archive, otherwise the name itself, without `./`. */
-function baseOf({ files }: Check, name: string): string {
-  const plain = name.replace(/^(?:\.\/+)+/, '')
-  const parsed = parseFileName(plain)
-  if (parsed === undefined) return plain
-  try {
-    files.open(plain).close()
-    return parsed.base
-  } catch {
-    return plain // no such file: the whole name is a base name
   }
 }
 

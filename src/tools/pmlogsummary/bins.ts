@@ -42,7 +42,7 @@ export class MetricBins {
     const isCounter = desc.sem === PM_SEM_COUNTER
     for (let i = 0; i < record.statuses[s]!; i++) {
       const [slot, value] = [slots[i]!, values[i]!]
-      if (value !== value) continue
+      if (Number.isNaN(value)) continue
       if (!isCounter) this.#put(slot, value)
       else if (!this.#addCounter(slot, value, time, mark)) continue
       this.#last[slot] = value

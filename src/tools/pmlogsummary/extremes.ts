@@ -45,9 +45,20 @@ export class Extremes {
     }
   }
 
-  /** A rate. The first is noted for when its interval began, as the reference has it; others for when it ended. */
-  addRate(slot: number, rate: number, since: number, time: number): void {
-    this.add(slot, rate, (this.#cells[slot * COLUMNS + COUNT] ?? 0) === 0 ? since : time)
+  /** The first value of a counter: until a later rate is less or more, the extremes are noted for this time. */
+  begin(slot: number, time: number): void {
+    const c = slot * COLUMNS
+    if (c >= this.#cells.length) this.#grow(c)
+    this.#cells[c + MIN_TIME] = time
+    this.#cells[c + MAX_TIME] = time
+  }
+
+  /** The rate of a counter in the interval that ends now. */
+  addRate(slot: number, rate: number, time: number): void {
+    const c = slot * COLUMNS
+    const isFirst = this.#cells[c + COUNT] === 0
+    const begun = this.#cells[c + MIN_TIME]!
+    this.add(slot, rate, isFirst ? begun : time)
   }
 
   /** A value that lasts on: for the average it is one more. */

@@ -88,7 +88,7 @@ function takeDoubles(
     const block = offset - 8 + 4 * view.getInt32(at + 4)
     if (block < start || block > end || view.getInt32(block) !== DOUBLE_HEAD) break
     const value = view.getFloat64(block + 4)
-    if (value !== value) break
+    if (Number.isNaN(value)) break
     area[i] = area[i]! + last[i]! * seconds
     last[i] = value
   }

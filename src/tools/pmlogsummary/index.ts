@@ -73,12 +73,12 @@ interface WantedMetric {
   readonly instances: readonly string[]
 }
 
-/** The metrics that operands stand for, in name space order; operands that name none are reported. */
+/** The metrics that operands stand for, in name space order, each by its first name; operands that name none are reported. */
 function findMetrics(names: Pmns, specs: readonly string[], io: ToolIo): WantedMetric[] {
-  const metrics: WantedMetric[] = []
+  const metrics = new Map<Pmid, WantedMetric>()
   const add = (below: string, instances: readonly string[]): void =>
     names.walk(below, (name, id) => {
-      metrics.push({ name, id, instances })
+      if (!metrics.has(id)) metrics.set(id, { name, id, instances })
     })
   if (specs.length === 0) add('', [])
   for (const spec of specs) {
@@ -92,7 +92,7 @@ function findMetrics(names: Pmns, specs: readonly string[], io: ToolIo): WantedM
       io.stderr.write(`${io.progname}: PMNS traversal failed for ${name}: ${text}\n`)
     }
   }
-  return metrics
+  return [...metrics.values()]
 }
 
 /** Window, and what became of reading it. */

@@ -136,15 +136,16 @@ export class MetricSummary {
     for (let i = from; i < count; i++) {
       const [value, slot] = [values[i]!, slots[i]!]
       const before = times[slot]!
-      if (value !== value || (before !== NEVER && time <= before)) continue
+      if (Number.isNaN(value) || (before !== NEVER && time <= before)) continue
       if (before === NEVER) {
         first[slot] = time
         base[slot] = value
+        this.#extremes?.begin(slot, time)
       } else {
         const increment = this.increment(last[slot]!, value)
         const isLeftOut = increment < 0 || before <= mark
         if (isLeftOut) first[slot] = first[slot]! + time - before
-        else this.#extremes?.addRate(slot, this.rate(increment, time - before), before, time)
+        else this.#extremes?.addRate(slot, this.rate(increment, time - before), time)
         if (isLeftOut || value < last[slot]!) {
           area[slot] = area[slot]! + last[slot]! - base[slot]! + (isLeftOut ? 0 : increment)
           base[slot] = value
@@ -160,7 +161,7 @@ export class MetricSummary {
     const { last, area, first, time: times } = this.#columns
     for (let i = from; i < count; i++) {
       const [value, slot] = [values[i]!, slots[i]!]
-      if (value !== value) continue
+      if (Number.isNaN(value)) continue
       const before = times[slot]!
       if (before === NEVER) first[slot] = time
       else if (before <= mark) first[slot] = first[slot]! + time - before

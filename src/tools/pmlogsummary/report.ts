@@ -66,7 +66,9 @@ export function writeMetric(report: Report, metric: ReportedMetric): void {
     if (known === undefined) continue
     const name = desc.indom === PM_INDOM_NULL ? undefined : report.instances.of(desc.indom, known.inst)
     if (metric.instances.length > 0 && (name === undefined || !metric.instances.includes(name))) continue
-    writeLine(report, metric, slot, known, name, units)
+    const instance =
+      desc.indom === PM_INDOM_NULL ? '' : name === undefined ? `[${known.inst}]` : `["${name}"]`
+    writeLine(report, metric, slot, known, instance, units)
   }
 }
 
@@ -75,7 +77,7 @@ function writeLine(
   { name, summary, bins }: ReportedMetric,
   slot: number,
   known: InstanceSummary,
-  instance: string | undefined,
+  instance: string,
   units: string,
 ): void {
   const { out, wanted } = report
@@ -84,7 +86,7 @@ function writeLine(
   if (isCounter && known.span / report.window <= SELDOM) out.byte(0x2a)
   out.text(name)
   out.text(delimiter)
-  if (instance !== undefined) out.text(`["${instance}"]`)
+  out.text(instance)
   out.text(delimiter)
   if (isCounter && known.span <= 0) {
     out.text('- insufficient archive data.\n')
@@ -140,14 +142,14 @@ export class InstanceNames {
     this.#archive = archive
   }
 
-  /** The name of an instance, or its number. */
-  of(indom: Indom, inst: number): string {
+  /** The name of an instance, if it has one. */
+  of(indom: Indom, inst: number): string | undefined {
     let names = this.#names.get(indom)
     if (names === undefined) {
       names = this.#collect(indom)
       this.#names.set(indom, names)
     }
-    return names.get(inst) ?? String(inst)
+    return names.get(inst)
   }
 
   #collect(indom: Indom): Map<number, string> {
