@@ -259,11 +259,11 @@ test('pmlc shows and changes what is logged', async () => {
     ].join('\n'),
   )
   expect(out).toMatch(/ {4}mand on {2}(?:nl| {2}) {7}2 sec {2}\[0 or "red"\]/)
-  expect(out).toContain('New log volume 1\n')
   expect(out).toContain(`pmlogger [${logger.pid}] on host local: is logging metrics from host `)
   expect(out).toContain(`    ${logger.pid}\n`)
   expect(err).toBe(
     [
+      'New log volume 1',
       'Warning [<stdin>, line 7]',
       'Problem with lookup for metric "sample.nosuch" ...',
       'Reason: Unknown metric name',

@@ -151,7 +151,7 @@ export class Session {
         return
       }
       case 'newVolume':
-        io.stdout.write(`New log volume ${await connection.newVolume()}\n`)
+        io.stderr.write(`New log volume ${await connection.newVolume()}\n`)
         return
       case 'query':
         await this.#control(

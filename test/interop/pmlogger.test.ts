@@ -1,0 +1,184 @@
+/** Our logger and PCP's: each other's pmlc, and PCP's archive tools on what ours records. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import {
+  hasReference,
+  type Printed,
+  plainEnv,
+  run,
+  startReference,
+  type TestCollector,
+} from './lib/programs.ts'
+
+const MAPS = '/var/lib/pcp/tmp/pmlogger'
+
+let dir: string
+let collector: TestCollector
+let started = 0
+const children: ChildProcess[] = []
+
+beforeAll(async () => {
+  if (!hasReference) return
+  dir = mkdtempSync(join(tmpdir(), 'pmlogger-interop-'))
+  await Promise.all(
+    Object.entries({ pmlogger: 'pmlogger.ts', pmlc: 'pmlc/index.ts' }).map(([name, file]) =>
+      build({
+        stdin: {
+          contents: `import { main } from './src/tools/main.ts'
+                     import { tool } from './src/tools/${file}'
+                     void main(tool)`,
+          resolveDir: process.cwd(),
+          loader: 'ts',
+        },
+        outfile: join(dir, `${name}.cjs`),
+        bundle: true,
+        platform: 'node',
+        format: 'cjs',
+        external: ['koffi'],
+        define: { 'import.meta.url': '__filename' },
+      }),
+    ),
+  )
+  collector = await startReference(['pmcd', 'sample'])
+})
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+  }
+})
+afterAll(async () => {
+  await collector?.stop()
+  if (dir !== undefined) rmSync(dir, { recursive: true, force: true })
+})
+
+type Side = 'ours' | 'theirs'
+
+interface Running {
+  readonly child: ChildProcess
+  readonly archive: string
+  /** Control port. */
+  readonly port: number
+}
+
+/** Starts a logger of one side; resolves once it takes orders. */
+async function startLogger(side: Side, config: string, ...options: string[]): Promise<Running> {
+  const archive = join(dir, `a${started++}`)
+  writeFileSync(`${archive}.conf`, config)
+  const args = ['-h', collector.host, '-c', `${archive}.conf`, '-l', `${archive}.log`, ...options, archive]
+  const own = { PCP_RUN_DIR: dir, PCP_TMP_DIR: dir }
+  const child =
+    side === 'ours'
+      ? spawn(process.execPath, [join(dir, 'pmlogger.cjs'), ...args], {
+          env: plainEnv(own),
+          stdio: 'ignore',
+          cwd: dir,
+        })
+      : spawn('pmlogger', args, { env: plainEnv(), stdio: 'ignore', cwd: dir })
+  children.push(child)
+  const map = join(side === 'ours' ? join(dir, 'pmlogger') : MAPS, String(child.pid))
+  while (!existsSync(map) || !/^\d+\n/.test(readFileSync(map, 'utf8'))) {
+    if (child.exitCode !== null) throw new Error(readFileSync(`${archive}.log`, 'utf8'))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return { child, archive, port: Number.parseInt(readFileSync(map, 'utf8'), 10) }
+}
+
+async function stop({ child }: Running): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) throw new Error('It has ended by itself')
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+}
+
+/** What pmlc of one side prints for some commands. */
+async function control(side: Side, port: number, commands: readonly string[]): Promise<Printed> {
+  const script = join(dir, 'script')
+  writeFileSync(script, `${commands.join('\n')}\n`)
+  const pmlc = side === 'ours' ? `${process.execPath} ${join(dir, 'pmlc.cjs')}` : 'pmlc'
+  return run('/bin/sh', ['-c', `${pmlc} -p ${port} < ${script}`])
+}
+
+describe.runIf(hasReference)('with PCP', () => {
+  test.each(['2', '3'])('its tools find nothing wrong with an archive of version %s', async (version) => {
+    const config =
+      'log on once { sample.colour sample.string }\nlog on 50 msec { sample.bin sample.proc sample.event.records }\nlog on 100 msec sample.long\n'
+    const logger = await startLogger('ours', config, '-V', version, '-s', '40', '-v', '15')
+    await once(logger.child, 'exit')
+    const check = await run('pmlogcheck', ['-w', logger.archive])
+    expect([check.status, check.stdout, check.stderr]).toEqual([0, '', ''])
+    const dump = await run('pmdumplog', ['-a', logger.archive])
+    expect(dump.status).toBe(0)
+    const records = [...dump.stdout.matchAll(/^\[\d+ bytes\]\n(\S+) +(\d+) metrics?$/gm)].map(([, , count]) =>
+      Number(count),
+    )
+    console.log(
+      `version ${version}: ${records.length} records, ${dump.stdout.split('\n').length} lines of pmdumplog`,
+    )
+    expect([records[0], records.at(-1)]).toEqual([5, 5])
+    expect(records.length).toBeGreaterThanOrEqual(42)
+    const info = await run('pminfo', ['-a', logger.archive, '-dmtT', 'sample.bin', 'sample.string.hullo'])
+    const live = await run('pminfo', ['-h', collector.host, '-dmtT', 'sample.bin', 'sample.string.hullo'])
+    expect(info.stdout).toBe(live.stdout)
+  })
+
+  test('the first and the last record are those of its logger, but for who and when', async () => {
+    const dumps: string[] = []
+    for (const side of ['ours', 'theirs'] as const) {
+      const logger = await startLogger(side, 'log on once { sample.colour }\n', '-V', '3')
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      await stop(logger)
+      const { stdout } = await run('pmdumplog', ['-dlm', logger.archive])
+      dumps.push(
+        stdout
+          .replaceAll(logger.archive, 'ARCHIVE')
+          .replaceAll(/\b\d{2}:\d{2}:\d{2}\.\d+/g, 'TIME')
+          .replaceAll(new RegExp(`\\b${logger.child.pid}\\b`, 'g'), 'PID')
+          .replaceAll(/(pmcd\.pmlogger\.(?:host|port)\): inst .* value ).*/g, '$1')
+          .replaceAll(/(?<=red|green|blue)("\] value )\d+/g, '$1'),
+      )
+    }
+    expect(dumps[0]).toBe(dumps[1])
+  })
+
+  test.each([
+    ['ours', 'theirs'],
+    ['theirs', 'ours'],
+    ['ours', 'ours'],
+  ] as const)('pmlc of %s drives the logger of %s as PCP does', async (client, server) => {
+    const commands = [
+      'query { sample.long.one hinv.nosuch }',
+      'query { sample.long.one sample.colour sample.long.bin }',
+      'log advisory off sample.long.one',
+      'log mandatory on 2 sec { sample.long.ten sample.colour[red,green] }',
+      'log mandatory on 90 sec sample.long.hundred',
+      'log advisory on 1 sec sample.bin',
+      'log mandatory off sample.bin[100]',
+      'sleep 400',
+      'query { sample.long sample.colour }',
+      'log mandatory maybe sample.long.ten',
+      'query sample.long.ten',
+      'new volume',
+      'bad command',
+    ]
+    const [mine, reference] = [
+      await startLogger(server, 'log mandatory on 1 sec { sample.long.one }\n'),
+      await startLogger('theirs', 'log mandatory on 1 sec { sample.long.one }\n'),
+    ]
+    const plain = ({ stdout }: Printed): string =>
+      // Whether a value is in the archive yet depends on the moment.
+      stdout
+        .replaceAll(/(mand|adv ) (on {2}|off )(?:nl|na| {2})/g, '$1 $2..')
+        .replaceAll(/port \d+/g, 'port N')
+    const ours = plain(await control(client, mine.port, commands))
+    expect(ours).toBe(plain(await control('theirs', reference.port, commands)))
+    console.log(`${client} drives ${server}: ${ours.split('\n').length} lines of pmlc`)
+    await stop(mine)
+    expect((await run('pmlogcheck', [mine.archive])).status).toBe(0)
+  })
+})
