@@ -5,11 +5,13 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { decompress as unzstd } from 'fzstd'
+import { Decompress } from 'fzstd'
 
 /** Up to this size compressed files are decompressed into memory; their content may have eight times as much. */
 const SMALL_FILE = 8 << 20
 const SMALL_CONTENT = 8 * SMALL_FILE
+/** Bytes given to the decoder at once, so that it can be stopped when its output gets too long. */
+const ZSTD_CHUNK = 1 << 16
 
 /** The program for each suffix; `-dc` makes every one of them decompress its input. */
 const PROGRAMS: Readonly<Record<string, string>> = {
@@ -34,36 +36,47 @@ export function isCompressed(path: string): boolean {
  */
 export function decompress(path: string): Uint8Array | number {
   const suffix = suffixOf(path)
-  if (statSync(path).size <= SMALL_FILE) {
-    if (suffix === '.gz') return gunzip(path) ?? byProgram(path, suffix)
-    if (suffix === '.zst') return inMemory(path, unzstd)
-  }
-  return byProgram(path, suffix)
+  const decode = suffix === '.gz' ? gunzip : suffix === '.zst' ? unzstd : undefined
+  if (decode === undefined || statSync(path).size > SMALL_FILE) return byProgram(path, suffix)
+  return inMemory(path, decode) ?? byProgram(path, suffix)
 }
 
 function suffixOf(path: string): string {
   return path.slice(path.lastIndexOf('.'))
 }
 
-/** Undefined when the content is too much for the memory. */
-function gunzip(path: string): Uint8Array | undefined {
-  const zlib = process.getBuiltinModule('node:zlib')
-  try {
-    return inMemory(path, (bytes) => zlib.gunzipSync(bytes, { maxOutputLength: SMALL_CONTENT }))
-  } catch (error) {
-    const { cause } = error as { cause?: { code?: unknown } }
-    if (cause?.code === 'ERR_BUFFER_TOO_LARGE') return undefined
-    throw error
-  }
-}
-
-function inMemory(path: string, decode: (bytes: Uint8Array) => Uint8Array): Uint8Array {
+/** The content of a file, or undefined when it is too much for the memory. */
+function inMemory(
+  path: string,
+  decode: (bytes: Uint8Array) => Uint8Array | undefined,
+): Uint8Array | undefined {
   const bytes = readFileSync(path)
   try {
     return decode(bytes)
   } catch (error) {
     throw new Error(`cannot be decompressed: ${(error as Error).message}`, { cause: error })
   }
+}
+
+function gunzip(bytes: Uint8Array): Uint8Array | undefined {
+  try {
+    return process.getBuiltinModule('node:zlib').gunzipSync(bytes, { maxOutputLength: SMALL_CONTENT })
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') return undefined
+    throw error
+  }
+}
+
+function unzstd(bytes: Uint8Array): Uint8Array | undefined {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  const stream = new Decompress((chunk) => {
+    size += chunk.length
+    if (size <= SMALL_CONTENT) chunks.push(chunk.slice())
+  })
+  for (let at = 0; at < bytes.length && size <= SMALL_CONTENT; at += ZSTD_CHUNK)
+    stream.push(bytes.subarray(at, at + ZSTD_CHUNK), at + ZSTD_CHUNK >= bytes.length)
+  return size <= SMALL_CONTENT ? Buffer.concat(chunks) : undefined
 }
 
 function byProgram(path: string, suffix: string): number {
