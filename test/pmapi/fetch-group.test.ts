@@ -166,6 +166,8 @@ test('a fetch that fails leaves no values, clear leaves no items', async () => {
   expect([value.value, value.error?.code, group.timestamp]).toEqual([undefined, 'PM_ERR_EOL', undefined])
   group.clear()
   expect(await group.fetch()).toBe(0)
+  expect(await group.context.children('m')).toHaveLength(4)
+  await group.close()
 })
 
 const KBYTE = packUnits({ dimSpace: 1, scaleSpace: 1 })
