@@ -3,13 +3,6 @@ import type { Timestamp } from '../base/timestamp.ts'
 import type { LabelSet } from '../model/labels.ts'
 import { decodeLabelSets } from './meta-records.ts'
 
-/** Label sets from a moment on. */
-export interface LabelRecord {
-  readonly sec: number
-  readonly nsec: number
-  readonly sets: readonly LabelSet[]
-}
-
 /** A checked record with labels, as it stands in the metadata. */
 export interface LabelPlace extends Timestamp {
   readonly view: DataView
@@ -38,22 +31,11 @@ export class LabelHistory {
         : this.#newestFirst.find(
             ({ sec, nsec }) => sec < moment.sec || (sec === moment.sec && nsec <= moment.nsec),
           )
-    return place === undefined ? [] : decode(place)
-  }
-
-  /** Every record, oldest first. */
-  all(): readonly LabelRecord[] {
-    return this.#newestFirst
-      .map((place) => ({ sec: place.sec, nsec: place.nsec, sets: decode(place) }))
-      .reverse()
+    return place === undefined ? [] : decodeLabelSets(place.view, place.at, place.length, place.type)
   }
 
   get #newestFirst(): readonly LabelPlace[] {
     this.#sorted ??= [...this.#places].sort((a, b) => b.sec - a.sec || b.nsec - a.nsec)
     return this.#sorted
   }
-}
-
-function decode({ view, at, length, type }: LabelPlace): LabelSet[] {
-  return decodeLabelSets(view, at, length, type)
 }

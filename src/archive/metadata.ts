@@ -8,7 +8,7 @@ import type { LabelSet } from '../model/labels.ts'
 import type { InstanceQuery, Instances, LabelQuery, TextQuery } from '../model/source.ts'
 import type { Pmns } from '../pmns/tree.ts'
 import { IndomHistory, type IndomSnapshot } from './indom-history.ts'
-import { LabelHistory, type LabelRecord } from './label-history.ts'
+import { LabelHistory } from './label-history.ts'
 import {
   badMeta,
   checkDesc,
@@ -207,16 +207,6 @@ export class Metadata {
   /** Label sets of one thing at a moment, or the newest; [] when there are none. */
   labels({ level, id }: LabelQuery, at: Timestamp | undefined): readonly LabelSet[] {
     return this.#labels.get(level)?.get(id)?.at(at) ?? []
-  }
-
-  /** What labels of one level are about: domains, clusters, metrics or instance domains. */
-  labelled(level: number): readonly number[] {
-    return [...(this.#labels.get(level)?.keys() ?? [])]
-  }
-
-  /** Every record with labels of one thing, oldest first. */
-  labelHistory({ level, id }: LabelQuery): readonly LabelRecord[] {
-    return this.#labels.get(level)?.get(id)?.all() ?? []
   }
 
   /** A help text, exactly this one; undefined when there is none. Of several the last read. */

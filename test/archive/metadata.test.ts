@@ -218,8 +218,6 @@ describe.each([2, 3] as Version[])('labels and texts, version %i', (version) => 
       },
     ])
     expect(metadata.labels(query, undefined)[0]?.json).toBe('{"hostname":"b"}')
-    expect(metadata.labelHistory(query).map(({ sec }) => sec)).toEqual([10, 20, 20])
-    expect(metadata.labelled(1)).toEqual([0xffffffff])
     expect(metadata.labels({ level: 2, id: 5 }, undefined)).toEqual([])
   })
 
@@ -299,7 +297,7 @@ describe('damage', () => {
         for (const id of metadata.indoms)
           for (const snapshot of metadata.snapshots(id))
             for (let i = 0; i < snapshot.ids.length; i++) snapshot.name(i)
-        for (const id of metadata.labelled(1)) metadata.labels({ level: 1, id }, undefined)
+        metadata.labels({ level: 1, id: 0xffffffff }, undefined)
         for (const id of metadata.textIds('metric', 'oneline'))
           metadata.text({ kind: 'metric', id, level: 'oneline' })
       }

@@ -88,7 +88,7 @@ function readAll(files: Files): Seen {
   const { metadata } = opened
   metadata.names.traverse()
   for (const id of metadata.indoms) metadata.instances(id, undefined, undefined)
-  for (const id of metadata.labelled(1)) metadata.labelHistory({ level: 1, id })
+  metadata.labels({ level: 1, id: 0xffffffff }, undefined)
   opened.end()
   const reader = new RecordReader(opened)
   let error: string | undefined
