@@ -102,19 +102,32 @@ export class RecordCopy implements TakenSets {
       at += SET_HEAD
       if (status <= 0) continue
       out.setInt32(at, record.formats[s]!)
-      const wanted = this.#wantedOf(pmid)
-      let to = at + 4
-      for (let k = 0, from = record.pairs[s]!; k < status; k++, from += 8) {
-        const inst = view.getInt32(from)
-        if (wanted !== 'all' && !(wanted as ReadonlySet<number>).has(inst)) continue
-        out.setInt32(to, inst)
-        out.setInt32(to + 4, view.getInt32(from + 4))
-        to += 8
-      }
+      const to = this.#writePairs(view, record.pairs[s]!, status, this.#wantedOf(pmid), at + 4)
       out.setInt32(at - 4, (to - at - 4) / 8)
       at = to
     }
     return at
+  }
+
+  /** Writes the pairs that are wanted: all in their order, some in the order they are wanted in. Returns the offset behind. */
+  #writePairs(view: DataView, pairs: number, count: number, wanted: Wanted, to: number): number {
+    const out = this.#view
+    const put = (from: number): void => {
+      out.setInt32(to, view.getInt32(from))
+      out.setInt32(to + 4, view.getInt32(from + 4))
+      to += 8
+    }
+    if (typeof wanted === 'string') {
+      for (let k = 0; k < count; k++) put(pairs + 8 * k)
+      return to
+    }
+    const places = new Map<number, number>()
+    for (let k = 0; k < count; k++) places.set(view.getInt32(pairs + 8 * k), pairs + 8 * k)
+    for (const inst of wanted) {
+      const from = places.get(inst)
+      if (from !== undefined) put(from)
+    }
+    return to
   }
 
   /** Copies the blocks of the sets written at `at` to `blockAt`, and makes their words say so. Returns the offset behind. */

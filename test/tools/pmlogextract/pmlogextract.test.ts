@@ -211,9 +211,9 @@ describe('selecting', () => {
     expect(values(subtree.out)[1]).toBe('top.one[0]=1 top.one[1]=1 top.one[2]=1 top.text[-1]=text 1')
     const some = await extract('-c', config('top.one [ "z z", 0 ]\n'), input)
     expect(values(some.out)).toEqual([
-      'top.one[0]=0 top.one[2]=0',
-      'top.one[0]=1 top.one[2]=1',
-      'top.one[0]=2 top.one[2]=2',
+      'top.one[2]=0 top.one[0]=0',
+      'top.one[2]=1 top.one[0]=1',
+      'top.one[2]=2 top.one[0]=2',
     ])
     const { metadata } = Archive.open(some.out, archiveFiles())
     const [id] = metadata.descs.keys()
