@@ -76,9 +76,9 @@ function exitSection({ exitStatus = [] }: Tool): string {
 
 function exampleSection(examples: NonNullable<Tool['examples']>): string {
   const each = examples.map(
-    ([command, purpose]) => `.PP\n${escaped(purpose)}\n.PP\n.RS 4\n.EX\n${escaped(command)}\n.EE\n.RE`,
+    ([command, purpose]) => `${escaped(purpose)}\n.PP\n.RS 4\n.EX\n${escaped(command)}\n.EE\n.RE`,
   )
-  return `.SH EXAMPLES\n${each.join('\n')}`
+  return `.SH EXAMPLES\n${each.join('\n.PP\n')}`
 }
 
 function environmentSection(options: OptionTable | undefined): string[] {

@@ -1,6 +1,6 @@
 /** The option grammar of PCP's commands, one table a command. pmgetopt_r(3), pmUsageMessage(3) */
 import { versionLine } from '../../base/version.ts'
-import { clearDebug, type DebugName, setDebug, traceTo } from '../../model/debug.ts'
+import { clearDebug, type DebugName, debug, setDebug, trace, traceTo } from '../../model/debug.ts'
 import type { ToolIo } from './tool.ts'
 
 /** One option, or the heading of a section of the usage text. */
@@ -161,6 +161,7 @@ export function endEarly(table: OptionTable, beginning: Beginning, io: ToolIo): 
   }
   if (problems.length === 0 && !given.some(({ option }) => option.long === 'help')) {
     if (standard !== undefined) startTraces(standard.debug, io)
+    if (debug.getopt) for (const each of given) trace('getopt', `-${each.name} ${JSON.stringify(each.value)}`)
     return undefined
   }
   io.stderr.write(usageText(table, io.progname))
