@@ -20,13 +20,14 @@ import { notifyReady } from '../sys/service-manager.ts'
 import { archiveName, hasTime } from './archive-name.ts'
 import type { LoggerConfig } from './config.ts'
 import { type FarmEntry, parseFarm } from './farm-file.ts'
-import { Logger } from './logger.ts'
+import type { Logger } from './logger.ts'
 import { Pool } from './pool.ts'
 import { openProcessLog } from './process-log.ts'
 import type { ProcessSettings } from './process-settings.ts'
 import { readLoggerConfig } from './read-config.ts'
 import type { LoggerLog, LoggerSettings } from './settings.ts'
 import { ProcessSignals } from './signals.ts'
+import { startLogger } from './start-logger.ts'
 
 /** What a farm is run with. */
 export interface FarmIo {
@@ -208,7 +209,7 @@ class Member {
     while (!signal.aborted) {
       if (this.#backoff.mayTry(performance.now())) {
         try {
-          const logger = await turn(() => Logger.start(this.#settings(), signal))
+          const logger = await turn(() => startLogger(this.#settings(), signal))
           this.#backoff.succeeded()
           return logger
         } catch (error) {

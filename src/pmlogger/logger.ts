@@ -6,7 +6,7 @@
  *
  * When the collector is lost the archive stays: fetches that are due try to connect again, and a mark says where the gap is.
  */
-import { ArchiveWriter } from '../archive/write/writer.ts'
+import { ArchiveWriter, type WriterOptions } from '../archive/write/writer.ts'
 import { now, type Timestamp } from '../base/timestamp.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
@@ -17,11 +17,12 @@ import {
   PMCD_NAMES_CHANGE,
   PMCD_RESTART_AGENT,
 } from '../model/values.ts'
+import { MAX_DELAY_MS } from '../net/wait.ts'
 import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
 import type { Context } from '../pmapi/context.ts'
 import { ctime } from '../sys/log.ts'
 import type { LogStatus } from '../wire/log-status.ts'
-import { bind, type Wish, wishesOf } from './bind.ts'
+import { bind, type Wish } from './bind.ts'
 import { type CollectorFacts, LOGGER_INDOM, LOGUE_METRICS, logueSets, readFacts } from './collector-facts.ts'
 import type { LoggedMetric } from './logged-metric.ts'
 import { Recorder } from './recorder.ts'
@@ -34,7 +35,6 @@ import { validate } from './validate.ts'
 
 /** A disk may have room again; other errors of the files stay. */
 const MAY_PASS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO'])
-const NOTHING_TO_LOG = 'Nothing to log, and not the primary logger instance ... good-bye'
 
 /** A running logger. */
 export class Logger {
@@ -63,18 +63,7 @@ export class Logger {
   /** Resolves when the archive is complete. */
   readonly ended: Promise<LoggerEnd>
 
-  /** Connects, looks up the metrics, makes the archive with its first record, and starts to log. Errors are thrown. */
-  static async start(settings: LoggerSettings, signal: AbortSignal): Promise<Logger> {
-    const context = await settings.open(signal)
-    try {
-      return await begin(settings, context)
-    } catch (error) {
-      await context.close()
-      throw error
-    }
-  }
-
-  /** Used by `start`. */
+  /** Makes the archive; EEXIST, and what else the file system says. */
   constructor(settings: LoggerSettings, parts: LoggerParts) {
     this.#settings = settings
     this.#context = parts.context
@@ -83,7 +72,7 @@ export class Logger {
     this.#roots = parts.roots
     this.#writer = ArchiveWriter.create(settings.files, {
       version: settings.version,
-      ...labelOf(settings, parts.facts),
+      ...parts.label,
       pid: settings.pid,
       ...(settings.buffer === undefined ? {} : { buffer: settings.buffer }),
       onVolume: (volume) => this.#volumeBegun(volume, 'max data volume size'),
@@ -279,11 +268,14 @@ export class Logger {
     const { volumeLimit } = this.#settings
     clearTimeout(this.#volumeTimer)
     if (volumeLimit?.kind !== 'time' || this.#end !== undefined) return
-    this.#volumeTimer = setTimeout(() => {
-      void this.#do(async () => {
-        this.#switch('sample time')
-      })
-    }, volumeLimit.ms)
+    this.#volumeTimer = setTimeout(
+      () => {
+        void this.#do(async () => {
+          this.#switch('sample time')
+        })
+      },
+      Math.min(volumeLimit.ms, MAX_DELAY_MS),
+    )
   }
 
   #watch(): void {
@@ -382,51 +374,8 @@ export interface LoggerParts {
   readonly facts: CollectorFacts
   readonly metrics: Map<Pmid, LoggedMetric>
   readonly roots: Wish[]
-}
-
-async function begin(settings: LoggerSettings, context: Context): Promise<Logger> {
-  const { log, pool, defaultDeltaMs, statements } = settings
-  const facts = await readFacts(context)
-  const metrics = new Map<Pmid, LoggedMetric>()
-  const warn = (text: string): void => log.line(text)
-  const roots = await bind(context, wishesOf(statements), { metrics, pool, defaultDeltaMs, warn })
-  log.line('Config parsed')
-  const title = settings.isPrimary ? 'primary logger' : 'logger'
-  log.line(`Starting ${title} for host "${hostOf(settings, facts)}" via "${settings.source}"`)
-  if (planTasks(metrics.values()).length === 0 && !settings.isPrimary && !settings.lingers)
-    throw new PcpError('PM_ERR_NODATA', NOTHING_TO_LOG)
-  const logger = make(settings, { context, facts, metrics, roots })
-  log.line(`Archive basename: ${settings.archiveName}`)
-  logger.begin()
-  return logger
-}
-
-/** PCP's two lines for an archive that is there already. */
-function make(settings: LoggerSettings, parts: LoggerParts): Logger {
-  try {
-    return new Logger(settings, parts)
-  } catch (error) {
-    const { code, text, message } = PcpError.from(error)
-    const { archiveName: name } = settings
-    const first =
-      code === 'EEXIST' ? `__pmLogNewFile: "${name}.index" already exists, not over-written` : message
-    throw new PcpError(
-      code,
-      `${first}\n__pmLogCreate(${hostOf(settings, parts.facts)}, ${name}, ...): ${text}`,
-    )
-  }
-}
-
-function hostOf({ labelHost, source }: LoggerSettings, { hostname }: CollectorFacts): string {
-  return labelHost ?? (hostname || source)
-}
-
-function labelOf(
-  settings: LoggerSettings,
-  facts: CollectorFacts,
-): { hostname: string; timezone: string; zoneinfo: string } {
-  const { timezone, zoneinfo } = settings.timezone ?? facts
-  return { hostname: hostOf(settings, facts), timezone: timezone || 'UTC', zoneinfo }
+  /** What the archive says of its host. */
+  readonly label: Pick<WriterOptions, 'hostname' | 'timezone' | 'zoneinfo'>
 }
 
 function isReached(limit: SizeLimit | undefined, samples: number, bytes: number): boolean {

@@ -18,7 +18,7 @@ import { bind, wishesOf } from './bind.ts'
 import type { LoggerConfig } from './config.ts'
 import { openControl } from './control-open.ts'
 import type { ControlServer } from './control-server.ts'
-import { Logger } from './logger.ts'
+import type { Logger } from './logger.ts'
 import { Pool } from './pool.ts'
 import { openProcessLog } from './process-log.ts'
 import type { ProcessSettings } from './process-settings.ts'
@@ -26,6 +26,7 @@ import { configDir, parseConfigText, readLoggerConfig } from './read-config.ts'
 import { isAlive, isScripted, openRunFiles, type RunFiles, writeLatestFolio } from './run-files.ts'
 import type { LoggerSettings } from './settings.ts'
 import { ProcessSignals } from './signals.ts'
+import { startLogger } from './start-logger.ts'
 
 /** What a process is run with. */
 export interface ProcessIo {
@@ -180,7 +181,7 @@ class Recording {
     const path = resolve(directory, name)
     if (this.#settings.directory !== undefined) makeDir(dirname(path))
     const settings = this.#loggerSettings(config, name, path)
-    const logger = await Logger.start(settings, this.#io.signal)
+    const logger = await startLogger(settings, this.#io.signal)
     this.#logger = logger
     const { pmcdFqdn = '', pmcdHost = '' } = logger.status(ownZone(this.#io.env))
     this.#files!.publish({

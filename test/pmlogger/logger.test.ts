@@ -6,9 +6,10 @@ import { PcpError } from '../../src/model/errors.ts'
 import { openArchive } from '../../src/pmapi/archive.ts'
 import { openLocal } from '../../src/pmcd/local-context.ts'
 import { parseLoggerConfig } from '../../src/pmlogger/config.ts'
-import { Logger } from '../../src/pmlogger/logger.ts'
+import type { Logger } from '../../src/pmlogger/logger.ts'
 import { Pool } from '../../src/pmlogger/pool.ts'
 import type { LoggerSettings } from '../../src/pmlogger/settings.ts'
+import { startLogger } from '../../src/pmlogger/start-logger.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
 
 interface Run {
@@ -39,7 +40,7 @@ async function start(config: string, changes: Partial<LoggerSettings> = {}): Pro
     pool: new Pool(),
     ...changes,
   }
-  return { output, lines, logger: await Logger.start(settings, new AbortController().signal) }
+  return { output, lines, logger: await startLogger(settings, new AbortController().signal) }
 }
 
 function filesOf(output: MemoryOutput): ArchiveFiles {
