@@ -63,10 +63,10 @@ export function isBoolean(op: BinaryOp): boolean {
 /** Descriptor and scaling of `left op right`, or why there is none, in the reference's words. */
 export function binaryMeta(op: BinaryOp, left: Side, right: Side, sameIndom: SameIndom): BinaryMeta | string {
   const [l, r] = [left.meta, right.meta]
-  if (!isNumeric(l.type)) return 'Non-arithmetic type for left operand'
-  if (!isNumeric(r.type)) return 'Non-arithmetic type for right operand'
   const sem = binarySemantics(op, left, right)
   if (typeof sem === 'string') return sem
+  if (!isNumeric(l.type)) return 'Non-arithmetic type for left operand'
+  if (!isNumeric(r.type)) return 'Non-arithmetic type for right operand'
   const units = binaryUnits(op, left, right)
   if (typeof units === 'string') return units
   const fault = mixedFault(op, l, r)

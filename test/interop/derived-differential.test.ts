@@ -1,0 +1,201 @@
+/** Random derived metrics in the reference library and in ours, over the same archive (SEED=n repeats or changes them). */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ArchiveWriter } from '../../src/archive/write/writer.ts'
+import { formatG } from '../../src/base/printf.ts'
+import type { MetricDesc } from '../../src/model/desc.ts'
+import { PcpError } from '../../src/model/errors.ts'
+import { indomStr, PM_INDOM_NULL } from '../../src/model/ids.ts'
+import { ANONYMOUS } from '../../src/model/source.ts'
+import { PM_TYPE_DOUBLE, PM_TYPE_FLOAT } from '../../src/model/types.ts'
+import { unitsStr } from '../../src/model/units.ts'
+import { valuesOf } from '../../src/model/value-set.ts'
+import type { ValueSet } from '../../src/model/values.ts'
+import { openArchive } from '../../src/pmapi/archive.ts'
+import { archiveOutput } from '../../src/sys/archive-output.ts'
+import { datasetSource } from '../derive/dataset.ts'
+import { type DerivedCase, DerivedCases, reasonFor } from './lib/derived-cases.ts'
+import { hasReference, plainEnv } from './lib/programs.ts'
+import { Random } from './lib/random.ts'
+
+const CASES = 4000
+const FETCHES = 6
+/** Rules, operators and functions that `DerivedCases` makes. */
+const COVERED = 42
+const seed = Number(process.env['SEED'] ?? 1)
+const isPossible =
+  hasReference && existsSync('/usr/include/pcp/pmapi.h') && spawnSync('gcc', ['--version']).status === 0
+if (!isPossible) console.log("skipped: needs the reference's headers (libpcp3-dev) and gcc")
+
+let dir = ''
+let base = ''
+const cases: { readonly made: DerivedCase; readonly theirs: string; readonly ours: string }[] = []
+
+/** The data set of the vectors as an archive. */
+async function writeDataset(): Promise<void> {
+  const source = datasetSource()
+  const ask = { requester: ANONYMOUS }
+  const archive = ArchiveWriter.create(archiveOutput(base), {
+    version: 2,
+    hostname: 'grid.example.org',
+    timezone: 'UTC',
+    pid: 1,
+  })
+  const names = await source.traverse('', ask)
+  const ids = (await source.lookupNames(names, ask)) as readonly number[]
+  const descs = (await source.descs(ids, ask)) as readonly MetricDesc[]
+  for (;;) {
+    const result = await source.fetch(ids, ask).catch(() => undefined)
+    if (result === undefined) break
+    archive.start(result.timestamp)
+    if (archive.lastTime === undefined) {
+      for (const [i, desc] of descs.entries()) archive.desc(desc, [names[i]!])
+      for (const indom of new Set(descs.map((desc) => desc.indom))) {
+        if (indom === PM_INDOM_NULL) continue
+        const instances = await source.instances(indom, undefined, ask)
+        archive.instances(result.timestamp, indom, instances.ids, instances.names)
+      }
+    }
+    archive.result(
+      result.timestamp,
+      result.sets.filter(({ status }) => status > 0),
+    )
+  }
+  archive.close()
+}
+
+function printed(set: ValueSet, type: number): string {
+  if (set.status < 0) return String(set.status)
+  return valuesOf(set, type)
+    .map(({ inst, value }) => {
+      const text =
+        type === PM_TYPE_DOUBLE
+          ? formatG(value as number, 17)
+          : type === PM_TYPE_FLOAT
+            ? formatG(value as number, 9)
+            : String(value)
+      return `${inst}=${text}`
+    })
+    .join(' ')
+}
+
+/** Our line for an expression, as derived-calls.c prints it. */
+async function answer(text: string): Promise<string> {
+  const context = await openArchive(base, { env: {} })
+  try {
+    const id = await context.addDerived('d.x', text)
+    const marker = await context.lookupName('g.s32.i')
+    const { type, indom, sem, units } = await context.desc(id)
+    const parts = [`${type} ${indomStr(indom)} ${sem} ${unitsStr(units)}`]
+    for (let i = 0; i < FETCHES; i++) {
+      const { sets } = await context.fetch([id, marker])
+      parts.push(printed(sets[0]!, type))
+    }
+    return parts.join('\t')
+  } catch (error) {
+    if (error instanceof PcpError && error.code === 'PM_ERR_BADDERIVE')
+      return `error\t${error.message.replaceAll('\n', '\\n')}`
+    throw error
+  } finally {
+    await context.close()
+  }
+}
+
+beforeAll(async () => {
+  if (!isPossible) return
+  dir = mkdtempSync(join(tmpdir(), 'derived-'))
+  base = join(dir, 'dataset')
+  await writeDataset()
+  const program = join(dir, 'calls')
+  const source = join(import.meta.dirname, 'lib/derived-calls.c')
+  const built = spawnSync('gcc', ['-O1', '-o', program, source, '-lpcp'], { encoding: 'utf8' })
+  expect(built.stderr).toBe('')
+  const maker = new DerivedCases(new Random(seed))
+  const made = Array.from({ length: CASES }, () => maker.make())
+  const input = `${made.map(({ text }) => text).join('\n')}\n`
+  const env = plainEnv({ PCP_DERIVED_CONFIG: '' })
+  const { stdout } = spawnSync(program, [base, String(FETCHES)], {
+    input,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    env,
+  })
+  const answers = stdout.split('\n').slice(0, -1)
+  expect(answers).toHaveLength(made.length)
+  for (const [i, one] of made.entries())
+    cases.push({ made: one, theirs: answers[i]!, ours: await answer(one.text) })
+})
+
+afterAll(() => {
+  if (dir !== '') rmSync(dir, { recursive: true })
+})
+
+test.runIf(isPossible)('no answer differs but for a reason', () => {
+  const reasons = new Map<string, number>()
+  const found: string[] = []
+  let same = 0
+  for (const { made, ours, theirs } of cases) {
+    if (ours === theirs) {
+      same++
+      continue
+    }
+    const why = reasonFor(made.text, ours, theirs)
+    if (why === undefined) found.push(`${made.text}\n  ours   ${ours}\n  theirs ${theirs}`)
+    else reasons.set(why, (reasons.get(why) ?? 0) + 1)
+  }
+  const failed = cases.filter(({ theirs }) => theirs.startsWith('error')).length
+  console.log(
+    `seed ${seed}: ${cases.length} expressions over ${FETCHES} fetches, ${failed} of them refused by the reference; ${same} answers the same; reasons:`,
+    Object.fromEntries(reasons),
+  )
+  expect(found.slice(0, 20).join('\n')).toBe('')
+})
+
+test.runIf(isPossible)('every rule of the grammar and every function is covered', () => {
+  const counts = new Map<string, number>()
+  for (const { made } of cases)
+    for (const covered of made.covers) counts.set(covered, (counts.get(covered) ?? 0) + 1)
+  console.log('covered:', Object.fromEntries([...counts].sort()))
+  expect(counts.size).toBe(COVERED)
+})
+
+/**
+ * Defects that an implementation might have, as what they would make of an expression or of an answer. Each is looked for
+ * among the cases that are explained by nothing without it.
+ */
+const DEFECTS: Readonly<Record<string, (text: string) => string>> = {
+  'and is or': (text) => text.replaceAll('&&', '||'),
+  'negation binds more tightly than a product': (text) => text.replace(/-(\S+) ([*/])/g, '(-$1) $2'),
+  'what is equal is less': (text) => text.replaceAll('==', '<'),
+  'the greatest is the least': (text) => text.replaceAll('max(', 'min('),
+  'a change is a rate': (text) => text.replaceAll('delta(', 'rate('),
+  'a pattern chooses what it does not match': (text) => text.replaceAll('matchinst(/', 'matchinst(!/'),
+  'another instance': (text) => text.replaceAll('[one]', '[two]'),
+  'not less is greater': (text) => text.replaceAll('>=', '>'),
+  'a mean is a sum': (text) => text.replaceAll('avg(', 'sum('),
+  'a discrete constant is instantaneous': (text) =>
+    text.replaceAll('semantics=discrete', 'semantics=instant'),
+  'branches are exchanged': (text) => text.replace(/^([^?:]+) \? ([^?:]+) : ([^?:]+)$/, '$1 ? $3 : $2'),
+  'a real is single': (text) => text.replaceAll('type=double', 'type=float'),
+}
+
+for (const [name, spoil] of Object.entries(DEFECTS)) {
+  test.runIf(isPossible)(`finds the defect: ${name}`, async () => {
+    const unlike = (text: string, ours: string, theirs: string): boolean =>
+      ours !== theirs && reasonFor(text, ours, theirs) === undefined
+    let found: string | undefined
+    for (const { made, theirs } of cases) {
+      const spoilt = spoil(made.text)
+      if (spoilt === made.text) continue
+      // What is said of an expression shows it, so only values and descriptors tell.
+      const ours = await answer(spoilt)
+      if (ours.startsWith('error') || theirs.startsWith('error') || !unlike(made.text, ours, theirs)) continue
+      found = `${made.text}\n  as ${spoilt}`
+      break
+    }
+    expect(found).toBeDefined()
+  })
+}
