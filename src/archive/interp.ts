@@ -33,6 +33,8 @@ export interface InterpolationOptions extends ValueRules {
 
 /** A domain that never has as many instances as this has instances without beginning and end. */
 const LARGE_DOMAIN = 16
+/** How far from the records beside it the mark between two members is. */
+const SEAM_SEC = 0.001
 /** Volumes come after each other in the order of records; no volume is longer. */
 const VOLUME_STRIDE = 2 ** 40
 
@@ -57,6 +59,8 @@ export class Interpolator {
   #subjects = new Map<Pmid, Subject>()
   /** A record that the main reader has read too early. */
   #pending: RecordView | undefined
+  /** Did the main reader come to archives that overlap? There is nothing to be had behind them. */
+  #isStuck = false
   /** Moments of marks that were read and not yet passed. */
   #marksAhead: number[] = []
 
@@ -123,6 +127,7 @@ export class Interpolator {
     if (fresh.length > 0) {
       this.#mainReader().seek(time, this.#sign > 0 ? 'forward' : 'backward')
       this.#pending = undefined
+      this.#isStuck = false
       this.#lookBehind(
         time,
         moment,
@@ -195,20 +200,22 @@ export class Interpolator {
     for (const track of tracks) track.settle(track.behind)
   }
 
-  /** The member a moment belongs to: the last one that has started, or when going backwards the first one that has not ended. */
+  /** The member whose records come next from a moment on: behind the end of one it is the following one. */
   #memberAt(moment: number): number {
-    const { members } = this.#archive
     const t = moment * this.#sign
+    const { members } = this.#archive
     let member = 0
     for (const [i, { label }] of members.entries()) if (this.#seconds(label.start) <= t) member = i
-    return member
+    if (this.#sign < 0 || member + 1 === members.length) return member
+    const end = this.#archive.data[member]!.end()
+    return !isError(end) && t >= this.#seconds(end) + SEAM_SEC ? member + 1 : member
   }
 
   /** Moment of the mark between two members, passed by in reading direction just before a record of the nearer one. */
   #seam(record: RecordView, at: number): number {
-    if (this.#sign > 0) return at + 0.001
+    if (this.#sign > 0) return at + SEAM_SEC
     const { start } = this.#archive.members[record.member]!.label
-    return -(this.#seconds(start) - 0.001)
+    return -(this.#seconds(start) - SEAM_SEC)
   }
 
   /** Reads on until the moment is passed and every slot that matters has a bound beyond it. */
@@ -218,7 +225,7 @@ export class Interpolator {
     const reader = this.#mainReader()
     let missing = -1
     for (;;) {
-      this.#pending ??= this.#step(reader, this.#sign)
+      if (!this.#isStuck) this.#pending ??= this.#step(reader, this.#sign)
       const record = this.#pending
       const at = record === undefined ? Number.POSITIVE_INFINITY : this.#seconds(record) * this.#sign
       const isPassed = at <= moment
@@ -285,7 +292,10 @@ export class Interpolator {
       return sign > 0 ? reader.next() : reader.previous()
     } catch (error) {
       if (!(error instanceof PcpError)) throw error
-      if (error.code === 'PM_ERR_LOGOVERLAP') return undefined
+      if (error.code === 'PM_ERR_LOGOVERLAP') {
+        if (reader === this.#main) this.#isStuck = true
+        return undefined
+      }
       if (error.code === 'PM_ERR_LOGREC' && sign > 0 && this.#isAtEnd(reader)) return undefined
       throw error
     }

@@ -18,8 +18,9 @@ export class Rows {
   readonly #io: ToolIo
   #before: FetchResult | undefined
   #hasHeading = false
-  /** Has anything been said about values yet? */
-  #hasStarted = false
+  #hasFullNames = false
+  /** Does the first value of a rate get a row, which says that there is none yet? As measured. */
+  #missesRate = false
 
   /** `stamp`: what rows from archives begin with. */
   constructor(
@@ -61,19 +62,20 @@ export class Rows {
     if (this.#before === undefined) this.#hasHeading = false // the columns are named again behind a gap
     if (set === undefined) {
       stdout.write(`${stamp}  Archive logging suspended\n`)
-      this.#hasStarted = false
+      this.#missesRate = false
       return
     }
     if (set.status < 0) return this.#fail(set.status)
-    else if (set.status === 0) stdout.write(`${stamp}  ${NOTHING}`)
-    else {
+    if (set.status === 0) {
+      stdout.write(`${stamp}  ${NOTHING}`)
+      if (before === undefined) this.#missesRate = true
+    } else {
       await this.#head(set.inst)
       if (!subject.isRate) stdout.write(stamp + valueRow(subject, set, this.#style))
       else if (before !== undefined) stdout.write(stamp + rateRow(subject, before, result, this.#style))
-      else if (this.#hasStarted) stdout.write(`${stamp}  ${NOTHING}`)
-      else return
+      else if (this.#missesRate) stdout.write(`${stamp}  ${NOTHING}`)
+      this.#missesRate = before !== undefined
     }
-    this.#hasStarted = true
   }
 
   async #fail(status: number): Promise<void> {
@@ -87,8 +89,9 @@ export class Rows {
     const { columns, isOpen, desc } = this.#subject
     if (columns === undefined) return
     if (!this.#hasHeading) {
-      this.#io.stdout.write(this.#headings.fullNames + this.#headings.lines(columns))
-      this.#hasHeading = true
+      const fullNames = this.#hasFullNames ? '' : this.#headings.fullNames
+      this.#io.stdout.write(fullNames + this.#headings.lines(columns))
+      this.#hasHeading = this.#hasFullNames = true
     } else if (isOpen && insts.some((inst) => !columns.some((column) => column.inst === inst))) {
       this.#subject.columns = await columnsOf(this.#context, desc, undefined, this.#io)
       this.#io.stdout.write(this.#headings.lines(this.#subject.columns))

@@ -39,7 +39,8 @@ export function scheduleOf(window: SamplingWindow, archive: ArchiveSchedule | un
   const { interval, finish } = window
   const intervalSec = (interval && toSeconds(interval)) || DEFAULT_INTERVAL_SEC
   const origin = archive === undefined ? window.origin : inMicroseconds(window.origin)
-  const lengthSec = secondsBetween(origin, finish)
+  // Of two rounded times, as in the reference: it decides about the last sample.
+  const lengthSec = toSeconds(finish) - toSeconds(origin)
   const isCounted = window.samples === undefined && Number.isFinite(lengthSec) && archive?.isRaw !== true
   const samples = isCounted ? Math.max(0, Math.floor(lengthSec / intervalSec) + 1) : window.samples
   return { samples, intervalSec, origin, finish, archive }

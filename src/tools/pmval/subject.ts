@@ -1,9 +1,11 @@
 /** The metric that pmval shows: looked up once, and again when its instances change. */
 import type { MetricDesc } from '../../model/desc.ts'
 import { isError, PcpError } from '../../model/errors.ts'
-import { PM_INDOM_NULL } from '../../model/ids.ts'
+import { type Indom, indomStr, PM_INDOM_NULL } from '../../model/ids.ts'
 import { exclude, include } from '../../model/profile.ts'
+import type { Instances } from '../../model/source.ts'
 import { PM_SEM_COUNTER, PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT } from '../../model/types.ts'
+import type { ArchiveControl } from '../../pmapi/archive-control.ts'
 import type { Context } from '../../pmapi/context.ts'
 import type { ToolIo } from '../lib/tool.ts'
 
@@ -56,7 +58,7 @@ export async function columnsOf(
   io: ToolIo,
 ): Promise<readonly Column[]> {
   const { archive } = context
-  const { ids, names } = archive === undefined ? await context.instances(indom, io) : archive.instances(indom)
+  const { ids, names } = archive === undefined ? await context.instances(indom, io) : recorded(archive, indom)
   const all = ids.map((inst, i): Column => ({ inst, name: names[i]! }))
   const columns =
     wanted?.map((name) => {
@@ -66,6 +68,14 @@ export async function columnsOf(
       return found
     }) ?? all
   return [...columns].sort((a, b) => a.inst - b.inst)
+}
+
+function recorded(archive: ArchiveControl, indom: Indom): Instances {
+  try {
+    return archive.instances(indom)
+  } catch (error) {
+    throw says(PcpError.from(error), `pmGetInDom(${indomStr(indom)})`)
+  }
 }
 
 function firstWord({ name }: Column): string {
