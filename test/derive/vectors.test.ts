@@ -16,8 +16,7 @@ function mendedIn(file: string): Map<string, (typeof MENDED)[number]> {
   return new Map(MENDED.filter((row) => row.file === file).map((row) => [row.expr, row]))
 }
 
-async function observeLive(vector: Case): Promise<Case> {
-  const sample = new Sample()
+async function observeLive(vector: Case, sample: Sample): Promise<Case> {
   const tick = (): void => {
     sample.now += 1000
   }
@@ -30,13 +29,14 @@ describe('what an expression is, and its values', () => {
       const { cases, count } = vectors<{ cases: Case[]; count: number }>(file)
       expect(cases.length).toBe(count)
       const mended = mendedIn(file)
+      const sample = new Sample()
       const wrong: unknown[] = []
       let compared = 0
       for (const vector of cases) {
         const isLive = file === 'live_sample'
         if (isLive && NOT_OURS.test(vector.expr)) continue
         const got = isLive
-          ? await observeLive(vector)
+          ? await observeLive(vector, sample)
           : await observe(vector, datasetSource(), { marker: 'g.s32.i' })
         const other = mended.get(vector.expr)
         const want = other === undefined ? expected(vector) : { expr: vector.expr, ...other.instead }
