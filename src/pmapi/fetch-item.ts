@@ -88,7 +88,12 @@ class ValueReader {
       if (this.#conversion.isRate && isFirst) throw new PcpError('PM_ERR_AGAIN', 'A rate needs two readings')
       const { type } = this.#conversion.desc
       const now = { value: extract(set, i, type), at: elapsed }
-      const value = applyConversion(this.#conversion, now, readingOf(before, set.inst[i]!, type), this.#wraps)
+      const value = applyConversion(
+        this.#conversion,
+        now,
+        readingOf(before, set.inst[i]!, i, type),
+        this.#wraps,
+      )
       return { value, error: undefined }
     } catch (error) {
       return { value: undefined, error: PcpError.from(error) }
@@ -96,9 +101,16 @@ class ValueReader {
   }
 }
 
-function readingOf(before: ValueSet | undefined, instance: number, type: number): Reading | undefined {
-  const i = before?.inst.indexOf(instance) ?? -1
-  return i < 0 ? undefined : { value: extract(before!, i, type), at: 0 }
+/** What an instance had before, which mostly is in the same place. */
+function readingOf(
+  before: ValueSet | undefined,
+  instance: number,
+  at: number,
+  type: number,
+): Reading | undefined {
+  if (before === undefined) return undefined
+  const i = before.inst[at] === instance ? at : before.inst.indexOf(instance)
+  return i < 0 ? undefined : { value: extract(before, i, type), at: 0 }
 }
 
 /** One value of a metric. */
