@@ -14,6 +14,7 @@ import {
   parseOptions,
   VERSION_ROW,
 } from './options.ts'
+import { readFolio, readHosts } from './source-lists.ts'
 import type { ToolIo } from './tool.ts'
 
 /** A standard option. */
@@ -21,10 +22,12 @@ export type StandardName =
   | 'align'
   | 'archive'
   | 'archiveList'
+  | 'archiveFolio'
   | 'debug'
   | 'guimode'
   | 'host'
   | 'hostList'
+  | 'hostsFile'
   | 'container'
   | 'derived'
   | 'specLocal'
@@ -47,10 +50,17 @@ export const STANDARD: Readonly<Record<StandardName, Option>> = {
   align: { short: 'A', long: 'align', arg: 'TIME', help: 'move sample times to multiples of TIME' },
   archive: { short: 'a', long: 'archive', arg: 'FILE', help: 'read values from a PCP archive' },
   archiveList: { long: 'archive-list', arg: 'FILES', help: 'read values from several archives, by comma' },
+  archiveFolio: { long: 'archive-folio', arg: 'FILE', help: 'read values from the archives of a folio' },
   debug: { short: 'D', long: 'debug', arg: 'NAMES' },
   guimode: { short: 'g', long: 'guimode', help: 'let a new time control set the time' },
   host: { short: 'h', long: 'host', arg: 'HOST', help: 'read values from the collector on HOST' },
   hostList: { long: 'host-list', arg: 'HOSTS', help: 'read values from several collectors, by comma' },
+  hostsFile: {
+    short: 'H',
+    long: 'hostsfile',
+    arg: 'FILE',
+    help: 'read values from the collectors on the hosts in FILE',
+  },
   container: { long: 'container', arg: 'NAME', help: 'look into this container' },
   derived: { long: 'derived', arg: 'FILE', help: 'define derived metrics as FILE says' },
   specLocal: { short: 'K', long: 'spec-local', arg: 'SPEC', help: 'change the agents that -L loads' },
@@ -74,6 +84,7 @@ const ENVIRONMENT: readonly (readonly [string, StandardName])[] = [
   ['PCP_ALIGN_TIME', 'align'],
   ['PCP_ARCHIVE', 'archive'],
   ['PCP_ARCHIVE_LIST', 'archiveList'],
+  ['PCP_FOLIO', 'archiveFolio'],
   ['PCP_DEBUG', 'debug'],
   ['PCP_GUIMODE', 'guimode'],
   ['PCP_HOST', 'host'],
@@ -139,14 +150,17 @@ export interface ParsedStandard extends ParsedOptions {
   readonly standard: StandardOptions
 }
 
-/** Reads a command line and the environment; `given` keeps the command's own options, -V and -?. @see pmGetOptions(3) */
+/**
+ * Reads a command line and the environment; `given` keeps the command's own options, -V and -?. Throws PcpError with the
+ * message of PCP's commands when a file that lists hosts or archives cannot be used. @see pmGetOptions(3)
+ */
 export function parseStandard(
   table: OptionTable,
-  io: Pick<ToolIo, 'args' | 'env'>,
+  io: Pick<ToolIo, 'args' | 'env'> & Partial<Pick<ToolIo, 'cwd'>>,
   rules: StandardRules = {},
 ): ParsedStandard {
   const parsed = parseOptions(table, io)
-  const reader = new StandardReader(rules)
+  const reader = new StandardReader(rules, io.cwd ?? '.')
   const rows = new Set<unknown>(table.rows)
   for (const [variable, name] of ENVIRONMENT) {
     const value = io.env[variable]
@@ -174,6 +188,7 @@ const NAME_OF_ROW: ReadonlyMap<Option, StandardName> = new Map(
 class StandardReader {
   readonly problems: string[] = []
   readonly #rules: StandardRules
+  readonly #cwd: string
   readonly #hosts: string[] = []
   readonly #archives: string[] = []
   readonly #window: Partial<Record<'align' | 'start' | 'finish' | 'origin', string>> = {}
@@ -191,8 +206,9 @@ class StandardReader {
   #guiport: number | undefined
   #debug: ReadonlySet<DebugName> = new Set()
 
-  constructor(rules: StandardRules) {
+  constructor(rules: StandardRules, cwd: string) {
     this.#rules = rules
+    this.#cwd = cwd
   }
 
   take(name: StandardName, value: string): void {
@@ -206,8 +222,14 @@ class StandardReader {
           value,
         )
         return
+      case 'hostsFile':
+        this.#addHosts(readHosts(value, this.#cwd), value)
+        return
       case 'archive':
         this.#addArchives([value])
+        return
+      case 'archiveFolio':
+        this.#addArchives(readFolio(value, this.#cwd))
         return
       case 'archiveList':
         this.#addArchives(this.#rules.many === true ? value.split(',') : [value])

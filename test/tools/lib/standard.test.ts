@@ -1,8 +1,10 @@
-import { hostname } from 'node:os'
-import { expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endEarly, type OptionTable } from '../../../src/tools/lib/options.ts'
 import { parseStandard, STANDARD } from '../../../src/tools/lib/standard.ts'
-import { readVectors } from '../../vectors.ts'
+import { readVectors, type Vectors } from '../../vectors.ts'
 import { testIo } from '../run-tool.ts'
 
 interface Result {
@@ -42,13 +44,13 @@ const TABLE: OptionTable = {
     STANDARD.align,
     STANDARD.archive,
     STANDARD.archiveList,
-    { long: 'archive-folio', arg: 'FILE' },
+    STANDARD.archiveFolio,
     STANDARD.debug,
     STANDARD.guimode,
     STANDARD.host,
     STANDARD.hostzone,
     STANDARD.help,
-    { short: 'H', long: 'hostsfile', arg: 'FILE' },
+    STANDARD.hostsFile,
     STANDARD.hostList,
     STANDARD.start,
     STANDARD.samples,
@@ -76,24 +78,34 @@ function isElsewhere({ argv, env = {}, flagsIn = [] }: OptionCase): string | und
   if (/ENV_ONLY|LONG_ONLY|QUIET/.test(flagsIn.join())) return 'modes no command of ours uses'
   if (/-n |-N |--namespace|--uniqnames|PCP_NAMESPACE|PCP_UNIQNAMES/.test(all)) return 'name spaces load later'
   if (/-K del,(29|,nosuch)$/.test(all)) return 'what local agents there are is found out later'
-  if (/-H |--hostsfile|--hosts |folio|PCP_FOLIO/.test(all)) return 'lists in files are not there yet'
   if (/--derived/.test(all)) return 'derived metrics are not there yet'
   if (env['PCP_DEBUG'] === 'bogus') return 'the library warns besides'
   return undefined
 }
 
-const { cases } = readVectors<OptionCase>('format/options.json')
+const { cases, files } = readVectors<OptionCase>('format/options.json') as Vectors<OptionCase> & {
+  readonly files: Readonly<Record<string, string>>
+}
 const own = cases.filter((item) => isElsewhere(item) === undefined)
+
+let dir: string
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'options-'))
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text)
+})
+afterAll(() => rmSync(dir, { recursive: true }))
 
 test.each(own)(
   'reads $argv with $env $flagsIn as the reference does',
   ({ argv, env = {}, flagsIn = [], result }) => {
-    const io = testIo('tool', argv, env)
+    const io = { ...testIo('tool', argv, env), cwd: dir }
     const table = flagsIn.includes('POSIX') ? { ...TABLE, posix: true } : TABLE
-    const parsed = parseStandard(table, io, {
-      many: flagsIn.includes('MULTI'),
-      mixed: flagsIn.includes('MIXED'),
-    })
+    const rules = { many: flagsIn.includes('MULTI'), mixed: flagsIn.includes('MIXED') }
+    if (result.flags.includes('RUNTIME_ERR')) {
+      expect(() => parseStandard(table, io, rules)).toThrow(result.messages!.slice('tool: '.length).trimEnd())
+      return
+    }
+    const parsed = parseStandard(table, io, rules)
     const { standard } = parsed
     const status = endEarly(table, parsed, io)
     const printed = io.printed.stderr.replace(/version .*/, 'version VERSION')
