@@ -99,7 +99,7 @@ export class RecordWindow implements RecordView {
     const length = this.view.getInt32(position - this.#from)
     if (length < this.#head + 4 || (length & 3) !== 0) return this.#found(`its length is ${length}`)
     if (!this.#cover(position, length, false))
-      return this.#found(`of its ${length} bytes some are missing at the end`)
+      return this.#found(`no record of its length, ${length} bytes, is there`)
     const last = this.view.getInt32(position - this.#from + length - 4)
     if (last !== length) return this.#found(`its length is ${length} at its start and ${last} at its end`)
     return this.#accept(position, length)
@@ -115,7 +115,8 @@ export class RecordWindow implements RecordView {
     const length = this.view.getInt32(position - this.#from - 4)
     if (length < this.#head + 4 || (length & 3) !== 0 || length > position - start)
       return this.#found(`the record before it says that its length is ${length}`)
-    this.#cover(position - length, length, true)
+    if (!this.#cover(position - length, length, true))
+      return this.#found(`no record of the length before it, ${length} bytes, is there`)
     const first = this.view.getInt32(position - length - this.#from)
     if (first !== length) return this.#found(`the record before it has lengths ${first} and ${length}`)
     return this.#accept(position - length, length)
@@ -149,6 +150,7 @@ export class RecordWindow implements RecordView {
     if (source.bytes !== undefined) return false
     const fileSize = source.size
     if (position + length > fileSize) return false
+    if (length > this.#bufferBytes && !this.#isFramed(position, length)) return false
     const size = Math.max(length, Math.min(this.#bufferBytes, fileSize))
     if (this.#buffer.length < size) this.#buffer = new Uint8Array(size)
     const from = isBackward ? Math.max(0, position + length - this.#buffer.length) : position
@@ -156,6 +158,16 @@ export class RecordWindow implements RecordView {
     this.#from = from
     this.#to = from + attempt(path, () => source.readInto(this.#buffer, from))
     return position + length <= this.#to
+  }
+
+  /** Has the record both its lengths? Asked before a buffer is made for a large one: damage may say any length. */
+  #isFramed(position: number, length: number): boolean {
+    const { source, path } = this.#target!
+    const word = new Uint8Array(4)
+    const view = new DataView(word.buffer)
+    return [position, position + length - 4].every(
+      (at) => attempt(path, () => source.readInto(word, at)) === 4 && view.getInt32(0) === length,
+    )
   }
 
   #show(bytes: Uint8Array): void {

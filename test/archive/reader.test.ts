@@ -267,6 +267,31 @@ test('the end is found from the index when the last record is cut, and without o
   }
 })
 
+test('damage that says a large length makes no large buffer', () => {
+  const files = archive('a', { volumes: [points(3, 1, 2)] })
+  const bytes = files['a.0']!
+  const start = bytes.length - 2 * point(3, 1).length
+  const length = 0x40000000
+  new DataView(bytes.buffer).setInt32(start, length)
+  const memory = memoryFiles(files)
+  const asked: number[] = []
+  const huge = {
+    ...memory,
+    open(path: string) {
+      const source = memory.open(path)
+      if (path !== 'a.0') return source
+      const readInto = (target: Uint8Array, offset: number): number => {
+        asked.push(target.length)
+        return source.readInto(target, offset) || target.fill(0).length
+      }
+      return { bytes: undefined, size: 2 ** 32, readInto, close: () => source.close() }
+    },
+  }
+  const reader = new RecordReader(Archive.open('a', huge))
+  expect(drain(reader)).toEqual(['PM_ERR_LOGREC'])
+  expect(Math.max(...asked)).toBeLessThanOrEqual(1 << 20)
+})
+
 test('whatever is damaged, only PcpErrors are thrown and reading ends', () => {
   const files = archive('a', {
     version: 3,
