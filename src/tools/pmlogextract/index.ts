@@ -121,7 +121,8 @@ async function write(
     if (!options.isDesperate || io.signal.aborted || merge.written === 0) throw error
     writer.close()
     output.commit()
-    throw error
+    io.stderr.write(`${io.progname}: ${PcpError.from(error).message}\n`)
+    return 1
   } finally {
     progress.clear()
   }
