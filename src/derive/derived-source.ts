@@ -101,7 +101,9 @@ class DerivedLayer implements DerivedSource {
 
   async traverse(name: string, ask: Ask): Promise<readonly string[]> {
     const names = await this.#metrics.visibleNames(ask)
-    return mergedTraverse(name, names, () => this.#source.traverse(name, ask))
+    // A metric without meaning is not come across, but who names it hears what is wrong with it.
+    const isNamed = typeof this.#metrics.lookup(name) === 'number' && !names.includes(name)
+    return mergedTraverse(name, isNamed ? [...names, name] : names, () => this.#source.traverse(name, ask))
   }
 
   async lookupNames(names: readonly string[], ask: Ask): Promise<readonly Outcome<Pmid>[]> {

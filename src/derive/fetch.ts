@@ -122,13 +122,23 @@ async function lookUp(
   return lookups
 }
 
+/** Errors that are about the domain alone. */
+const NAMELESS: ReadonlySet<string> = new Set([
+  'PM_ERR_INDOM',
+  'PM_ERR_INDOM_LOG',
+  'PM_ERR_NOAGENT',
+  'PM_ERR_AGAIN',
+  'PM_ERR_PMDANOTREADY',
+  'PM_ERR_PMID',
+])
+
 /** Instances without a name are left out by whoever looks at names, so a domain nobody knows has no names. */
 async function namesIn(source: MetricSource, indom: number, ask: Ask): Promise<ReadonlyMap<number, string>> {
   try {
     const { ids, names } = await source.instances(indom, undefined, ask)
     return new Map(ids.map((id, i) => [id, names[i]!]))
   } catch (error) {
-    if (PcpError.from(error).code === 'PM_ERR_IPC') throw error
+    if (!NAMELESS.has(PcpError.from(error).code)) throw error
     return new Map()
   }
 }

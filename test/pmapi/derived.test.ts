@@ -170,6 +170,7 @@ describe('a context', () => {
     expect((await context.traverse()).at(-1)).toBe('own.good')
     await expect(context.traverse('nowhere')).rejects.toMatchObject({ code: 'PM_ERR_NAME' })
     const bad = await context.lookupName('own.bad')
+    expect(await context.traverse('own.bad')).toEqual(['own.bad'])
     await expect(context.desc(bad)).rejects.toMatchObject({ code: 'PM_ERR_BADDERIVE' })
     const { sets } = await context.fetch([bad])
     expect(PcpError.fromStatus(sets[0]!.status).code).toBe('PM_ERR_PMID')
