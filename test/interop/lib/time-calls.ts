@@ -177,8 +177,7 @@ function explainWindow({ line }: Call, ours: string, theirs: string): string | u
   const mended = theirs.replace(/(\d+)\.1000000000/g, (_, sec) => `${BigInt(sec) + 1n}.000000000`)
   if (mended === ours) return 'a whole second of nanoseconds'
   if (areClose(ours, theirs)) return 'the last nanoseconds'
-  if (/\t-|\s-\d/.test(theirs.slice(2)) && !ours.includes('-'))
-    return 'a day that its month has not is before 1970'
+  if (/^[01]\t(?:.* )?-\d/.test(theirs)) return 'a day that its month has not is before 1970'
   if (theirs.startsWith('-1\t-') && end === 'max' && texts.some((text) => /^-\d+h$/.test(text)))
     return 'an hour before now, without an end, is no date'
   const isAcrossDays = texts.some((text) => /day|week|month|ago/.test(text))
