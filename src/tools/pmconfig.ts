@@ -1,6 +1,7 @@
 /**
  * pmconfig: where PCP's files are, and what this implementation can do. pmconfig(1)
  *
+ * Unlike 6.0.3's, the list of all has the variables that the environment sets as well.
  * Where there is no pcp.conf the directories that are assumed instead are shown. Values with an apostrophe stay one word
  * of the shell.
  */
