@@ -71,7 +71,7 @@ export const tool: Tool = {
   options: OPTIONS,
   async run(io) {
     // -V and -h are this command's own: no standard row stands for them.
-    const parsed = parseStandard(OPTIONS, io)
+    const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true })
     const wanted = labelOptions(parsed)
     const [name] = parsed.operands
     if (parsed.problems.length === 0 && name === undefined) parsed.problems.push('insufficient arguments')

@@ -10,9 +10,12 @@ export class InstanceSlots {
   length = 0
   #numbers: Map<number, number> | undefined
 
-  /** `room`: how many instances to expect. */
-  constructor(room: number = 8) {
+  readonly #isSingular: boolean
+
+  /** `room`: how many instances to expect. `isSingular`: all are one, as of metrics without domain, which old archives number at will. */
+  constructor(room: number = 8, isSingular: boolean = false) {
     this.insts = new Int32Array(Math.max(1, room))
+    this.#isSingular = isSingular
   }
 
   /** The number of an instance; a new one where it is new. */
@@ -31,6 +34,7 @@ export class InstanceSlots {
   }
 
   #find(inst: number): number | undefined {
+    if (this.#isSingular) return this.length === 0 ? undefined : 0
     if (this.length > FEW) {
       this.#numbers ??= new Map(Array.from(this.insts.subarray(0, this.length), (id, slot) => [id, slot]))
       return this.#numbers.get(inst)

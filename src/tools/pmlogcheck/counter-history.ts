@@ -1,5 +1,7 @@
 /** The last value of each instance of a counter. */
 import type { RecordView } from '../../archive/record-view.ts'
+import type { MetricDesc } from '../../model/desc.ts'
+import { PM_INDOM_NULL } from '../../model/ids.ts'
 import { PM_TYPE_32, PM_TYPE_64, PM_TYPE_U64, PM_VAL_INSITU } from '../../model/types.ts'
 import { InstanceSlots } from '../lib/instance-slots.ts'
 
@@ -15,12 +17,13 @@ export class CounterHistory {
   before = 0
   seen = 0
   readonly #type: number
-  readonly #slots = new InstanceSlots()
+  readonly #slots: InstanceSlots
   #values = new Float64Array(8)
   #records = new Int32Array(8).fill(NEVER)
 
-  constructor(type: number) {
+  constructor({ type, indom }: MetricDesc) {
     this.#type = type
+    this.#slots = new InstanceSlots(8, indom === PM_INDOM_NULL)
   }
 
   /**

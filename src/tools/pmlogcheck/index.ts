@@ -50,7 +50,7 @@ export const tool: Tool = {
   summary: 'Check archives for damage',
   options: OPTIONS,
   async run(io) {
-    const parsed = parseStandard(OPTIONS, io)
+    const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true })
     const status = endEarly(OPTIONS, parsed, io)
     if (status !== undefined) return status
     if (parsed.operands.length === 0) {

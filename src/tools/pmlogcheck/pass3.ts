@@ -173,7 +173,7 @@ class DataCheck {
   #newMetric(id: Pmid): Metric {
     const desc = this.#archive.metadata.descs.get(id)
     const isCounter = desc?.sem === PM_SEM_COUNTER && WRAPPING[desc.type] !== undefined
-    const history = isCounter ? new CounterHistory(desc.type) : undefined
+    const history = isCounter ? new CounterHistory(desc) : undefined
     return { id, desc, format: undefined, history }
   }
 

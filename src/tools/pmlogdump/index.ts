@@ -31,7 +31,7 @@ export const tool: Tool = {
   summary: 'Show what is in an archive',
   options: OPTIONS,
   async run(io) {
-    const parsed = parseStandard(OPTIONS, io)
+    const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true })
     const status = endEarly(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const wanted = dumpOptions(parsed)

@@ -3,6 +3,7 @@ import type { RecordView } from '../../archive/record-view.ts'
 import { PM_SEM_COUNTER } from '../../model/types.ts'
 import { Decoded } from './decode.ts'
 import type { MetricSummary } from './metric-summary.ts'
+import { toSeconds } from './scan.ts'
 
 const decoded = new Decoded()
 
@@ -53,7 +54,7 @@ export class MetricBins {
 
   /** False when no time has passed. */
   #addCounter(slot: number, value: number, time: number, mark: number): boolean {
-    const seconds = time - this.#time[slot]!
+    const seconds = toSeconds(time - this.#time[slot]!)
     if (this.#time[slot] === Number.POSITIVE_INFINITY) return true
     if (!(seconds > 0)) return false
     const increment = this.#summary.increment(this.#last[slot]!, value)

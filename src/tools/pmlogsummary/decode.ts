@@ -56,7 +56,8 @@ export class Decoded {
     if (type === PM_TYPE_U32) for (let i = 0; i < count; i++, at += 8) values[i] = view.getUint32(at)
     else if (type === PM_TYPE_32) for (let i = 0; i < count; i++, at += 8) values[i] = view.getInt32(at)
     else if (type === PM_TYPE_FLOAT) for (let i = 0; i < count; i++, at += 8) values[i] = view.getFloat32(at)
-    else return false
+    // Numbers of 64 bits cannot stand in a word: nobody knows what is meant, and the reference counts nothing.
+    else values.fill(Number.NaN, 0, count)
     return true
   }
 

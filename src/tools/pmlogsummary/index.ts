@@ -22,7 +22,7 @@ import { MetricBins } from './bins.ts'
 import { isNumeric, MetricSummary } from './metric-summary.ts'
 import { OPTIONS, type SummaryOptions, summaryOptions } from './options.ts'
 import { headerLine, InstanceNames, type Report, writeMetric } from './report.ts'
-import { type Scan, scanRecords, secondsSince } from './scan.ts'
+import { type Scan, scanRecords, nanosSince } from './scan.ts'
 
 /** Sums up an archive. Status 1 when it cannot be read to its end. */
 export const tool: Tool = {
@@ -30,7 +30,7 @@ export const tool: Tool = {
   summary: 'Sum up the values in an archive',
   options: OPTIONS,
   async run(io) {
-    const parsed = parseStandard(OPTIONS, io)
+    const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true })
     const wanted = summaryOptions(parsed)
     const status = endEarly(OPTIONS, parsed, io)
     if (status !== undefined) return status
@@ -155,7 +155,7 @@ function sumUp(
     failure = error
   }
   const { finish } = range
-  extend(Number.isFinite(finish.sec) ? secondsSince(archive.start, finish.sec, finish.nsec) : last)
+  extend(Number.isFinite(finish.sec) ? nanosSince(archive.start, finish.sec, finish.nsec) : last)
   return { summaries, scan, unreadable, failure }
 }
 

@@ -7,6 +7,7 @@
  */
 import type { RecordView } from '../../archive/record-view.ts'
 import type { MetricDesc } from '../../model/desc.ts'
+import { PM_INDOM_NULL } from '../../model/ids.ts'
 import {
   PM_SEM_COUNTER,
   PM_SEM_DISCRETE,
@@ -22,6 +23,7 @@ import { Columns, NEVER } from './columns.ts'
 import { Decoded } from './decode.ts'
 import { Extremes } from './extremes.ts'
 import { type FastLoop, fastLoop } from './fast-loops.ts'
+import { toSeconds } from './scan.ts'
 
 /** How much a counter of a type wraps around at. */
 const WRAPS: { readonly [type: number]: number } = {
@@ -34,7 +36,7 @@ const WRAPS: { readonly [type: number]: number } = {
 /** Values on their way from a record into sums. */
 const decoded = new Decoded()
 
-/** What the report shows of one instance. Times are seconds since the archive's start. */
+/** What the report shows of one instance. Times are nanoseconds since the archive's start. */
 export interface InstanceSummary {
   readonly inst: number
   readonly stochastic: number
@@ -78,7 +80,7 @@ export class MetricSummary {
 
   constructor(desc: MetricDesc, { wraps, isBrief, room }: SummaryRules) {
     this.desc = desc
-    this.instances = new InstanceSlots(room)
+    this.instances = new InstanceSlots(room, desc.indom === PM_INDOM_NULL)
     this.#columns = new Columns(room)
     this.#extremes = isBrief ? undefined : new Extremes()
     this.#fast = isBrief ? fastLoop(desc) : undefined
@@ -99,7 +101,7 @@ export class MetricSummary {
       time > together &&
       count === columns.length
     ) {
-      from = this.#fast(record, s, this.instances.insts, columns, time - together)
+      from = this.#fast(record, s, this.instances.insts, columns, toSeconds(time - together))
       if (from === count) {
         columns.together = time
         return true
@@ -145,7 +147,7 @@ export class MetricSummary {
         const increment = this.increment(last[slot]!, value)
         const isLeftOut = increment < 0 || before <= mark
         if (isLeftOut) first[slot] = first[slot]! + time - before
-        else this.#extremes?.addRate(slot, this.rate(increment, time - before), time)
+        else this.#extremes?.addRate(slot, this.rate(increment, toSeconds(time - before)), time)
         if (isLeftOut || value < last[slot]!) {
           area[slot] = area[slot]! + last[slot]! - base[slot]! + (isLeftOut ? 0 : increment)
           base[slot] = value
@@ -165,7 +167,7 @@ export class MetricSummary {
       const before = times[slot]!
       if (before === NEVER) first[slot] = time
       else if (before <= mark) first[slot] = first[slot]! + time - before
-      else area[slot] = area[slot]! + last[slot]! * (time - before)
+      else area[slot] = area[slot]! + last[slot]! * toSeconds(time - before)
       last[slot] = value
       times[slot] = time
       this.#extremes?.add(slot, value, time)
@@ -178,7 +180,7 @@ export class MetricSummary {
     const columns = this.#columns
     columns.separate()
     for (let slot = 0; slot < columns.length; slot++) {
-      const seconds = time - columns.time[slot]!
+      const seconds = toSeconds(time - columns.time[slot]!)
       if (!(seconds >= 0)) continue
       columns.area[slot] = columns.area[slot]! + columns.last[slot]! * seconds
       columns.time[slot] = time
@@ -194,7 +196,7 @@ export class MetricSummary {
     const isCounter = this.desc.sem === PM_SEM_COUNTER
     const increments = isCounter ? columns.last[slot]! - columns.base[slot]! : 0
     const area = columns.area[slot]! + increments
-    const span = time - columns.first[slot]!
+    const span = toSeconds(time - columns.first[slot]!)
     const extremes = this.#extremes?.of(slot)
     return {
       inst: this.instances.insts[slot]!,

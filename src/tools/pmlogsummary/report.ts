@@ -6,7 +6,7 @@ import { PM_INDOM_NULL } from '../../model/ids.ts'
 import { PM_SEM_COUNTER } from '../../model/types.ts'
 import { PM_TIME_SEC, packUnits, unitsStr, unpackUnits } from '../../model/units.ts'
 import { addTimes } from '../../time/arithmetic.ts'
-import { clockStamp, fromSeconds } from '../../time/stamp.ts'
+import { clockStamp } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
 import { dateStamp } from '../lib/archive-input.ts'
 import type { MetricBins } from './bins.ts'
@@ -120,8 +120,9 @@ function writeBins({ out, wanted }: Report, bins: MetricBins, slot: number): voi
   }
 }
 
-function stamp({ archive, zone, withDate }: Report, seconds: number): string {
-  const time = addTimes(archive.start, fromSeconds(seconds))
+function stamp({ archive, zone, withDate }: Report, nanos: number): string {
+  const sec = Math.floor(nanos / 1e9)
+  const time = addTimes(archive.start, { sec, nsec: nanos - sec * 1e9 })
   return withDate ? `'${dateStamp(time, zone)}'` : clockStamp(time, zone)
 }
 

@@ -10,7 +10,7 @@ import { blocksFit } from './decode.ts'
 
 /** Takes the values of one metric. */
 export interface Consumer {
-  /** Value set `s` of a record; `mark` is when the last mark was. False when a value cannot be read. */
+  /** Value set `s` of a record of this time; `mark` is when the last mark was. Times are nanoseconds since the archive's start. False when a value cannot be read. */
   take(record: RecordView, s: number, time: number, mark: number): boolean
 }
 
@@ -28,16 +28,27 @@ export interface Scan {
   readonly onUnreadable: (pmid: number) => void
 }
 
-/** Seconds between a scan's base and a moment. */
-export function secondsSince(base: Timestamp, sec: number, nsec: number): number {
-  return sec - base.sec + (nsec - base.nsec) / 1e9
+const NANOS = 1e9
+
+/**
+ * Nanoseconds from a base to a moment: exact for a hundred days, and the sums and differences of times in a scan with it. That is
+ * what makes sixteen digits of an average come out as the reference's.
+ */
+export function nanosSince(base: Timestamp, sec: number, nsec: number): number {
+  return (sec - base.sec) * NANOS + (nsec - base.nsec)
+}
+
+/** Nanoseconds as seconds: whole ones and a fraction, added. */
+export function toSeconds(nanos: number): number {
+  const whole = Math.floor(nanos / NANOS)
+  return whole + (nanos - whole * NANOS) / NANOS
 }
 
 /** Bytes read at a time: several of the largest records there are. */
 const BUFFER = 4 * 1024 * 1024
 
 /**
- * Reads all records. Throws what the reader throws. Returns the time of the last record, in seconds since the archive's start.
+ * Reads all records. Throws what the reader throws. Returns the time of the last record since the archive's start.
  * `careful` checks all of every record first, which takes half as long again; without it only what is decoded is checked, and
  * damage shows as an unreadable metric.
  */
@@ -46,17 +57,17 @@ export function scanRecords(scan: Scan, careful = false): number {
   const reader = new RecordReader(archive, { checkValues: careful, bufferBytes: BUFFER })
   const records = new RecordsBetween(reader, start, finish)
   const values = new ValueScan(scan)
-  const progress = new Progress(scan.io, secondsSince(start, finish.sec, finish.nsec))
+  const progress = new Progress(scan.io, nanosSince(start, finish.sec, finish.nsec))
   let mark = Number.NEGATIVE_INFINITY
   let time = 0
   try {
     for (let record = records.next(); record !== undefined; record = records.next()) {
-      time = secondsSince(archive.start, record.sec, record.nsec)
+      time = nanosSince(archive.start, record.sec, record.nsec)
       if (record.count === 0) {
         mark = time
         onMark(time)
       } else if (!values.scan(record, time, mark)) break
-      progress.update(secondsSince(start, record.sec, record.nsec))
+      progress.update(nanosSince(start, record.sec, record.nsec))
     }
   } finally {
     progress.clear()

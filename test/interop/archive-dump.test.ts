@@ -1,0 +1,113 @@
+/** Our archive tools beside the reference's over every archive of its test suite: output, messages and status. */
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { hasReference, plainEnv, top } from './lib/programs.ts'
+
+const SUITE = '/var/lib/pcp/testsuite'
+const hasArchives = hasReference && existsSync(join(SUITE, 'archives'))
+if (!hasArchives) console.log('skipped: the archives of the reference are not installed')
+
+/** The command lines, and what of their output may stand in another order. */
+const COMMANDS: readonly (readonly [tool: string, options: string, order: 'same' | 'blocks' | 'lines'])[] = [
+  ['pmdumplog', '-a', 'blocks'],
+  ['pmdumplog', '-I -h', 'blocks'],
+  ['pmdumplog', '-lrsxxx', 'blocks'],
+  ['pmlogsummary', '', 'same'],
+  ['pmlogsummary', '-aiI', 'same'],
+  ['pmlogsummary', '-z', 'same'],
+  ['pmlogcheck', '', 'lines'],
+  ['pmloglabel', '-L', 'same'],
+]
+
+/** What differs and why: a part of `tool options archive`, each with its reason. */
+const KNOWN: readonly (readonly [pattern: RegExp, reason: string])[] = [
+  [/(960624\.08\.17_v2|babylon\.pmview_v2|bozo\.client_v2)$/, 'blocks without a type: the reference swaps bytes'],
+  [/pmdumplog -a (bigace_v2|old611)$/, 'instance domains at one moment, others between equal ones'],
+  [/badti-4$/, 'an index that points between records is not believed'],
+  [/archive-20150417\.131733$/, 'the end is found in spite of damage'],
+  [/pmlogcheck {2}(badlog-4|badmeta-[67])$/, 'times of metadata are checked'],
+  [/pmloglabel -L (541380|951127\.23\.01|960624\.08\.17|ace|babylon\.percpu|babylon\.pmview)$/, 'version 1'],
+  [/pmloglabel -L (bigace|bozo\.client|bug|err_v1|empty|badlabel-2)$/, 'no label is made up'],
+  [/pmlogsummary .*(20201109|all-sles9-sp1)$/, 'first values that are no number'],
+  [/pmlogsummary .*value-test$/, 'the sign of what is no number'],
+]
+
+/** Decompressing these takes the reference, or us, more than half a minute. */
+const SLOW = /^(20180416\.10\.00|20130706)$/
+
+interface Ran {
+  readonly stdout: Buffer
+  readonly stderr: string
+  readonly status: number | null
+}
+
+function run(command: string, args: readonly string[], cwd: string): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { env: plainEnv(), cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+    const parts: Buffer[] = []
+    let stderr = ''
+    child.stdout.on('data', (part: Buffer) => parts.push(part))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    child.once('error', reject)
+    child.once('close', (status) => resolve({ stdout: Buffer.concat(parts), stderr, status }))
+  })
+}
+
+/** Descriptors, instance domains and help texts in one order. */
+function sortBlocks(text: string): string {
+  const section = (heading: string, start: RegExp): void => {
+    const from = text.indexOf(`\n${heading}`)
+    if (from < 0) return
+    const end = text.indexOf('\n\n', from + 1)
+    const body = text.slice(from, end < 0 ? undefined : end + 1)
+    const [head, ...blocks] = body.split(start)
+    text = text.slice(0, from) + head + blocks.sort().join('') + (end < 0 ? '' : text.slice(end + 1))
+  }
+  section('Descriptions for', /^(?=PMID: )/m)
+  section('Instance Domains in', /^(?=InDom: )/m)
+  section('Metric Help', /^(?=(?:PMID|InDom): [\d.]+ \[)/m)
+  return text
+}
+
+function inOrder({ stdout, stderr }: Ran, order: 'same' | 'blocks' | 'lines'): string {
+  const text = stdout.toString('latin1')
+  if (order === 'lines') return `${text}${stderr.split('\n').sort().join('\n')}`
+  return `${order === 'blocks' && text.length < 2 ** 28 ? sortBlocks(text) : text}${stderr}`
+}
+
+function archivesIn(folder: string): string[] {
+  const names = readdirSync(join(SUITE, folder)).map((name) => /^(.*)\.meta(?:\.\w+)?$/.exec(name)?.[1])
+  return [...new Set(names.filter((name) => name !== undefined))].sort()
+}
+
+describe.skipIf(!hasArchives)('archive tools beside the reference', () => {
+  for (const [tool, options, order] of COMMANDS) {
+    it(`${tool} ${options}: the same, or listed`, { timeout: 1_800_000 }, async () => {
+      let [archives, lines, same] = [0, 0, 0]
+      const listed: string[] = []
+      const different: string[] = []
+      const check = async (folder: string, name: string): Promise<void> => {
+        const args = [...options.split(' ').filter((word) => word !== ''), name]
+        const cwd = join(SUITE, folder)
+        const theirs = await run(tool, args, cwd)
+        const ours = await run(join(top, 'bin', tool), args, cwd)
+        const expected = inOrder(theirs, order)
+        archives++
+        lines += expected.split('\n').length
+        if (ours.status === theirs.status && inOrder(ours, order) === expected) same++
+        else if (KNOWN.some(([pattern]) => pattern.test(`${tool} ${options} ${name}`))) listed.push(name)
+        else different.push(`${folder}/${name}`)
+      }
+      for (const folder of ['archives', 'badarchives'])
+        for (const name of archivesIn(folder)) if (!SLOW.test(name)) await check(folder, name)
+      console.log(
+        `${tool} ${options}: ${archives} archives, ${lines} lines, ${same} the same, listed: ${listed.join(' ')}`,
+      )
+      expect(different).toEqual([])
+    })
+  }
+})
