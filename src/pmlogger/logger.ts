@@ -86,12 +86,15 @@ export class Logger {
 
   /** Writes the first record and starts to log. */
   begin(): void {
-    this.#writeLogue(this.#facts.at, this.#facts)
+    // Unlike PCP's logger, which writes the record first: what is killed in between would have values nobody describes.
+    const { at } = this.#facts
+    const { pid } = this.#settings
+    this.#writer.start(at)
     for (const [i, { name, desc }] of LOGUE_METRICS.entries()) {
       this.#recorder.writeDesc(desc, name)
-      const { pid } = this.#settings
-      if (i === 0) this.#writer.instances(this.#facts.at, LOGGER_INDOM, [pid], [String(pid)])
+      if (i === 0) this.#writer.instances(at, LOGGER_INDOM, [pid], [String(pid)])
     }
+    this.#writeLogue(at, this.#facts)
     this.#watch()
     this.#armLimits()
     this.replan()

@@ -10,7 +10,7 @@ import type { Context } from '../pmapi/context.ts'
 import { archiveOutput } from '../sys/archive-output.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
 import { hostZoneName, hostZoneRule } from '../sys/host-zone.ts'
-import type { Log } from '../sys/log.ts'
+import { ctime, type Log } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
 import { notifyReady } from '../sys/service-manager.ts'
 import { archiveName, hasTime } from './archive-name.ts'
@@ -23,6 +23,7 @@ import { Pool } from './pool.ts'
 import { openProcessLog } from './process-log.ts'
 import type { ProcessSettings } from './process-settings.ts'
 import { configDir, parseConfigText, readLoggerConfig } from './read-config.ts'
+import { obeyRecordOrders } from './record-control.ts'
 import { isAlive, isScripted, openRunFiles, type RunFiles, writeLatestFolio } from './run-files.ts'
 import type { LoggerSettings } from './settings.ts'
 import { ProcessSignals } from './signals.ts'
@@ -81,6 +82,7 @@ class Recording {
   #control: ControlServer | undefined
   #files: RunFiles | undefined
   #watch: NodeJS.Timeout | undefined
+  #stopObeying: () => void = () => {}
   /** Standard input can be read only once. */
   #stdinText: string | undefined
 
@@ -142,6 +144,7 @@ class Recording {
         end: (what) => void logger.stop(`${what}, exiting`),
       })
       if (isFirst && notifies) await notifyReady(this.#log)
+      if (isFirst) this.#obey()
       const { status } = await logger.ended
       if (!isAgain) return status
       this.#log.notice('info', 'Start')
@@ -151,8 +154,25 @@ class Recording {
 
   async close(): Promise<void> {
     clearInterval(this.#watch)
+    this.#stopObeying()
     await this.#control?.close()
     this.#files?.close()
+  }
+
+  #obey(): void {
+    const { controlFd } = this.#settings
+    if (controlFd === undefined) return
+    this.#stopObeying = obeyRecordOrders(controlFd, {
+      quit: () => void this.#logger?.stop('Recording session terminated, exiting'),
+      report: () => {
+        const status = this.#logger?.status(ownZone(this.#io.env))
+        if (status !== undefined)
+          this.#log.line(
+            `Recording since ${ctime(status.start.sec * 1000)}: volume ${status.volume}, ${status.size} bytes`,
+          )
+      },
+      log: (text) => this.#log.line(text),
+    })
   }
 
   /** A failed new volume ends nothing: what was is still written to. */

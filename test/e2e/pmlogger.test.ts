@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Writable } from 'node:stream'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { freePort } from '../../bench/macro/lib/collectors.ts'
@@ -79,10 +80,12 @@ function start(name: string, args: readonly string[], input?: string): ChildProc
       ...Object.fromEntries(env),
       PCP_CONF: join(dir, 'pcp.conf'),
       PMCD_RECONNECT_TIMEOUT: '1',
+      PMCD_PORT: String(port),
+      PMCD_SOCKET: join(dir, 'pmcd.socket'),
       PMLOGGER_PORT: '0',
       PMLOGGER_LOCAL: '1',
     },
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
   })
   child.stdin!.end(input)
   children.push(child)
@@ -299,6 +302,65 @@ test('a farm records each collector into an archive of its own, also one that co
   const two = await openArchive(join(dir, 'two'))
   expect(two.archive!.label.hostname).toBe('second')
   await two.close()
+})
+
+test('there is one primary logger, and its links go with it', async () => {
+  await startCollector()
+  // Nobody names the host of a primary logger: its environment does.
+  const primary = (...args: string[]): ChildProcess =>
+    start('pmlogger', ['-P', '-c', 'l.conf', '-l', ...args])
+  writeFileSync(join(dir, 'l.conf'), 'log on 50 msec sample.bin\n')
+  const first = primary('l.log', 'a')
+  await until(() => existsSync(join(dir, 'run', 'pmlogger.primary.socket')))
+  const second = primary('m.log', 'b')
+  expect(await ended(second)).toBe(1)
+  expect(textOf('m.log')).toContain(`there is already a primary pmlogger running, pid ${first.pid}`)
+  first.kill('SIGTERM')
+  expect(await ended(first)).toBe(0)
+  expect([...readdirSync(join(dir, 'run')), ...readdirSync(join(dir, 'tmp', 'pmlogger'))]).toEqual([])
+})
+
+test('the program that started a recording ends it through a descriptor, and others by time or process', async () => {
+  await startCollector()
+  const recording = startLogger('log on 20 msec sample.bin\n', '-x', '3', 'a')
+  await until(() => existsSync(join(dir, 'a.0')) && readFileSync(join(dir, 'a.0')).length > 500)
+  ;(recording.stdio[3] as Writable).write('?\nQ\n')
+  expect(await ended(recording)).toBe(0)
+  expect(textOf('l.log')).toContain('Recording since')
+  expect(textOf('l.log')).toContain('Recording session terminated, exiting')
+  const timed = startLogger('log on 20 msec sample.bin\n', '-T', '1 sec', 'b')
+  expect(await ended(timed)).toBe(0)
+  expect(textOf('l.log')).toContain('End of run time, exiting')
+  const watched = spawn('sleep', ['100'])
+  children.push(watched)
+  const watching = startLogger('log on 20 msec sample.bin\n', '-p', String(watched.pid), 'c')
+  await until(() => existsSync(join(dir, 'c.0')))
+  watched.kill('SIGKILL')
+  expect(await ended(watching)).toBe(0)
+  expect(textOf('l.log')).toContain('process from -p has vanished, exiting')
+})
+
+test('whom the access rules leave no operation is not let in, others do what they may', async () => {
+  await startCollector()
+  const rules = 'log on 1 hour sample.bin\n[access]\ndisallow * : all;\nallow 127.0.0.1 : enquire;\n'
+  const logger = startLogger(rules, 'a')
+  const map = join(dir, 'tmp', 'pmlogger', String(logger.pid))
+  await until(() => existsSync(map))
+  const control = readFileSync(map, 'utf8').split('\n')[0]!
+  const pmlc = start(
+    'pmlc',
+    ['-p', control],
+    'query sample.bin\nnew volume\nlog advisory off sample.bin\nstatus\n',
+  )
+  let out = ''
+  for (const stream of [pmlc.stdout!, pmlc.stderr!])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      out += text
+    })
+  await once(pmlc, 'close')
+  expect(out.match(/No permission to perform requested operation/g)).toHaveLength(2)
+  expect(out).toContain('adv  on')
+  expect(out).toContain('log volume       0')
 })
 
 test('what cannot be is said, with the status of an error', async () => {

@@ -130,7 +130,7 @@ async function killOne(port: number, base: string, lifeMs: number): Promise<stri
 async function problemsOf(base: string): Promise<string[]> {
   const path = join(dir, base)
   // Killed before the first record was complete: there is nothing to read yet.
-  if (statSync(`${path}.0`, { throwIfNoEntry: false })?.size === 0) return []
+  if ((statSync(`${path}.0`, { throwIfNoEntry: false })?.size ?? 0) === 0) return []
   const problems: string[] = []
   const context = await openArchive(path, { onWarning: ({ message }) => problems.push(message) }).catch(
     (error) => {
