@@ -133,8 +133,6 @@ test('takes PMIDs for names, and goes on after operands it cannot resolve', asyn
 
 test.each([
   ['-s', 'demo'],
-  ['-c', 'file', 'demo'],
-  ['-r', 'a=b', 'demo'],
 ])('%s is refused in one line', async (...args) => {
   const { status, stdout, stderr } = await pminfo(...args)
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' })

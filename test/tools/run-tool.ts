@@ -52,8 +52,11 @@ export function testIo(
 
 /** What `connect` does, without connecting. */
 function contextsOver(source: MetricSource): typeof connect {
-  return async (_, { names } = {}) =>
-    Context.over(names === undefined ? source : withLocalNames(source, names), { hostname: 'testhost' })
+  return async (_, { names, derived } = {}) =>
+    Context.over(names === undefined ? source : withLocalNames(source, names), {
+      hostname: 'testhost',
+      ...(derived === undefined ? {} : { derived }),
+    })
 }
 
 /** Runs a command over a source. Errors that end it are printed as `main` prints them. */
