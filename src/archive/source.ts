@@ -48,6 +48,8 @@ export class ArchiveSource implements MetricSource {
   #stepSec = 0
   /** Is the reader where the origin is? */
   #isPlaced = false
+  /** The record read last, while the position is behind it. */
+  #read: Pick<RecordView, 'member' | 'volume' | 'position'> | undefined
   /** The archive's end as last looked up, in seconds since its start. */
   #endSec = 0
 
@@ -63,6 +65,7 @@ export class ArchiveSource implements MetricSource {
   dup(): ArchiveSource {
     const other = new ArchiveSource(this.archive, this.#options)
     other.setMode(this.#mode, this.#origin, this.#stepSec)
+    if (this.#isPlaced) other.#read = this.#read
     return other
   }
 
@@ -81,6 +84,7 @@ export class ArchiveSource implements MetricSource {
     this.#stepSec = stepSec
     if (when !== undefined) this.#origin = when
     this.#isPlaced = false
+    this.#read = undefined
     this.#interpolator.forget()
   }
 
@@ -117,8 +121,7 @@ export class ArchiveSource implements MetricSource {
     const isForward = this.#mode === 'forward'
     this.#reader ??= new RecordReader(this.archive)
     const reader = this.#reader
-    if (!this.#isPlaced) reader.seek(this.#origin, isForward ? 'forward' : 'backward')
-    this.#isPlaced = true
+    if (!this.#isPlaced) this.#place(reader, isForward)
     const { sec, nsec } = this.#origin
     for (;;) {
       const record = isForward ? reader.next() : reader.previous()
@@ -127,8 +130,25 @@ export class ArchiveSource implements MetricSource {
       const later = record.sec - sec || record.nsec - nsec
       if ((isForward ? later : -later) < 0 || !isWanted(record)) continue
       this.#origin = record.timestamp()
+      this.#read = { member: record.member, volume: record.volume, position: record.position }
       return record
     }
+  }
+
+  /** Puts the reader where the origin is, behind the record that was read there. */
+  #place(reader: RecordReader, isForward: boolean): void {
+    this.#isPlaced = true
+    const direction = isForward ? 'forward' : 'backward'
+    reader.seek(this.#origin, direction)
+    const read = this.#read
+    if (read === undefined) return
+    for (;;) {
+      const record = isForward ? reader.next() : reader.previous()
+      if (record === undefined || record.sec !== this.#origin.sec || record.nsec !== this.#origin.nsec) break
+      const isSame = record.member === read.member && record.volume === read.volume
+      if (isSame && record.position === read.position) return
+    }
+    reader.seek(this.#origin, direction)
   }
 
   #interpolate(ids: readonly Pmid[], profile: Profile): FetchResult {
