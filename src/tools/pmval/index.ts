@@ -123,7 +123,8 @@ async function show(
   await io.stdout.flush()
   const style = { width, precision, print, counterWrap: io.env['PCP_COUNTER_WRAP'] !== undefined }
   const events = new EventReport(context, subject, io, print)
-  const rows = new Rows(context, subject, headings, style, stamp?.text, io)
+  const call = archive?.isRaw === true ? 'pmFetchArchive' : 'pmFetch'
+  const rows = new Rows(context, subject, headings, style, stamp?.text, io, call)
   const isCounted = standard.samples === undefined
   for await (const result of fetches(context, subject, schedule, isCounted, io)) {
     if (subject.isEvent) {

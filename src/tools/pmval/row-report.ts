@@ -16,13 +16,14 @@ export class Rows {
   readonly #style: RowStyle
   readonly #stamp: ((time: Timestamp) => string) | undefined
   readonly #io: ToolIo
+  readonly #call: string
   #before: FetchResult | undefined
   #hasHeading = false
   #hasFullNames = false
   /** Does the first value of a rate get a row, which says that there is none yet? As measured. */
   #missesRate = false
 
-  /** `stamp`: what rows from archives begin with. */
+  /** `stamp`: what rows from archives begin with. `call`: what failures are said to be of. */
   constructor(
     context: Context,
     subject: Subject,
@@ -30,6 +31,7 @@ export class Rows {
     style: RowStyle,
     stamp: ((time: Timestamp) => string) | undefined,
     io: ToolIo,
+    call: string,
   ) {
     this.#context = context
     this.#subject = subject
@@ -37,6 +39,7 @@ export class Rows {
     this.#style = style
     this.#stamp = stamp
     this.#io = io
+    this.#call = call
   }
 
   /** Writes the row of a result. */
@@ -62,7 +65,7 @@ export class Rows {
     if (this.#before === undefined) this.#hasHeading = false // the columns are named again behind a gap
     if (set === undefined) {
       stdout.write(`${stamp}  Archive logging suspended\n`)
-      this.#missesRate = false
+      this.#missesRate = before === undefined
       return
     }
     if (set.status < 0) return this.#fail(set.status)
@@ -81,7 +84,7 @@ export class Rows {
   async #fail(status: number): Promise<void> {
     const { stdout, stderr, progname } = this.#io
     await stdout.flush()
-    stderr.write(`\n${progname}: pmFetch: ${PcpError.fromStatus(status).text}\n`)
+    stderr.write(`\n${progname}: ${this.#call}: ${PcpError.fromStatus(status).text}\n`)
   }
 
   /** Names the columns before the first values, and again when there are new instances. */

@@ -57,7 +57,9 @@ export function rateRow(subject: Subject, before: FetchResult, now: FetchResult,
   const elapsed = toSeconds(now.timestamp) - toSeconds(before.timestamp)
   const { factor } = rateUnits(desc.units)
   const cell = (inst: number): string => {
-    const [i, k] = [set.inst.indexOf(inst), earlier.inst.indexOf(inst)]
+    // Archives may number the one value of a metric without instances.
+    const isSingular = columns === undefined
+    const [i, k] = isSingular ? [0, 0] : [set.inst.indexOf(inst), earlier.inst.indexOf(inst)]
     if (i < 0 || k < 0) return rightJustify('?', width)
     const growth = counterGrowth(
       numeric(earlier, k, desc.type),

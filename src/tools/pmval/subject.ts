@@ -65,7 +65,7 @@ export async function columnsOf(
       const found =
         all.find((column) => column.name === name) ?? all.find((column) => firstWord(column) === name)
       if (found === undefined) throw new PcpError('PM_ERR_INST', `instance ${name} not available`)
-      return found
+      return { inst: found.inst, name } // the heading is the name as it was asked for
     }) ?? all
   return [...columns].sort((a, b) => a.inst - b.inst)
 }
