@@ -4,19 +4,15 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ArchiveWriter } from '../../src/archive/write/writer.ts'
 import { formatG } from '../../src/base/printf.ts'
-import type { MetricDesc } from '../../src/model/desc.ts'
 import { PcpError } from '../../src/model/errors.ts'
-import { indomStr, PM_INDOM_NULL } from '../../src/model/ids.ts'
-import { ANONYMOUS } from '../../src/model/source.ts'
+import { indomStr } from '../../src/model/ids.ts'
 import { PM_TYPE_DOUBLE, PM_TYPE_FLOAT } from '../../src/model/types.ts'
 import { unitsStr } from '../../src/model/units.ts'
 import { valuesOf } from '../../src/model/value-set.ts'
 import type { ValueSet } from '../../src/model/values.ts'
 import { openArchive } from '../../src/pmapi/archive.ts'
-import { archiveOutput } from '../../src/sys/archive-output.ts'
-import { datasetSource } from '../derive/dataset.ts'
+import { writeDataset } from '../derive/dataset-archive.ts'
 import { type DerivedCase, DerivedCases, reasonFor } from './lib/derived-cases.ts'
 import { hasReference, plainEnv } from './lib/programs.ts'
 import { Random } from './lib/random.ts'
@@ -33,39 +29,6 @@ if (!isPossible) console.log("skipped: needs the reference's headers (libpcp3-de
 let dir = ''
 let base = ''
 const cases: { readonly made: DerivedCase; readonly theirs: string; readonly ours: string }[] = []
-
-/** The data set of the vectors as an archive. */
-async function writeDataset(): Promise<void> {
-  const source = datasetSource()
-  const ask = { requester: ANONYMOUS }
-  const archive = ArchiveWriter.create(archiveOutput(base), {
-    version: 2,
-    hostname: 'grid.example.org',
-    timezone: 'UTC',
-    pid: 1,
-  })
-  const names = await source.traverse('', ask)
-  const ids = (await source.lookupNames(names, ask)) as readonly number[]
-  const descs = (await source.descs(ids, ask)) as readonly MetricDesc[]
-  for (;;) {
-    const result = await source.fetch(ids, ask).catch(() => undefined)
-    if (result === undefined) break
-    archive.start(result.timestamp)
-    if (archive.lastTime === undefined) {
-      for (const [i, desc] of descs.entries()) archive.desc(desc, [names[i]!])
-      for (const indom of new Set(descs.map((desc) => desc.indom))) {
-        if (indom === PM_INDOM_NULL) continue
-        const instances = await source.instances(indom, undefined, ask)
-        archive.instances(result.timestamp, indom, instances.ids, instances.names)
-      }
-    }
-    archive.result(
-      result.timestamp,
-      result.sets.filter(({ status }) => status > 0),
-    )
-  }
-  archive.close()
-}
 
 function printed(set: ValueSet, type: number): string {
   if (set.status < 0) return String(set.status)
@@ -108,7 +71,7 @@ beforeAll(async () => {
   if (!isPossible) return
   dir = mkdtempSync(join(tmpdir(), 'derived-'))
   base = join(dir, 'dataset')
-  await writeDataset()
+  await writeDataset(base)
   const program = join(dir, 'calls')
   const source = join(import.meta.dirname, 'lib/derived-calls.c')
   const built = spawnSync('gcc', ['-O1', '-o', program, source, '-lpcp'], { encoding: 'utf8' })

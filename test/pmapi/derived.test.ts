@@ -8,10 +8,13 @@ import { withDerived } from '../../src/derive/derived-source.ts'
 import { isError, PcpError } from '../../src/model/errors.ts'
 import { pmidStr } from '../../src/model/ids.ts'
 import { ANONYMOUS } from '../../src/model/source.ts'
+import { extract } from '../../src/model/value-set.ts'
+import { openArchive } from '../../src/pmapi/archive.ts'
 import { Context } from '../../src/pmapi/context.ts'
 import { DerivedMetrics } from '../../src/pmapi/derived.ts'
 import { withEventMetrics } from '../../src/pmapi/event-metrics.ts'
-import { datasetSource, vectors } from '../derive/dataset.ts'
+import { datasetSource, T0, vectors } from '../derive/dataset.ts'
+import { writeDataset } from '../derive/dataset-archive.ts'
 
 interface ConfigCase {
   readonly name: string
@@ -240,4 +243,66 @@ test('controls limit how many metrics there are', async () => {
   expect(() => metrics.setControl('global_limit', 5)).toThrow(PcpError)
   await context.addDerived('d.c', '1')
   await expect(context.addDerived('d.d', '1')).rejects.toThrow('Too many per-context derived metrics')
+})
+
+describe('over an archive', () => {
+  async function open(): Promise<Context> {
+    const base = join(dir, 'dataset')
+    await writeDataset(base)
+    return openArchive(base, { env: {}, derived: () => new DerivedMetrics().setup() })
+  }
+
+  /** Seconds since the start and the first value of each fetch up to the end. */
+  async function rows(context: Context, id: number, times: number): Promise<unknown[]> {
+    const found: unknown[] = []
+    for (let i = 0; i < times; i++) {
+      const { timestamp, sets } = await context.fetch([id])
+      const set = sets[0]!
+      found.push([
+        timestamp.sec - T0,
+        set.status > 0 ? extract(set, 0, (await context.desc(id)).type) : undefined,
+      ])
+    }
+    return found
+  }
+
+  test('changes are those between records, and begin anew where the mode or position is set', async () => {
+    const context = await open()
+    const id = await context.addDerived('d.x', 'delta(g.s32.c)')
+    const forward = [
+      [0, undefined],
+      [10, 50],
+      [20, 0],
+    ]
+    expect(await rows(context, id, 3)).toEqual(forward)
+    context.archive!.setMode('forward', context.archive!.start)
+    expect(await rows(context, id, 3)).toEqual(forward)
+    await context.close()
+  })
+
+  test('values are computed from those interpolated', async () => {
+    const context = await open()
+    const id = await context.addDerived('d.x', 'rate(g.s32.c)')
+    context.archive!.setMode('interpolate', context.archive!.start, 5)
+    expect(await rows(context, id, 4)).toEqual([
+      [0, undefined],
+      [5, 5],
+      [10, 5],
+      [15, 0],
+    ])
+    await context.close()
+  })
+
+  test('a constant has a value in every record', async () => {
+    const context = await open()
+    const id = await context.addDerived('d.x', '6 * 7')
+    expect(await rows(context, id, 3)).toEqual([
+      [0, 42],
+      [10, 42],
+      [20, 42],
+    ])
+    await rows(context, id, 3)
+    await expect(context.fetch([id])).rejects.toMatchObject({ code: 'PM_ERR_EOL' })
+    await context.close()
+  })
 })

@@ -92,7 +92,19 @@ export class DerivedCases {
 
   #functionOfExpression(inner: string): string {
     const random = this.#random
-    const name = random.pick(['scalar', 'rescale', 'matchinst', 'matchinst', 'delta', 'rate', 'instant', 'topk', 'bottomk', 'quantile', 'novalue']) // biome-ignore format: a list
+    const name = random.pick([
+      'scalar',
+      'rescale',
+      'matchinst',
+      'matchinst',
+      'delta',
+      'rate',
+      'instant',
+      'topk',
+      'bottomk',
+      'quantile',
+      'novalue',
+    ])
     this.#cover(`${name}(expression)`)
     switch (name) {
       case 'rescale':
