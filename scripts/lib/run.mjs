@@ -1,6 +1,6 @@
 /** What the scripts share: running a command, installing and building only what is needed. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -30,8 +30,9 @@ export function must(command, args, options) {
   if (status !== 0) process.exit(status)
 }
 
-/** Installs the packages of the lock file, unless they are installed already. */
+/** Installs the packages of the lock file, unless they are installed already, or borrowed by a link: npm would empty the lender's. */
 export function install() {
+  if (lstatSync(join(top, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) return
   const installed = join(top, 'node_modules', '.package-lock.json')
   const wanted = join(top, 'package-lock.json')
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(wanted).mtimeMs) return
