@@ -1,0 +1,149 @@
+/**
+ * pmlogreduce: an archive with fewer records. pmlogreduce(1)
+ *
+ * Unlike the reference it keeps labels and texts, and marks come in order of time.
+ */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { ArchiveWriter } from '../../archive/write/writer.ts'
+import { isError, PcpError } from '../../model/errors.ts'
+import { typeStr } from '../../model/types.ts'
+import { archiveFiles } from '../../sys/archive-files.ts'
+import { temporaryOutput } from '../../sys/archive-output.ts'
+import { addTimes, compareTimes } from '../../time/arithmetic.ts'
+import { clockStampNanos } from '../../time/stamp.ts'
+import type { Zone } from '../../time/zone.ts'
+import { type ArchiveInput, openArchive } from '../lib/archive-input.ts'
+import { endEarly, HELP_ROW, type OptionTable, usageText, VERSION_ROW } from '../lib/options.ts'
+import { Progress } from '../lib/progress.ts'
+import { parseStandard, STANDARD } from '../lib/standard.ts'
+import type { Tool, ToolIo } from '../lib/tool.ts'
+import { Reduction } from './reduce.ts'
+
+const OPTIONS: OptionTable = {
+  synopsis: '[options] input-archive output-archive',
+  rows: [
+    { heading: 'Options' },
+    STANDARD.align,
+    STANDARD.debug,
+    STANDARD.start,
+    STANDARD.samples,
+    STANDARD.finish,
+    STANDARD.interval,
+    { short: 'v', arg: 'NUM', help: 'begin a new volume after NUM records' },
+    STANDARD.timezone,
+    STANDARD.hostzone,
+    VERSION_ROW,
+    HELP_ROW,
+  ],
+}
+
+const DEFAULT_INTERVAL = { sec: 600, nsec: 0 }
+const COLLECT = 1 << 18
+const TURN_MS = 50
+
+/** Samples an archive into a smaller one. */
+export const tool: Tool = {
+  name: 'pmlogreduce',
+  summary: 'Make an archive with fewer records',
+  description:
+    'Values of the input at an interval become the records of the output: counters between the values around that time, ' +
+    'others the value that holds then. The interval is 10 minutes unless -t says otherwise. Instances that the input has not recorded since the sample before are left out.',
+  options: OPTIONS,
+  async run(io) {
+    const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true })
+    const status = endEarly(OPTIONS, parsed, io)
+    if (status !== undefined) return status
+    const [input, output, ...more] = parsed.operands
+    const volume = parsed.given.findLast(({ name }) => name === 'v')?.value
+    const problem =
+      volume !== undefined && !/^\d+$/.test(volume)
+        ? '-v requires numeric argument'
+        : input === undefined || output === undefined || more.length > 0
+          ? 'Error: insufficient arguments'
+          : undefined
+    if (problem !== undefined || input === undefined || output === undefined) {
+      io.stderr.write(`${io.progname}: ${problem}\n${usageText(OPTIONS, io.progname)}`)
+      return 1
+    }
+    let opened: ArchiveInput
+    try {
+      const names = input.split(',').map((part) => resolve(io.cwd, part))
+      opened = openArchive(names.join(','), parsed.standard, archiveFiles(), io)
+    } catch (error) {
+      const { cause, message } = PcpError.from(error)
+      const text =
+        cause === undefined ? message : `Error: cannot open archive "${input}": ${PcpError.from(cause).text}`
+      io.stderr.write(`${io.progname}: ${text}\n`)
+      return 1
+    }
+    try {
+      return await reduce(opened, output, volume === undefined ? 0 : Number(volume), io)
+    } finally {
+      opened.archive.close()
+    }
+  },
+}
+
+async function reduce(
+  { archive, window, zone, end }: ArchiveInput,
+  name: string,
+  perVolume: number,
+  io: ToolIo,
+): Promise<number> {
+  const path = resolve(io.cwd, name)
+  const existing = ['index', 'meta', '0'].find((part) => existsSync(`${path}.${part}`))
+  if (existing !== undefined) {
+    io.stderr.write(`__pmLogNewFile: "${name}.${existing}" already exists, not over-written\n`)
+    io.stderr.write(`${io.progname}: Error: __pmLogCreate: File exists\n`)
+    return 1
+  }
+  const { origin, finish, samples = Number.POSITIVE_INFINITY, interval = DEFAULT_INTERVAL } = window
+  const reduction = new Reduction(archive, origin, interval, (metric, { type }) =>
+    io.stderr.write(`${io.progname}: ${metric}: Warning: skipping ${typeStr(type)} metric\n`),
+  )
+  const { version, hostname, timezone, zoneinfo } = archive.label
+  const output = temporaryOutput(path, { collect: COLLECT })
+  const last = isError(end) ? origin : end
+  const progress = new Progress(io, last.sec - origin.sec)
+  try {
+    const writer = ArchiveWriter.create(output, { version, hostname, timezone, zoneinfo, pid: process.pid })
+    let turn = io.now()
+    let records = 0
+    for (let count = 0; count < samples; count++) {
+      if (perVolume > 0 && records >= perVolume) {
+        records = 0
+        beginVolume(writer, zone, io)
+      }
+      const before = writer.dataBytes
+      const at = reduction.step(writer)
+      if (at === undefined) break
+      if (writer.dataBytes > before) records++
+      const next = addTimes(at, interval)
+      if (compareTimes(next, finish) > 0) break
+      if (io.now() - turn < TURN_MS) continue
+      progress.update(at.sec - origin.sec)
+      await new Promise((proceed) => setImmediate(proceed))
+      io.signal.throwIfAborted()
+      turn = io.now()
+    }
+    writer.close()
+    if (writer.lastTime === undefined) {
+      io.stderr.write(
+        `${io.progname}: Warning: no qualifying records found.\nArchive "${name}" not created.\n`,
+      )
+      return 1
+    }
+    output.commit()
+    return 0
+  } finally {
+    progress.clear()
+    output.abandon()
+  }
+}
+
+function beginVolume(writer: ArchiveWriter, zone: Zone, io: ToolIo): void {
+  const at = writer.lastTime!
+  const volume = writer.switchVolume(at)
+  io.stderr.write(`${io.progname}: New log volume ${volume}, at ${clockStampNanos(at, zone)}\n`)
+}

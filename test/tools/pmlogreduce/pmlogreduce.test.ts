@@ -1,0 +1,109 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Archive } from '../../../src/archive/archive.ts'
+import { ArchiveImport } from '../../../src/archive/import/archive-import.ts'
+import { RecordReader } from '../../../src/archive/reader.ts'
+import {
+  PM_SEM_COUNTER,
+  PM_TYPE_32,
+  PM_TYPE_64,
+  PM_TYPE_AGGREGATE,
+  PM_TYPE_U32,
+  PM_TYPE_U64,
+} from '../../../src/model/types.ts'
+import { valuesOf } from '../../../src/model/value-set.ts'
+import { archiveFiles } from '../../../src/sys/archive-files.ts'
+import { archiveOutput } from '../../../src/sys/archive-output.ts'
+import { tool } from '../../../src/tools/pmlogreduce/index.ts'
+import { testIo } from '../run-tool.ts'
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'pmlogreduce-'))
+})
+afterEach(() => rmSync(dir, { recursive: true }))
+
+/** An archive of 100 s, a record every 10 s; `rare` has values only at 0 and 60 s; a mark behind 80 s. */
+function make(): string {
+  const base = join(dir, 'in')
+  const archive = new ArchiveImport(archiveOutput(base), { hostname: 'h', timezone: 'UTC', pid: 7 })
+  archive.addMetric('count', { type: PM_TYPE_U32, sem: PM_SEM_COUNTER })
+  archive.addMetric('signed', { type: PM_TYPE_32, sem: PM_SEM_COUNTER, indom: 'd' })
+  archive.addMetric('rare', { sem: 4 })
+  archive.addMetric('blob', { type: PM_TYPE_AGGREGATE })
+  archive.addText('count', 'oneline', 'A count')
+  archive.addLabels({ site: 'roof' })
+  for (let sec = 0; sec <= 100; sec += 10) {
+    archive.put('count', sec * 2)
+    archive.put('signed', -sec, 'x')
+    if (sec % 60 === 0) archive.put('rare', sec)
+    archive.put('blob', new Uint8Array(4))
+    archive.write({ sec: 1000 + sec, nsec: 0 })
+    if (sec === 80) archive.mark()
+  }
+  archive.close()
+  return base
+}
+
+async function reduce(...args: string[]): Promise<{ status: number; stderr: string; out: string }> {
+  const out = join(dir, 'out')
+  const io = testIo('pmlogreduce', [...args, make(), out])
+  const status = await tool.run(io)
+  return { status, stderr: io.printed.stderr, out }
+}
+
+function records(base: string): unknown[] {
+  const archive = Archive.open(base, archiveFiles())
+  const reader = new RecordReader(archive)
+  const found: unknown[] = []
+  for (let record = reader.next(); record !== undefined; record = reader.next()) {
+    const row: Record<string, unknown> = {}
+    for (const set of record.toResult().sets) {
+      const { type } = archive.metadata.descs.get(set.pmid)!
+      row[archive.metadata.names.namesOf(set.pmid)[0]!] = valuesOf(set, type).map(({ value }) => value)
+    }
+    found.push([record.sec - 1000, record.count === 0 ? 'mark' : row])
+  }
+  archive.close()
+  return found
+}
+
+test('samples at an interval; what was not recorded in between is left out', async () => {
+  const { status, stderr, out } = await reduce('-t', '25')
+  expect([status, stderr]).toEqual([0, 'pmlogreduce: blob: Warning: skipping AGGREGATE metric\n'])
+  expect(records(out)).toEqual([
+    [0, { count: [0], signed: [0], rare: [0] }],
+    [25, { count: [50], signed: [-25] }],
+    [50, { count: [100], signed: [-50] }],
+    [75, { count: [150], signed: [-75], rare: [60] }],
+    [80, 'mark'],
+    [100, { count: [], signed: [] }], // a mark was crossed: no rate may come of it
+  ])
+})
+
+test('counters become 64 bits wide, texts and labels stay', async () => {
+  const { metadata } = Archive.open((await reduce()).out, archiveFiles())
+  const type = (name: string): number | undefined => metadata.descs.get(metadata.names.idOf(name)!)?.type
+  expect([type('count'), type('signed')]).toEqual([PM_TYPE_U64, PM_TYPE_64])
+  expect(metadata.text({ kind: 'metric', id: metadata.names.idOf('count')!, level: 'oneline' })).toBe(
+    'A count',
+  )
+  expect(metadata.labels({ level: 1, id: 0xffffffff }, undefined)[0]?.json).toBe('{"site":"roof"}')
+})
+
+test('ends after some samples, and begins volumes', async () => {
+  const { stderr, out } = await reduce('-t', '10', '-s', '5', '-v', '2', '-Z', 'UTC')
+  expect(records(out).length).toBe(5)
+  expect(existsSync(`${out}.2`)).toBe(true)
+  expect(stderr).toContain('pmlogreduce: New log volume 1, at 00:16:50.000000000\n')
+})
+
+test('writes over nothing and leaves nothing behind', async () => {
+  const base = make()
+  const io = testIo('pmlogreduce', [base, base])
+  expect(await tool.run(io)).toBe(1)
+  expect(io.printed.stderr).toContain('already exists, not over-written')
+  expect(readdirSync(dir).sort()).toEqual(['in.0', 'in.index', 'in.meta'])
+})
