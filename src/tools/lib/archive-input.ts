@@ -127,3 +127,30 @@ export function baseOf(name: string, files: ArchiveFiles): string {
     return plain // no such file: the whole name is a base name
   }
 }
+
+/** One file of an archive. */
+export interface PartFile {
+  readonly path: string
+  readonly part: 'meta' | 'index' | number
+  readonly isCompressed: boolean
+}
+
+/** The files there are of an archive, by name; damaged archives may lack any. */
+export function partsOf(base: string, files: ArchiveFiles): PartFile[] {
+  const slash = base.lastIndexOf('/')
+  const directory = base.slice(0, slash + 1)
+  let names: readonly string[]
+  try {
+    names = files.list(directory === '' ? '.' : directory)
+  } catch {
+    return [] // no directory, no files
+  }
+  const parts: PartFile[] = []
+  for (const file of [...names].sort()) {
+    const parsed = parseFileName(file)
+    if (parsed?.base !== base.slice(slash + 1)) continue
+    const part = parsed.part === 'meta' || parsed.part === 'index' ? parsed.part : Number(parsed.part)
+    parts.push({ path: directory + file, part, isCompressed: parsed.suffix !== '' })
+  }
+  return parts
+}

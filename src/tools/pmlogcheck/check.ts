@@ -27,10 +27,3 @@ export interface Check {
   /** Writes a line to standard error with -v. */
   readonly tell: (text: string) => void
 }
-
-/** One file of an archive. */
-export interface PartFile {
-  readonly path: string
-  readonly part: 'meta' | 'index' | number
-  readonly isCompressed: boolean
-}

@@ -9,13 +9,13 @@ import { type MemberFiles, parseFileName } from '../../archive/file-names.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import { FOREVER } from '../../time/arithmetic.ts'
-import { baseOf, memberFiles, openNamed, writeBriefLabel } from '../lib/archive-input.ts'
+import { baseOf, memberFiles, openNamed, type PartFile, partsOf, writeBriefLabel } from '../lib/archive-input.ts'
 import { endEarly, HELP_ROW, type OptionTable, usageText } from '../lib/options.ts'
 import { parseStandard, STANDARD, type StandardOptions } from '../lib/standard.ts'
 import type { Tool } from '../lib/tool.ts'
 import { samplingWindow } from '../lib/window.ts'
 import { archiveZone } from '../lib/zone.ts'
-import type { Check, CheckOptions, PartFile } from './check.ts'
+import type { Check, CheckOptions } from './check.ts'
 import { FindingText } from './finding-text.ts'
 import { checkFile } from './pass0.ts'
 import { checkIndex } from './pass1.ts'
@@ -98,7 +98,7 @@ async function checkArchive(
   standard: StandardOptions,
 ): Promise<boolean> {
   check.tell(`Scanning for components of archive "${name}"`)
-  const parts = partsOf(check, base)
+  const parts = partsOf(base, check.files)
   if (parts.length === 0) {
     check.say(`${check.io.progname}: no PCP archive files match "${name}"`)
     return false
@@ -116,26 +116,6 @@ async function checkArchive(
     return false
   }
   return checkWhole(check, base, standard) && !isDamaged
-}
-
-/** The files there are, by name. */
-function partsOf({ files }: Check, base: string): PartFile[] {
-  const slash = base.lastIndexOf('/')
-  const directory = base.slice(0, slash + 1)
-  let names: readonly string[]
-  try {
-    names = files.list(directory === '' ? '.' : directory)
-  } catch {
-    return [] // no directory, no files
-  }
-  const parts: PartFile[] = []
-  for (const file of [...names].sort()) {
-    const parsed = parseFileName(file)
-    if (parsed?.base !== base.slice(slash + 1)) continue
-    const part = parsed.part === 'meta' || parsed.part === 'index' ? parsed.part : Number(parsed.part)
-    parts.push({ path: directory + file, part, isCompressed: parsed.suffix !== '' })
-  }
-  return parts
 }
 
 function hasAll({ say }: Check, base: string, parts: readonly PartFile[]): boolean {

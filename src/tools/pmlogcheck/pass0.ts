@@ -3,7 +3,8 @@ import { type ArchiveLabel, decodeLabel, labelSize } from '../../archive/label.t
 import { indexEntrySize } from '../../archive/temporal-index.ts'
 import { type ByteSource, readBytes } from '../../base/byte-source.ts'
 import { PcpError } from '../../model/errors.ts'
-import type { Check, PartFile } from './check.ts'
+import type { PartFile } from '../lib/archive-input.ts'
+import type { Check } from './check.ts'
 import { WordReader } from './frames.ts'
 
 const MAGIC = 0x50052600

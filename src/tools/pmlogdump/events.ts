@@ -46,7 +46,7 @@ function writeEvent(dump: ValueDump, event: EventRecord, k: number, type: number
   if (flags !== 0) out.text(` flags 0x${flags.toString(16)} (${eventFlagsStr(flags)})`)
   out.text(' ---\n')
   if (flags === PM_EVENT_FLAG_MISSED) out.text(`        ==> ${missed} missed event records\n`)
-  else if (params.length === 0) out.text('\t          No parameters\n')
+  else if (flags === 0 && params.length === 0) out.text('\t          No parameters\n')
   for (const param of params) writeParameter(dump, param)
 }
 

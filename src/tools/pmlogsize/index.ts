@@ -1,0 +1,170 @@
+/** pmlogsize: how much of an archive's files each kind of content takes. pmlogsize(1) */
+import { statSync } from 'node:fs'
+import { Archive } from '../../archive/archive.ts'
+import { parseFileName } from '../../archive/file-names.ts'
+import type { ArchiveFiles } from '../../base/byte-source.ts'
+import { PcpError } from '../../model/errors.ts'
+import { indomStr, pmidStr } from '../../model/ids.ts'
+import { archiveFiles } from '../../sys/archive-files.ts'
+import { baseOf, partsOf } from '../lib/archive-input.ts'
+import { endEarly, HELP_ROW, type OptionTable, parseOptions, usageText } from '../lib/options.ts'
+import type { Tool, ToolIo } from '../lib/tool.ts'
+import { type ContentClass, fileUsage, type Share } from './usage.ts'
+
+const OPTIONS: OptionTable = {
+  synopsis: '[options] archive',
+  rows: [
+    { heading: 'Options' },
+    { short: 'd', long: 'detail', help: 'show each metric and each instance domain' },
+    { short: 'r', long: 'replication', help: 'as -d, and how many values repeat the one before' },
+    { short: 'v', long: 'verbose', help: 'say what is being done' },
+    { short: 'x', long: 'threshold', arg: 'PCT', help: 'end details once they explain PCT percent' },
+    HELP_ROW,
+  ],
+}
+
+/** How much to show. */
+interface SizeOptions {
+  readonly detail: boolean
+  readonly duplicates: boolean
+  readonly verbose: boolean
+  readonly threshold: number
+}
+
+/** Shows sizes. Status 1 for an archive that is not there or damaged. */
+export const tool: Tool = {
+  name: 'pmlogsize',
+  summary: 'Show what the files of an archive are full of',
+  options: OPTIONS,
+  async run(io) {
+    const parsed = parseOptions(OPTIONS, io)
+    const has = (letter: string): boolean => parsed.given.some(({ name }) => name === letter)
+    const threshold = parsed.given.findLast(({ name }) => name === 'x')?.value
+    if (threshold !== undefined && !/^\d+(\.\d+)?$/.test(threshold))
+      parsed.problems.push(`-x requires a number, not ${threshold}`)
+    const status = endEarly(OPTIONS, parsed, io)
+    if (status !== undefined) return status
+    if (parsed.operands.length === 0) {
+      io.stderr.write(`Error: no archive specified\n\n${usageText(OPTIONS, io.progname)}`)
+      return 1
+    }
+    const wanted: SizeOptions = {
+      detail: has('d') || has('r'),
+      duplicates: has('r'),
+      verbose: has('v'),
+      threshold: threshold === undefined ? 100 : Number(threshold),
+    }
+    const files = archiveFiles()
+    let isGood = true
+    for (const name of parsed.operands) if (!showAll(name, wanted, files, io)) isGood = false
+    return isGood ? 0 : 1
+  },
+}
+
+/** A name of a file means this file, any other all files of the archive. */
+function showAll(name: string, wanted: SizeOptions, files: ArchiveFiles, io: ToolIo): boolean {
+  const base = baseOf(name, files)
+  const parts = partsOf(base, files)
+  const one = base === name ? undefined : parts.find(({ path }) => path === name.replace(/^(?:\.\/+)+/, ''))
+  if (parts.length === 0) {
+    io.stderr.write(`Error: no PCP archive files match "${name}"\n`)
+    return false
+  }
+  const names = wanted.detail ? namesIn(base, files) : () => undefined
+  let isGood = true
+  for (const { path } of one === undefined ? parts : [one]) {
+    if (wanted.verbose) io.stderr.write(`${path}: reading\n`)
+    try {
+      showFile(path, wanted, names, files, io)
+    } catch (error) {
+      io.stderr.write(`${io.progname}: ${path}: ${PcpError.from(error).text}\n`)
+      isGood = false
+    }
+  }
+  return isGood
+}
+
+type NameOf = (pmid: number) => string | undefined
+
+/** Names of metrics; none where the archive cannot be opened as a whole. */
+function namesIn(base: string, files: ArchiveFiles): NameOf {
+  try {
+    const archive = Archive.open(base, files)
+    archive.close()
+    return (pmid) => archive.metadata.names.namesOf(pmid)[0]
+  } catch (error) {
+    if (error instanceof PcpError) return () => undefined
+    throw error
+  }
+}
+
+function showFile(path: string, wanted: SizeOptions, nameOf: NameOf, files: ArchiveFiles, io: ToolIo): void {
+  const parsed = parseFileName(path)!
+  const source = files.open(path)
+  const { size, classes } = fileUsage(source, parsed.part, path)
+  source.close()
+  const stored = parsed.suffix === '' ? size : statSync(path).size
+  const saved = percent(size - stored, size)
+  const note = parsed.suffix === '' ? '' : ` [compression reduces size below by about ${saved}%]`
+  io.stdout.write(`${path}:${note}\n`)
+  let overhead = size
+  for (const content of classes) {
+    overhead -= content.bytes
+    io.stdout.write(`  ${content.name}: ${content.bytes} bytes [${percent(content.bytes, size)}%, ${counts(content, wanted)}]\n`)
+    if (wanted.detail) showShares(content, size, wanted, nameOf, io)
+  }
+  io.stdout.write(`  overhead: ${overhead} bytes [${percent(overhead, size)}%]\n`)
+}
+
+function percent(part: number, whole: number): number {
+  return whole === 0 ? 0 : Math.floor((100 * part) / whole + 0.5)
+}
+
+function plural(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}
+
+function counts({ name, records, marks, shares }: ContentClass, { detail }: SizeOptions): string {
+  if (name === 'index') return records === 1 ? '1 entry' : `${records} entries`
+  const text = plural(records, 'record')
+  if (name === 'indoms' && detail) {
+    const instances = [...shares.values()].reduce((sum, { items }) => sum + items, 0)
+    return `${text}, ${plural(instances, 'instance')}`
+  }
+  return marks === 0 ? text : `${text} (+ ${marks} <mark> records)`
+}
+
+/** The largest first, until they explain enough. */
+function showShares(
+  { name, bytes, shares }: ContentClass,
+  size: number,
+  wanted: SizeOptions,
+  nameOf: NameOf,
+  io: ToolIo,
+): void {
+  let explained = 0
+  for (const share of [...shares.values()].sort((a, b) => b.bytes - a.bytes || a.id - b.id)) {
+    if (100 * explained >= wanted.threshold * bytes && explained < bytes) {
+      io.stdout.write('    ...\n')
+      return
+    }
+    explained += share.bytes
+    const text = name === 'data' ? metricText(share, wanted, nameOf) : indomText(share)
+    const [id, rest] = text
+    io.stdout.write(`    ${id}: ${share.bytes} bytes [${percent(share.bytes, size)}%, ${rest}\n`)
+  }
+}
+
+function metricText(share: Share, { duplicates }: SizeOptions, nameOf: NameOf): [string, string] {
+  const dups =
+    duplicates && share.duplicates > 0
+      ? ` (${share.duplicateBytes} bytes for ${plural(share.duplicates, 'dup')})`
+      : ''
+  const name = nameOf(share.id) ?? '<noname>'
+  const values = `${plural(share.records, 'record')}, ${plural(share.items, 'value')}${dups}`
+  return [pmidStr(share.id), `${values}] (${name})`]
+}
+
+function indomText(share: Share): [string, string] {
+  return [indomStr(share.id), `${plural(share.records, 'record')}, ${plural(share.items, 'instance')}]`]
+}
