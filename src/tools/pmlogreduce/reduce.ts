@@ -65,7 +65,7 @@ export class Reduction {
       const pmid = names.idOf(name)
       const desc = pmid === undefined ? undefined : descs.get(pmid)
       if (desc === undefined || this.#metrics.has(desc.pmid)) continue
-      if (desc.type > PM_TYPE_STRING || desc.type < 0) skip(name, desc)
+      if (desc.type > PM_TYPE_STRING) skip(name, desc)
       else this.#metrics.set(desc.pmid, newMetric(desc, names.namesOf(desc.pmid)))
     }
     this.#ids = [...this.#metrics.keys()]
