@@ -1,7 +1,7 @@
 /** What pmlc says about its commands. pmlc(1) */
 
 /** The text of `help`. */
-export const HELP = `Commands of pmlc
+export const HELP = `pmlc commands
 
   show loggers [@HOST]              list the pmloggers of a host
   connect LOGGER [@HOST]            talk to this pmlogger from now on
@@ -23,6 +23,6 @@ export const HELP = `Commands of pmlc
 
   LOGGER is primary, a process id, or: port N
   INTERVAL is once, or: N msec, N sec, N min, N hour
-  METRICS is one metric or { several }; METRIC[INSTANCE, ...] is about these instances alone
+  METRICS is one of these, or several in braces: metric-name, metric-name[INSTANCE, ...]
 
 `

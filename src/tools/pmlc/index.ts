@@ -96,13 +96,17 @@ async function converse(
   for await (const line of linesOf(io.stdin)) {
     number++
     if (echoes) io.stdout.write(`${line}\n`)
+    await io.stdout.flush()
     pending += pending === '' ? line : `\n${line}`
     if (isOpen(pending)) continue
     const text = pending
     pending = ''
     const where = `[<stdin>, line ${number}]`
     try {
-      if (!(await session.run(parseCommand(text), where))) break
+      if (!(await session.run(parseCommand(text), where))) {
+        if (prompts) io.stdout.write('Goodbye\n')
+        return
+      }
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error
       io.stderr.write(`Error ${where}\n${error.message}\n`)
@@ -111,7 +115,7 @@ async function converse(
     await prompt()
   }
   if (pending !== '') io.stderr.write(`Error [<stdin>, line ${number}]\nsyntax error\n`)
-  if (prompts) io.stdout.write('Goodbye\n')
+  if (prompts) io.stdout.write('\n')
 }
 
 async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

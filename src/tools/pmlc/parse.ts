@@ -45,8 +45,7 @@ interface Token {
   readonly text: string
 }
 
-const TOKEN =
-  /\s+|#.*|([A-Za-z][A-Za-z0-9_.]*)|(\d+)(?![\w.])|"([^"\n]*)"|'([^'\n]*)'|([{}[\],?]|@\s*\S+)|(.)/g
+const TOKEN = /\s+|#.*|([A-Za-z][A-Za-z0-9_.]*)|(\d+)|"([^"\n]*)"|'([^'\n]*)'|([{}[\],?]|@\s*\S+)|(.)/g
 
 /** Does a command go on in the next line? It does while a brace is open. */
 export function isOpen(text: string): boolean {

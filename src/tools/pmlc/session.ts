@@ -1,9 +1,9 @@
 /** What pmlc does: one command after the other, on the pmlogger it is connected to. pmlc(1) */
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
 import { timeoutMs } from '../../net/dial.ts'
 import type { Context } from '../../pmapi/context.ts'
+import { controlSocketPaths } from '../../pmlogger/control-socket.ts'
 import type { Variables } from '../../sys/config.ts'
 import { processZone, readZoneFile } from '../../sys/zones.ts'
 import { makeZone, newZone, type Zone } from '../../time/zone.ts'
@@ -135,7 +135,8 @@ export class Session {
       await this.#request(command, connected, where)
     } catch (error) {
       const { code, text } = PcpError.from(error)
-      io.stderr.write(`Error receiving response from pmlogger: ${text}\n`)
+      const what = command.kind === 'newVolume' ? 'Error' : 'Error receiving response from pmlogger'
+      io.stderr.write(`${what}: ${text}\n`)
       if (!code.startsWith('PM_ERR_PERM') && code !== 'EAGAIN') await this.close()
     }
   }
@@ -238,8 +239,8 @@ export class Session {
         spec.kind === 'pid' ? pid === spec.pid : isPrimary,
       )
       if (isHere(host)) {
-        const id = spec.kind === 'pid' ? String(spec.pid) : 'primary'
-        places.push({ path: join(this.#options.variables['PCP_RUN_DIR']!, `pmlogger.${id}.socket`) })
+        const id = spec.kind === 'pid' ? spec.pid : 'primary'
+        places.push(...controlSocketPaths(this.#options.variables, id).map((path) => ({ path })))
       }
       if (logger !== undefined && logger.port > 0) places.push({ host: target, port: logger.port })
     }
