@@ -23,7 +23,10 @@ const COMMANDS: readonly (readonly [tool: string, options: string, order: 'same'
 
 /** What differs and why: a part of `tool options archive`, each with its reason. */
 const KNOWN: readonly (readonly [pattern: RegExp, reason: string])[] = [
-  [/(960624\.08\.17_v2|babylon\.pmview_v2|bozo\.client_v2)$/, 'blocks without a type: the reference swaps bytes'],
+  [
+    /(960624\.08\.17_v2|babylon\.pmview_v2|bozo\.client_v2)$/,
+    'blocks without a type: the reference swaps bytes',
+  ],
   [/pmdumplog -a (bigace_v2|old611)$/, 'instance domains at one moment, others between equal ones'],
   [/badti-4$/, 'an index that points between records is not believed'],
   [/archive-20150417\.131733$/, 'the end is found in spite of damage'],

@@ -2,7 +2,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { archive, desc, entry, indom, mark, result, type TestArchive, text, type Version } from '../archive/build.ts'
+import {
+  archive,
+  desc,
+  entry,
+  indom,
+  mark,
+  result,
+  type TestArchive,
+  text,
+  type Version,
+} from '../archive/build.ts'
 
 /** PM_TYPE_* and PM_SEM_* that the archive uses. */
 const [U32, U64, DOUBLE, STRING] = [1, 3, 5, 6]
@@ -30,7 +40,14 @@ export function sampleArchive(version: Version = 3): TestArchive {
       version,
       time,
       { pmid: id(1), type: U32, values: [[-1, value]] },
-      { pmid: id(2), type: U64, values: [[1, BigInt(value)], [2, BigInt(2 * value)]] },
+      {
+        pmid: id(2),
+        type: U64,
+        values: [
+          [1, BigInt(value)],
+          [2, BigInt(2 * value)],
+        ],
+      },
       { pmid: id(3), type: DOUBLE, values: [[-1, value]] },
       { pmid: id(4), type: STRING, values: [[-1, `at ${time}`]] },
       { pmid: id(5), type: DOUBLE, values: time === 0 ? -12357 : [] },
@@ -42,7 +59,10 @@ export function sampleArchive(version: Version = 3): TestArchive {
     meta: [
       desc({ pmid: id(1), type: U32, sem: COUNTER, units: COUNT }, 't.counter'),
       desc({ pmid: id(2), type: U64, sem: INSTANT, indom: DOMAIN, units: BYTE }, 't.instances', 't.other'),
-      indom(version, 0, DOMAIN, [[1, 'one'], [2, 'two words']]),
+      indom(version, 0, DOMAIN, [
+        [1, 'one'],
+        [2, 'two words'],
+      ]),
       desc({ pmid: id(3), type: DOUBLE, sem: DISCRETE }, 't.discrete'),
       desc({ pmid: id(4), type: STRING, sem: DISCRETE }, 't.text'),
       desc({ pmid: id(5), type: DOUBLE }, 't.failing'),
@@ -55,9 +75,14 @@ export function sampleArchive(version: Version = 3): TestArchive {
 }
 
 /** Writes the files of an archive named `a` into a new directory; `path` is the archive's. */
-export function onDisk(options: TestArchive): { readonly path: string; readonly directory: string; remove(): void } {
+export function onDisk(options: TestArchive): {
+  readonly path: string
+  readonly directory: string
+  remove(): void
+} {
   const directory = mkdtempSync(join(tmpdir(), 'archive-'))
-  for (const [name, bytes] of Object.entries(archive('a', options))) writeFileSync(join(directory, name), bytes)
+  for (const [name, bytes] of Object.entries(archive('a', options)))
+    writeFileSync(join(directory, name), bytes)
   return {
     path: join(directory, 'a'),
     directory,

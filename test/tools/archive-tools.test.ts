@@ -52,11 +52,11 @@ describe('pmlogdump', () => {
     expect(text).toBe(`
 Log finished at Thu Jan  1 00:01:10 1970 - dump in reverse order
 
-[168 bytes]
+[164 bytes]
 Thu Jan  1 00:01:10.000000 1970 (70.000000) 70 1 metric
     9.0.1 (t.counter): value 150
 
-[168 bytes]
+[164 bytes]
 Thu Jan  1 00:01:05.000000 1970 (65.000000) 65 1 metric
     9.0.1 (t.counter): value 100
 `)
@@ -112,7 +112,8 @@ Temporal Index
     expect(await runTool(pmlogdump, [path, 'no.such'])).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'pmlogdump: pmLookupName(no.such): Unknown metric name\nNo metric names can be translated, dump abandoned\n',
+      stderr:
+        'pmlogdump: pmLookupName(no.such): Unknown metric name\nNo metric names can be translated, dump abandoned\n',
     })
     const { size } = statSync(`${path}.0`)
     truncateSync(`${path}.0`, size - 4)
@@ -157,7 +158,9 @@ t.counter  9.000 7.800 1.000 20.000 5 count / sec
 
   it('corrects wrapped counters when asked to', async () => {
     const path = make()
-    const { stdout } = await runTool(pmlogsummary, ['-y', path, 't.counter'], undefined, { PCP_COUNTER_WRAP: '' })
+    const { stdout } = await runTool(pmlogsummary, ['-y', path, 't.counter'], undefined, {
+      PCP_COUNTER_WRAP: '',
+    })
     expect(stdout).toMatch(/^t\.counter {2}\d+\.\d{3} 6 count \/ sec\n$/)
   })
 

@@ -5,11 +5,18 @@
  * times of metadata are checked as well. docs/differences.md
  */
 import type { Archive } from '../../archive/archive.ts'
-import { type MemberFiles, parseFileName } from '../../archive/file-names.ts'
+import type { MemberFiles } from '../../archive/file-names.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import { FOREVER } from '../../time/arithmetic.ts'
-import { baseOf, memberFiles, openNamed, type PartFile, partsOf, writeBriefLabel } from '../lib/archive-input.ts'
+import {
+  baseOf,
+  memberFiles,
+  openNamed,
+  type PartFile,
+  partsOf,
+  writeBriefLabel,
+} from '../lib/archive-input.ts'
 import { endEarly, HELP_ROW, type OptionTable, usageText } from '../lib/options.ts'
 import { parseStandard, STANDARD, type StandardOptions } from '../lib/standard.ts'
 import type { Tool } from '../lib/tool.ts'

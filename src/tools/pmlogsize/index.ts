@@ -110,7 +110,9 @@ function showFile(path: string, wanted: SizeOptions, nameOf: NameOf, files: Arch
   let overhead = size
   for (const content of classes) {
     overhead -= content.bytes
-    io.stdout.write(`  ${content.name}: ${content.bytes} bytes [${percent(content.bytes, size)}%, ${counts(content, wanted)}]\n`)
+    io.stdout.write(
+      `  ${content.name}: ${content.bytes} bytes [${percent(content.bytes, size)}%, ${counts(content, wanted)}]\n`,
+    )
     if (wanted.detail) showShares(content, size, wanted, nameOf, io)
   }
   io.stdout.write(`  overhead: ${overhead} bytes [${percent(overhead, size)}%]\n`)
@@ -149,22 +151,24 @@ function showShares(
       return
     }
     explained += share.bytes
-    const text = name === 'data' ? metricText(share, wanted, nameOf) : indomText(share)
-    const [id, rest] = text
+    const [id, rest] = name === 'data' ? metricText(share, wanted, nameOf) : indomText(share, wanted)
     io.stdout.write(`    ${id}: ${share.bytes} bytes [${percent(share.bytes, size)}%, ${rest}\n`)
   }
 }
 
-function metricText(share: Share, { duplicates }: SizeOptions, nameOf: NameOf): [string, string] {
-  const dups =
-    duplicates && share.duplicates > 0
-      ? ` (${share.duplicateBytes} bytes for ${plural(share.duplicates, 'dup')})`
-      : ''
+function metricText(share: Share, wanted: SizeOptions, nameOf: NameOf): [string, string] {
   const name = nameOf(share.id) ?? '<noname>'
-  const values = `${plural(share.records, 'record')}, ${plural(share.items, 'value')}${dups}`
-  return [pmidStr(share.id), `${values}] (${name})`]
+  const counted = `${plural(share.records, 'record')}, ${plural(share.items, 'value')}`
+  return [pmidStr(share.id), `${counted}${repeated(share, wanted)}] (${name})`]
 }
 
-function indomText(share: Share): [string, string] {
-  return [indomStr(share.id), `${plural(share.records, 'record')}, ${plural(share.items, 'instance')}]`]
+function indomText(share: Share, wanted: SizeOptions): [string, string] {
+  const counted = `${plural(share.records, 'record')}, ${plural(share.items, 'instance')}`
+  return [indomStr(share.id), `${counted}${repeated(share, wanted)}]`]
+}
+
+function repeated({ duplicates, duplicateBytes }: Share, wanted: SizeOptions): string {
+  return wanted.duplicates && duplicates > 0
+    ? ` (${duplicateBytes} bytes for ${plural(duplicates, 'dup')})`
+    : ''
 }

@@ -2,7 +2,10 @@
 import { decodeLabel, labelSize } from '../../archive/label.ts'
 import {
   afterStamp,
+  checkIndom,
+  DELETED,
   forEachMetaRecord,
+  type IndomLayout,
   META_DESC,
   META_INDOM,
   META_INDOM_DELTA,
@@ -14,6 +17,7 @@ import {
 import { stampSize } from '../../archive/stamp.ts'
 import { indexEntrySize } from '../../archive/temporal-index.ts'
 import { type ByteSource, readBytes } from '../../base/byte-source.ts'
+import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 
 /** Bytes and records of one metric or instance domain. */
@@ -80,6 +84,7 @@ function metaClasses(view: DataView, start: number, path: string): ContentClass[
   const indoms = newClass('indoms')
   const labels = newClass('labels')
   const texts = newClass('texts')
+  const known = new Map<number, Map<number, string>>()
   const byType: { readonly [type: number]: ContentClass } = {
     [META_DESC]: metrics,
     [META_INDOM_V2]: indoms,
@@ -91,7 +96,8 @@ function metaClasses(view: DataView, start: number, path: string): ContentClass[
   }
   forEachMetaRecord(view, start, path, (at, length, type) => {
     const owner = byType[type]
-    if (owner === undefined) throw new PcpError('PM_ERR_RECTYPE', `${path}: record type ${type} at byte ${at}`)
+    if (owner === undefined)
+      throw new PcpError('PM_ERR_RECTYPE', `${path}: record type ${type} at byte ${at}`)
     owner.bytes += length - FRAME
     owner.records++
     if (owner !== indoms) return
@@ -100,8 +106,32 @@ function metaClasses(view: DataView, start: number, path: string): ContentClass[
     share.bytes += length - FRAME
     share.records++
     share.items += view.getInt32(head + 4)
+    const names = known.get(share.id) ?? new Map<number, string>()
+    known.set(share.id, names)
+    countRepeated(view, checkIndom(view, at, length, type, path), share, names)
   })
   return [metrics, indoms, labels, texts].filter(({ records }) => records > 0)
+}
+
+/** Instances that have the name they had before. */
+function countRepeated(
+  view: DataView,
+  { count, ids, offsets, names }: IndomLayout,
+  share: Share,
+  known: Map<number, string>,
+): void {
+  const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
+  for (let i = 0; i < count; i++) {
+    const offset = view.getInt32(offsets + 4 * i)
+    if (offset === DELETED) continue
+    const start = names + offset
+    const name = decodeText(bytes, start, bytes.indexOf(0, start))
+    const inst = view.getInt32(ids + 4 * i)
+    if (known.get(inst) === name) {
+      share.duplicates++
+      share.duplicateBytes += 8 + bytes.indexOf(0, start) + 1 - start
+    } else known.set(inst, name)
+  }
 }
 
 function shareOf({ shares }: ContentClass, id: number): Share {

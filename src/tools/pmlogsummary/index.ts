@@ -22,7 +22,7 @@ import { MetricBins } from './bins.ts'
 import { isNumeric, MetricSummary } from './metric-summary.ts'
 import { OPTIONS, type SummaryOptions, summaryOptions } from './options.ts'
 import { headerLine, InstanceNames, type Report, writeMetric } from './report.ts'
-import { type Scan, scanRecords, nanosSince } from './scan.ts'
+import { nanosSince, type Scan, scanRecords } from './scan.ts'
 
 /** Sums up an archive. Status 1 when it cannot be read to its end. */
 export const tool: Tool = {

@@ -1,0 +1,134 @@
+/**
+ * pmlogmv, pmlogcp and pmlogls: rename, copy and list the files of an archive as one. pmlogmv(1)
+ *
+ * Nothing of the source goes before all of the destination is there; when something fails, what was made is removed.
+ * pmlogcp and pmlogls are those of PCP 7.2.
+ */
+import { constants, copyFileSync, existsSync, linkSync, readFileSync, statSync, unlinkSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { PcpError } from '../model/errors.ts'
+import { archiveFiles } from '../sys/archive-files.ts'
+import { baseOf, partsOf } from './lib/archive-input.ts'
+import { endEarly, HELP_ROW, type OptionTable, parseOptions } from './lib/options.ts'
+import type { Tool, ToolIo } from './lib/tool.ts'
+
+const OPTIONS: OptionTable = {
+  synopsis: '[options] oldname newname',
+  rows: [
+    { heading: 'Options' },
+    { short: 'c', long: 'checksum', help: 'compare copies with what they were made from' },
+    { short: 'f', long: 'force', help: 'accept names that shells would take apart' },
+    { short: 'N', long: 'showme', help: 'show what would be done, and do nothing' },
+    { short: 'V', long: 'verbose', help: 'say what is done' },
+    HELP_ROW,
+  ],
+}
+
+/** What shells take for something else than a name. */
+const UNSAFE = /[ \t\n!"#$&'()*;<>?[\\\]`{|}~]/
+
+/** One file and where it goes. */
+interface Step {
+  readonly from: string
+  readonly to: string
+}
+
+/** Moves, copies or lists, by the name it is called by. Status 1 when nothing was done. */
+export const tool: Tool = {
+  name: 'pmlogmv',
+  summary: 'Rename, copy or list the files of an archive',
+  options: OPTIONS,
+  async run(io) {
+    const parsed = parseOptions(OPTIONS, io)
+    const has = (letter: string): boolean => parsed.given.some(({ name }) => name === letter)
+    const [source, target] = parsed.operands
+    const lists = io.progname === 'pmlogls'
+    if (parsed.problems.length === 0 && (source === undefined || (!lists && target === undefined)))
+      parsed.problems.push('insufficient arguments')
+    const status = endEarly(OPTIONS, parsed, io)
+    if (status !== undefined) return status
+    const files = archiveFiles()
+    const base = baseOf(source!, files)
+    const parts = partsOf(base, files)
+    if (parts.length === 0) throw new PcpError('ENOENT', `no files match "${source}"`)
+    if (lists) {
+      for (const { path } of parts) io.stdout.write(`${path}\n`)
+      return 0
+    }
+    const isDirectory = files.isDirectory(target!)
+    const to = isDirectory ? join(target!, basename(base)) : target!
+    const unsafe = UNSAFE.exec(to)
+    if (unsafe !== null && !has('f'))
+      throw new PcpError('EINVAL', `dstname (${to}) unsafe [shell metacharacter '${unsafe[0]}']`)
+    for (const part of ['index', 'meta'])
+      if (!parts.some((file) => file.part === part))
+        io.stderr.write(`${io.progname}: Warning: source file ${base}.${part} not found\n`)
+    const steps = parts.map(({ path }) => ({ from: path, to: to + path.slice(base.length) }))
+    const taken = steps.findLast((step) => existsSync(step.to))
+    if (taken !== undefined) throw new PcpError('EEXIST', `${taken.to}: already exists`)
+    const work = {
+      steps,
+      copies: io.progname === 'pmlogcp',
+      checks: has('c'),
+      dry: has('N'),
+      verbose: has('V'),
+    }
+    return transfer(work, io)
+  },
+}
+
+/** What to do. */
+interface Work {
+  readonly steps: readonly Step[]
+  readonly copies: boolean
+  readonly checks: boolean
+  readonly dry: boolean
+  readonly verbose: boolean
+}
+
+function transfer({ steps, copies, checks, dry, verbose }: Work, { stdout, signal }: ToolIo): number {
+  if (dry) {
+    for (const { from, to } of steps) stdout.write(`+ ${copies ? 'cp' : 'ln-or-cp'} ${from} ${to}\n`)
+    if (!copies) for (const { from } of steps) stdout.write(`+ rm ${from}\n`)
+    return 0
+  }
+  const made: string[] = []
+  try {
+    for (const { from, to } of steps) {
+      const verb = copies || !linked(from, to) ? 'copy' : 'link'
+      // Whatever is there now is ours: what was there before has been looked for, and is never written over.
+      if (verb === 'copy' && existsSync(to)) throw new PcpError('EEXIST', `${to}: already exists`)
+      made.push(to)
+      if (verb === 'copy') copy(from, to, checks)
+      if (verbose) stdout.write(`${verb} ${from} -> ${to}\n`)
+      if (signal.aborted) throw new PcpError('EINTR', 'interrupted')
+    }
+  } catch (error) {
+    for (const path of made) if (existsSync(path)) unlinkSync(path)
+    throw error
+  }
+  if (copies) return 0
+  for (const { from } of steps) {
+    unlinkSync(from)
+    if (verbose) stdout.write(`remove ${from}\n`)
+  }
+  return 0
+}
+
+/** A second name for the file; false where it would be on another file system. */
+function linked(from: string, to: string): boolean {
+  try {
+    linkSync(from, to)
+    return true
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'EEXIST') throw error
+    return false
+  }
+}
+
+function copy(from: string, to: string, checks: boolean): void {
+  copyFileSync(from, to, constants.COPYFILE_EXCL)
+  const isSame =
+    statSync(from).size === statSync(to).size && (!checks || readFileSync(from).equals(readFileSync(to)))
+  if (!isSame) throw new PcpError('EIO', `${to}: not the same as ${from} after copying`)
+}
