@@ -1,12 +1,10 @@
 /** From the access statements of a configuration and the environment to a control port. pmlogger(1) */
 
-import { dirname } from 'node:path'
 import { PcpError } from '../model/errors.ts'
 import { type AccessStatement, allOf } from '../net/access/statements.ts'
 import { SYSTEM_NAMES } from '../net/access/system-names.ts'
 import { buildAccess } from '../net/access/table.ts'
 import type { Variables } from '../sys/config.ts'
-import { makeDir } from '../sys/make-dir.ts'
 import { LOGGER_OPERATIONS } from './config.ts'
 import { type ControlOptions, ControlServer, FIRST_PORT } from './control-server.ts'
 
@@ -29,11 +27,6 @@ export async function openControl(
   const isPort = asked !== undefined && /^\d+$/.test(asked) && Number(asked) < 65_536
   if (asked !== undefined && !isPort) log(`GetPorts: ignored bad PMLOGGER_PORT = '${asked}'`)
   const localOnly = /^[1-9]/.test(env['PMLOGGER_LOCAL'] ?? '')
-  try {
-    makeDir(dirname(plan.socketPath), 0o775)
-  } catch (error) {
-    log(`GetPorts: unix domain socket failed: ${PcpError.from(error).message}`)
-  }
   return ControlServer.open({
     ...plan,
     access: table,

@@ -8,6 +8,7 @@ import { hostname } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { RecordBuffer } from '../archive/write/record-buffer.ts'
 import { decodeText } from '../base/text.ts'
+import { traceTo } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { Backoff } from '../pmapi/backoff.ts'
 import type { Context } from '../pmapi/context.ts'
@@ -52,6 +53,7 @@ export async function runFarm(path: string, settings: ProcessSettings, io: FarmI
   const log = openProcessLog(settings.logName, io.cwd, settings.checksOnly)
   const signals = new ProcessSignals(io.signal)
   try {
+    traceTo((line) => log.line(line))
     log.notice('info', 'Start')
     const entries = parseFarm(decodeText(readFileSync(resolve(io.cwd, path))), path)
     const farm = new Farm(entries, settings, io, log)

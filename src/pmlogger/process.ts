@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { RecordBuffer } from '../archive/write/record-buffer.ts'
 import { decodeText } from '../base/text.ts'
+import { traceTo } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { becomeAccount, serviceAccount } from '../net/access/account.ts'
 import type { Context } from '../pmapi/context.ts'
@@ -18,6 +19,7 @@ import { bind, wishesOf } from './bind.ts'
 import type { LoggerConfig } from './config.ts'
 import { openControl } from './control-open.ts'
 import type { ControlServer } from './control-server.ts'
+import { ownSocketPath } from './control-socket.ts'
 import type { Logger } from './logger.ts'
 import { Pool } from './pool.ts'
 import { openProcessLog } from './process-log.ts'
@@ -50,6 +52,7 @@ export async function runLogger(settings: ProcessSettings, io: ProcessIo): Promi
   const signals = new ProcessSignals(io.signal)
   const recording = new Recording(settings, io, log)
   try {
+    traceTo((line) => log.line(line))
     log.notice('info', 'Start')
     return settings.checksOnly ? await recording.check() : await recording.run(signals)
   } catch (error) {
@@ -118,9 +121,9 @@ class Recording {
     const account = username === undefined ? undefined : serviceAccount(username, this.#variables, this.#log)
     if (account !== undefined) becomeAccount(account)
     const { pid } = process
-    const socketPath = join(this.#variables['PCP_RUN_DIR']!, `pmlogger.${pid}.socket`)
     const mapDir = join(this.#variables['PCP_TMP_DIR']!, 'pmlogger')
     const warn = (text: string): void => this.#log.line(text)
+    const socketPath = ownSocketPath(this.#variables, pid, warn)
     this.#files = openRunFiles({ mapDir, socketPath, pid, isPrimary, warn })
     let config = await this.#readConfig()
     this.#control = await openControl(config.access, {

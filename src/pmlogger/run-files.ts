@@ -3,6 +3,7 @@
 import { lstatSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, join } from 'node:path'
+import { debug } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { ctime } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
@@ -52,7 +53,7 @@ export function openRunFiles(places: RunPlaces): RunFiles {
   } catch (error) {
     warn(`Warning: error creating port file dir ${mapDir}: ${PcpError.from(error).text}`)
   }
-  if (isPrimary) takePrimary(mapDir, pid)
+  if (isPrimary) takePrimary(places)
   const made: string[] = []
   const link = (target: string, path: string): void => {
     rmSync(path, { force: true })
@@ -69,7 +70,10 @@ export function openRunFiles(places: RunPlaces): RunFiles {
         link(mapPath, join(mapDir, PRIMARY))
         link(places.socketPath, socketLink)
       } catch (error) {
-        warn(`Warning: cannot write ${mapPath}: ${PcpError.from(error).message}`)
+        const { code, text } = PcpError.from(error)
+        // Loggers of people who may not write there are listed nowhere, which is no news to them.
+        if (code !== 'EACCES') warn(`Warning: cannot write ${mapPath}: ${text}`)
+        else if (debug.pmlc) warn(`pmlogger: info: no port map ${mapPath}: ${text}`)
       }
     },
     close() {
@@ -82,14 +86,25 @@ export function openRunFiles(places: RunPlaces): RunFiles {
 function removeStale(mapDir: string): void {
   for (const name of readdirSync(mapDir)) {
     const path = join(mapDir, name)
-    if (/^\d+$/.test(name) && !isAlive(Number(name))) rmSync(path, { force: true })
+    if (/^\d+$/.test(name) && !isAlive(Number(name))) removeIfAllowed(path)
   }
   const owner = primaryPid(mapDir)
-  if (owner !== undefined && !isAlive(owner)) rmSync(join(mapDir, PRIMARY), { force: true })
+  if (owner !== undefined && !isAlive(owner)) removeIfAllowed(join(mapDir, PRIMARY))
 }
 
-function takePrimary(mapDir: string, pid: number): void {
+/** What others left is for those to remove who may. */
+function removeIfAllowed(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch (error) {
+    const { code } = PcpError.from(error)
+    if (code !== 'EACCES' && code !== 'EPERM') throw error
+  }
+}
+
+function takePrimary({ mapDir, pid, warn }: RunPlaces): void {
   const owner = primaryPid(mapDir)
+  if (owner !== undefined && debug.pmlc) warn(`pmlogger: info: found primary symlink -> pid ${owner}`)
   if (owner !== undefined && owner !== pid)
     throw new PcpError(
       'EEXIST',

@@ -77,7 +77,7 @@ async function run(io: ToolIo): Promise<number> {
   const settings = settingsOf(parsed, io)
   // -V is about the archive here.
   const given = parsed.given.filter(({ name }) => name !== 'V')
-  const early = endEarly(TABLE, { given, problems: parsed.problems }, io)
+  const early = endEarly(TABLE, { ...parsed, given }, io)
   if (early !== undefined) return early
   setProcessName(tool.name, io.args)
   const { standard } = parsed
