@@ -83,12 +83,14 @@ export class DerivedMetrics {
 
   /** See `loadDerivedConfig`. */
   loadFiles(list: string, report: (text: string) => void = toStderr): number {
-    let failure: { readonly path: string; readonly error: Error } | undefined
-    const files = readDerivedFiles(list, (path, error) => {
-      failure ??= { path, error }
-    })
-    if (files.length === 0 && failure !== undefined) throw PcpError.from(failure.error, failure.path)
-    return files.reduce((count, { path, text }) => count + this.load(text, { file: path, report }), 0)
+    let count = 0
+    const refuse = (path: string, error: Error): never => {
+      throw PcpError.from(error, path)
+    }
+    for (const element of list.split(':'))
+      for (const { path, text } of readDerivedFiles(element, refuse))
+        count += this.load(text, { file: path, report })
+    return count
   }
 
   /** See `setDerivedControl`. */
@@ -156,7 +158,8 @@ export function addDerivedText(name: string, level: DerivedText, text: string): 
 
 /**
  * Defines what configuration files say: a list of files and directories by colon. Returns how many metrics; what is wrong
- * goes to `report`, by default the standard error. ENOENT... when none of them can be read. @see pmLoadDerivedConfig(3)
+ * goes to `report`, by default the standard error. ENOENT... of the first that cannot be read: what those before it say is
+ * defined, the rest is not looked at. @see pmLoadDerivedConfig(3)
  */
 export function loadDerivedConfig(list: string, report?: (text: string) => void): number {
   return PROCESS.loadFiles(list, report)

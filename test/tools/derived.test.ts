@@ -73,3 +73,12 @@ test('a file that cannot be read ends the command', async () => {
   expect(stderr).toBe('pmprobe: pmLoadDerivedConfig failed: No such file or directory\n')
   expect(status).toBe(1)
 })
+
+test('pminfo goes on with what comes before a file that cannot be read', async () => {
+  const path = file('good', 'd.one = m.a.cnt\n')
+  const list = [path, join(dir, 'none'), join(dir, 'never')].join(':')
+  const { stdout, stderr, status } = await runTool(pminfo, ['--derived', list, 'd'], datasetSource())
+  expect(stderr).toBe('pminfo: derived configuration(s) error: No such file or directory\n')
+  expect(stdout).toBe('d.one\n')
+  expect(status).toBe(0)
+})

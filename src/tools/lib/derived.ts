@@ -8,13 +8,13 @@ import type { ToolIo } from './tool.ts'
 export interface DerivedArguments {
   /** Lists of files, as --derived has them. */
   readonly files: readonly string[]
-  /** How its message begins. */
-  readonly failure?: string
+  /** Where there are such files the command goes on with what it has read: its message begins so. */
+  readonly warning?: string
 }
 
 /** Derived metrics for the contexts of one run. Throws PcpError with the message PCP's commands print. */
 export function derivedOf(
-  { files, failure = 'pmLoadDerivedConfig failed' }: DerivedArguments,
+  { files, warning }: DerivedArguments,
   variables: Variables,
   io: ToolIo,
 ): () => DerivedSetup {
@@ -25,7 +25,9 @@ export function derivedOf(
       metrics.loadFiles(list, report)
     } catch (error) {
       const { code, text } = PcpError.from(error)
-      throw new PcpError(code, `${failure}: ${text}`, { cause: error })
+      if (warning === undefined)
+        throw new PcpError(code, `pmLoadDerivedConfig failed: ${text}`, { cause: error })
+      io.stderr.write(`${io.progname}: ${warning}: ${text}\n`)
     }
   }
   return () => metrics.setup(variables, report)

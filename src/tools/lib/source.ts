@@ -25,7 +25,7 @@ export async function openContext(standard: StandardOptions, io: ToolIo): Promis
   if (standard.source === 'local') return openLocalContext(standard, io)
   const { variables } = loadConfig(io.env, { uid: process.getuid?.() ?? 0 })
   const names = standard.namespace === undefined ? undefined : loadNames(standard.namespace, io)
-  const derived = derivedOf({ files: standard.derived }, variables, io)
+  const derived = derivedOf(standard.derived, variables, io)
   const host = standard.hosts[0] ?? DEFAULT_HOST
   const { container } = standard
   const env = container === undefined ? variables : { ...variables, PCP_CONTAINER: container }
@@ -42,7 +42,7 @@ export async function openContext(standard: StandardOptions, io: ToolIo): Promis
 /** Several archives become one context. */
 async function openArchives({ archives, namespace, derived }: StandardOptions, io: ToolIo): Promise<Context> {
   const { variables } = loadConfig(io.env, { uid: process.getuid?.() ?? 0 })
-  const setup = derivedOf({ files: derived }, variables, io)
+  const setup = derivedOf(derived, variables, io)
   const names = namespace === undefined ? undefined : loadNames(namespace, io)
   // Not for those who have a collector.
   const open = io.openArchive ?? (await import('../../pmapi/archive.ts')).openArchive
@@ -81,7 +81,7 @@ async function openLocalContext(
   io: ToolIo,
 ): Promise<Context> {
   const { variables } = loadConfig(io.env, { uid: process.getuid?.() ?? 0 })
-  const setup = derivedOf({ files: derived }, variables, io)
+  const setup = derivedOf(derived, variables, io)
   const names = namespace === undefined ? undefined : loadNames(namespace, io)
   const { openLocal } = await import('../../pmcd/local-context.ts') // with all agents: not for those who have a collector
   try {

@@ -5,6 +5,7 @@ import { type DebugName, parseDebug } from '../../model/debug.ts'
 import { PcpError } from '../../model/errors.ts'
 import { parseLocalSpec } from '../../pmapi/local-spec.ts'
 import { parseInterval } from '../../time/interval.ts'
+import type { DerivedArguments } from './derived.ts'
 import {
   type GivenOption,
   HELP_ROW,
@@ -127,7 +128,7 @@ export interface StandardOptions {
   readonly namespace: { readonly file: string; readonly unique: boolean } | undefined
   readonly guimode: boolean
   readonly guiport: number | undefined
-  readonly derived: readonly string[]
+  readonly derived: DerivedArguments
   /** Edits of the table of local agents, their grammar checked. */
   readonly specLocal: readonly string[]
   readonly debug: ReadonlySet<DebugName>
@@ -363,7 +364,7 @@ class StandardReader {
       namespace: this.#namespace,
       guimode: this.#guimode,
       guiport: this.#guiport,
-      derived: this.#derived,
+      derived: { files: this.#derived },
       specLocal: this.#specLocal,
       debug: this.#debug,
     }

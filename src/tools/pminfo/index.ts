@@ -41,7 +41,8 @@ Values are those of one moment: all metrics of a batch are fetched together.`,
     const own = parsed.given.find(({ name }) => name === 's')
     if (own !== undefined) throw new PcpError('PM_ERR_NYI', `-${own.name} is not supported yet`)
     const names = needsSource(wanted) ? undefined : openNames(parsed.standard, io)
-    const derived = parsed.given.filter(({ name }) => name === 'c').map(({ value }) => value)
+    const files = parsed.given.filter(({ name }) => name === 'c').map(({ value }) => value)
+    const derived = { files, warning: 'derived configuration(s) error' }
     const context = names ?? (await openContext({ ...parsed.standard, derived }, io))
     try {
       for (const { name, value } of parsed.given) if (name === 'r') await register(context, value, io)
