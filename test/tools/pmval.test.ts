@@ -45,6 +45,10 @@ test('shows only the instances asked for', async () => {
 `
   expect((await pmval('-s', '1', '-w', '15', '-i', '"second bin"', 'demo.bin')).stdout).toContain(rows)
   expect((await pmval('-s', '1', '-w', '15', 'demo.bin["second bin"]')).stdout).toContain(rows)
+  // A name may end at its first blank; the column then has the name that was given.
+  expect((await pmval('-s', '1', '-w', '15', '-i', 'second', 'demo.bin')).stdout).toContain(
+    '\n         second \n             20 \n',
+  )
   expect((await pmval('-i', 'third', 'demo.bin')).stderr).toBe('pmval: instance third not available\n')
 })
 
