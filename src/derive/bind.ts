@@ -35,7 +35,7 @@ export type Operand =
 export type Bound =
   | { readonly kind: 'metric'; readonly meta: Meta; readonly pmid: Pmid }
   | { readonly kind: 'const'; readonly meta: Meta; readonly text: string }
-  | { readonly kind: 'none'; readonly meta: Meta }
+  | { readonly kind: 'none'; readonly meta: Meta; readonly isNovalue: boolean }
   | { readonly kind: 'negate' | 'not'; readonly meta: Meta; readonly operand: Bound }
   | ({ readonly kind: 'binary'; readonly op: BinaryOp; readonly a: Bound; readonly b: Bound } & BinaryMeta)
   | {
@@ -156,7 +156,7 @@ class Binder {
     if (expr.kind !== 'metric') return this.#bind(expr)
     const { desc, isDerived } = this.#context.operand(expr.name)
     if (!isDerived) return this.#bind(expr)
-    if (desc !== undefined) return { kind: 'none', meta: metaOf(desc) }
+    if (desc !== undefined) return { kind: 'none', meta: metaOf(desc), isNovalue: false }
     throw new Failure(`operand ${expr.name}`, 'Metadata for operand metric not available')
   }
 
@@ -176,9 +176,9 @@ class Binder {
           text: expr.value.text,
         }
       case 'novalue':
-        return { kind: 'none', meta: this.#stated(expr.stated, DEFAULT_META) }
+        return { kind: 'none', meta: this.#stated(expr.stated, DEFAULT_META), isNovalue: true }
       case 'anon':
-        return { kind: 'none', meta: { ...DEFAULT_META, type: expr.type } }
+        return { kind: 'none', meta: { ...DEFAULT_META, type: expr.type }, isNovalue: false }
       case 'defined':
         return { kind: 'const', meta: DEFAULT_META, text: this.#isDefined(expr.name) ? '1' : '0' }
       case 'negate':
@@ -280,7 +280,9 @@ class Binder {
       const { indom } = guard.meta
       const isPaired = indom === PM_INDOM_NULL || this.#context.sameIndom(indom, outcome.indom)
       // Instances of a domain that is not the values' choose nothing; the reference pairs them by position.
-      return isPaired ? { kind: 'ternary', meta: outcome, guard, a, b } : { kind: 'none', meta: outcome }
+      return isPaired
+        ? { kind: 'ternary', meta: outcome, guard, a, b }
+        : { kind: 'none', meta: outcome, isNovalue: false }
     }
     throw new Failure(outcome.aboutGuard ? `${sideStr(expr.guard)} ? ${branches}` : branches, outcome.why)
   }
@@ -288,7 +290,11 @@ class Binder {
   /** The branch that a constant guard always takes. The reference gives `novalue()` the lowest type here. */
   #chosen(expr: Expr): Bound {
     if (expr.kind !== 'novalue') return this.#branch(expr)
-    return { kind: 'none', meta: this.#stated(expr.stated, { ...DEFAULT_META, type: PM_TYPE_32 }) }
+    return {
+      kind: 'none',
+      meta: this.#stated(expr.stated, { ...DEFAULT_META, type: PM_TYPE_32 }),
+      isNovalue: true,
+    }
   }
 
   #branch(expr: Expr): Bound {

@@ -32,7 +32,11 @@ interface Options {
 }
 
 const NO_VALUES: Binding = {
-  root: { kind: 'none', meta: { type: PM_TYPE_U32, indom: PM_INDOM_NULL, sem: PM_SEM_DISCRETE, units: 0 } },
+  root: {
+    kind: 'none',
+    meta: { type: PM_TYPE_U32, indom: PM_INDOM_NULL, sem: PM_SEM_DISCRETE, units: 0 },
+    isNovalue: false,
+  },
   operands: [],
   slots: 0,
 }

@@ -239,8 +239,7 @@ function ternary(node: Bound & { kind: 'ternary' }, evaluation: Evaluation): Col
   const failed = [guard, a, b].find(({ status }) => status < 0)
   if (failed !== undefined) return noValues(type, failed.status)
   if (guard.status === 0) return noValues(type)
-  if ((a.status === 0 && node.a.kind !== 'none') || (b.status === 0 && node.b.kind !== 'none'))
-    return noValues(type)
+  if (isEmpty(node.a, a) || isEmpty(node.b, b)) return noValues(type)
   const truth = numbersOf(guard)
   const [ofA, ofB] = [branchOf(node.a, a), branchOf(node.b, b)]
   if (node.guard.meta.indom === PM_INDOM_NULL) {
@@ -249,6 +248,11 @@ function ternary(node: Bound & { kind: 'ternary' }, evaluation: Evaluation): Col
     return merged(type, other.column.inst, () => chosen)
   }
   return merged(type, guard.inst, (i) => (isTrue(truth[i]!) ? ofA : ofB))
+}
+
+/** Has a branch no values, though it is not `novalue()`? */
+function isEmpty(node: Bound, { status }: Column): boolean {
+  return status === 0 && !(node.kind === 'none' && node.isNovalue)
 }
 
 interface Branch {

@@ -125,7 +125,7 @@ export class DerivedCases {
 
   #leaf(): string {
     const random = this.#random
-    const kind = random.int(0, 13)
+    const kind = random.int(0, 14)
     if (kind < 5) {
       this.#cover('metric')
       return this.#metric()
@@ -156,6 +156,9 @@ export class DerivedCases {
         this.#cover(name)
         return `${name}(${this.#metric()})`
       }
+      case 12:
+        this.#cover('matchinst')
+        return `matchinst(/${random.pick(PATTERNS)}/, ${this.#metric()})`
       default: {
         const name = random.pick(['avg', 'count', 'max', 'min', 'sum'])
         this.#cover(name)
@@ -200,8 +203,8 @@ export function reasonFor(text: string, ours: string, theirs: string): string | 
     if (IS_CONSTANT_GUARD.test(text)) return CHOSEN
     if (theirs.includes('Dimensions are not the same') && IS_COMPARISON.test(text)) return COMPARED
   }
-  if (theirs === 'lost')
-    return /no\.such/.test(text) && /error\t/.test(ours) ? 'an unknown operand is named' : undefined
+  if (theirs === 'lost' && ours.startsWith('error\tSemantic')) return 'an unknown operand is named'
+  if (theirs === 'lost') return IS_CONSTANT_GUARD.test(text) ? CHOSEN : undefined
   if (bothFail) {
     const isAboutMkconst = ours.includes('metadata keyword expected') && caretOf(ours) === caretOf(theirs)
     if (isAboutMkconst) return 'mkconst says what it expects'
@@ -209,10 +212,10 @@ export function reasonFor(text: string, ours: string, theirs: string): string | 
     if (IS_CONSTANT_GUARD.test(text)) return CHOSEN
     return theirs.includes('Dimensions are not the same') && IS_COMPARISON.test(text) ? COMPARED : undefined
   }
+  if (IS_CONSTANT_GUARD.test(text)) return CHOSEN
   const [ourDesc] = ours.split('\t')
   const [theirDesc] = theirs.split('\t')
   if (ourDesc !== theirDesc) return descReason(text, ourDesc!, theirDesc!)
-  if (IS_CONSTANT_GUARD.test(text)) return CHOSEN
   if (/!(?!=)/.test(text)) return '! has the bytes of its type'
   const isExtreme = /^(?:max|min)\([\w.]+\)$/.test(text)
   if (/\b(?:max|min)\(/.test(text) && (!isExtreme || areMissing(ours, theirs)))
