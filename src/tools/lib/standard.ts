@@ -1,9 +1,11 @@
 /** The options that mean the same in most commands: where values come from, when, and in which zone. pmGetOptions(3) */
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import type { Timestamp } from '../../base/timestamp.ts'
 import { type DebugName, parseDebug } from '../../model/debug.ts'
 import { PcpError } from '../../model/errors.ts'
 import { parseLocalSpec } from '../../pmapi/local-spec.ts'
+import { loadConfig } from '../../sys/config.ts'
 import { parseInterval } from '../../time/interval.ts'
 import type { DerivedArguments } from './derived.ts'
 import {
@@ -189,7 +191,7 @@ const NAME_OF_ROW: ReadonlyMap<Option, StandardName> = new Map(
 class StandardReader {
   readonly problems: string[] = []
   readonly #rules: StandardRules
-  readonly #cwd: string
+  readonly #io: Pick<ToolIo, 'cwd' | 'env'>
   readonly #hosts: string[] = []
   readonly #archives: string[] = []
   readonly #window: Partial<Record<'align' | 'start' | 'finish' | 'origin', string>> = {}
@@ -207,9 +209,9 @@ class StandardReader {
   #guiport: number | undefined
   #debug: ReadonlySet<DebugName> = new Set()
 
-  constructor(rules: StandardRules, cwd: string) {
+  constructor(rules: StandardRules, io: Pick<ToolIo, 'cwd' | 'env'>) {
     this.#rules = rules
-    this.#cwd = cwd
+    this.#io = io
   }
 
   take(name: StandardName, value: string): void {
@@ -224,13 +226,13 @@ class StandardReader {
         )
         return
       case 'hostsFile':
-        this.#addHosts(readHosts(value, this.#cwd), value)
+        this.#addHosts(readHosts(value, this.#io.cwd), value)
         return
       case 'archive':
         this.#addArchives([value])
         return
       case 'archiveFolio':
-        this.#addArchives(readFolio(value, this.#cwd))
+        this.#addArchives(readFolio(value, this.#io.cwd))
         return
       case 'archiveList':
         this.#addArchives(this.#rules.many === true ? value.split(',') : [value])
@@ -344,7 +346,8 @@ class StandardReader {
     const { align, start, origin } = this.#window
     if (origin !== undefined && this.#first === undefined && !this.#local) {
       this.#first = 'archive'
-      this.#archives.push(`/var/log/pcp/pmlogger/${hostname()}`)
+      const { PCP_ARCHIVE_DIR, PCP_LOG_DIR } = loadConfig(this.#io.env).variables
+      this.#archives.push(join(PCP_ARCHIVE_DIR ?? `${PCP_LOG_DIR}/pmlogger`, hostname()))
     }
     const isArchive = this.#rules.areOperandsArchives === true || (this.#first === 'archive' && !this.#local)
     if (!isArchive && (align ?? start ?? origin) !== undefined)

@@ -98,7 +98,7 @@ afterAll(() => rmSync(dir, { recursive: true }))
 test.each(own)(
   'reads $argv with $env $flagsIn as the reference does',
   ({ argv, env = {}, flagsIn = [], result }) => {
-    const io = { ...testIo('tool', argv, env), cwd: dir }
+    const io = { ...testIo('tool', argv, { PCP_ARCHIVE_DIR: '/var/log/pcp/pmlogger', ...env }), cwd: dir }
     const table = flagsIn.includes('POSIX') ? { ...TABLE, posix: true } : TABLE
     const rules = { many: flagsIn.includes('MULTI'), mixed: flagsIn.includes('MIXED') }
     if (result.flags.includes('RUNTIME_ERR')) {
@@ -150,4 +150,10 @@ test('covers the recorded command lines', () => {
   const left = [...reasons].map(([reason, count]) => `${count} ${reason}`).join(', ')
   console.log(`command lines: ${own.length} of ${cases.length} cases; left: ${left}`)
   expect(own.length).toBeGreaterThan(150)
+})
+
+test('an origin without a source is in the archives of this host', () => {
+  const archives = (env: Record<string, string>): readonly string[] =>
+    parseStandard(TABLE, testIo('tool', ['-O', '1'], env)).standard.archives
+  expect(archives({ PCP_ARCHIVE_DIR: '/a' })).toEqual([join('/a', hostname())])
 })
