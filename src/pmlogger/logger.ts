@@ -100,6 +100,11 @@ export class Logger {
     this.replan()
   }
 
+  /** Removes an archive whose first record could not be written: its name is free again. */
+  discard(): void {
+    this.#writer.discard()
+  }
+
   /** The metrics by PMID, for whoever changes what holds for them; `replan` makes it so. */
   get metrics(): Map<Pmid, LoggedMetric> {
     return this.#metrics

@@ -14,7 +14,7 @@ const NOTHING_TO_LOG = 'Nothing to log, and not the primary logger instance ... 
 
 /**
  * Connects, looks up the metrics, makes the archive with its first record, and starts to log. PM_ERR_NODATA when there is
- * nothing to log, EEXIST when there is such an archive, and what connecting fails with.
+ * nothing to log, EEXIST when there is such an archive, and what connecting fails with, or writing: then no files are left.
  */
 export async function startLogger(settings: LoggerSettings, signal: AbortSignal): Promise<Logger> {
   const context = await settings.open(signal)
@@ -39,7 +39,12 @@ async function begin(settings: LoggerSettings, context: Context): Promise<Logger
     throw new PcpError('PM_ERR_NODATA', NOTHING_TO_LOG)
   const logger = make(settings, { context, facts, metrics, roots, label: labelOf(settings, facts) })
   log.line(`Archive basename: ${settings.archiveName}`)
-  logger.begin()
+  try {
+    logger.begin()
+  } catch (error) {
+    logger.discard()
+    throw error
+  }
   return logger
 }
 

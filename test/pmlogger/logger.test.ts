@@ -183,3 +183,24 @@ test('a disk that is full for a time loses results, not the archive', async () =
   ).toEqual(['pmlogger', 'Writing again; 3 results are lost'])
   expect(await names(output)).toContain('demo.one')
 })
+
+test('an archive whose first record finds no room leaves no files behind', async () => {
+  const output = memoryOutput('a')
+  const files = {
+    ...output,
+    create: (part: string) => {
+      const sink = output.create(part)
+      return {
+        size: 0,
+        write: (bytes: Uint8Array) => {
+          if (part === '0') throw new PcpError('ENOSPC')
+          sink.write(bytes)
+        },
+        flush: () => {},
+        close: () => {},
+      }
+    },
+  }
+  await expect(start('log on 5 msec demo.one', { files })).rejects.toMatchObject({ code: 'ENOSPC' })
+  expect([...output.contents().keys()]).toEqual([])
+})

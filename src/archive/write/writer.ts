@@ -249,8 +249,7 @@ export class ArchiveWriter {
   close(): void {
     if (this.#isClosed) return
     if (this.#start === undefined) {
-      this.#closeFiles()
-      for (const part of ['index', 'meta', String(this.#volume)]) this.#files.remove(part)
+      this.discard()
       return
     }
     try {
@@ -258,6 +257,13 @@ export class ArchiveWriter {
     } finally {
       this.#closeFiles()
     }
+  }
+
+  /** Closes and removes the files: for an archive whose beginning could not be written. Nothing after `close`. */
+  discard(): void {
+    if (this.#isClosed) return
+    this.#closeFiles()
+    for (const part of ['index', 'meta', String(this.#volume)]) this.#files.remove(part)
   }
 
   #closeFiles(): void {
