@@ -50,7 +50,7 @@ function dumpStored(dump: Dump, { base, label }: Member): void {
     const { indom, count, ids, offsets, names } = checkIndom(view, at, length, type, path)
     const { sec, nsec } = readStamp(view, at + 8, type === META_INDOM_V2 ? 2 : 3)
     const isDelta = type === META_INDOM_DELTA
-    dump.stamps.write(dump.out, sec, nsec, type === META_INDOM_V2 ? 6 : 9)
+    dump.stamps.write(dump.out, sec, nsec, label.version === 2 ? 6 : 9)
     dump.out.text(` InDom: ${indomStr(indom)}${isDelta ? ' delta' : ''} ${count} instances\n`)
     for (let i = 0; i < count; i++) {
       const id = view.getInt32(ids + 4 * i)

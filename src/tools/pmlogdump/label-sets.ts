@@ -80,7 +80,7 @@ function collect({ files }: Dump, { base, label }: Member, records: LabelRecord[
     const version = type === META_LABEL_V2 ? 2 : 3
     records.push({
       time: readStamp(view, at + 8, version),
-      digits: version === 2 ? 6 : 9,
+      digits: label.version === 2 ? 6 : 9,
       rank: LEVELS.findIndex(([known]) => known === level),
       level,
       id: view.getUint32(head + 4),
