@@ -163,7 +163,7 @@ export function parseStandard(
   rules: StandardRules = {},
 ): ParsedStandard {
   const parsed = parseOptions(table, io)
-  const reader = new StandardReader(rules, io ?? '.')
+  const reader = new StandardReader(rules, { env: io.env, cwd: io.cwd ?? '.' })
   const rows = new Set<unknown>(table.rows)
   for (const [variable, name] of ENVIRONMENT) {
     const value = io.env[variable]
