@@ -94,13 +94,30 @@ export function debugOfBits(bits: number): ReadonlySet<DebugName> {
   return names
 }
 
+/** Takes a line of diagnostics, without its newline. */
+export type TraceWriter = (line: string) => void
+
+interface Diagnostics {
+  readonly flags: Record<DebugName, boolean>
+  write: TraceWriter
+}
+
+const toConsole: TraceWriter = (line) => console.error(line)
+
+/** One for the process: a command ships in several files, and each of them has a copy of this module. */
+const KEY: unique symbol = Symbol.for('pcp-ts.diagnostics')
+const holder = globalThis as { [KEY]?: Diagnostics }
+holder[KEY] ??= {
+  flags: Object.fromEntries(DEBUG_NAMES.map((name) => [name, false])) as Record<DebugName, boolean>,
+  write: toConsole,
+}
+const diagnostics: Diagnostics = holder[KEY]
+
 /**
  * What is on in this process: `if (debug.fetch) trace('fetch', ...)` costs a field read while it is off. Change it by
  * `setDebug` and `clearDebug`.
  */
-export const debug: Readonly<Record<DebugName, boolean>> = Object.fromEntries(
-  DEBUG_NAMES.map((name) => [name, false]),
-) as Record<DebugName, boolean>
+export const debug: Readonly<Record<DebugName, boolean>> = diagnostics.flags
 
 /** Switches diagnostics on, besides those that are. PM_ERR_CONV, and no change, when a name is unknown. @see pmSetDebug(3) */
 export function setDebug(list: string): void {
@@ -115,8 +132,7 @@ export function clearDebug(list: string): void {
 function change(list: string, on: boolean): void {
   const names = parseDebug(list)
   if (names === undefined) throw new PcpError('PM_ERR_CONV', `Unknown name of a diagnostic: "${list}"`)
-  const flags = debug as Record<DebugName, boolean>
-  for (const name of names) flags[name] = on
+  for (const name of names) diagnostics.flags[name] = on
 }
 
 /** Is one of these on? `all` asks for every one. An unknown name is not on. @see pmDebug(3) */
@@ -132,20 +148,14 @@ export function debugList(): string {
   return on.length === DEBUG_NAMES.length ? 'all' : on.join(',')
 }
 
-/** Takes a line of diagnostics, without its newline. */
-export type TraceWriter = (line: string) => void
-
-const toConsole: TraceWriter = (line) => console.error(line)
-let writer: TraceWriter = toConsole
-
 /** Where lines of diagnostics go from now on; without a writer to the console, which is standard error under Node. */
 export function traceTo(write: TraceWriter = toConsole): void {
-  writer = write
+  diagnostics.write = write
 }
 
 /** Writes one line, `NAME: TEXT`. Others choose parts of the text, so control characters in it are shown as such. */
 export function trace(name: DebugName, text: string): void {
-  writer(`${name}: ${text.replace(/\p{Cc}/gu, escaped)}`)
+  diagnostics.write(`${name}: ${text.replace(/\p{Cc}/gu, escaped)}`)
 }
 
 function escaped(control: string): string {

@@ -93,3 +93,16 @@ test('a line of diagnostics stays one line', () => {
   trace('pmns', 'name "a\nb"')
   expect(lines).toEqual(['pmns: name "a\\x0ab"'])
 })
+
+test('copies of the module in one process share what is on, and where lines go', async () => {
+  const copy = (await import(
+    /* @vite-ignore */ `${'../../src/model/debug.ts'}?copy`
+  )) as typeof import('../../src/model/debug.ts')
+  expect(copy.setDebug).not.toBe(setDebug)
+  const lines: string[] = []
+  traceTo((line) => lines.push(line))
+  setDebug('fetch')
+  expect(copy.debug.fetch).toBe(true)
+  copy.trace('fetch', 'here')
+  expect(lines).toEqual(['fetch: here'])
+})
