@@ -24,12 +24,28 @@ interface Keyword {
   readonly scale: number
 }
 
-/** One side of the slash: per dimension the exponent and scale, or nothing. */
+interface Term {
+  readonly exponent: number
+  readonly scale: number
+}
+
+/** One side of the slash: the term of each dimension that has one. */
 interface Part {
-  readonly terms: ({ readonly exponent: number; readonly scale: number } | undefined)[]
+  space: Term | undefined
+  time: Term | undefined
+  count: Term | undefined
   factor: number
   extra: { readonly unit: number; readonly scale: number } | undefined
 }
+
+const NOTHING: Readonly<Part> = {
+  space: undefined,
+  time: undefined,
+  count: undefined,
+  factor: 1,
+  extra: undefined,
+}
+const NO_TERM: Combined = { dim: 0, scale: 0, over: 1, under: 1 }
 
 let keywords: Map<string, Keyword> | undefined
 
@@ -39,41 +55,62 @@ let keywords: Map<string, Keyword> | undefined
  */
 export function parseUnits(text: string): ParsedUnits {
   const slash = text.indexOf('/')
-  const over = parsePart(text, slash < 0 ? text : text.slice(0, slash))
-  const under = parsePart(text, slash < 0 ? '' : text.slice(slash + 1))
+  const lower = text.toLowerCase()
+  const over = parsePart(text, lower, 0, slash < 0 ? lower.length : slash)
+  const under = slash < 0 ? NOTHING : parsePart(text, lower, slash + 1, lower.length)
   if (over.extra !== undefined && under.extra !== undefined) {
     throw fault(text, 'extra units cannot appear in both dividend and divisor')
   }
-  const dims = [0, 0, 0]
-  const scales = [0, 0, 0]
-  let multiplier = under.factor / over.factor
-  for (const dimension of [SPACE, TIME, COUNT]) {
-    let up = over.terms[dimension]
-    let down = under.terms[dimension]
-    // A term to the power of zero leaves the other side's scale alone.
-    if (up?.exponent === 0 && down !== undefined && down.exponent !== 0) up = undefined
-    if (down?.exponent === 0 && up !== undefined && up.exponent !== 0) down = undefined
-    const dim = (up?.exponent ?? 0) - (down?.exponent ?? 0)
-    if (dim < -8 || dim > 7) throw fault(text, `${DIMENSIONS[dimension]} dimension out of bounds`)
-    dims[dimension] = dim
-    if ((up !== undefined && down !== undefined) || dim === 0) {
-      // Nothing is left to carry the scales: they become part of the multiplier.
-      if (up !== undefined) multiplier /= scaleRatio(text, dimension, up.scale) ** up.exponent
-      if (down !== undefined) multiplier *= scaleRatio(text, dimension, down.scale) ** down.exponent
-      if (dim !== 0) scales[dimension] = BASE_SCALE[dimension]!
-    } else scales[dimension] = (up ?? down)!.scale
-  }
+  const space = combined(text, SPACE, over.space, under.space)
+  const time = combined(text, TIME, over.time, under.time)
+  const count = combined(text, COUNT, over.count, under.count)
   const units = packUnits({
-    dimSpace: dims[SPACE]!,
-    dimTime: dims[TIME]!,
-    dimCount: dims[COUNT]!,
-    scaleSpace: scales[SPACE]!,
-    scaleTime: scales[TIME]!,
-    scaleCount: scales[COUNT]!,
+    dimSpace: space.dim,
+    dimTime: time.dim,
+    dimCount: count.dim,
+    scaleSpace: space.scale,
+    scaleTime: time.scale,
+    scaleCount: count.scale,
     extraUnit: over.extra?.unit ?? -(under.extra?.unit ?? 0),
     extraScale: (over.extra ?? under.extra)?.scale ?? 0,
   })
+  let multiplier = under.factor / over.factor
+  multiplier = (multiplier / space.over) * space.under
+  multiplier = (multiplier / time.over) * time.under
+  multiplier = (multiplier / count.over) * count.under
   return { units, multiplier }
+}
+
+/** What the two sides have of one dimension, together; `over` and `under` are factors that no scale is left to carry. */
+interface Combined {
+  readonly dim: number
+  readonly scale: number
+  readonly over: number
+  readonly under: number
+}
+
+function combined(
+  text: string,
+  dimension: number,
+  above: Term | undefined,
+  below: Term | undefined,
+): Combined {
+  if (above === undefined && below === undefined) return NO_TERM
+  let up = above
+  let down = below
+  // A term to the power of zero leaves the other side's scale alone.
+  if (up?.exponent === 0 && down !== undefined && down.exponent !== 0) up = undefined
+  if (down?.exponent === 0 && up !== undefined && up.exponent !== 0) down = undefined
+  const dim = (up?.exponent ?? 0) - (down?.exponent ?? 0)
+  if (dim < -8 || dim > 7) throw fault(text, `${DIMENSIONS[dimension]} dimension out of bounds`)
+  if ((up === undefined || down === undefined) && dim !== 0)
+    return { dim, scale: (up ?? down)!.scale, over: 1, under: 1 }
+  return {
+    dim,
+    scale: dim === 0 ? 0 : BASE_SCALE[dimension]!,
+    over: up === undefined ? 1 : scaleRatio(text, dimension, up.scale) ** up.exponent,
+    under: down === undefined ? 1 : scaleRatio(text, dimension, down.scale) ** down.exponent,
+  }
 }
 
 /** The units word of an agent's table entry; '' and 'none' are no units. PM_ERR_CONV, also for numbers such as `2 byte`. */
@@ -93,71 +130,114 @@ function scaleRatio(text: string, dimension: number, scale: number): number {
   return nanoseconds / 1e9
 }
 
-const NUMBER = /^-?(?:0x[0-9a-f]+(?:\.[0-9a-f]*)?(?:p[+-]?\d+)?|\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)/i
+const NUMBER = /-?(?:0x[0-9a-f]+(?:\.[0-9a-f]*)?(?:p[+-]?\d+)?|\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)/y
 
-function parsePart(text: string, part: string): Part {
-  const result: Part = { terms: [undefined, undefined, undefined], factor: 1, extra: undefined }
-  let rest = part.trimStart()
-  while (rest !== '') {
-    const used = /^[-.\d]/.test(rest)
-      ? parseNumber(text, rest, result)
-      : parseExtra(text, rest, result) || parseKeyword(text, rest, result)
-    rest = rest.slice(used).trimStart()
+/** `lower` is the text in small letters: what stands in it from `start` to `end`. */
+function parsePart(text: string, lower: string, start: number, end: number): Part {
+  const result: Part = { ...NOTHING }
+  let at = skipBlanks(lower, start, end)
+  while (at < end) {
+    const code = lower.charCodeAt(at)
+    if (code === MINUS || code === DOT || isDigit(code)) at = parseNumber(text, lower, at, result)
+    else {
+      const behind = parseExtra(text, lower, at, result)
+      at = behind > at ? behind : parseKeyword(text, lower, at, end, result)
+    }
+    at = skipBlanks(lower, at, end)
   }
   return result
 }
 
-function parseNumber(text: string, rest: string, result: Part): number {
-  const literal = NUMBER.exec(rest)?.[0]
+const CARET = 0x5e
+const MINUS = 0x2d
+const DOT = 0x2e
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || (code >= 9 && code <= 13) || (code > 0x7f && /\s/.test(String.fromCharCode(code)))
+}
+
+function skipBlanks(text: string, from: number, end: number): number {
+  let at = from
+  while (at < end && isBlank(text.charCodeAt(at))) at++
+  return at
+}
+
+function parseNumber(text: string, lower: string, at: number, result: Part): number {
+  NUMBER.lastIndex = at
+  const literal = NUMBER.exec(lower)?.[0]
   const value = literal === undefined ? Number.NaN : numberOf(literal)
   if (literal === undefined || !Number.isFinite(value)) throw fault(text, 'invalid floating point literal')
   result.factor *= value
-  return literal.length
+  return at + literal.length
 }
 
 function numberOf(literal: string): number {
-  const hex = /^(-?)0x([0-9a-f]+)\.?([0-9a-f]*)(?:p([+-]?\d+))?$/i.exec(literal)
+  const hex = /^(-?)0x([0-9a-f]+)\.?([0-9a-f]*)(?:p([+-]?\d+))?$/.exec(literal)
   if (hex === null) return Number(literal)
   const [, sign, whole, fraction, exponent] = hex
   const size = Number(`0x${whole}${fraction}`) * 2 ** (Number(exponent ?? 0) - 4 * fraction!.length)
   return sign === '-' ? -size : size
 }
 
-/** Characters that an extra unit such as `power (mW)` takes at the start of `rest`; 0 when there is none. */
-function parseExtra(text: string, rest: string, result: Part): number {
-  const lower = rest.toLowerCase()
-  for (const [i, { name, scales }] of EXTRA_UNITS.entries()) {
+/** Where an extra unit such as `power (mW)` that starts at `at` ends; `at` when there is none. */
+function parseExtra(text: string, lower: string, at: number, result: Part): number {
+  for (let i = 0; i < EXTRA_UNITS.length; i++) {
+    const { name, scales } = EXTRA_UNITS[i]!
+    if (!lower.startsWith(name, at)) continue
     for (const [j, scale] of scales.entries()) {
-      const written = `${name} (${scale})`
-      if (!lower.startsWith(written.toLowerCase())) continue
+      const written = `${name} (${scale.toLowerCase()})`
+      if (!lower.startsWith(written, at)) continue
       if (result.extra !== undefined) throw fault(text, 'multiple extra units not allowed')
       result.extra = { unit: i + 1, scale: j + 1 }
-      return written.length
+      return at + written.length
     }
   }
-  return 0
+  return at
 }
 
-function parseKeyword(text: string, rest: string, result: Part): number {
+/** Where a keyword and its exponent that start at `at` end. */
+function parseKeyword(text: string, lower: string, at: number, end: number, result: Part): number {
   keywords ??= makeKeywords()
-  const lower = rest.toLowerCase()
-  // 'count x 10^2' is the only keyword with spaces, and the longest one wins.
-  const words = /^count x 10(?:\^(?:-[1-8]|[2-7]))?(?=$|[\s^])/.exec(lower)?.[0] ?? /^[^\s^]*/.exec(lower)![0]
-  const keyword = keywords.get(words)
-  const exponent = /^\^(-?\d+)(?=$|\s)/.exec(rest.slice(words.length))
-  const hasExponent = rest[words.length] === '^'
-  const power = exponent === null ? 1 : Number(exponent[1])
-  if (
-    keyword === undefined ||
-    (hasExponent && exponent === null) ||
-    power < -8 ||
-    power > 15 ||
-    result.terms[keyword.dimension] !== undefined
-  ) {
+  const behind = wordEnd(lower, at, end)
+  const keyword = keywords.get(lower.slice(at, behind))
+  const hasExponent = behind < end && lower.charCodeAt(behind) === CARET
+  const stop = hasExponent ? exponentEnd(lower, behind + 1, end) : behind
+  const exponent = hasExponent ? (stop < 0 ? Number.NaN : Number(lower.slice(behind + 1, stop))) : 1
+  if (keyword === undefined || !(exponent >= -8 && exponent <= 15))
     throw fault(text, 'unrecognized or duplicate base unit')
+  const { dimension, scale } = keyword
+  const name = DIMENSIONS[dimension]!
+  if (result[name] !== undefined) throw fault(text, 'unrecognized or duplicate base unit')
+  result[name] = { exponent, scale }
+  return stop
+}
+
+const TEN_COUNTS = /count x 10(?:\^(?:-[1-8]|[2-7]))?(?=$|[\s^/])/y
+
+/** 'count x 10^2' is the only keyword with blanks, and the longest one wins. */
+function wordEnd(lower: string, at: number, end: number): number {
+  let behind = at
+  while (behind < end) {
+    const code = lower.charCodeAt(behind)
+    if (code === CARET || isBlank(code)) break
+    behind++
   }
-  result.terms[keyword.dimension] = { exponent: power, scale: keyword.scale }
-  return words.length + (exponent?.[0].length ?? 0)
+  if (behind - at !== 5 || !lower.startsWith(' x 10', behind) || !lower.startsWith('count', at)) return behind
+  TEN_COUNTS.lastIndex = at
+  return TEN_COUNTS.test(lower) ? TEN_COUNTS.lastIndex : behind
+}
+
+/** Where the integer ends that starts at `at` and has a blank or nothing behind it; -1 where there is none. */
+function exponentEnd(lower: string, at: number, end: number): number {
+  const first = at < end && lower.charCodeAt(at) === MINUS ? at + 1 : at
+  let behind = first
+  while (behind < end && isDigit(lower.charCodeAt(behind))) behind++
+  const isWhole = behind > first && (behind === end || isBlank(lower.charCodeAt(behind)))
+  return isWhole ? behind : -1
 }
 
 function makeKeywords(): Map<string, Keyword> {

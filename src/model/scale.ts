@@ -17,6 +17,8 @@ const TIME_STEPS: readonly bigint[] = [1n, 1000n, 1000n, 1000n, 60n, 60n]
 const EXTRA_SCALES: readonly number[] = [0, 3, 3, 3, 4]
 /** Factors are 64-bit in the reference, which divides by what is left of a larger one. */
 const LIMIT = 2n ** 64n
+/** The largest integer of both 32-bit types. */
+const LARGEST_32 = 0x7fff_ffff
 
 /** An affine map: value' = (value + before) * mult / div + after. */
 interface Affine {
@@ -44,6 +46,41 @@ const TEMPERATURES: readonly (readonly (Affine | undefined)[])[] = [
  * type. @see pmConvScale(3)
  */
 export function convScale(type: number, value: number | bigint, from: number, to: number): number | bigint {
+  const plan = planOf(from, to)
+  const scaled = applyRatio(type, value, plan)
+  const { source, target } = plan
+  return source.extraScale === target.extraScale
+    ? scaled
+    : applyAffine(type, scaled, extraMap(source, target))
+}
+
+/** What all conversions from one units word to another have in common. */
+interface Plan {
+  readonly from: number
+  readonly to: number
+  readonly source: Units
+  readonly target: Units
+  /** value' = value * mult / div. */
+  readonly mult: bigint
+  readonly div: bigint
+  /** The same as doubles. */
+  readonly multNumber: number
+  readonly divNumber: number
+}
+
+/** Plans made last, each at the place its words hash to: columns are converted value by value. */
+const PLANS: (Plan | undefined)[] = new Array<undefined>(64).fill(undefined)
+
+function planOf(from: number, to: number): Plan {
+  const place = (Math.imul(from, 0x9e3779b1) ^ Math.imul(to, 0x85ebca6b)) >>> 26
+  const known = PLANS[place]
+  if (known !== undefined && known.from === from && known.to === to) return known
+  const plan = makePlan(from, to)
+  PLANS[place] = plan
+  return plan
+}
+
+function makePlan(from: number, to: number): Plan {
   const source = withDimension(unpackUnits(from))
   const target = withDimension(unpackUnits(to))
   if (
@@ -55,9 +92,7 @@ export function convScale(type: number, value: number | bigint, from: number, to
     throw new PcpError('PM_ERR_CONV', `No conversion from ${inWords(from)} to ${inWords(to)}`)
   }
   const { mult, div } = ratio(source, target)
-  const scaled = applyRatio(type, value, mult, div)
-  const extra = source.extraScale === target.extraScale ? undefined : extraMap(source, target)
-  return extra === undefined ? scaled : applyAffine(type, scaled, extra)
+  return { from, to, source, target, mult, div, multNumber: Number(mult), divNumber: Number(div) }
 }
 
 /** Without dimension means count: 'none' and 'count' convert into each other. */
@@ -97,22 +132,40 @@ function noScale(dimension: string): PcpError {
   return new PcpError('PM_ERR_UNIT', `Units have a ${dimension} scale that nothing converts to`)
 }
 
-function applyRatio(type: number, value: number | bigint, mult: bigint, div: bigint): number | bigint {
+function applyRatio(type: number, value: number | bigint, plan: Plan): number | bigint {
   switch (type) {
     case PM_TYPE_32:
     case PM_TYPE_U32:
     case PM_TYPE_64:
     case PM_TYPE_U64:
-      if (typeof value === 'number' && !Number.isInteger(value))
-        throw new PcpError('PM_ERR_CONV', `${value} is not a value of type ${typeStr(type)}`)
-      return fitInteger((BigInt(value) * mult + div / 2n) / div, type)
+      return (
+        (typeof value === 'number' ? scaledExactly(type, value, plan) : undefined) ??
+        scaledWide(type, value, plan)
+      )
     case PM_TYPE_FLOAT:
-      return Math.fround(Number(value) * Math.fround(Math.fround(Number(mult)) / Math.fround(Number(div))))
+      return Math.fround(
+        Number(value) * Math.fround(Math.fround(plan.multNumber) / Math.fround(plan.divNumber)),
+      )
     case PM_TYPE_DOUBLE:
-      return Number(value) * (Number(mult) / Number(div))
+      return Number(value) * (plan.multNumber / plan.divNumber)
     default:
       throw new PcpError('PM_ERR_CONV', `Values of type ${typeStr(type)} have no scale`)
   }
+}
+
+/** The result where doubles give it exactly and it fits every integer type; undefined elsewhere. */
+function scaledExactly(type: number, value: number, { multNumber, divNumber }: Plan): number | undefined {
+  // As long as what is divided is below 2^53, the quotient is rounded to no integer but itself.
+  const size = value * multNumber + Math.floor(divNumber / 2)
+  if (!(size >= 0 && size <= Number.MAX_SAFE_INTEGER) || !Number.isInteger(value)) return undefined
+  const result = Math.floor(size / divNumber)
+  return result <= LARGEST_32 || type === PM_TYPE_64 || type === PM_TYPE_U64 ? result : undefined
+}
+
+function scaledWide(type: number, value: number | bigint, { mult, div }: Plan): number | bigint {
+  if (typeof value === 'number' && !Number.isInteger(value))
+    throw new PcpError('PM_ERR_CONV', `${value} is not a value of type ${typeStr(type)}`)
+  return fitInteger((BigInt(value) * mult + div / 2n) / div, type)
 }
 
 function extraMap(source: Units, target: Units): Affine {
