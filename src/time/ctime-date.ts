@@ -18,11 +18,12 @@ interface Fields {
 }
 
 const UNEXPECTED = 'unexpected value'
+const INCOMPLETE = 'more information expected'
 
 /**
  * The moment a date means. Fields larger than the first one given are those of `start`; smaller ones that are missing are
  * zero. A date before `start` that names no year may mean the next day, month or year. Throws a SyntaxError with PCP's
- * two lines.
+ * two lines, also for an hour alone: `@12` is a free-form date and means today.
  */
 export function parseCtimeDate(text: string, start: Timestamp, zone: Zone): Timestamp {
   return resolve(new CtimeReader(text).read(), start, zone)
@@ -50,10 +51,11 @@ class CtimeReader {
     this.#year()
     this.#blanks()
     if (this.#at < this.#text.length) this.#fail(this.#at)
+    if (!isEnough(fields)) throw atCaret(this.#text, this.#at, INCOMPLETE)
     return fields
   }
 
-  /** One or two numbers: a lone one is an hour if it can be, otherwise and before another one a day of the month. */
+  /** One or two numbers: one alone or before a colon is an hour if it can be, otherwise and before another one a day of the month. */
   #dayAndHour(): void {
     const fields = this.#fields
     const first = this.#number()
@@ -62,19 +64,24 @@ class CtimeReader {
       this.#at = first.at // the year, read in its own place
       return
     }
-    const isDay = fields.month !== undefined || first.value > 23 || this.#anotherFollows()
+    const isDay =
+      first.value > 23 || (!this.#colonFollows() && (fields.month !== undefined || this.#anotherFollows()))
     if (!isDay) {
       fields.hour = first.value
       return
     }
     if (first.value > 31) this.#fail(first.at)
-    // Day 0 counts as not given.
-    if (first.value > 0) fields.day = first.value
+    // Day 0 is the last of the month before, and without a month counts as not given.
+    if (first.value > 0 || fields.month !== undefined) fields.day = first.value
     const second = this.#number()
     if (second === undefined) return
     if (second.value >= 1900 && second.digits >= 4) this.#at = second.at
     else if (second.value > 23) this.#fail(second.at)
     else fields.hour = second.value
+  }
+
+  #colonFollows(): boolean {
+    return /^ *:/.test(this.#text.slice(this.#at))
   }
 
   #anotherFollows(): boolean {
@@ -163,6 +170,12 @@ class CtimeReader {
   }
 }
 
+/** An hour alone, and a weekday without a day or month, are for the free-form dates: of today, or from today on. */
+function isEnough({ weekday, month, day, hour, minute, year }: Fields): boolean {
+  if (month !== undefined || day !== undefined) return true
+  return weekday === undefined && (hour === undefined || minute !== undefined || year !== undefined)
+}
+
 function resolve(fields: Fields, start: Timestamp, zone: Zone): Timestamp {
   const from = localTime(start.sec, zone)
   if (Object.keys(fields).length === 0) return start
@@ -171,13 +184,12 @@ function resolve(fields: Fields, start: Timestamp, zone: Zone): Timestamp {
   const isWithin = fields.year === undefined && fields.month === undefined
   let day = fields.day ?? (isWithin ? from.day : 1)
   const [hour, minute, second] = [fields.hour ?? 0, fields.minute ?? 0, fields.second ?? 0]
-  const isWholeDate = fields.year !== undefined || fields.weekday !== undefined
   if (fields.year === undefined && fields.month !== undefined) {
     if (fields.month < from.month) year++
   } else if (fields.year === undefined && fields.day !== undefined) {
     if (fields.day < from.day) month++
-  } else if (!isWholeDate && fields.minute !== undefined) {
-    // As with days and months only the largest field counts; an hour alone stays on its day.
+  } else if (fields.year === undefined && fields.minute !== undefined) {
+    // As with days and months only the largest field counts.
     if (hour < from.hour) day++
   }
   const sec = localMoment(daysOf(year, month, day), hour * 3600 + minute * 60 + second, zone)

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { FOREVER } from '../../src/time/arithmetic.ts'
-import { parseTimeWindow, type TimeWindow } from '../../src/time/window.ts'
+import { parseTimeArgument, parseTimeWindow, type TimeWindow } from '../../src/time/window.ts'
 import { makeZone, type Zone } from '../../src/time/zone.ts'
 import { readVectors } from '../vectors.ts'
 
@@ -132,5 +132,32 @@ test('any text gives a window or a SyntaxError, and origins lie inside', () => {
         if (!(error instanceof SyntaxError)) throw error
       }
     }),
+  )
+})
+
+// An archive of 1998 read on 20 November 2026: moments that PCP's library gives.
+test.each([
+  ['@12', '2026-11-20T12:00'],
+  ['@00', '2026-11-20T00:00'],
+  ['@2pm', '2026-11-20T14:00'],
+  ['@Thu 12', '2026-11-26T12:00'],
+  ['@Thu 6 12:00', '1998-08-06T12:00'],
+  ['@12:00', '1998-08-07T12:00'],
+  ['@12 1998', '1998-01-01T12:00'],
+  ['@Aug 12:00', '1998-08-01T12:00'],
+  ['@Aug 6 :30', '1998-08-01T06:30'],
+  ['@Aug 0', '1998-07-31T00:00'],
+])('%s is relative to the archive only as far as PCP takes it to be', (text, moment) => {
+  const start = { sec: Date.UTC(1998, 7, 6, 18, 34, 32) / 1000, nsec: 0 }
+  const context = { start, end: FOREVER, now: Date.UTC(2026, 10, 20, 15) / 1000, zone: UTC }
+  expect(parseTimeArgument(text, context).sec).toBe(Date.parse(`${moment}Z`) / 1000)
+  const last = { sec: start.sec + 8, nsec: 0 }
+  const { origin } = parseTimeWindow({ origin: text }, { ...context, end: last })
+  expect(origin).toEqual(moment < '1998-08-06T18:34' ? start : last)
+})
+
+test('a weekday and a year make no date', () => {
+  expect(() => parseTimeWindow({ start: '@Thu 12 1998' }, now)).toThrow(
+    new SyntaxError('Thu 12 1998\n           ^ -- more information expected'),
   )
 })
