@@ -2,14 +2,27 @@
 import type { MetricDesc } from '../model/desc.ts'
 import { MetricStates } from './states.ts'
 
+/** Tasks of a metric whose last result is kept; pmlc can make any number of them, one after the other. */
+const MAX_COLUMNS = 4
+/** Instances of earlier results that are kept: domains of processes have new ones all the time. */
+const MAX_EARLIER = 1000
+
+/** What a task had of a metric the last time. */
+interface Column {
+  readonly task: string
+  readonly inst: Int32Array
+  /** Instances it asked for; undefined for all. */
+  readonly wanted: ReadonlySet<number> | undefined
+}
+
 /** A metric that is logged, or was, or that somebody wanted to be. */
 export class LoggedMetric {
   readonly name: string
   readonly desc: MetricDesc
   readonly states: MetricStates = new MetricStates()
-  /** Instances of the last result, in its order. */
-  #last: Int32Array | undefined
-  /** Those of earlier results. */
+  /** Last result of each task, the latest first. */
+  readonly #columns: Column[] = []
+  /** Instances of results before those, the latest last. */
   #earlier: Set<number> | undefined
 
   constructor(name: string, desc: MetricDesc) {
@@ -17,30 +30,48 @@ export class LoggedMetric {
     this.desc = desc
   }
 
-  /** Takes note of the instances of a result, whose column it keeps. True when they are not those of the result before. */
-  seen(inst: Int32Array): boolean {
-    const last = this.#last
-    if (last !== undefined && isSame(last, inst)) return false
-    this.#last = inst
-    if (last === undefined) return true
-    this.#earlier ??= new Set()
-    for (const id of last) this.#earlier.add(id)
-    return !isSamePopulation(last, inst)
+  /**
+   * Takes note of the instances in a result of a task, whose column it keeps, and of those the task asked for when these are
+   * not all. True when they are not those of its result before.
+   */
+  seen(task: string, inst: Int32Array, wanted?: ReadonlySet<number>): boolean {
+    const at = this.#columns.findIndex((column) => column.task === task)
+    const last = this.#columns[at]
+    if (at === 0 && last!.wanted === wanted && isSame(last!.inst, inst)) return false
+    if (last !== undefined) this.#columns.splice(at, 1)
+    this.#columns.unshift({ task, inst, wanted })
+    if (last !== undefined) this.#keep(last)
+    if (this.#columns.length > MAX_COLUMNS) this.#keep(this.#columns.pop()!)
+    return last === undefined || !isSamePopulation(last.inst, inst)
   }
 
-  /** Had the last result this instance? */
+  /** Had the last result that could have this instance a value of it? */
   isAvailable(inst: number): boolean {
-    return this.#last?.includes(inst) === true
+    const column = this.#columns.find(({ wanted }) => wanted === undefined || wanted.has(inst))
+    return column === undefined ? this.isLogged(inst) : column.inst.includes(inst)
   }
 
-  /** Is a value of this instance in the archive? */
+  /** Is a value of this instance in the archive, as far as is remembered? */
   isLogged(inst: number): boolean {
-    return this.isAvailable(inst) || this.#earlier?.has(inst) === true
+    return this.#columns.some((column) => column.inst.includes(inst)) || this.#earlier?.has(inst) === true
   }
 
-  /** Every instance there was. */
+  /** The instances that there were, the latest thousand at least. */
   get instances(): ReadonlySet<number> {
-    return new Set([...(this.#earlier ?? []), ...(this.#last ?? [])])
+    return new Set([...(this.#earlier ?? []), ...this.#columns.flatMap(({ inst }) => [...inst])])
+  }
+
+  #keep({ inst }: Column): void {
+    const earlier = this.#earlier ?? new Set<number>()
+    this.#earlier = earlier
+    for (const id of inst) {
+      earlier.delete(id)
+      earlier.add(id)
+    }
+    for (const oldest of earlier) {
+      if (earlier.size <= MAX_EARLIER) break
+      earlier.delete(oldest)
+    }
   }
 }
 
@@ -52,5 +83,5 @@ function isSame(a: Int32Array, b: Int32Array): boolean {
 
 function isSamePopulation(a: Int32Array, b: Int32Array): boolean {
   if (a.length !== b.length) return false
-  return isSame(a.slice().sort(), b.slice().sort())
+  return isSame(a, b) || isSame(a.slice().sort(), b.slice().sort())
 }

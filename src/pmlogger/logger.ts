@@ -224,7 +224,7 @@ export class Logger {
     }
     if (this.#end !== undefined) return
     const before = this.#writer.dataBytes
-    await this.#recorder.record(this.#context, result.timestamp, task.metrics, selectSets(task, result.sets))
+    await this.#recorder.record(this.#context, result.timestamp, task, selectSets(task, result.sets))
     this.#written(task, this.#writer.dataBytes - before)
   }
 

@@ -60,15 +60,32 @@ test('instances nobody wants are kept away by the profile, those of other metric
 
 test('a metric knows which instances it has had', () => {
   const made = metric(1, 7)
-  expect(made.seen(Int32Array.of(1, 2))).toBe(true)
-  expect(made.seen(Int32Array.of(1, 2))).toBe(false)
-  expect(made.seen(Int32Array.of(2, 1))).toBe(false)
-  expect(made.seen(Int32Array.of(3))).toBe(true)
-  expect([made.isAvailable(1), made.isLogged(1), made.isAvailable(3), made.isLogged(4)]).toEqual([
-    false,
-    true,
-    true,
-    false,
-  ])
+  const seen = (...ids: number[]): boolean => made.seen('a', Int32Array.from(ids))
+  expect([seen(1, 2), seen(1, 2), seen(2, 1), seen(3)]).toEqual([true, false, false, true])
+  expect([1, 3].map((inst) => made.isAvailable(inst))).toEqual([false, true])
+  expect([1, 3, 4].map((inst) => made.isLogged(inst))).toEqual([true, true, false])
   expect([...made.instances].sort()).toEqual([1, 2, 3])
+})
+
+test('tasks with other instances of a metric hide none of each other', () => {
+  const made = metric(1, 7)
+  const [ones, twos] = [new Set([1]), new Set([2])]
+  expect(made.seen('a', Int32Array.of(1), ones)).toBe(true)
+  expect(made.seen('b', Int32Array.of(2), twos)).toBe(true)
+  expect(made.seen('a', Int32Array.of(1), ones)).toBe(false)
+  expect(made.seen('b', Int32Array.of(2), twos)).toBe(false)
+  expect([1, 2].map((inst) => made.isAvailable(inst))).toEqual([true, true])
+  // The first task has other wishes now: nobody says that its old instance has gone.
+  expect(made.seen('a', Int32Array.of(3), new Set([3]))).toBe(true)
+  expect([1, 2, 3].map((inst) => made.isAvailable(inst))).toEqual([true, true, true])
+  made.seen('b', new Int32Array(0), twos)
+  expect([made.isAvailable(2), made.isLogged(2)]).toEqual([false, true])
+})
+
+test('of instances that come and go the latest are remembered', () => {
+  const made = metric(1, 7)
+  for (let inst = 0; inst < 3000; inst++) made.seen('a', Int32Array.of(inst))
+  for (let task = 0; task < 100; task++) made.seen(`task ${task}`, Int32Array.of(5000))
+  expect(made.instances.size).toBeLessThan(1100)
+  expect([0, 2999, 5000].map((inst) => made.isLogged(inst))).toEqual([false, true, true])
 })
