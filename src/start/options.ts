@@ -1,5 +1,6 @@
 /** The command line of `npm start`. */
 import { PcpError } from '../model/errors.ts'
+import { parseSizeLimit } from '../pmlogger/sizes.ts'
 import { HELP_ROW, type OptionTable, parseOptions, usageText } from '../tools/lib/options.ts'
 
 /** What the user chose. */
@@ -16,12 +17,20 @@ export interface StartOptions {
   readonly threads: readonly string[]
   /** Addresses to listen on; undefined: loopback only. 'all': every interface. */
   readonly listen: readonly string[] | undefined
+  /** Make archives. */
+  readonly records: boolean
+  /** Days after which an archive is removed. */
+  readonly keepDays: number
+  /** Bytes that archives may have together. */
+  readonly keepBytes: number
 }
 
 /** Every collector's port. */
 export const DEFAULT_PORT = 44321
 const DEFAULT_WEB_PORT = 44323
 const DEFAULT_AGENTS = 'linux,pmcd,simple'
+const DEFAULT_KEEP_DAYS = '14'
+const DEFAULT_KEEP_SIZE = '1Gb'
 
 const TABLE: OptionTable = {
   synopsis: '[options]      (npm start -- [options])',
@@ -37,6 +46,18 @@ const TABLE: OptionTable = {
     { long: 'agents', arg: 'LIST', help: `agents, separated by commas, or all (default ${DEFAULT_AGENTS})` },
     { long: 'threads', arg: 'LIST', help: 'agents that run in threads of their own, or all; default: none' },
     { long: 'listen', arg: 'ADDR', help: 'listen on this address, or all, not on loopback alone' },
+    { heading: 'Recording' },
+    { long: 'no-record', help: 'only collect: make no archives' },
+    {
+      long: 'keep-days',
+      arg: 'N',
+      help: `remove archives that ended so many days ago (default ${DEFAULT_KEEP_DAYS})`,
+    },
+    {
+      long: 'keep-size',
+      arg: 'SIZE',
+      help: `remove the oldest archives when all have more, as 500Mb (default ${DEFAULT_KEEP_SIZE})`,
+    },
     HELP_ROW,
   ],
 }
@@ -64,7 +85,21 @@ export function readOptions(args: readonly string[], known: readonly string[]): 
     agents,
     threads: threads === undefined ? [] : agentNames('--threads', threads, agents),
     listen: listen.length === 0 ? undefined : listen,
+    records: last('no-record') === undefined,
+    keepDays: dayCount(last('keep-days') ?? DEFAULT_KEEP_DAYS),
+    keepBytes: byteCount(last('keep-size') ?? DEFAULT_KEEP_SIZE),
   }
+}
+
+function dayCount(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
+  throw new PcpError('PM_ERR_ARG', `--keep-days ${text}: a number of days is at least 1`)
+}
+
+function byteCount(text: string): number {
+  const limit = parseSizeLimit(text)
+  if (limit?.kind === 'bytes') return limit.bytes
+  throw new PcpError('PM_ERR_ARG', `--keep-size ${text}: a size is a number with its unit, as 500Mb or 2Gb`)
 }
 
 function portNumber(option: string, text: string | undefined, byDefault: number): number {

@@ -12,6 +12,9 @@ export interface Place {
   readonly confPath: string
   readonly socketPath: string
   readonly logPath: string
+  /** Archives of all hosts; those of one are in a directory of its name. */
+  readonly archiveDir: string
+  readonly loggerLogPath: string
   /** What pcp.conf says. */
   readonly variables: Readonly<Record<string, string>>
 }
@@ -31,12 +34,13 @@ export function planPlace(
 ): Place {
   const home = env['HOME'] ?? '/tmp'
   const state = join(env['XDG_STATE_HOME'] ?? join(home, '.local', 'state'), 'pcp')
-  const roots =
+  const roots: Roots =
     dir === undefined
       ? {
           conf: join(env['XDG_CONFIG_HOME'] ?? join(home, '.config'), 'pcp'),
           data: join(env['XDG_DATA_HOME'] ?? join(home, '.local', 'share'), 'pcp'),
           log: join(state, 'log'),
+          archives: join(state, 'archives'),
           run:
             env['XDG_RUNTIME_DIR'] === undefined ? join(state, 'run') : join(env['XDG_RUNTIME_DIR'], 'pcp'),
         }
@@ -53,19 +57,35 @@ export function planPlace(
     PCP_PMDAS_DIR: join(roots.data, 'pmdas'),
     PCP_TMP_DIR: join(roots.data, 'tmp'),
     PCP_LOG_DIR: roots.log,
-    PCP_ARCHIVE_DIR: join(roots.log, 'pmlogger'),
+    PCP_ARCHIVE_DIR: roots.archives,
     PCP_RUN_DIR: roots.run,
   }
   return {
     confPath: join(roots.conf, 'pcp.conf'),
     socketPath: join(roots.run, 'pmcd.socket'),
     logPath: join(roots.log, 'pmcd', 'pmcd.log'),
+    archiveDir: roots.archives,
+    loggerLogPath: join(roots.log, 'pmlogger', 'pmlogger.log'),
     variables,
   }
 }
 
-function rootsIn(dir: string): { conf: string; data: string; log: string; run: string } {
-  return { conf: join(dir, 'etc'), data: join(dir, 'lib'), log: join(dir, 'log'), run: join(dir, 'run') }
+interface Roots {
+  readonly conf: string
+  readonly data: string
+  readonly log: string
+  readonly archives: string
+  readonly run: string
+}
+
+function rootsIn(dir: string): Roots {
+  return {
+    conf: join(dir, 'etc'),
+    data: join(dir, 'lib'),
+    log: join(dir, 'log'),
+    archives: join(dir, 'archives'),
+    run: join(dir, 'run'),
+  }
 }
 
 /** Makes the directories and writes pcp.conf and the agents' configuration. Throws PcpError naming the directory that cannot be written. */

@@ -1,4 +1,4 @@
-/** `npm start`: collector and agents for one user, in this process. docs/start.md */
+/** `npm start`: collector, agents and recorder for one user, in this process. docs/start.md */
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { hostname } from 'node:os'
@@ -16,6 +16,7 @@ import { openLog } from '../sys/log.ts'
 import { peerCredentials } from '../sys/native/peer-credentials.ts'
 import { DEFAULT_PORT, readOptions, type StartOptions } from './options.ts'
 import { makePlace, type Place, planPlace, usableSocketPath } from './place.ts'
+import { type RunningRecording, startRecording } from './start-recording.ts'
 
 /** What starting touches. */
 export interface StartIo {
@@ -73,10 +74,13 @@ export async function start(io: StartIo): Promise<Started | undefined> {
     log.close()
     throw error
   }
+  let recording: RunningRecording | undefined
   const started: Started = {
     collector,
     place,
     close: async () => {
+      // First: its last record asks the collector.
+      await recording?.close()
       await collector.close()
       log.close()
     },
@@ -88,7 +92,16 @@ export async function start(io: StartIo): Promise<Started | undefined> {
     await started.close()
     throw failure
   }
-  announce(started, agents, installed, io)
+  if (options.records)
+    recording = await startRecording({
+      collector,
+      place,
+      options,
+      variables,
+      binDir: io.binDir,
+      say: io.say,
+    })
+  announce(started, { agents, installed, recording, options }, io)
   return started
 }
 
@@ -149,12 +162,16 @@ function explainPort(error: Error, port: number, host: string | undefined): PcpE
   return new PcpError(code, `Cannot listen on ${host} port ${port}: ${text}`, { cause: error })
 }
 
-function announce(
-  { collector, place }: Started,
-  agents: readonly string[],
-  installed: object,
-  io: StartIo,
-): void {
+interface Announced {
+  readonly agents: readonly string[]
+  /** What an installed PCP's pcp.conf says. */
+  readonly installed: object
+  readonly recording: RunningRecording | undefined
+  readonly options: StartOptions
+}
+
+function announce({ collector, place }: Started, announced: Announced, io: StartIo): void {
+  const { agents, installed, recording, options } = announced
   const { port } = collector
   const isOpen = (family: string): boolean =>
     collector.endpoints.some((each) => each.family === family && each.error === undefined)
@@ -164,6 +181,8 @@ function announce(
   const host = isDefault ? '' : ` -h localhost:${port}`
   io.say(`pcp-ts ${VERSION}: collecting ${agents.join(', ')}`)
   io.say(`  listening  localhost:${port}${isOpen('unix') ? ` and ${place.socketPath}` : ''}`)
+  if (recording?.archive !== undefined)
+    io.say(`  recording  ${recording.archive}   (kept ${options.keepDays} days; --no-record: not at all)`)
   io.say(`  log        ${place.logPath}`)
   io.say(`  settings   ${place.confPath}   (tools of either side: PCP_CONF=${place.confPath})`)
   io.say('')
@@ -171,6 +190,10 @@ function announce(
   io.say(`  ${join(bin, 'pminfo')}${host} -t`)
   io.say(`  ${join(bin, 'pminfo')}${host} -f kernel.all.load`)
   io.say(`  ${join(bin, 'pmval')}${host} -s 5 disk.dev.read`)
+  if (recording?.archive !== undefined)
+    io.say(
+      `  ${join(bin, 'pmval')} -a ${recording.dir} kernel.all.load   (what was recorded, after a minute)`,
+    )
   io.say('')
   io.say('Ctrl-C stops everything.')
 }

@@ -21,6 +21,9 @@ test('without options: PCP port, loopback, the three agents', () => {
     agents: ['linux', 'pmcd', 'simple'],
     threads: [],
     listen: undefined,
+    records: true,
+    keepDays: 14,
+    keepBytes: 2 ** 30,
   }
   expect(readOptions([], known)).toEqual(expected)
 })
@@ -40,6 +43,10 @@ test('every option is taken', () => {
     'all',
     '--listen',
     '::1',
+    '--no-record',
+    '--keep-days',
+    '3',
+    '--keep-size=500Mb',
   ]
   const expected = {
     port: 44400,
@@ -48,6 +55,9 @@ test('every option is taken', () => {
     agents: ['simple', 'pmcd'],
     threads: ['simple'],
     listen: ['all', '::1'],
+    records: false,
+    keepDays: 3,
+    keepBytes: 500 * 2 ** 20,
   }
   expect(readOptions(args, known)).toEqual(expected)
 })
@@ -66,6 +76,9 @@ test.each([
   [['--agents', 'linux,nosuch'], '--agents: no agent is called "nosuch"; there are pmcd, linux, simple'],
   [['--threads', 'simple', '--agents', 'linux'], '--threads: no agent is called "simple"; there are linux'],
   [['--agents', ','], '--agents: name at least one of pmcd, linux, simple'],
+  [['--keep-days', '0'], '--keep-days 0: a number of days is at least 1'],
+  [['--keep-size', '500'], '--keep-size 500: a size is a number with its unit, as 500Mb or 2Gb'],
+  [['--keep-size', '2hours'], '--keep-size 2hours: a size is a number with its unit, as 500Mb or 2Gb'],
   [['--nosuch'], "unrecognized option '--nosuch'; npm start -- --help lists the options"],
   [['file'], 'Unexpected "file"; npm start -- --help lists the options'],
 ])('%j gets one clear line', (args, expected) => {

@@ -19,6 +19,7 @@ test('--dir holds everything, and its pcp.conf says where', () => {
   expect(place.socketPath).toBe(join(dir, 'run', 'pmcd.socket'))
   expect(variables['PCP_RUN_DIR']).toBe(join(dir, 'run'))
   expect(variables['PCP_LOG_DIR']).toBe(join(dir, 'log'))
+  expect(variables['PCP_ARCHIVE_DIR']).toBe(join(dir, 'archives'))
   expect(variables['PCP_BINADM_DIR']).toBe('/our/bin')
 })
 
@@ -27,6 +28,7 @@ test("without --dir state goes to the user's XDG directories", () => {
   expect(place.confPath).toBe('/home/u/.config/pcp/pcp.conf')
   expect(place.socketPath).toBe('/run/user/7/pcp/pmcd.socket')
   expect(place.logPath).toBe('/home/u/.local/state/pcp/log/pmcd/pmcd.log')
+  expect(place.archiveDir).toBe('/home/u/.local/state/pcp/archives')
 })
 
 test('an installed PCP keeps its programs, its state is left alone', () => {

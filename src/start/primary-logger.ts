@@ -1,0 +1,126 @@
+/** The primary logger of `npm start`: in this process, found by pmlc as one that runs alone would be. docs/start.md */
+import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { RecordBuffer } from '../archive/write/record-buffer.ts'
+import type { Context } from '../pmapi/context.ts'
+import { archiveName } from '../pmlogger/archive-name.ts'
+import type { LoggerConfig } from '../pmlogger/config.ts'
+import { openControl } from '../pmlogger/control-open.ts'
+import type { ControlServer } from '../pmlogger/control-server.ts'
+import { ownSocketPath } from '../pmlogger/control-socket.ts'
+import type { Logger } from '../pmlogger/logger.ts'
+import { Pool } from '../pmlogger/pool.ts'
+import { readLoggerConfig } from '../pmlogger/read-config.ts'
+import { openRunFiles, type RunFiles } from '../pmlogger/run-files.ts'
+import type { LoggerLog, LoggerSettings } from '../pmlogger/settings.ts'
+import { startLogger } from '../pmlogger/start-logger.ts'
+import { archiveOutput } from '../sys/archive-output.ts'
+import type { Variables } from '../sys/config.ts'
+import { hostZoneName, hostZoneRule } from '../sys/host-zone.ts'
+import { makeDir } from '../sys/make-dir.ts'
+import type { BegunArchive } from './recording.ts'
+
+/** What the logger is made with. */
+export interface PrimaryLoggerOptions {
+  /** Directory of the archives. */
+  readonly dir: string
+  /** Asked for each archive. */
+  readonly configPath: () => string
+  /** Environment and pcp.conf variables. */
+  readonly variables: Variables
+  /** Control connections from this host only. */
+  readonly localOnly: boolean
+  /** Connects to the collector. */
+  readonly open: (signal: AbortSignal) => Promise<Context>
+  readonly log: LoggerLog
+}
+
+/** Sorts by time, and PCP's scripts know it. */
+const NAME = '%Y%m%d.%H.%M'
+/** Interval of `default` in a configuration. */
+const DEFAULT_DELTA_MS = 60_000
+
+/** Makes one archive after the other. */
+export class PrimaryLogger {
+  readonly #options: PrimaryLoggerOptions
+  readonly #pool = new Pool()
+  readonly #buffer = new RecordBuffer()
+  #files: RunFiles | undefined
+  #control: ControlServer | undefined
+  #logger: Logger | undefined
+
+  constructor(options: PrimaryLoggerOptions) {
+    this.#options = options
+  }
+
+  /** Begins an archive, with the configuration as it is now. EEXIST where there is a primary logger; PM_ERR_CONV, EACCES, ENOSPC... */
+  async begin(signal: AbortSignal): Promise<BegunArchive> {
+    const { dir, configPath, variables, log } = this.#options
+    makeDir(dir)
+    const warn = (text: string): void => log.line(text.trimEnd())
+    const config = readLoggerConfig(configPath(), { cwd: dir, variables, warn })
+    await this.#beFound(config, warn)
+    const name = archiveName(NAME, Date.now(), (base) => existsSync(join(dir, `${base}.index`)))
+    const logger = await startLogger(this.#settings(config, name), signal)
+    this.#logger = logger
+    const { pmcdHost = '' } = logger.status(this.#zone())
+    this.#files?.publish({ port: this.#control?.port ?? 0, pmcdHost, archive: join(dir, name) })
+    return { name, ended: logger.ended, stop: (reason) => logger.stop(reason) }
+  }
+
+  /** Closes what control clients use; archives are ended before. */
+  async close(): Promise<void> {
+    await this.#control?.close()
+    this.#files?.close()
+  }
+
+  /** Takes the place of the primary logger, which may be taken, and opens its control port, once. */
+  async #beFound({ access }: LoggerConfig, warn: (text: string) => void): Promise<void> {
+    if (this.#files !== undefined) return
+    const { variables, localOnly } = this.#options
+    const { pid } = process
+    const mapDir = join(variables['PCP_TMP_DIR']!, 'pmlogger')
+    const socketPath = ownSocketPath(variables, pid, warn)
+    const files = openRunFiles({ mapDir, socketPath, pid, isPrimary: true, warn })
+    this.#control = await openControl(access, {
+      socketPath,
+      pid,
+      version: 3,
+      env: localOnly ? { ...variables, PMLOGGER_LOCAL: '1' } : variables,
+      logger: () => this.#logger,
+      zone: this.#zone(),
+      log: warn,
+    })
+    this.#files = files
+  }
+
+  #zone(): { timezone: string; zoneinfo: string } {
+    const { variables } = this.#options
+    return { timezone: hostZoneRule(variables, Date.now()), zoneinfo: hostZoneName(variables) }
+  }
+
+  #settings({ statements }: LoggerConfig, name: string): LoggerSettings {
+    const { dir, open, log } = this.#options
+    const path = join(dir, name)
+    return {
+      open,
+      source: 'local:',
+      statements,
+      defaultDeltaMs: DEFAULT_DELTA_MS,
+      files: archiveOutput(path),
+      archiveName: name,
+      archivePath: path,
+      version: 3,
+      ownHost: hostname(),
+      pid: process.pid,
+      isPrimary: true,
+      lingers: true,
+      reports: false,
+      port: () => this.#control?.port ?? 0,
+      log,
+      pool: this.#pool,
+      buffer: this.#buffer,
+    }
+  }
+}
