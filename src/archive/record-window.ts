@@ -32,6 +32,16 @@ export interface WindowTarget {
 const PM_VAL_SPTR = 2
 const NO_BYTES = new Uint8Array(0)
 
+/** The part of a record that a value set's blocks take. */
+interface Span {
+  readonly from: number
+  /** Bytes to copy: all from the first block to the last, or, where others stand between them, those of the blocks. */
+  readonly size: number
+  readonly isDense: boolean
+}
+
+const NO_SPAN: Span = { from: 0, size: 0, isDense: true }
+
 /** See the drawing above. */
 export class RecordWindow implements RecordView {
   bytes: Uint8Array = NO_BYTES
@@ -261,22 +271,54 @@ export class RecordWindow implements RecordView {
     const status = this.statuses[s]!
     const pmid = this.pmids[s]!
     if (status <= 0) return emptySet(pmid, status)
-    const inst = new Int32Array(status)
-    const word = new Int32Array(status)
-    for (let i = 0, at = this.pairs[s]!; i < status; i++, at += 8) {
-      inst[i] = this.view.getInt32(at)
-      word[i] = this.view.getInt32(at + 4)
-    }
     const format = this.formats[s]!
-    return { pmid, status, format, inst, word, bytes: format === 0 ? NO_BYTES : this.#copyBlocks(word) }
+    const blocks = format === 0 ? NO_SPAN : this.#span(s)
+    // One store for all three: that of a typed array costs more to make and to free than its words to copy.
+    const store = new ArrayBuffer(8 * status + ((blocks.size + 3) & ~3))
+    const inst = new Int32Array(store, 0, status)
+    const word = new Int32Array(store, 4 * status, status)
+    const { view } = this
+    for (let i = 0, at = this.pairs[s]!; i < status; i++, at += 8) {
+      inst[i] = view.getInt32(at)
+      word[i] = view.getInt32(at + 4)
+    }
+    if (format === 0) return { pmid, status, format, inst, word, bytes: NO_BYTES }
+    const bytes = new Uint8Array(store, 8 * status, blocks.size)
+    if (blocks.isDense) this.#copySpan(word, bytes, blocks.from)
+    else this.#copyBlocks(word, bytes)
+    return { pmid, status, format, inst, word, bytes }
+  }
+
+  /** Where the blocks of value set `s` are, checked. */
+  #span(s: number): Span {
+    const { view, offset } = this
+    const end = offset + this.length - 4
+    const pairs = this.pairs[s]!
+    const behind = pairs + 8 * this.statuses[s]!
+    let from = end
+    let to = 0
+    let total = 0
+    for (let at = pairs + 4; at < behind; at += 8) {
+      const block = offset - 8 + 4 * view.getInt32(at)
+      const size = this.#blockSize(block, end)
+      total += size
+      if (block < from) from = block
+      if (block + size > to) to = block + size
+    }
+    const isDense = to - from <= 2 * total
+    return { from, size: isDense ? to - from : total, isDense }
+  }
+
+  /** The bytes from `from` on; `word`, which pointed to blocks in them, then points into the copy. */
+  #copySpan(word: Int32Array, bytes: Uint8Array, from: number): void {
+    bytes.set(this.bytes.subarray(from, from + bytes.length))
+    const shift = this.offset - 8 - from
+    for (let i = 0; i < word.length; i++) word[i] = 4 * word[i]! + shift
   }
 
   /** The blocks that `word` points to, one behind the other; `word` then points into the copy. */
-  #copyBlocks(word: Int32Array): Uint8Array {
+  #copyBlocks(word: Int32Array, bytes: Uint8Array): void {
     const end = this.offset + this.length - 4
-    let size = 0
-    for (const one of word) size += this.#blockSize(this.blockAt(one), end)
-    const bytes = new Uint8Array(size)
     let used = 0
     for (let i = 0; i < word.length; i++) {
       const from = this.blockAt(word[i]!)
@@ -285,7 +327,6 @@ export class RecordWindow implements RecordView {
       word[i] = used
       used += length
     }
-    return bytes
   }
 
   #blockSize(at: number, end: number): number {

@@ -85,8 +85,7 @@ function narrow(op: '+' | '-' | '*', type: number, a: Float64Array, b: Float64Ar
 function wide(op: '+' | '-' | '*', type: number, a: Numbers, b: Numbers): Numbers {
   if (a instanceof Float64Array && b instanceof Float64Array) {
     const values = narrow(op, PM_TYPE_DOUBLE, a, b)
-    const least = type === PM_TYPE_U64 ? 0 : -MAX_SAFE
-    if (values.every((value) => value >= least && value <= MAX_SAFE)) return positiveZeros(values)
+    if (areExact(values, type === PM_TYPE_U64 ? 0 : -MAX_SAFE)) return values
   }
   const [x, y] = [toBig(a), toBig(b)]
   const values = new BigInt64Array(x.length)
@@ -96,10 +95,14 @@ function wide(op: '+' | '-' | '*', type: number, a: Numbers, b: Numbers): Number
   return values
 }
 
-/** A product of integers may be a negative zero, which no integer is. */
-function positiveZeros(values: Float64Array): Float64Array {
-  for (let i = 0; i < values.length; i++) values[i] = values[i]! + 0
-  return values
+/** Are all results safe integers from `least` on? A negative zero, which a product may be but no integer is, becomes zero. */
+function areExact(values: Float64Array, least: number): boolean {
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!
+    if (!(value >= least && value <= MAX_SAFE)) return false
+    values[i] = value + 0
+  }
+  return true
 }
 
 /** Nothing divided by anything is nothing, also by zero. */

@@ -37,6 +37,10 @@ const NO_NUMBERS = new Float64Array(0)
 const NO_BYTES = new Uint8Array(0)
 const SINGULAR: Int32Array = Int32Array.of(-1)
 const MAX_SAFE = Number.MAX_SAFE_INTEGER
+/** Bytes of a block with a number of 64 bits. */
+const BLOCK_64 = 12
+/** Within this, the upper half of a 64-bit integer leaves it exact as a double, whatever the lower half. */
+const MOST_HIGH = 0x1f_fffe
 
 /** No values, or an error instead of them. */
 export function noValues(type: number, status = 0): Column {
@@ -75,6 +79,7 @@ export function numbersOf({ nums, set, type, status }: Column): Numbers {
     else for (let i = 0; i < count; i++) values[i] = word[i]! >>> 0
     return values
   }
+  if (set.format !== PM_VAL_INSITU && readBlocks(set, type, values)) return values
   for (let i = 0; i < count; i++) {
     const value = extractNumber(set, i, type)
     if (isInt64(type) && !Number.isSafeInteger(value)) return exactNumbers(set, type)
@@ -83,10 +88,35 @@ export function numbersOf({ nums, set, type, status }: Column): Numbers {
   return values
 }
 
+/** Fills `values` from blocks of 64 bits; false when it takes a closer look: other blocks, integers that are no exact doubles. */
+function readBlocks({ bytes, word }: ValueSet, type: number, values: Float64Array): boolean {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const last = bytes.byteLength - BLOCK_64
+  const header = (type << 24) | BLOCK_64
+  if (type !== PM_TYPE_DOUBLE && !isInt64(type)) return false
+  for (let i = 0; i < values.length; i++) {
+    const at = word[i]!
+    if (!(at >= 0 && at <= last) || view.getInt32(at) !== header) return false
+    if (type === PM_TYPE_DOUBLE) values[i] = view.getFloat64(at + BLOCK_HEADER)
+    else {
+      const high = type === PM_TYPE_U64 ? view.getUint32(at + 4) : view.getInt32(at + 4)
+      if (high > MOST_HIGH || high < -MOST_HIGH) return false
+      values[i] = high * 0x1_0000_0000 + view.getUint32(at + 8)
+    }
+  }
+  return true
+}
+
 function exactNumbers(set: ValueSet, type: number): BigInt64Array {
   const values = new BigInt64Array(set.status)
   for (let i = 0; i < values.length; i++) values[i] = BigInt(extract(set, i, type) as number | bigint)
   return values
+}
+
+/** The column with its numbers at hand, for whoever looks at it again. PM_ERR_CONV, PM_ERR_IPC as `numbersOf`. */
+export function decoded(column: Column): Column {
+  if (column.nums !== undefined || column.status <= 0) return column
+  return columnOf(column.type, column.inst, numbersOf(column))
 }
 
 /** The same integers in 64 bits. */
@@ -177,7 +207,7 @@ export function setOf(column: Column, pmid: Pmid): ValueSet {
     for (let i = 0; i < status; i++) word[i] = values[i]! | 0
     return { pmid, status, format: PM_VAL_INSITU, inst, word, bytes: NO_BYTES }
   }
-  const size = type === PM_TYPE_FLOAT ? 8 : 12
+  const size = type === PM_TYPE_FLOAT ? 8 : BLOCK_64
   const bytes = new Uint8Array(size * status)
   const view = new DataView(bytes.buffer)
   const header = (type << 24) | size

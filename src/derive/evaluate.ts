@@ -14,6 +14,7 @@ import {
   type Column,
   columnOf,
   columnOfSet,
+  decoded,
   exactAt,
   firstOnly,
   gather,
@@ -154,8 +155,11 @@ function functionOf(node: Bound & { kind: 'function' }, evaluation: Evaluation):
   if (name === 'instant') return column
   if (name === 'scalar') return firstOnly(column)
   const before = evaluation.slots[slot]
-  evaluation.slots[slot] = { timestamp: evaluation.timestamp, column }
-  return change(column, evaluation.timestamp, before, {
+  const { timestamp } = evaluation
+  evaluation.slots[slot] = { timestamp, column }
+  const now = decoded(column)
+  evaluation.slots[slot] = { timestamp, column: now }
+  return change(now, timestamp, before, {
     name,
     type: meta.type,
     sem: operand.meta.sem,

@@ -2,7 +2,7 @@
 import type { Timestamp } from '../base/timestamp.ts'
 import { PM_SEM_COUNTER, PM_TYPE_DOUBLE } from '../model/types.ts'
 import { differences } from './arithmetic.ts'
-import { type Column, columnOf, gather, type Numbers, noValues, numbersOf, toDoubles } from './column.ts'
+import { type Column, columnOf, gather, noValues, numbersOf, toDoubles } from './column.ts'
 
 /** The operand's values at the latest fetch. */
 export interface Previous {
@@ -43,16 +43,18 @@ export function change(
 }
 
 function rates(inst: Int32Array, grown: Float64Array, elapsed: number, rule: ChangeRule): Column {
+  const { factor } = rule
   const values = new Float64Array(grown.length)
-  const kept: number[] = []
+  let hasDecrease = false
   for (let i = 0; i < values.length; i++) {
-    values[i] = (grown[i]! / elapsed) * rule.factor
-    if (rule.sem !== PM_SEM_COUNTER || !(grown[i]! < 0)) kept.push(i)
+    const change = grown[i]!
+    values[i] = (change / elapsed) * factor
+    if (change < 0) hasDecrease = true
   }
-  const isWhole = kept.length === values.length
-  return isWhole
-    ? columnOf(PM_TYPE_DOUBLE, inst, values)
-    : columnOf(PM_TYPE_DOUBLE, gatherInst(inst, kept), gather(values, kept) as Numbers)
+  if (rule.sem !== PM_SEM_COUNTER || !hasDecrease) return columnOf(PM_TYPE_DOUBLE, inst, values)
+  const kept: number[] = []
+  for (let i = 0; i < values.length; i++) if (!(grown[i]! < 0)) kept.push(i)
+  return columnOf(PM_TYPE_DOUBLE, gatherInst(inst, kept), gather(values, kept))
 }
 
 function seconds(from: Timestamp, to: Timestamp): number {
