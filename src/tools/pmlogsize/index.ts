@@ -101,7 +101,7 @@ function namesIn(base: string, files: ArchiveFiles): NameOf {
 function showFile(path: string, wanted: SizeOptions, nameOf: NameOf, files: ArchiveFiles, io: ToolIo): void {
   const parsed = parseFileName(path)!
   const source = files.open(path)
-  const { size, classes } = fileUsage(source, parsed.part, path)
+  const { size, classes } = fileUsage(source, { part: parsed.part, path, duplicates: wanted.duplicates })
   source.close()
   const stored = parsed.suffix === '' ? size : statSync(path).size
   const saved = percent(size - stored, size)
@@ -119,7 +119,11 @@ function showFile(path: string, wanted: SizeOptions, nameOf: NameOf, files: Arch
 }
 
 function percent(part: number, whole: number): number {
-  return whole === 0 ? 0 : Math.floor((100 * part) / whole + 0.5)
+  if (whole === 0) return 0
+  // As printf rounds: halves to even.
+  const exact = (100 * part) / whole
+  const up = Math.floor(exact + 0.5)
+  return up - exact === 0.5 && up % 2 === 1 ? up - 1 : up
 }
 
 function plural(count: number, what: string): string {
@@ -127,16 +131,17 @@ function plural(count: number, what: string): string {
 }
 
 function counts({ name, records, marks, shares }: ContentClass, { detail }: SizeOptions): string {
-  if (name === 'index') return records === 1 ? '1 entry' : `${records} entries`
-  const text = plural(records, 'record')
+  // Of classes there are always several, of what is in them there may be one: as PCP's.
+  if (name === 'index') return `${records} entries`
+  const text = `${records} records`
   if (name === 'indoms' && detail) {
     const instances = [...shares.values()].reduce((sum, { items }) => sum + items, 0)
-    return `${text}, ${plural(instances, 'instance')}`
+    return `${text}, ${instances} instances`
   }
   return marks === 0 ? text : `${text} (+ ${marks} <mark> records)`
 }
 
-/** The largest first, until they explain enough. */
+/** The largest first, as they come in the file where they are equal, until they explain enough. */
 function showShares(
   { name, bytes, shares }: ContentClass,
   size: number,
@@ -145,7 +150,7 @@ function showShares(
   io: ToolIo,
 ): void {
   let explained = 0
-  for (const share of [...shares.values()].sort((a, b) => b.bytes - a.bytes || a.id - b.id)) {
+  for (const share of [...shares.values()].sort((a, b) => b.bytes - a.bytes)) {
     if (100 * explained >= wanted.threshold * bytes && explained < bytes) {
       io.stdout.write('    ...\n')
       return

@@ -14,7 +14,8 @@ import {
   META_LABEL_V2,
   META_TEXT,
 } from '../../archive/meta-records.ts'
-import { stampSize } from '../../archive/stamp.ts'
+import type { RecordView } from '../../archive/record-view.ts'
+import { RecordWindow, type WindowTarget } from '../../archive/record-window.ts'
 import { indexEntrySize } from '../../archive/temporal-index.ts'
 import { type ByteSource, readBytes } from '../../base/byte-source.ts'
 import { decodeText } from '../../base/text.ts'
@@ -49,37 +50,34 @@ export interface FileUsage {
 /** Bytes of the lengths around a record. */
 const FRAME = 8
 
-/** Adds up a file. `part` is `meta`, `index` or a volume number. PM_ERR_LABEL, PM_ERR_LOGREC for a damaged file. */
-export function fileUsage(source: ByteSource, part: string, path: string): FileUsage {
-  const bytes = readBytes(source, 0, source.size)
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  const { version } = decodeLabel(bytes.subarray(0, labelSize(3)), path)
+/**
+ * Adds up a file. `part` is `meta`, `index` or a volume number. With `duplicates`, values that repeat the one before are counted.
+ * PM_ERR_LABEL, PM_ERR_LOGREC for a damaged file.
+ */
+export function fileUsage(
+  source: ByteSource,
+  { part, path, duplicates }: { readonly part: string; readonly path: string; readonly duplicates: boolean },
+): FileUsage {
+  const { version } = decodeLabel(readBytes(source, 0, labelSize(3)), path)
   const start = labelSize(version)
-  if (part === 'index') {
-    const entries = Math.floor((bytes.length - start) / indexEntrySize(version))
-    const index = newClass('index')
-    index.records = entries
-    index.bytes = entries * indexEntrySize(version)
-    return { size: bytes.length, classes: [index] }
+  const { size } = source
+  if (part === 'meta') return { size, classes: metaClasses(readBytes(source, 0, size), start, path) }
+  if (part !== 'index') {
+    const data = volumeClass({ source, path, version, volume: Number(part), member: 0, start }, duplicates)
+    return { size, classes: [data] }
   }
-  if (part === 'meta') return { size: bytes.length, classes: metaClasses(view, start, path) }
-  const data = newClass('data')
-  const volume = new VolumeUsage(view, bytes, data)
-  let at = start
-  for (; at + 4 <= bytes.length; at += view.getInt32(at)) {
-    const length = view.getInt32(at)
-    if (length < stampSize(version) + 12 || at + length > bytes.length)
-      throw new PcpError('PM_ERR_LOGREC', `${path}: damaged record at byte ${at}`)
-    volume.add(at, at + 4 + stampSize(version))
-  }
-  return { size: bytes.length, classes: [data] }
+  const index = newClass('index')
+  index.records = Math.floor((size - start) / indexEntrySize(version))
+  index.bytes = index.records * indexEntrySize(version)
+  return { size, classes: [index] }
 }
 
 function newClass(name: ContentClass['name']): ContentClass {
   return { name, bytes: 0, records: 0, marks: 0, shares: new Map() }
 }
 
-function metaClasses(view: DataView, start: number, path: string): ContentClass[] {
+function metaClasses(bytes: Uint8Array, start: number, path: string): ContentClass[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const metrics = newClass('metrics')
   const indoms = newClass('indoms')
   const labels = newClass('labels')
@@ -143,65 +141,86 @@ function shareOf({ shares }: ContentClass, id: number): Share {
   return share
 }
 
-/** The records of one data volume. */
-class VolumeUsage {
-  readonly #view: DataView
-  readonly #bytes: Uint8Array
-  readonly #data: ContentClass
-  /** The last value of each instance of each metric, as text. */
-  readonly #last = new Map<number, Map<number, string>>()
+/** Bytes of a volume that are in memory at once. */
+const WINDOW = 1 << 20
 
-  constructor(view: DataView, bytes: Uint8Array, data: ContentClass) {
-    this.#view = view
-    this.#bytes = bytes
-    this.#data = data
-  }
-
-  /** The record at `at`, whose number of value sets is at `head`. */
-  add(at: number, head: number): void {
-    const count = this.#view.getInt32(head)
-    if (count === 0) {
-      this.#data.marks++
-      return
+function volumeClass(target: WindowTarget, duplicates: boolean): ContentClass {
+  const data = newClass('data')
+  const window = new RecordWindow(true, WINDOW)
+  window.attach(target)
+  const repeats = duplicates ? new Repeats(window) : undefined
+  for (let at = target.start; ; at += window.length) {
+    const found = window.load(at)
+    if (found === 'end') return data
+    if (found === 'damage') throw window.damage()
+    if (window.count === 0) data.marks++
+    else {
+      data.records++
+      for (let s = 0; s < window.count; s++) addSet(window, s, data, repeats)
     }
-    this.#data.records++
-    for (let s = 0, set = head + 4; s < count; s++) set = this.#addSet(at, set)
+  }
+}
+
+function addSet(record: RecordView, s: number, data: ContentClass, repeats: Repeats | undefined): void {
+  const share = shareOf(data, record.pmids[s]!)
+  const values = Math.max(0, record.statuses[s]!)
+  const first = record.pairs[s]!
+  let bytes = (values > 0 ? 12 : 8) + 8 * values
+  if (record.formats[s] !== 0)
+    for (let at = first; at < first + 8 * values; at += 8)
+      bytes += (blockLength(record, record.view.getInt32(at + 4)) + 3) & ~3
+  share.records++
+  share.items += values
+  share.bytes += bytes
+  data.bytes += bytes
+  repeats?.count(share, s)
+}
+
+function blockLength(record: RecordView, word: number): number {
+  return record.view.getUint32(record.blockAt(word)) & 0xffffff
+}
+
+/** The last value of each instance of each metric of a volume, and how often it came again. */
+class Repeats {
+  readonly #record: RecordView
+  readonly #last = new Map<number, Map<number, number | Uint8Array>>()
+
+  constructor(record: RecordView) {
+    this.#record = record
   }
 
-  /** Returns where the next value set is. */
-  #addSet(record: number, set: number): number {
-    const view = this.#view
-    const id = view.getUint32(set)
-    const status = view.getInt32(set + 4)
-    const share = shareOf(this.#data, id)
-    share.records++
-    const head = status > 0 ? 12 : 8
-    let bytes = head + 8 * Math.max(0, status)
-    const isInSitu = status > 0 && view.getInt32(set + 8) === 0
-    for (let i = 0; i < status; i++) {
-      const pair = set + 12 + 8 * i
-      const word = view.getInt32(pair + 4)
-      const block = record + 4 * (word - 2)
-      const length = isInSitu ? 0 : view.getUint32(block) & 0xffffff
-      bytes += (length + 3) & ~3
-      share.items++
-      const value = isInSitu ? String(word) : this.#bytes.subarray(block, block + length).join()
-      this.#compare(share, view.getInt32(pair), value, 8 + length)
-    }
-    share.bytes += bytes
-    this.#data.bytes += bytes
-    return set + head + 8 * Math.max(0, status)
-  }
-
-  #compare(share: Share, inst: number, value: string, bytes: number): void {
+  /** Counts the values of set `s` of the record that repeat the one before. */
+  count(share: Share, s: number): void {
+    const { view, bytes, formats, pairs, statuses } = this.#record
     let last = this.#last.get(share.id)
     if (last === undefined) {
       last = new Map()
       this.#last.set(share.id, last)
     }
-    if (last.get(inst) === value) {
-      share.duplicates++
-      share.duplicateBytes += bytes
-    } else last.set(inst, value)
+    for (let i = 0, at = pairs[s]!; i < statuses[s]!; i++, at += 8) {
+      const inst = view.getInt32(at)
+      const word = view.getInt32(at + 4)
+      const before = last.get(inst)
+      if (formats[s] === 0) {
+        if (before === word) repeat(share, 8)
+        else last.set(inst, word)
+        continue
+      }
+      const from = this.#record.blockAt(word)
+      const block = bytes.subarray(from, from + blockLength(this.#record, word))
+      if (before instanceof Uint8Array && isSame(before, block)) repeat(share, 8 + block.length)
+      else last.set(inst, block.slice())
+    }
   }
+}
+
+function repeat(share: Share, bytes: number): void {
+  share.duplicates++
+  share.duplicateBytes += bytes
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
 }
