@@ -104,13 +104,13 @@ function openLoggerLog(path: string): Log {
   }
 }
 
-/** Errors are the user's business at once; the rest waits in the log. */
+/** What is lost is the user's business at once; the rest waits in the log. */
 function tellingLog(log: Log, say: (line: string) => void): LoggerLog {
   return {
     line: (text) => log.line(text),
     notice(level, text) {
       log.notice(level, text)
-      if (level === 'error') say(`recording: ${text.replace(/^pmlogger: /, '')}`)
+      if (level !== 'info') say(`recording: ${text.replace(/^pmlogger: /, '')}`)
     },
   }
 }

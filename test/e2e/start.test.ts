@@ -1,7 +1,7 @@
 /** `npm start` as a person meets it: what it says, what it refuses, and that Ctrl-C ends everything. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -117,6 +117,104 @@ test('a client by the unix socket of the written pcp.conf', async () => {
   const context = await connect(`unix:${join(dir, 'run', 'pmcd.socket')}`)
   expect((await context.children('')).map(({ name }) => name)).toEqual(['simple', 'event'])
   await context.close()
+})
+
+/** Runs one of our commands to its end. */
+async function command(name: string, ...args: string[]): Promise<{ status: number; printed: string }> {
+  const spawned = spawn(process.execPath, [join(top, 'bin', name), ...args], {
+    env: { ...process.env, PCP_CONF: join(dir, 'etc', 'pcp.conf') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let printed = ''
+  for (const stream of [spawned.stdout, spawned.stderr])
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      printed += chunk
+    })
+  const [status] = (await once(spawned, 'close')) as [number]
+  return { status, printed }
+}
+
+/** Files tell nobody when they grow. */
+async function untilLarger(path: string, bytes: number): Promise<void> {
+  while ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= bytes)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+}
+
+const archiveOf = (running: Running): string => /^ {2}recording {2}(\S+)/m.exec(running.printed())![1]!
+
+test('records what it ships a configuration for, and ends the archive in order', async () => {
+  const running = start('--port', '0')
+  await untilItSays(running, 'Ctrl-C')
+  const archive = archiveOf(running)
+  expect(archive).toMatch(/\/archives\/[^/]+\/\d{8}\.\d\d\.\d\d$/)
+  await untilLarger(`${archive}.0`, 6000)
+  running.process.kill('SIGINT')
+  expect((await ended(running)).status).toBe(0)
+  expect(await command('pmlogcheck', archive)).toEqual({ status: 0, printed: '' })
+  expect((await command('pminfo', '-a', archive, '-f', 'hinv.ncpu')).printed).toMatch(/value \d/)
+  const dump = await command('pmdumplog', archive)
+  // The last record of a logger that ended in order.
+  expect(dump.printed.trimEnd().split('\n\n').at(-1)).toMatch(/ 5 metrics\n.*pmcd\.pmlogger\.host/)
+  const log = readFileSync(join(dir, 'log', 'pmlogger', 'pmlogger.log'), 'utf8')
+  expect(log).toMatch(/Log finished/)
+  expect(log).not.toMatch(/Problem with|Warning/) // every metric of the configuration exists
+})
+
+test("records by the user's own configuration, every time into another archive; pmlc finds the logger", async () => {
+  mkdirSync(join(dir, 'etc', 'pmlogger'), { recursive: true })
+  const config = join(dir, 'etc', 'pmlogger', 'config.default')
+  writeFileSync(config, 'log mandatory on 50 msec { simple.numfetch }\n')
+  const archives: string[] = []
+  for (let i = 0; i < 2; i++) {
+    const running = start('--port', '0', '--agents', 'simple,pmcd')
+    await untilItSays(running, 'Ctrl-C')
+    const archive = archiveOf(running)
+    archives.push(archive)
+    await untilLarger(`${archive}.0`, 2000)
+    const control = spawn(process.execPath, [join(top, 'bin', 'pmlc'), '-P'], {
+      env: { ...process.env, PCP_CONF: join(dir, 'etc', 'pcp.conf') },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    let said = ''
+    control.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      said += chunk
+    })
+    control.stdin.end('status\n')
+    await once(control, 'close')
+    expect(said).toMatch(/is logging metrics from host/)
+    running.process.kill('SIGTERM')
+    await ended(running)
+    expect(await command('pmlogcheck', archive)).toEqual({ status: 0, printed: '' })
+  }
+  expect(new Set(archives).size).toBe(2)
+  const { printed } = await command(
+    'pmval',
+    '-a',
+    join(archives[0]!, '..'),
+    'simple.numfetch',
+    '-t',
+    '0.1sec',
+  )
+  expect(printed).toMatch(/Archive continues|\d\.\d+ +\d/)
+})
+
+test('where nothing can be recorded it says so, and collects', async () => {
+  writeFileSync(join(dir, 'archives'), '')
+  const running = start('--port', '0', '--agents', 'simple')
+  await untilItSays(running, 'Ctrl-C')
+  expect(running.printed()).toMatch(/^not recording: .*archives.*; this is tried again$/m)
+  const context = await connect(`unix:${join(dir, 'run', 'pmcd.socket')}`)
+  expect((await context.values(['simple.numfetch'])).toJSON().errors).toEqual({})
+  await context.close()
+  running.process.kill('SIGINT')
+  expect((await ended(running)).status).toBe(0)
+})
+
+test('--no-record makes no archives', async () => {
+  const running = start('--port', '0', '--agents', 'simple', '--no-record')
+  await untilItSays(running, 'Ctrl-C')
+  expect(running.printed()).not.toMatch(/recording/)
+  expect(existsSync(join(dir, 'archives'))).toBe(false)
 })
 
 test('a taken port gets one line with the command that uses another', async () => {

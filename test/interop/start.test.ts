@@ -1,9 +1,19 @@
 /** `npm start`, then PCP's own clients against it: nobody has anything to complain about. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hasReference, run, startOurs, type TestCollector } from './lib/programs.ts'
+import { hasReference, run, startOurs, type TestCollector, top } from './lib/programs.ts'
 
 describe.runIf(hasReference)('the reference against npm start', () => {
   let ours: TestCollector
@@ -86,5 +96,42 @@ describe.runIf(hasReference)('the reference against npm start', () => {
     expect(complaints).toEqual([])
     const size = await run('pmdumplog', ['-l', archive])
     expect(size.stdout).toMatch(/Performance metrics from host/)
+  })
+
+  test('its archives, complete or being written, plain or compressed, are read by pmlogcheck and pmval', async () => {
+    const place = join(dir, 'recorded')
+    mkdirSync(join(place, 'etc', 'pmlogger'), { recursive: true })
+    // What is shipped, ten times as often.
+    const shipped = readFileSync(join(top, 'share', 'pmlogger', 'config.default'), 'utf8')
+    writeFileSync(join(place, 'etc', 'pmlogger', 'config.default'), shipped.replace('10 sec', '1 sec'))
+    const until = async (isSo: () => boolean): Promise<void> => {
+      while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    const first = await startOurs('--dir', place)
+    const [archive = ''] = /\S*\/archives\/\S+\.\d\d\.\d\d/.exec(first.printed()) ?? []
+    await until(() => statSync(`${archive}.0`).size > 15_000)
+    const growing = await run('pmval', ['-a', archive, '-t', '1sec', 'kernel.all.load'])
+    expect({ stderr: growing.stderr, status: growing.status }).toEqual({ stderr: '', status: 0 })
+    expect(await first.stop()).toBe(0)
+    const check = async (): Promise<string> => {
+      expect(await run('pmlogcheck', [archive])).toEqual({ status: 0, stdout: '', stderr: '' })
+      const { status, stdout, stderr } = await run('pmval', ['-a', archive, '-t', '1sec', 'disk.all.read'])
+      expect({ stderr, status }).toEqual({ stderr: '', status: 0 })
+      return stdout
+    }
+    const plain = await check()
+    const folder = join(archive, '..')
+    const yesterday = Date.now() / 1000 - 90_000
+    for (const name of readdirSync(folder)) utimesSync(join(folder, name), yesterday, yesterday)
+    const second = await startOurs('--dir', place)
+    await until(
+      () =>
+        existsSync(`${archive}.0.gz`) && existsSync(`${archive}.meta.gz`) && !existsSync(`${archive}.meta`),
+    )
+    expect(await second.stop()).toBe(0)
+    expect(readdirSync(folder).filter((name) => name.endsWith('.gz'))).toHaveLength(2)
+    expect(await check()).toBe(plain)
+    const labels = await run('pmdumplog', ['-l', archive])
+    console.log(`${plain.trimEnd().split('\n').length} lines of pmval; ${labels.stdout.split('\n')[1]}`)
   })
 })
