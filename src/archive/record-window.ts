@@ -32,10 +32,13 @@ export interface WindowTarget {
 const PM_VAL_SPTR = 2
 const NO_BYTES = new Uint8Array(0)
 
+/** Blocks that take no more bytes each than this are copied in one piece, with what little may stand between them. */
+const DENSE = 24
+
 /** The part of a record that a value set's blocks take. */
 interface Span {
   readonly from: number
-  /** Bytes to copy: all from the first block to the last, or, where others stand between them, those of the blocks. */
+  /** Bytes to copy: all from the first block to the last, or those of the blocks. */
   readonly size: number
   readonly isDense: boolean
 }
@@ -70,6 +73,10 @@ export class RecordWindow implements RecordView {
   #from = 0
   #to = 0
   #isIndexed = false
+  /** Were its blocks looked at? Then those of value set `s` are from `#starts[s]` to `#ends[s]`. */
+  #isChecked = false
+  #starts = new Int32Array(0)
+  #ends = new Int32Array(0)
   #damage = ''
 
   /** `checkValues`: a record whose values do not fit into it counts as damage. */
@@ -225,21 +232,30 @@ export class RecordWindow implements RecordView {
       pairs[s] = at
       const next = at + 8 * status
       if (format !== 0 && checkBlocks) {
+        let from = end
+        let to = 0
+        let size = 0
         for (let word = at + 4; word < next; word += 8) {
           const block = origin + 4 * view.getInt32(word)
           if (block < next || block + 4 > end) return `a value block at ${block - offset} is outside`
-          const size = view.getInt32(block) & 0xffffff
-          used += (size + 3) & ~3
-          if (size < 4 || block + size > end)
-            return `a value block of ${size} bytes at ${block - offset} does not fit`
-          if (block < lowest) lowest = block
+          const length = view.getInt32(block) & 0xffffff
+          if (length < 4 || block + length > end)
+            return `a value block of ${length} bytes at ${block - offset} does not fit`
+          size += (length + 3) & ~3
+          if (block < from) from = block
+          if (block + length > to) to = block + length
         }
+        this.#starts[s] = from
+        this.#ends[s] = to
+        used += size
+        if (from < lowest) lowest = from
       }
       at = next
     }
     if (checkBlocks && (lowest !== at || used !== end - at))
       return `its value blocks take ${used} bytes, in place of the ${end - at} behind the value sets`
     this.#isIndexed = true
+    this.#isChecked = checkBlocks
     return undefined
   }
 
@@ -249,6 +265,8 @@ export class RecordWindow implements RecordView {
     this.statuses = new Int32Array(size)
     this.formats = new Uint8Array(size)
     this.pairs = new Int32Array(size)
+    this.#starts = new Int32Array(size)
+    this.#ends = new Int32Array(size)
   }
 
   find(pmid: Pmid): number {
@@ -291,22 +309,19 @@ export class RecordWindow implements RecordView {
 
   /** Where the blocks of value set `s` are, checked. */
   #span(s: number): Span {
+    if (this.#isChecked) {
+      const from = this.#starts[s]!
+      const size = this.#ends[s]! - from
+      if (size <= DENSE * this.statuses[s]!) return { from, size, isDense: true }
+    }
     const { view, offset } = this
     const end = offset + this.length - 4
     const pairs = this.pairs[s]!
     const behind = pairs + 8 * this.statuses[s]!
-    let from = end
-    let to = 0
     let total = 0
-    for (let at = pairs + 4; at < behind; at += 8) {
-      const block = offset - 8 + 4 * view.getInt32(at)
-      const size = this.#blockSize(block, end)
-      total += size
-      if (block < from) from = block
-      if (block + size > to) to = block + size
-    }
-    const isDense = to - from <= 2 * total
-    return { from, size: isDense ? to - from : total, isDense }
+    for (let at = pairs + 4; at < behind; at += 8)
+      total += this.#blockSize(offset - 8 + 4 * view.getInt32(at), end)
+    return { from: 0, size: total, isDense: false }
   }
 
   /** The bytes from `from` on; `word`, which pointed to blocks in them, then points into the copy. */
