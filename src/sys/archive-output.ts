@@ -6,6 +6,7 @@ import {
   ftruncateSync,
   linkSync,
   openSync,
+  renameSync,
   rmSync,
   unlinkSync,
   writeSync,
@@ -42,6 +43,11 @@ export interface TemporaryOutput extends ArchiveOutput {
    * are removed and Node's EEXIST is thrown. All sinks must be closed.
    */
   commit(): void
+  /**
+   * As `commit`, in the place of `old`, the files of the archive of that name, its metadata first. When that fails these are as they
+   * were.
+   */
+  replace(old: readonly string[]): void
   /** Removes the files; nothing after `commit`. */
   abandon(): void
 }
@@ -77,6 +83,23 @@ export function temporaryOutput(base: string, options: ArchiveOutputOptions = {}
       } finally {
         this.abandon()
       }
+    },
+    replace(old) {
+      const kept: string[] = []
+      try {
+        old.forEach((path, i) => {
+          renameSync(path, `${hidden}.old${i}`)
+          kept.push(path)
+        })
+        this.commit()
+      } catch (error) {
+        // The metadata, without which there is no archive, comes back last.
+        for (let i = kept.length - 1; i >= 0; i--) renameSync(`${hidden}.old${i}`, kept[i]!)
+        throw error
+      } finally {
+        this.abandon()
+      }
+      for (let i = 0; i < kept.length; i++) rmSync(`${hidden}.old${i}`, { force: true })
     },
     abandon() {
       for (const part of parts.splice(0)) rmSync(`${hidden}.${part}`, { force: true })

@@ -37,6 +37,7 @@ export const TOOLS: readonly ToolEntry[] = [
   { name: 'pmlogls', file: 'pmlogmv', load: async () => (await import('./pmlogmv.ts')).tool },
   { name: 'pmlogmv', load: async () => (await import('./pmlogmv.ts')).tool },
   { name: 'pmlogsize', load: async () => (await import('./pmlogsize/index.ts')).tool },
+  { name: 'pmlogrewrite', load: async () => (await import('./pmlogrewrite/index.ts')).tool },
   { name: 'pmlogsummary', load: async () => (await import('./pmlogsummary/index.ts')).tool },
   { name: 'pmnsadd', load: async () => (await import('./pmnsadd.ts')).tool },
   { name: 'pmnsdel', load: async () => (await import('./pmnsdel.ts')).tool },

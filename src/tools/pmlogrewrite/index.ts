@@ -1,0 +1,169 @@
+/**
+ * pmlogrewrite: changes what archives say, by rules. pmlogrewrite(1)
+ *
+ * Unlike the reference it keeps the entries of the temporal index, adds new labels to those there are, lets one rule about labels or texts
+ * have several clauses, leaves metrics with their domain where that is duplicated, and gives the output its name only when it is complete.
+ */
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { Archive } from '../../archive/archive.ts'
+import { parseFileName } from '../../archive/file-names.ts'
+import { PcpError } from '../../model/errors.ts'
+import { type TemporaryOutput, temporaryOutput } from '../../sys/archive-output.ts'
+import { endEarly, usageText } from '../lib/options.ts'
+import { Progress } from '../lib/progress.ts'
+import type { Tool, ToolIo } from '../lib/tool.ts'
+import { OPTIONS, parseRewrite, type RewriteOptions, rewriteOptions } from './options.ts'
+import type { Plan } from './plan.ts'
+import { configFiles, openInput, readPlan } from './prepare.ts'
+import { Rewriting } from './rewrite.ts'
+import { changesAnything, summary } from './summary.ts'
+
+/** Bytes of the output that are written at once: until it has its name nobody reads it. */
+const COLLECT = 1 << 18
+
+/** Changes archives by rules. */
+export const tool: Tool = {
+  name: 'pmlogrewrite',
+  summary: 'Change the metadata and values of an archive by rules',
+  description:
+    'Makes a new archive in which hosts, times, metrics, instances, help texts or labels are other than in the input, as rules say. ' +
+    'Rules about something that the input does not have change nothing; -w tells of them. Without rules the output is a copy.\n\n' +
+    'A rule says what it is about, and in braces what becomes of that:\n\n' +
+    'global { hostname -> web1  time -> -1:00:00  timezone -> "UTC" }\n\n' +
+    'indom 60.1 { iname "sda" -> "disk0"  inst 3 -> delete  indom -> 60.77 }\n\n' +
+    'metric disk.all.read { name -> disk.reads  type -> u64  units -> 0,0,1,0,0,ONE }\n\n' +
+    'text metric 60.0.* help { delete }\n\n' +
+    'label context "userid" { delete }\n\n' +
+    'A star in place of the last parts of a number means all there are. The words of rules may be written in capitals as well; # begins a comment.',
+  examples: [
+    ['pmlogrewrite -c rename.conf 20260101 fixed', 'a new archive, changed as rename.conf says'],
+    ['pmlogrewrite -iq -c fixes.d 20260101', 'in place, and only when the rules in fixes.d change something'],
+    ['pmlogrewrite -C -c rename.conf 20260101', 'what would change'],
+    ['pmlogrewrite -V 3 old new', 'the newer version of the format'],
+  ],
+  seeAlso: ['pmlogextract', 'pmloglabel', 'pmlogdump'],
+  options: OPTIONS,
+  async run(io) {
+    const parsed = parseRewrite(io)
+    const status = endEarly(OPTIONS, parsed, io)
+    if (status !== undefined) return status
+    let options: RewriteOptions
+    let configs: string[]
+    try {
+      options = rewriteOptions(parsed)
+      configs = configFiles(options.configs, io)
+    } catch (error) {
+      const { message } = PcpError.from(error)
+      if (message !== '') io.stderr.write(`${io.progname}: ${message}\n`)
+      io.stderr.write(usageText(OPTIONS, io.progname))
+      return 1
+    }
+    try {
+      const archive = openInput(options, io)
+      if (archive === undefined) return 0
+      try {
+        return await rewrite(archive, configs, options, io)
+      } finally {
+        archive.close()
+      }
+    } catch (error) {
+      if (!(error instanceof PcpError)) throw error
+      io.stderr.write(`${io.progname}: ${error.message}\n`)
+      return 1
+    }
+  },
+}
+
+async function rewrite(
+  archive: Archive,
+  configs: readonly string[],
+  options: RewriteOptions,
+  io: ToolIo,
+): Promise<number> {
+  const plan = readPlan(archive, configs, options, io)
+  if (plan === undefined) return 1
+  if (options.isVerbose) io.stdout.write(summary(plan))
+  if (options.isCheck || (options.isQuick && !changesAnything(plan))) return 0
+  const path = outputPath(archive, options, io)
+  const mode = options.isInPlace ? statSync(archive.members[0]!.meta.path).mode & 0o777 : 0o666
+  const output = temporaryOutput(path, { collect: COLLECT, mode })
+  const rewriting = new Rewriting(plan, output)
+  try {
+    return await write(rewriting, output, plan, options, io)
+  } catch (error) {
+    if (error instanceof PcpError)
+      io.stderr.write(
+        `${io.progname}: ${error.message}\nArchive "${options.output ?? options.input}" not created.\n`,
+      )
+    else throw error
+    return 1
+  } finally {
+    rewriting.close()
+    output.abandon()
+  }
+}
+
+/** Where the output goes. EEXIST when something is there that is not to be replaced. */
+function outputPath(archive: Archive, { isInPlace, output, input }: RewriteOptions, io: ToolIo): string {
+  if (isInPlace) {
+    if (archive.members.length === 1) return archive.members[0]!.base
+    throw new PcpError(
+      'PM_ERR_ARG',
+      `Error: "${input}" is more than one archive: give each of them to -i by itself`,
+    )
+  }
+  const path = resolve(io.cwd, output!)
+  const existing = ['index', 'meta', '0'].find((part) => existsSync(`${path}.${part}`))
+  if (existing !== undefined) {
+    io.stderr.write(`__pmLogNewFile: "${output}.${existing}" already exists, not over-written\n`)
+    throw new PcpError('EEXIST', `Error: __pmLogCreate(${output},v${archive.label.version}): File exists`)
+  }
+  return path
+}
+
+/** All files of an archive, its metadata first. */
+function filesOf(base: string): string[] {
+  const names = readdirSync(dirname(base)).map((name) => ({ name, parsed: parseFileName(name) }))
+  const mine = names.filter(({ parsed }) => parsed?.base === basename(base))
+  mine.sort((a, b) => Number(b.parsed!.part === 'meta') - Number(a.parsed!.part === 'meta'))
+  return mine.map(({ name }) => join(dirname(base), name))
+}
+
+/** Writes everything and gives the output its name. */
+async function write(
+  rewriting: Rewriting,
+  output: TemporaryOutput,
+  { known }: Plan,
+  options: RewriteOptions,
+  io: ToolIo,
+): Promise<number> {
+  const progress = new Progress(io, rewriting.bytes)
+  try {
+    rewriting.metadata()
+    for (const _ of rewriting.volumes()) {
+      progress.update(rewriting.bytesRead)
+      await new Promise((proceed) => setImmediate(proceed))
+      io.signal.throwIfAborted()
+    }
+  } finally {
+    progress.clear()
+  }
+  const { damage } = rewriting
+  const name = options.output ?? options.input
+  if (damage !== undefined) {
+    io.stderr.write(`${io.progname}: Error: __pmLogRead[log ${options.input}]: ${damage.error.text}\n`)
+    const where = `byte offset ${damage.offset} into a file of ${damage.size} bytes`
+    io.stderr.write(`${io.progname}: Error occurred at ${where}.\n`)
+    if (!options.isDesperate || options.isInPlace) {
+      io.stderr.write(`Archive "${name}" not created.\n`)
+      return 1
+    }
+    io.stderr.write('The last record, and the remainder of this file will not be processed.\n')
+    io.stderr.write(`Archive "${name}" creation truncated.\n`)
+  }
+  rewriting.finish()
+  if (options.isInPlace) output.replace(filesOf(known.archive.members[0]!.base))
+  else output.commit()
+  return damage === undefined ? 0 : 1
+}

@@ -1,0 +1,138 @@
+/** What rewriting rules may refer to: the metrics, instances, texts and labels of the input. docs/formats/archive.md §4 */
+import type { Archive } from '../../archive/archive.ts'
+import {
+  afterStamp,
+  forEachMetaRecord,
+  META_DESC,
+  META_INDOM,
+  META_INDOM_DELTA,
+  META_INDOM_V2,
+  META_LABEL,
+  META_LABEL_V2,
+  META_TEXT,
+  TEXT_HELP,
+  TEXT_INDOM,
+  TEXT_ONELINE,
+  TEXT_PMID,
+} from '../../archive/meta-records.ts'
+import type { ArchiveVersion } from '../../archive/stamp.ts'
+import type { MetricDesc } from '../../model/desc.ts'
+import { isError, PcpError } from '../../model/errors.ts'
+import { type Indom, indomStr, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
+
+/** A help text of the input. */
+export interface KnownText {
+  readonly kind: 'metric' | 'indom'
+  readonly id: number
+  readonly level: 'oneline' | 'help'
+}
+
+/** A thing that has labels. */
+export interface KnownLabels {
+  readonly level: number
+  readonly id: number
+}
+
+/** An instance with the name it had last. */
+export interface KnownInstance {
+  readonly id: number
+  readonly name: string
+}
+
+/** Level bits of labels without those that only say something about a label. */
+const LEVEL_BITS = 0x3f
+
+/** See above; everything in the order of the metadata files. */
+export class Known {
+  readonly archive: Archive
+  /** Version of the output. */
+  readonly version: ArchiveVersion
+  readonly indoms: readonly Indom[]
+  readonly texts: readonly KnownText[]
+  readonly labels: readonly KnownLabels[]
+
+  constructor(archive: Archive, version: ArchiveVersion) {
+    this.archive = archive
+    this.version = version
+    const indoms = new Set<Indom>()
+    const texts = new Map<string, KnownText>()
+    const labels = new Map<string, KnownLabels>()
+    for (const { meta } of archive.members) {
+      const view = new DataView(meta.bytes.buffer, meta.bytes.byteOffset, meta.bytes.length)
+      forEachMetaRecord(view, meta.start, meta.path, (at, _, type) => {
+        if (type === META_INDOM || type === META_INDOM_V2 || type === META_INDOM_DELTA)
+          indoms.add(view.getUint32(afterStamp(at, type)))
+        else if (type === META_TEXT) {
+          const what = view.getInt32(at + 8)
+          const id = view.getUint32(at + 12)
+          const kind = (what & TEXT_INDOM) !== 0 ? 'indom' : 'metric'
+          const level = (what & TEXT_ONELINE) !== 0 ? 'oneline' : 'help'
+          if ((what & (TEXT_PMID | TEXT_INDOM)) !== 0 && (what & (TEXT_ONELINE | TEXT_HELP)) !== 0)
+            texts.set(`${what} ${id}`, { kind, id, level })
+        } else if (type === META_LABEL || type === META_LABEL_V2) {
+          const head = afterStamp(at, type)
+          const level = view.getInt32(head) & LEVEL_BITS
+          const id = view.getUint32(head + 4)
+          labels.set(`${level} ${id}`, { level, id })
+        } else if (type !== META_DESC)
+          throw new PcpError('PM_ERR_RECTYPE', `${meta.path}: record type ${type}`)
+      })
+    }
+    this.indoms = [...indoms]
+    this.texts = [...texts.values()]
+    this.labels = [...labels.values()]
+  }
+
+  /** Descriptors of all metrics. */
+  get descs(): ReadonlyMap<Pmid, MetricDesc> {
+    return this.archive.metadata.descs
+  }
+
+  /** The descriptor of a name. PM_ERR_NAME for an unknown one, PM_ERR_NONLEAF for one that has names below it. */
+  metric(name: string): MetricDesc {
+    const id = this.archive.metadata.lookup(name)
+    if (isError(id)) throw id
+    const desc = this.descs.get(id)
+    if (desc === undefined) throw new PcpError('PM_ERR_NAME', `Unknown metric name: "${name}"`)
+    return desc
+  }
+
+  /** The PMID that has a name, if there is one. */
+  pmidOf(name: string): Pmid | undefined {
+    const id = this.archive.metadata.lookup(name)
+    return isError(id) ? undefined : id
+  }
+
+  /** A metric's first name; undefined for one that has none. */
+  nameOf(pmid: Pmid): string | undefined {
+    const names = this.archive.metadata.names.namesOf(pmid)
+    return isError(names) ? undefined : names[0]
+  }
+
+  /** All instances there ever are in a domain, with the names they had last; [] for an unknown one. */
+  instances(indom: Indom): readonly KnownInstance[] {
+    if (indom === PM_INDOM_NULL || !this.archive.metadata.indoms.includes(indom)) return []
+    const { ids, names } = this.archive.metadata.instances(indom, undefined, undefined)
+    return ids.map((id, i) => ({ id, name: names[i]! })).sort((a, b) => a.id - b.id)
+  }
+
+  /** Is there such a domain? */
+  hasIndom(indom: Indom): boolean {
+    return this.indoms.includes(indom)
+  }
+
+  /** The message about a domain that is not there. */
+  unknownIndom(indom: Indom): string {
+    return `Instance domain ${indomStr(indom)}: ${new PcpError('PM_ERR_INDOM_LOG', '').text}`
+  }
+}
+
+/** Do two external names mean the same instance? What is before the first blank decides. */
+export function isSameInstance(a: string, b: string): boolean {
+  return a === b || uniquePart(a) === uniquePart(b)
+}
+
+function uniquePart(name: string): string {
+  const blank = name.indexOf(' ')
+  return blank === -1 ? name : name.slice(0, blank)
+}

@@ -1,0 +1,139 @@
+/** Rewrites label sets. docs/formats/archive.md §4.3 */
+import type { Indom } from '../../model/ids.ts'
+import { PM_IN_NULL } from '../../model/ids.ts'
+import { labelSetOf } from '../../model/label-set.ts'
+import { LABEL_INDOM, LABEL_INSTANCES, LABEL_ITEM, type Label, type LabelSet } from '../../model/labels.ts'
+import type { Plan } from './plan.ts'
+import { changesInstances, changesLabels, type LabelRule } from './rules.ts'
+
+/** Label sets about one thing. */
+export interface LabelPart {
+  readonly level: number
+  readonly id: number
+  readonly sets: readonly LabelSet[]
+}
+
+/** Says what becomes of labels. */
+export class LabelRewriter {
+  readonly #plan: Plan
+  readonly #rules = new Map<string, LabelRule[]>()
+
+  constructor(plan: Plan) {
+    this.#plan = plan
+    for (const rule of plan.rules.labels.filter(changesLabels)) {
+      const key = `${rule.level} ${rule.id}`
+      this.#rules.set(key, [...(this.#rules.get(key) ?? []), rule])
+    }
+  }
+
+  /** Do rules, or what they are about, change the labels of this thing? */
+  changes(level: number, id: number): boolean {
+    if (this.#rules.has(`${level} ${id}`)) return true
+    const { rules, metrics, dropped } = this.#plan
+    if (level === LABEL_ITEM) {
+      const rule = metrics.get(id)?.rule
+      return rule?.isDeleted === true || rule?.pmid !== undefined
+    }
+    if (level !== LABEL_INDOM && level !== LABEL_INSTANCES) return false
+    const rule = rules.indoms.get(id)
+    return dropped.has(id) || rule?.to !== undefined || (level === LABEL_INSTANCES && changesInstances(rule))
+  }
+
+  /** What becomes of the sets of one record. */
+  rewrite(level: number, id: number, sets: readonly LabelSet[]): LabelPart[] {
+    const rules = this.#rules.get(`${level} ${id}`) ?? []
+    const moved = new Map<number, LabelSet[]>()
+    for (const set of sets) {
+      const inst = level === LABEL_INSTANCES ? this.#instOf(id, set.inst) : set.inst
+      if (inst === undefined) continue
+      const mine = rules.filter((rule) => rule.inst === undefined || rule.inst === set.inst)
+      const labels = changedLabels(level, set.labels, mine)
+      // A set that rules left empty is no longer there.
+      if (labels.length === 0 && set.labels.length > 0) continue
+      const isSame = mine.length === 0 && inst === set.inst
+      const result = isSame ? set : { ...labelSetOf(labels, inst), status: set.status }
+      const to = mine.find((rule) => rule.to !== undefined)?.to
+      for (const target of to === undefined ? this.#idsOf(level, id) : [to])
+        moved.set(target, [...(moved.get(target) ?? []), result])
+    }
+    if (level === LABEL_INSTANCES) {
+      const had = new Set(sets.map(({ inst }) => inst))
+      const added = this.#newSets(level, id, rules, had)
+      for (const target of added.length === 0 ? [] : this.#idsOf(level, id))
+        moved.set(target, [...(moved.get(target) ?? []), ...added])
+    }
+    return [...moved].map(([target, list]) => ({ level, id: target, sets: list }))
+  }
+
+  /** New labels of things, or of instances, that have none. */
+  missing(): LabelPart[] {
+    const parts: LabelPart[] = []
+    for (const rules of this.#rules.values()) {
+      const { level, id } = rules[0]!
+      const known = this.#plan.known.labels.some((labels) => labels.level === level && labels.id === id)
+      if (known) continue
+      const sets = this.#newSets(level, id, rules, new Set())
+      if (sets.length > 0)
+        for (const target of this.#idsOf(level, id)) parts.push({ level, id: target, sets })
+    }
+    return parts
+  }
+
+  /** Sets of added labels; instances that have a set already are left out. */
+  #newSets(level: number, id: number, all: readonly LabelRule[], had: ReadonlySet<number>): LabelSet[] {
+    const rules = all.filter(({ added }) => added.length > 0)
+    if (rules.length === 0) return []
+    if (level !== LABEL_INSTANCES) return [labelSetOf(changedLabels(level, [], rules), PM_IN_NULL)]
+    const sets: LabelSet[] = []
+    for (const { id: inst } of this.#plan.known.instances(id)) {
+      const mine = rules.filter((rule) => rule.inst === undefined || rule.inst === inst)
+      const to = this.#instOf(id, inst)
+      if (mine.length > 0 && to !== undefined && !had.has(inst))
+        sets.push(labelSetOf(changedLabels(level, [], mine), to))
+    }
+    return sets
+  }
+
+  /** The number that an instance has in the output. */
+  #instOf(indom: Indom, inst: number): number | undefined {
+    const rule = this.#plan.rules.indoms.get(indom)?.instances.get(inst)
+    return rule?.isDeleted ? undefined : (rule?.newId ?? inst)
+  }
+
+  /** What labels are about in the output. */
+  #idsOf(level: number, id: number): number[] {
+    const { rules, metrics, dropped } = this.#plan
+    if (level === LABEL_ITEM) {
+      const rule = metrics.get(id)?.rule
+      return rule?.isDeleted ? [] : [rule?.pmid ?? id]
+    }
+    if (level !== LABEL_INDOM && level !== LABEL_INSTANCES) return [id]
+    const rule = rules.indoms.get(id)
+    const ids = rule?.to === undefined ? [id] : rule.isDuplicate ? [id, rule.to] : [rule.to]
+    return ids.filter((one) => one !== id || !dropped.has(one))
+  }
+}
+
+function changedLabels(level: number, labels: readonly Label[], rules: readonly LabelRule[]): Label[] {
+  let result = [...labels]
+  for (const rule of rules) {
+    const { isDeleted, newName, newValue } = rule
+    if (isDeleted) result = result.filter((label) => !isMeant(label, rule))
+    else if (newName !== undefined || newValue !== undefined)
+      result = result.map((label) => {
+        if (!isMeant(label, rule)) return label
+        return { name: newName ?? label.name, value: newValue ?? label.value, flags: label.flags }
+      })
+  }
+  for (const { added } of rules)
+    for (const { name, value } of added) {
+      result = result.filter((label) => label.name !== name)
+      result.push({ name, value, flags: level })
+    }
+  return result
+}
+
+function isMeant({ name, value }: Label, rule: LabelRule): boolean {
+  if (rule.name !== undefined && rule.name !== name) return false
+  return rule.value === undefined || value === rule.value || value === JSON.stringify(rule.value)
+}

@@ -1,0 +1,60 @@
+/** Units in rewriting rules: dimensions and scales, one behind the other. pmlogrewrite(1) */
+import { EXTRA_UNITS, packUnits } from '../../model/units.ts'
+import type { RuleSource } from './rule-source.ts'
+
+const SPACES = ['byte', 'kbyte', 'mbyte', 'gbyte', 'tbyte', 'pbyte', 'ebyte']
+const TIMES = ['nsec', 'usec', 'msec', 'sec', 'min', 'hour']
+
+/** Reads units, with an extra unit and its scale behind them where the clause has them. PM_ERR_ARG for a mistake. */
+export function parseUnits(source: RuleSource, hasExtra: boolean): number {
+  const [dimSpace, dimTime, dimCount] = [dimension(source), dimension(source), dimension(source)]
+  const scaleSpace = scale(source, SPACES, SPACE_MISTAKE)
+  source.mark(',')
+  const scaleTime = scale(source, TIMES, TIME_MISTAKE)
+  source.mark(',')
+  const token = source.lexer.peek()
+  const isOne = source.keyword() === 'one'
+  if (!isOne && (token.kind !== 'word' || !/^[+-]?\d+$/.test(token.text)))
+    throw source.mistake('Expecting 0 or ONE for scaleCount field of units', token)
+  source.lexer.next()
+  const scaleCount = isOne ? 0 : Number(token.text)
+  const extra = hasExtra ? extraUnit(source) : {}
+  return packUnits({ dimSpace, dimTime, dimCount, scaleSpace, scaleTime, scaleCount, ...extra })
+}
+
+const SPACE_MISTAKE = 'Expecting 0 or XXX (from PM_SPACE_XXX) for scaleSpace field of units'
+const TIME_MISTAKE = 'Expecting 0 or XXX (from PM_TIME_XXX) for scaleTime field of units'
+
+function dimension(source: RuleSource): number {
+  const token = source.lexer.peek()
+  if (token.kind !== 'word' || !/^[+-]?[0-8]$/.test(token.text))
+    throw source.mistake('Expecting 3 numeric values for dim* fields of units', token)
+  source.lexer.next()
+  source.mark(',')
+  return Number(token.text)
+}
+
+function scale(source: RuleSource, names: readonly string[], text: string): number {
+  const keyword = source.keyword() ?? ''
+  const at = names.indexOf(keyword)
+  if (at === -1 && keyword !== '0') throw source.mistake(text, source.lexer.peek())
+  source.lexer.next()
+  return Math.max(0, at)
+}
+
+/** `,unit,scale`: a name of each, or numbers; a unit with a minus before it divides. */
+function extraUnit(source: RuleSource): { extraUnit: number; extraScale: number } {
+  source.mark(',')
+  const [, sign, name] = /^(-?)(.*)$/s.exec(source.word('Expecting unit for extraUnit field of units'))!
+  const unit = /^\d+$/.test(name!)
+    ? Number(name)
+    : EXTRA_UNITS.findIndex((extra) => extra.name === name!.toLowerCase()) + 1
+  const known = EXTRA_UNITS[unit - 1]
+  if (known === undefined && unit !== 0) throw source.mistake('Unknown extraUnit field of units')
+  source.mark(',')
+  const text = source.word('Expecting scale for extraScale field of units')
+  const named = known?.scales.findIndex((one) => one.toLowerCase() === text.toLowerCase()) ?? -1
+  const extraScale = /^\d+$/.test(text) ? Number(text) : named + 1
+  if (extraScale > (known?.scales.length ?? 0)) throw source.mistake('Unknown extraScale field of units')
+  return { extraUnit: sign === '-' ? -unit : unit, extraScale }
+}

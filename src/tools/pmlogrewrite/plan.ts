@@ -1,0 +1,154 @@
+/** What rules come down to for every metric and domain, once all rules are known. pmlogrewrite(1) */
+import { PcpError } from '../../model/errors.ts'
+import { type Indom, indomStr, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
+import { LABEL_INDOM, LABEL_INSTANCES } from '../../model/labels.ts'
+import { isSameInstance, type Known, type KnownInstance } from './known.ts'
+import { hasSameDimension } from './parse-metric.ts'
+import { changesInstances, type IndomRule, type MetricRule, type Rules } from './rules.ts'
+
+/** Rules put together, and checked against each other and the archive. */
+export interface Plan {
+  readonly known: Known
+  readonly rules: Rules
+  /** Metrics that change, also those that only have instances that change. */
+  readonly metrics: ReadonlyMap<Pmid, MetricPlan>
+  /** Domains that no metric of the output has, though one of the input had. */
+  readonly dropped: ReadonlySet<Indom>
+}
+
+/** What becomes of a metric and its values. */
+export interface MetricPlan {
+  readonly rule: MetricRule
+  /** Of the domain that it has in the output. */
+  readonly indom: Indom
+  /** The instances that change; they are those of the domain that it had. */
+  readonly instances: IndomRule | undefined
+}
+
+/**
+ * Puts rules together. `rescales` is -s. `warn` hears of instances that no domain has. PM_ERR_GENERIC with all of the message for rules that
+ * contradict each other, or that refer to a domain that the output has not.
+ */
+export function makePlan(known: Known, rules: Rules, rescales: boolean, warn: (text: string) => void): Plan {
+  for (const rule of rules.indoms.values()) checkInstances(rule, known.instances(rule.indom))
+  const metrics = new Map<Pmid, MetricPlan>()
+  for (const desc of known.descs.values()) {
+    const indomRule = rules.indoms.get(desc.indom)
+    const moved = indomRule?.isDuplicate ? undefined : indomRule?.to
+    const own = rules.metrics.get(desc.pmid)
+    if (own === undefined && moved === undefined && !changesInstances(indomRule)) continue
+    const rule = own ?? { desc, name: known.nameOf(desc.pmid) ?? '', replacements: [] }
+    if (own !== undefined) checkMetric(own, indomRule?.to, known, rules, warn)
+    if (rescales && rule.units !== undefined && hasSameDimension(rule.units, desc.units))
+      rule.isRescaled = true
+    const instances = changesInstances(indomRule) ? indomRule : undefined
+    metrics.set(desc.pmid, { rule, indom: rule.indom ?? moved ?? desc.indom, instances })
+  }
+  checkOthers(known, rules)
+  return { known, rules, metrics, dropped: droppedIndoms(known, metrics) }
+}
+
+/** Instances as they are in the output. */
+function changed({ instances }: IndomRule, list: readonly KnownInstance[]): KnownInstance[] {
+  const result: KnownInstance[] = []
+  for (const { id, name } of list) {
+    const rule = instances.get(id)
+    if (!rule?.isDeleted) result.push({ id: rule?.newId ?? id, name: rule?.newName ?? name })
+  }
+  return result
+}
+
+/** PM_ERR_GENERIC when a change gives two instances one number, or names that mean the same. */
+function checkInstances(rule: IndomRule, list: readonly KnownInstance[]): void {
+  if (rule.instances.size === 0) return
+  const named = [...rule.instances.values()].some(({ newName }) => newName !== undefined)
+  const result = changed(rule, list)
+  const byId = new Map<number, string>()
+  for (const { id, name } of result) {
+    const other = byId.get(id)
+    if (other !== undefined)
+      throw mistake(
+        `Duplicate instance id ${id} ("${other}" and "${name}") for indom ${indomStr(rule.indom)}`,
+      )
+    byId.set(id, name)
+  }
+  if (!named) return
+  for (const { newId, id, newName } of rule.instances.values()) {
+    if (newName === undefined) continue
+    const own = newId ?? id
+    const other = result.find((one) => one.id !== own && isSameInstance(one.name, newName))
+    if (other === undefined) continue
+    const both = `"${newName}" (${own}) and "${other.name}" (${other.id})`
+    throw mistake(`Duplicate instance name ${both} for indom ${indomStr(rule.indom)}`)
+  }
+}
+
+function checkMetric(
+  rule: MetricRule,
+  moved: Indom | undefined,
+  known: Known,
+  rules: Rules,
+  warn: (text: string) => void,
+): void {
+  const { indom: to, desc, name, pick } = rule
+  if (to === undefined) return
+  const old = indomStr(desc.indom)
+  if (moved !== undefined && moved !== to) {
+    const both = `${indomStr(to)} from metric clause, ${indomStr(moved)} from indom clause`
+    throw mistake(`Conflicting indom change for metric ${name} (${both})`)
+  }
+  if (to !== PM_INDOM_NULL && !isInOutput(to, known, rules))
+    throw mistake(`New indom (${indomStr(to)}) for metric ${name} is not in the output archive`)
+  if (pick === undefined) return
+  const which = pick.name === undefined ? String(pick.inst) : `"${pick.name}"`
+  const hasIt = (indom: Indom): boolean => known.instances(indom).some(({ id }) => id === pick.inst)
+  if (pick.kind === 'inst' && desc.indom !== PM_INDOM_NULL && !hasIt(desc.indom))
+    warn(`Instance ${which} from OUTPUT clause not found in old indom ${old}`)
+  if (to === PM_INDOM_NULL || !known.hasIndom(to)) return
+  const inst = pick.inst ?? 0
+  const isNamed = pick.kind === 'inst' || pick.kind === 'first'
+  if (isNamed && !known.instances(to).some(({ id }) => id === inst))
+    warn(
+      `Instance ${pick.name === undefined ? inst : which} from OUTPUT clause not found in new indom ${indomStr(to)}`,
+    )
+}
+
+function checkOthers(known: Known, rules: Rules): void {
+  for (const { kind, id, to } of rules.texts) {
+    if (kind !== 'indom' || to === undefined) continue
+    const moved = rules.indoms.get(id)?.to
+    if (moved !== undefined && moved !== to) {
+      const both = `${indomStr(to)} from text clause, ${indomStr(moved)} from indom clause`
+      throw mistake(`Conflicting indom change for help text (${both})`)
+    }
+    if (!isInOutput(to, known, rules))
+      throw mistake(`New indom (${indomStr(to)}) for help text is not in the output archive`)
+  }
+  for (const { level, to } of rules.labels) {
+    if ((level !== LABEL_INDOM && level !== LABEL_INSTANCES) || to === undefined) continue
+    const what = `${level === LABEL_INDOM ? 'InDom' : 'Instances'} ${indomStr(to)}`
+    if (!isInOutput(to, known, rules))
+      throw mistake(`New indom (${indomStr(to)}) for label set ${what} is not in the output archive`)
+  }
+}
+
+/** Is a domain in the output, by what the rules about domains say? */
+function isInOutput(indom: Indom, known: Known, rules: Rules): boolean {
+  for (const { to } of rules.indoms.values()) if (to === indom) return true
+  const own = rules.indoms.get(indom)
+  return known.hasIndom(indom) && (own?.to === undefined || own.isDuplicate === true)
+}
+
+function droppedIndoms(known: Known, metrics: ReadonlyMap<Pmid, MetricPlan>): Set<Indom> {
+  const dropped = new Set<Indom>()
+  for (const { indom } of known.descs.values()) dropped.add(indom)
+  for (const { pmid, indom } of known.descs.values()) {
+    const plan = metrics.get(pmid)
+    if (!plan?.rule.isDeleted) dropped.delete(plan?.indom ?? indom)
+  }
+  return dropped
+}
+
+function mistake(text: string): PcpError {
+  return new PcpError('PM_ERR_GENERIC', text)
+}

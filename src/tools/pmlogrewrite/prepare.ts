@@ -1,0 +1,107 @@
+/** What a rewriting has to know before it writes: the archive, the files of rules, and what they come down to. pmlogrewrite(1) */
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { Archive } from '../../archive/archive.ts'
+import { decodeText } from '../../base/text.ts'
+import { PcpError } from '../../model/errors.ts'
+import { archiveFiles } from '../../sys/archive-files.ts'
+import type { ToolIo } from '../lib/tool.ts'
+import { Known } from './known.ts'
+import type { RewriteOptions } from './options.ts'
+import { parseRules } from './parse.ts'
+import { makePlan, type Plan } from './plan.ts'
+import { noRules } from './rules.ts'
+
+/** Paths of all files of rules, as messages name them. PM_ERR_ARG with what goes before the usage text when one cannot be had. */
+export function configFiles(paths: readonly string[], io: ToolIo): string[] {
+  return paths.flatMap((path) => {
+    const absolute = resolve(io.cwd, path)
+    const stats = attempt(`stat(${path})`, () => statSync(absolute))
+    if (stats.isFile()) return [path]
+    if (!stats.isDirectory())
+      throw new PcpError('PM_ERR_ARG', `Error: -c config ${path} is not a file or directory`)
+    const names = attempt(`opendir(${path})`, () => readdirSync(absolute)).filter(
+      (name) => !name.startsWith('.'),
+    )
+    return names
+      .sort()
+      .filter((name) => statSync(join(absolute, name), { throwIfNoEntry: false })?.isFile())
+      .map((name) => `${path}/${name}`)
+  })
+}
+
+function attempt<T>(what: string, action: () => T): T {
+  try {
+    return action()
+  } catch (error) {
+    throw new PcpError('PM_ERR_ARG', `${what} failed: ${PcpError.from(error).text}`, { cause: error })
+  }
+}
+
+/** Opens the input; undefined for an empty one, and that was said. Throws PcpError with what is printed. */
+export function openInput({ input, version }: RewriteOptions, io: ToolIo): Archive | undefined {
+  const names = input.split(',').map((part) => resolve(io.cwd, part))
+  try {
+    const archive = Archive.open(names, archiveFiles(), {
+      anyFeatures: true,
+      onWarning: ({ message }) => io.stderr.write(`${io.progname}: Warning: ${message}\n`),
+    })
+    if ((archive.label.features & 0x7fff_ffff) !== 0) {
+      const problem = 'unsupported feature bits, other errors may follow ...'
+      io.stderr.write(`${io.progname}: Warning: archive "${input}": ${problem}\n`)
+    }
+    if (version === 2 && archive.members.some(({ label }) => label.version === 3)) {
+      archive.close()
+      throw new PcpError('PM_ERR_LABEL', `Error: cannot create a v2 archive from v3 (${input})`)
+    }
+    return archive
+  } catch (error) {
+    const { code, text, message } = PcpError.from(error)
+    if (message.startsWith('Error: ')) throw error
+    if (code !== 'PM_ERR_NODATA')
+      throw new PcpError(code, `Error: cannot open archive "${input}": ${text}`, { cause: error })
+    io.stderr.write(`${io.progname}: Warning: empty archive "${input}" will be skipped\n`)
+    return undefined
+  }
+}
+
+/** What the rules come down to; undefined when there is a mistake in them, and that was said. PcpError for files that cannot be read. */
+export function readPlan(
+  archive: Archive,
+  configs: readonly string[],
+  options: RewriteOptions,
+  io: ToolIo,
+): Plan | undefined {
+  const highest = archive.members.some(({ label }) => label.version === 3) ? 3 : 2
+  const known = new Known(archive, options.version ?? highest)
+  const rules = noRules()
+  let path = ''
+  let lines = 0
+  const warn = (line: number, text: string): void => {
+    if (options.warns) io.stderr.write(`Warning [${path}, line ${line}]\n${text}\n`)
+  }
+  try {
+    for (path of configs) {
+      const text = readConfig(path, io)
+      lines = text.split('\n').length
+      parseRules(text, known, rules, warn)
+    }
+    return makePlan(known, rules, options.rescales, (text) => warn(lines, text))
+  } catch (error) {
+    const { code, message } = PcpError.from(error)
+    if (code !== 'PM_ERR_ARG' && code !== 'PM_ERR_GENERIC') throw error
+    const kind = code === 'PM_ERR_ARG' ? 'Specification' : 'Semantic'
+    io.stderr.write(`${kind} error in configuration file (${path})\n${message}\n`)
+    return undefined
+  }
+}
+
+function readConfig(path: string, io: ToolIo): string {
+  try {
+    return decodeText(readFileSync(resolve(io.cwd, path)))
+  } catch (error) {
+    const { code, text } = PcpError.from(error)
+    const status = code === 'PM_ERR_GENERIC' ? 'EIO' : code
+    throw new PcpError(status, `Cannot open config file "${path}": ${text}`, { cause: error })
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * Rewrites an archive: metadata, data volumes, temporal index, each from its start to its end. docs/formats/archive.md
+ *
+ * The index of the output has the entries of the input, with the places that what they named has now; an input without one gets
+ * entries as the writer of archives makes them.
+ */
+import { encodeLabel, VOLUME_INDEX, VOLUME_META } from '../../archive/label.ts'
+import type { Member } from '../../archive/member.ts'
+import { forEachMetaRecord } from '../../archive/meta-records.ts'
+import { RecordWindow } from '../../archive/record-window.ts'
+import type { OutputFiles } from '../../archive/write/output-files.ts'
+import type { ByteSink } from '../../base/byte-source.ts'
+import type { Timestamp } from '../../base/timestamp.ts'
+import type { PcpError } from '../../model/errors.ts'
+import { addTimes } from '../../time/arithmetic.ts'
+import { IndexRewriter, Places } from './index-entries.ts'
+import { MetadataRewriter } from './metadata.ts'
+import type { Plan } from './plan.ts'
+import { ValueRewriter } from './values.ts'
+
+const BUFFER_BYTES = 1 << 20
+/** Bytes after which others get their turn: a signal among them. */
+const TURN_BYTES = 16 << 20
+const MARK_DISTANCE: Timestamp = { sec: 0, nsec: 1_000_000 }
+
+/** Where a data volume is damaged. */
+export interface Damage {
+  readonly error: PcpError
+  readonly offset: number
+  readonly size: number
+}
+
+/** A rewriting; call `metadata`, then `volumes` until it is done, then `finish`. */
+export class Rewriting {
+  /** Bytes of volumes read so far. */
+  bytesRead = 0
+  /** Why the last volume was not read to its end. */
+  damage: Damage | undefined
+  readonly #plan: Plan
+  readonly #files: OutputFiles
+  readonly #values: ValueRewriter
+  readonly #metaPlaces = new Map<Member, Places>()
+  readonly #index: IndexRewriter
+  readonly #sinks: ByteSink[] = []
+  #meta: ByteSink | undefined
+  #lastTime: Timestamp | undefined
+
+  constructor(plan: Plan, files: OutputFiles) {
+    this.#plan = plan
+    this.#files = files
+    this.#values = new ValueRewriter(plan)
+    this.#index = new IndexRewriter(plan.known.version, plan.rules.global.delta)
+  }
+
+  /** Bytes of all volumes. */
+  get bytes(): number {
+    let bytes = 0
+    for (const { volumes } of this.#plan.known.archive.members)
+      for (const volume of volumes) bytes += volume.tryOpen()?.source.size ?? 0
+    return bytes
+  }
+
+  /** Writes the metadata file. Throws PM_ERR_LOGREC for damage, and errors of the file system. */
+  metadata(): void {
+    const { archive } = this.#plan.known
+    const sink = this.#create('meta', VOLUME_META)
+    this.#meta = sink
+    const rewriter = new MetadataRewriter(this.#plan, (record) => sink.write(record))
+    for (const member of archive.members) {
+      const { bytes, start, path } = member.meta
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+      const places = new Places(sink.size)
+      forEachMetaRecord(view, start, path, (at, length, type) => {
+        places.add(at, sink.size)
+        rewriter.rewrite({ bytes, view, at, length, type, path })
+        places.end(at + length, sink.size)
+      })
+      this.#metaPlaces.set(member, places)
+    }
+    rewriter.addLabels()
+  }
+
+  /** Writes the data volumes; a pause after every few megabytes. Damage ends it, and is kept. Throws what keeps values from being rewritten. */
+  *volumes(): Generator<void> {
+    const { members, data } = this.#plan.known.archive
+    let number = members[0]!.volumes[0]!.number
+    for (let m = 0; m < members.length; m++) {
+      const member = members[m]!
+      if (m > 0) this.#index.begin()
+      for (let v = 0; v < member.volumes.length; v++) {
+        const target = data[m]!.target(v)
+        if (members.length === 1) number = member.volumes[v]!.number
+        const sink = this.#create(String(number), number)
+        if (m > 0 && v === 0) this.#mark(sink)
+        const places = new Places(sink.size)
+        if (target !== undefined) {
+          const window = new RecordWindow(false, BUFFER_BYTES)
+          window.attach(target)
+          yield* this.#volume(window, target.start, sink, places, number)
+          if (this.damage !== undefined) this.damage = { ...this.damage, size: target.source.size }
+        }
+        sink.close()
+        this.#index.volume(member.volumes[v]!.number, number, places)
+        number++
+        if (this.damage !== undefined) break
+      }
+      this.#index.add(member.index, this.#metaPlaces.get(member)!)
+      if (this.damage !== undefined) return
+    }
+  }
+
+  *#volume(
+    window: RecordWindow,
+    start: number,
+    sink: ByteSink,
+    places: Places,
+    volume: number,
+  ): Generator<void> {
+    let turn = 0
+    for (let position = start; ; position += window.length) {
+      const found = window.load(position)
+      if (found === 'end') return
+      if (found === 'damage') {
+        this.damage = { error: window.damage(), offset: position, size: 0 }
+        return
+      }
+      places.add(position, sink.size)
+      const record = this.#values.rewrite(window)
+      if (record !== undefined) {
+        const time = this.#values.timeOf(window)
+        this.#index.record(time, volume, sink.size, this.#meta!.size)
+        sink.write(record)
+        this.#lastTime = time
+      }
+      places.end(position + window.length, sink.size, window.sec, window.nsec)
+      this.bytesRead += window.length
+      turn += window.length
+      if (turn < TURN_BYTES) continue
+      turn = 0
+      yield
+    }
+  }
+
+  /** What separates two archives that were read as one. */
+  #mark(sink: ByteSink): void {
+    if (this.#lastTime === undefined) return
+    const record = this.#values.mark(addTimes(this.#lastTime, MARK_DISTANCE))
+    sink.write(record)
+  }
+
+  /** Writes the index and closes all files; without a record nothing is left of them, and this is false. */
+  finish(): boolean {
+    const sink = this.#create('index', VOLUME_INDEX)
+    this.#index.write(sink)
+    this.close()
+    return this.#lastTime !== undefined
+  }
+
+  /** Closes all files; idempotent. */
+  close(): void {
+    for (const sink of this.#sinks.splice(0)) sink.close()
+  }
+
+  #create(part: string, volume: number): ByteSink {
+    const { known, rules } = this.#plan
+    const { label } = known.archive
+    const { delta, ...changes } = rules.global
+    const start = delta === undefined ? label.start : addTimes(label.start, delta)
+    const sink = this.#files.create(part)
+    this.#sinks.push(sink)
+    sink.write(encodeLabel({ ...label, ...changes, version: known.version, start, volume }))
+    return sink
+  }
+}
