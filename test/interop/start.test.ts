@@ -108,6 +108,7 @@ describe.runIf(hasReference)('the reference against npm start', () => {
       while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20))
     }
     const first = await startOurs('--dir', place)
+    await until(() => first.printed().includes('Ctrl-C'))
     const [archive = ''] = /\S*\/archives\/\S+\.\d\d\.\d\d/.exec(first.printed()) ?? []
     await until(() => statSync(`${archive}.0`).size > 15_000)
     const growing = await run('pmval', ['-a', archive, '-t', '1sec', 'kernel.all.load'])
