@@ -84,8 +84,8 @@ function narrow(op: '+' | '-' | '*', type: number, a: Float64Array, b: Float64Ar
 /** 64-bit integers: as doubles as long as every operand and result is exact. */
 function wide(op: '+' | '-' | '*', type: number, a: Numbers, b: Numbers): Numbers {
   if (a instanceof Float64Array && b instanceof Float64Array) {
-    const values = narrow(op, PM_TYPE_DOUBLE, a, b)
-    if (areExact(values, type === PM_TYPE_U64 ? 0 : -MAX_SAFE)) return values
+    const values = exactResults(op, a, b, type === PM_TYPE_U64 ? 0 : -MAX_SAFE)
+    if (values !== undefined) return values
   }
   const [x, y] = [toBig(a), toBig(b)]
   const values = new BigInt64Array(x.length)
@@ -95,14 +95,22 @@ function wide(op: '+' | '-' | '*', type: number, a: Numbers, b: Numbers): Number
   return values
 }
 
-/** Are all results safe integers from `least` on? A negative zero, which a product may be but no integer is, becomes zero. */
-function areExact(values: Float64Array, least: number): boolean {
+/** The results when all are safe integers from `least` on. */
+function exactResults(
+  op: '+' | '-' | '*',
+  a: Float64Array,
+  b: Float64Array,
+  least: number,
+): Float64Array | undefined {
+  const values = new Float64Array(a.length)
   for (let i = 0; i < values.length; i++) {
-    const value = values[i]!
-    if (!(value >= least && value <= MAX_SAFE)) return false
-    values[i] = value + 0
+    const x = a[i]!
+    const y = b[i]!
+    const value = op === '+' ? x + y : op === '-' ? x - y : x * y
+    if (!(value >= least && value <= MAX_SAFE)) return undefined
+    values[i] = value + 0 // a product may be a negative zero, which no integer is
   }
-  return true
+  return values
 }
 
 /** Nothing divided by anything is nothing, also by zero. */

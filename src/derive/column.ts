@@ -201,15 +201,18 @@ export function setOf(column: Column, pmid: Pmid): ValueSet {
   const { status, set, nums, inst, type } = column
   if (status <= 0 || (set === undefined && nums === undefined)) return emptySet(pmid, Math.min(0, status))
   if (set !== undefined) return { ...set, pmid }
-  const word = new Int32Array(status)
   if (type === PM_TYPE_32 || type === PM_TYPE_U32) {
+    const word = new Int32Array(status)
     const values = nums as Float64Array
     for (let i = 0; i < status; i++) word[i] = values[i]! | 0
     return { pmid, status, format: PM_VAL_INSITU, inst, word, bytes: NO_BYTES }
   }
   const size = type === PM_TYPE_FLOAT ? 8 : BLOCK_64
-  const bytes = new Uint8Array(size * status)
-  const view = new DataView(bytes.buffer)
+  // One store for both: to make one costs more than to fill it.
+  const store = new ArrayBuffer((4 + size) * status)
+  const word = new Int32Array(store, 0, status)
+  const bytes = new Uint8Array(store, 4 * status)
+  const view = new DataView(store, 4 * status)
   const header = (type << 24) | size
   for (let i = 0; i < status; i++) {
     word[i] = i * size
