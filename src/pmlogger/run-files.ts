@@ -1,7 +1,7 @@
 /** The files by which a pmlogger process is found: port map, links of the primary one, folio. docs/pmlogger.md */
 
 import { lstatSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { hostname, uptime } from 'node:os'
 import { basename, join } from 'node:path'
 import { debug } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
@@ -86,10 +86,17 @@ export function openRunFiles(places: RunPlaces): RunFiles {
 function removeStale(mapDir: string): void {
   for (const name of readdirSync(mapDir)) {
     const path = join(mapDir, name)
-    if (/^\d+$/.test(name) && !isAlive(Number(name))) removeIfAllowed(path)
+    if (/^\d+$/.test(name) && isGone(Number(name), path)) removeIfAllowed(path)
   }
   const owner = primaryPid(mapDir)
-  if (owner !== undefined && !isAlive(owner)) removeIfAllowed(join(mapDir, PRIMARY))
+  const link = join(mapDir, PRIMARY)
+  if (owner !== undefined && isGone(owner, link)) removeIfAllowed(link)
+}
+
+/** Is the process that made this file no more? After the system was started again, another one may have its id. */
+function isGone(pid: number, path: string): boolean {
+  const made = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+  return !isAlive(pid) || made < Date.now() - uptime() * 1000
 }
 
 /** What others left is for those to remove who may. */

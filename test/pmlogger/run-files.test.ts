@@ -1,6 +1,15 @@
 /** The files by which pmlogger processes are found. */
-import { existsSync, mkdirSync, mkdtempSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import {
+  existsSync,
+  lutimesSync,
+  mkdirSync,
+  mkdtempSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir, uptime } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clearDebug, setDebug } from '../../src/model/debug.ts'
@@ -66,4 +75,18 @@ test('what a dead logger left is removed', () => {
   const warn = (text: string): void => expect.fail(text)
   openRunFiles({ mapDir, socketPath: join(dir, 's'), pid: process.pid, isPrimary: true, warn })
   expect(existsSync(join(mapDir, String(dead)))).toBe(false)
+})
+
+test('what was left before the system started is removed, whoever has the process id now', () => {
+  const mapDir = join(dir, 'pmlogger')
+  mkdirSync(mapDir)
+  const map = join(mapDir, String(process.ppid))
+  writeFileSync(map, '4330\n')
+  symlinkSync(map, join(mapDir, 'primary'))
+  const before = Date.now() / 1000 - uptime() - 60
+  for (const path of [map, join(mapDir, 'primary')]) lutimesSync(path, before, before)
+  const places = { mapDir, socketPath: join(dir, 's'), isPrimary: true, warn: () => {} }
+  const files = openRunFiles({ ...places, pid: process.pid })
+  expect(existsSync(map)).toBe(false)
+  files.close()
 })
