@@ -108,9 +108,13 @@ export class BoundMetrics {
       : undefined
   }
 
-  /** Names of all metrics that could be bound, in the order they were defined. */
-  async visibleNames(ask: Ask): Promise<readonly string[]> {
-    const all = this.#all()
+  /**
+   * Names at and below a node of all metrics that could be bound, in the order they were defined. Others are left alone:
+   * what they stand for would be asked of the source.
+   */
+  async visibleNames(node: string, ask: Ask): Promise<readonly string[]> {
+    const prefix = node === '' ? '' : `${node}.`
+    const all = this.#all().filter(({ name }) => name === node || name.startsWith(prefix))
     if (all.length === 0) return []
     await this.#bind(all, ask)
     return all.filter(({ pmid }) => !isError(this.#bound.get(pmid)!)).map(({ name }) => name)

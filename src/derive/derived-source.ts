@@ -95,12 +95,12 @@ class DerivedLayer implements DerivedSource {
   }
 
   async children(name: string, ask: Ask): Promise<readonly Child[]> {
-    const names = await this.#metrics.visibleNames(ask)
+    const names = await this.#metrics.visibleNames(name, ask)
     return mergedChildren(name, names, () => this.#source.children(name, ask))
   }
 
   async traverse(name: string, ask: Ask): Promise<readonly string[]> {
-    const names = await this.#metrics.visibleNames(ask)
+    const names = await this.#metrics.visibleNames(name, ask)
     // A metric without meaning is not come across, but who names it hears what is wrong with it.
     const isNamed = typeof this.#metrics.lookup(name) === 'number' && !names.includes(name)
     return mergedTraverse(name, isNamed ? [...names, name] : names, () => this.#source.traverse(name, ask))

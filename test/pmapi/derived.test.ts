@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { withDerived } from '../../src/derive/derived-source.ts'
 import { isError, PcpError } from '../../src/model/errors.ts'
 import { pmidStr } from '../../src/model/ids.ts'
-import { ANONYMOUS } from '../../src/model/source.ts'
+import { ANONYMOUS, type MetricSource } from '../../src/model/source.ts'
 import { extract } from '../../src/model/value-set.ts'
 import { openArchive } from '../../src/pmapi/archive.ts'
 import { Context } from '../../src/pmapi/context.ts'
@@ -154,6 +154,28 @@ describe('a context', () => {
       [double, 1],
       [sum, 1],
     ])
+  })
+
+  test('asks the source for nothing that a walk does not come across', async () => {
+    const metrics = new DerivedMetrics()
+    metrics.register('own.one', 'm.a.cnt')
+    metrics.register('other.one', 'm.b.val')
+    const source = datasetSource()
+    const asked: string[] = []
+    const watched: MetricSource = Object.assign(Object.create(source), {
+      lookupNames: (...[names, from]: Parameters<MetricSource['lookupNames']>) => {
+        asked.push(...names)
+        return source.lookupNames(names, from)
+      },
+    })
+    const { list, ...rest } = metrics.setup()
+    const derived = withDerived(watched, list, rest)
+    await derived.traverse('g', ask)
+    expect(asked).toEqual([])
+    expect(await derived.traverse('own', ask)).toEqual(['own.one'])
+    expect(asked).toEqual(['m.a.cnt'])
+    await derived.children('other', ask)
+    expect(asked).toEqual(['m.a.cnt', 'm.b.val'])
   })
 
   test('shows them in the name space behind the names of the source, without those that have no meaning', async () => {
