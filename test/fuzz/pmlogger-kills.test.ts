@@ -1,22 +1,36 @@
 /**
  * A logger that writes 100 results a second is killed at random moments: what it leaves must be an archive without a gap.
- * Volumes of 20 results, and processes that come and go, put kills into volume switches, metadata and index writes.
+ * Volumes of 20 results, and instances that come and go, put kills into volume switches, metadata and index writes.
  * `npm run kills` does it 500 times; otherwise a few times.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../bench/macro/lib/collectors.ts'
-import { PcpError } from '../../src/model/errors.ts'
-import { pmid } from '../../src/model/ids.ts'
+import { Archive } from '../../src/archive/archive.ts'
+import { labelSize } from '../../src/archive/label.ts'
+import { secondsBetween } from '../../src/base/timestamp.ts'
+import { isError, PcpError } from '../../src/model/errors.ts'
+import { indom, pmid } from '../../src/model/ids.ts'
 import { PM_TYPE_U32 } from '../../src/model/types.ts'
 import { extract } from '../../src/model/value-set.ts'
 import { openArchive } from '../../src/pmapi/archive.ts'
 import type { Context } from '../../src/pmapi/context.ts'
+import { archiveFiles } from '../../src/sys/archive-files.ts'
 
 const KILLS = Number(process.env['PCP_TS_KILLS'] ?? 10)
 const SEED = Number(process.env['PCP_TS_SEED'] ?? Date.now() % 2 ** 31)
@@ -24,10 +38,14 @@ const SEED = Number(process.env['PCP_TS_SEED'] ?? Date.now() % 2 ** 31)
 const PARALLEL = 2
 /** Milliseconds from the first record until the kill, at most. */
 const LIFE_MS = 1500
+/** How often the instances change. */
+const CHANGE_MS = 40
 const NUMFETCH = pmid(253, 0, 0)
+const DYNAMIC = indom(29, 7)
 const PMLOGCHECK = '/usr/bin/pmlogcheck'
 
 let dir: string
+let changing: NodeJS.Timeout
 const collectors: ChildProcess[] = []
 
 beforeAll(async () => {
@@ -50,23 +68,35 @@ beforeAll(async () => {
     })
   writeFileSync(
     join(dir, 'pcp.conf'),
-    ['RUN', 'TMP', 'SYSCONF', 'VAR'].map((name) => `PCP_${name}_DIR=${dir}\n`).join('') +
+    ['RUN', 'TMP', 'SYSCONF', 'VAR', 'PMDAS'].map((name) => `PCP_${name}_DIR=${dir}\n`).join('') +
       `PCP_PMCDCONF_PATH=${dir}/pmcd.conf\n`,
   )
   writeFileSync(
     join(dir, 'root'),
-    'root { sample simple }\nsample { ordinal 29:0:156 }\nsimple { numfetch 253:0:0 }\n',
+    'root { sample simple }\nsample { ordinal 29:0:156 dynamic 29:0:78 }\nsimple { numfetch 253:0:0 }\n',
   )
   writeFileSync(
     join(dir, 'pmcd.conf'),
     'sample 29 dso sample_init /lib/pmda_sample.so\nsimple 253 dso simple_init /lib/pmda_simple.so\n',
   )
-  writeFileSync(join(dir, 'l.conf'), 'log on 10 msec { simple.numfetch sample.ordinal }\n')
+  writeFileSync(join(dir, 'l.conf'), 'log on 10 msec { simple.numfetch sample.ordinal sample.dynamic }\n')
+  mkdirSync(join(dir, 'sample'))
+  let round = 0
+  changing = setInterval(() => changeInstances(round++), CHANGE_MS)
 })
 afterAll(() => {
+  clearInterval(changing)
   for (const collector of collectors) collector.kill('SIGKILL')
   rmSync(dir, { recursive: true, force: true })
 })
+
+/** Other instances of sample.dynamic: three of ten, which move by one each round. */
+function changeInstances(round: number): void {
+  const ids = [0, 1, 2].map((i) => (round + i) % 10)
+  const path = join(dir, 'sample', 'dynamic.indom')
+  writeFileSync(`${path}.new`, ids.map((id) => `${id} instance-${id}\n`).join(''))
+  renameSync(`${path}.new`, path)
+}
 
 /** Starts a collector; resolves to its port. */
 async function startCollector(): Promise<number> {
@@ -83,6 +113,7 @@ function start(name: string, ...args: string[]): ChildProcess {
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     PCP_CONF: join(dir, 'pcp.conf'),
+    PCP_PMDAS_DIR: dir,
     PMLOGGER_LOCAL: '1',
     PMLOGGER_PORT: '0',
   }
@@ -130,7 +161,10 @@ async function killOne(port: number, base: string, lifeMs: number): Promise<stri
 async function problemsOf(base: string): Promise<string[]> {
   const path = join(dir, base)
   // Killed before the first record was complete: there is nothing to read yet.
-  if ((statSync(`${path}.0`, { throwIfNoEntry: false })?.size ?? 0) === 0) return []
+  if ((statSync(`${path}.0`, { throwIfNoEntry: false })?.size ?? 0) === 0) {
+    hit.first++
+    return []
+  }
   const problems: string[] = []
   const context = await openArchive(path, { onWarning: ({ message }) => problems.push(message) }).catch(
     (error) => {
@@ -141,6 +175,7 @@ async function problemsOf(base: string): Promise<string[]> {
   )
   if (context === undefined) return problems
   problems.push(...gapsIn(context))
+  takeNote(path)
   await context.close()
   if (existsSync(PMLOGCHECK)) {
     const { stdout, stderr, status } = spawnSync(PMLOGCHECK, [path], { encoding: 'utf8' })
@@ -155,6 +190,25 @@ async function problemsOf(base: string): Promise<string[]> {
 
 let results = 0
 let volumes = 0
+/** Changes of instances in what was left. */
+let snapshots = 0
+/** Kills that hit before the first record, behind a volume's label, between metadata and their record, between a record and its index entry. */
+const hit = { first: 0, volume: 0, metadata: 0, index: 0 }
+
+/** Counts in the midst of what a kill came. */
+function takeNote(path: string): void {
+  const archive = Archive.open(path, archiveFiles())
+  const { index, volumes } = archive.members[0]!
+  const last = volumes.at(-1)!
+  if (statSync(last.path).size <= labelSize(3)) hit.volume++
+  else if (!index?.volume.includes(last.number)) hit.index++
+  const seen = archive.metadata.snapshots(DYNAMIC)
+  snapshots += seen.length
+  const newest = seen.at(-1)
+  const end = archive.end()
+  if (newest !== undefined && !isError(end) && secondsBetween(end, newest) > 0) hit.metadata++
+  archive.close()
+}
 
 /** Nobody else fetches: the agent's count of fetches grows by one with every record. */
 function gapsIn(context: Context): string[] {
@@ -193,7 +247,12 @@ test(`${KILLS} kills leave archives without a gap (seed ${SEED})`, { timeout: 3_
     }
   }
   await Promise.all(Array.from({ length: PARALLEL }, worker))
-  console.log(`kills: ${KILLS}, seed ${SEED}: ${results} records in ${volumes} volumes read back`)
+  console.log(
+    `kills: ${KILLS}, seed ${SEED}: ${results} records in ${volumes} volumes with ${snapshots} changes of instances read back; ` +
+      `${hit.first} before the first record, ${hit.volume} behind the label of a volume, ` +
+      `${hit.metadata} between metadata and record, ${hit.index} between record and index entry`,
+  )
   expect(failures).toEqual([])
+  expect(snapshots).toBeGreaterThan(KILLS)
   expect(results).toBeGreaterThan(KILLS)
 })
