@@ -63,7 +63,8 @@ export async function bind(context: Context, wishes: readonly Wish[], target: Bi
 async function below(context: Context, wish: Wish, error: PcpError, target: BindTarget): Promise<Found[]> {
   const { name } = wish.request
   let problem = error
-  if (error.code === 'PM_ERR_NONLEAF') {
+  // PCP's collector does not know a name by itself that an agent has names below.
+  if (error.code === 'PM_ERR_NONLEAF' || error.code === 'PM_ERR_NAME') {
     try {
       const names = await context.traverse(name)
       const ids = await context.lookupNames(names)
@@ -114,7 +115,7 @@ function applyTo(
   const request: ModeRequest = { control, state, deltaMs }
   const refusals =
     instances === undefined
-      ? [metric.states.requestAll(request)]
+      ? [metric.states.requestAlso(request)]
       : instances.map((inst) => metric.states.requestOne(inst, request))
   for (const refusal of refusals)
     if (refusal !== undefined) target.warn(`${headOf(item)}\n${refusalText(metric, request, refusal, item)}`)

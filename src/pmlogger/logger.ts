@@ -8,6 +8,7 @@
  */
 import { ArchiveWriter, type WriterOptions } from '../archive/write/writer.ts'
 import { now, type Timestamp } from '../base/timestamp.ts'
+import { debug } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import {
@@ -26,7 +27,7 @@ import { bind, type Wish } from './bind.ts'
 import { type CollectorFacts, LOGGER_INDOM, LOGUE_METRICS, logueSets, readFacts } from './collector-facts.ts'
 import type { LoggedMetric } from './logged-metric.ts'
 import { Recorder } from './recorder.ts'
-import { taskReport } from './report.ts'
+import { taskReport, taskTrace } from './report.ts'
 import { Schedule } from './schedule.ts'
 import type { LoggerEnd, LoggerSettings } from './settings.ts'
 import type { SizeLimit } from './sizes.ts'
@@ -117,7 +118,9 @@ export class Logger {
 
   /** Takes up what holds for the metrics now. */
   replan(): void {
-    this.#schedule.set(planTasks(this.#metrics.values()))
+    const tasks = planTasks(this.#metrics.values())
+    if (debug.optfetch) for (const [i, task] of tasks.entries()) this.#settings.log.line(taskTrace(i, task))
+    this.#schedule.set(tasks)
   }
 
   /** Does something when nothing else is being done. */

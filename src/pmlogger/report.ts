@@ -1,4 +1,4 @@
-/** How much a task writes: -r of pmlogger. */
+/** What a task fetches, and how much it writes: -D optfetch and -r of pmlogger. */
 import { DOMAIN_RESERVED, domainOf } from '../model/ids.ts'
 import type { Task } from './tasks.ts'
 
@@ -16,4 +16,10 @@ export function taskReport({ metrics, deltaMs }: Task, bytes: number): string {
   const extra = derived === 0 ? '' : `, ${derived} derived`
   const names = metrics.map(({ name }) => `\t${name}\n`).join('')
   return `\nGroup [${metrics.length} metrics${extra}] {\n${names}} ${size}`
+}
+
+/** The lines about task number `i`, which is always one fetch; PCP's may need several. */
+export function taskTrace(i: number, { metrics, deltaMs }: Task): string {
+  const count = metrics.length
+  return `Fetch task[${i}] delta: ${1000 * deltaMs} usec numpmid: ${count}\n  Fetch group[${i}][0] ${count} metrics`
 }

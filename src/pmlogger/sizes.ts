@@ -11,7 +11,7 @@ export type SizeLimit =
 /** Powers of 1024 by the first letter of the unit. */
 const POWERS: Readonly<Record<string, number>> = { b: 0, k: 1, m: 2, g: 3 }
 const SIZE = /^(\d+)\s*([a-z]*)$/i
-const BYTE_UNIT = /^(?:b|bytes?|[kmg](?:i?b|bytes?)?|(?:kilo|mega|giga)bytes?)$/
+const BYTE_UNIT = /^(?:b|bytes?|[kmg](?:i?b|bytes?)?|(?:kilo|mega|giga|kibi|mebi|gibi)bytes?)$/
 
 /** Reads `100`, `10Mb`, `2 gigabytes` or `1 hour`; undefined for anything else and for nothing at all. */
 export function parseSizeLimit(text: string): SizeLimit | undefined {

@@ -25,7 +25,8 @@ export interface Refusal {
   readonly mode?: Mode
 }
 
-const ADVISORY_OFF: Mode = { isMandatory: false, isOn: false, deltaMs: 0 }
+/** What holds where nobody has asked for anything. */
+export const ADVISORY_OFF: Mode = { isMandatory: false, isOn: false, deltaMs: 0 }
 
 /**
  * What holds for one metric: either for all its instances alike, or for some of them.
@@ -35,11 +36,17 @@ const ADVISORY_OFF: Mode = { isMandatory: false, isOn: false, deltaMs: 0 }
  */
 export class MetricStates {
   #whole: Mode | undefined
+  #others: readonly Mode[] = []
   readonly #parts = new Map<number, Mode>()
 
   /** What holds for all instances, those to come included. */
   get whole(): Mode | undefined {
     return this.#whole
+  }
+
+  /** How else all instances are logged, when a configuration asks for several intervals: until the next request. */
+  get others(): readonly Mode[] {
+    return this.#others
   }
 
   /** What holds for single instances; empty when all are alike. */
@@ -50,6 +57,18 @@ export class MetricStates {
   /** What holds for an instance. */
   modeOf(inst: number): Mode | undefined {
     return this.#parts.get(inst) ?? this.#whole
+  }
+
+  /** As `requestAll`, but what is logged already at another interval, and as mandatory, goes on besides. */
+  requestAlso(request: ModeRequest): Refusal | undefined {
+    const before = this.#whole
+    const others = this.#others
+    const refusal = this.requestAll(request)
+    if (refusal !== undefined || request.state !== 'on' || before?.isOn !== true) return refusal
+    const isOther = (mode: Mode): boolean =>
+      mode.isMandatory === this.#whole!.isMandatory && mode.deltaMs !== this.#whole!.deltaMs
+    this.#others = [...others, before].filter(isOther)
+    return undefined
   }
 
   /** Changes what holds for all instances. A refused request changes nothing. */
@@ -66,6 +85,7 @@ export class MetricStates {
       return undefined
     }
     this.#parts.clear()
+    if (next !== this.#whole) this.#others = []
     this.#whole = next
     return undefined
   }
@@ -76,9 +96,11 @@ export class MetricStates {
       const isLeft = !this.#whole.isOn && (!this.#whole.isMandatory || request.control === 'mandatory')
       if (!isLeft) return { inst, mode: this.#whole }
       this.#whole = undefined
+      this.#others = []
     }
     const current = this.#parts.get(inst)
-    const next = changed(current, request)
+    // PCP's logger ends what advisory requests switched on here, and only here.
+    const next = request.state === 'maybe' ? ADVISORY_OFF : changed(current, request)
     if (next === undefined) return { inst, mode: current! }
     this.#parts.set(inst, next)
     return undefined

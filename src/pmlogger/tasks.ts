@@ -36,7 +36,8 @@ export function planTasks(metrics: Iterable<LoggedMetric>): Task[] {
     return draft
   }
   for (const metric of metrics) {
-    const { whole, parts } = metric.states
+    const { whole, others, parts } = metric.states
+    for (const mode of others) draftOf(mode).metrics.set(metric, undefined)
     if (whole?.isOn === true) draftOf(whole).metrics.set(metric, undefined)
     for (const [inst, mode] of parts) {
       if (!mode.isOn) continue
@@ -49,7 +50,8 @@ export function planTasks(metrics: Iterable<LoggedMetric>): Task[] {
 }
 
 function taskOf(key: string, { mode, metrics }: Draft): Task {
-  const list = [...metrics.keys()]
+  // The largest identifier first: the order of PCP's logger in its records and reports.
+  const list = [...metrics.keys()].sort((a, b) => b.desc.pmid - a.desc.pmid)
   return {
     key,
     isMandatory: mode.isMandatory,

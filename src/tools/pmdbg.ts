@@ -29,7 +29,7 @@ const MEANINGS: Readonly<Record<DebugName, string>> = {
   pdubuf: 'PDUs in hexadecimal',
   log: 'Reading and writing of archives (not used here)',
   logmeta: 'Metadata of archives (not used here)',
-  optfetch: 'Grouping of fetches (not used here)',
+  optfetch: 'What pmlogger fetches together',
   af: 'Events in time (not used here)',
   appl0: 'Whatever an application wants to tell: 0; agents of a collector',
   appl1: 'Whatever an application wants to tell: 1; how a collector starts agents',

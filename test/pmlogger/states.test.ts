@@ -30,6 +30,24 @@ test.each([
   expect(after(...texts)).toBe(expected)
 })
 
+test('a configuration may ask for several intervals', () => {
+  const states = new MetricStates()
+  const intervals = (): unknown => [states.whole?.deltaMs, states.others.map(({ deltaMs }) => deltaMs)]
+  for (const text of [
+    'advisory on 3',
+    'mandatory on 5',
+    'mandatory on 7',
+    'mandatory on 7',
+    'mandatory on 0',
+  ])
+    expect(states.requestAlso(request(text))).toBeUndefined()
+  expect(intervals()).toEqual([0, [5, 7]])
+  expect(states.requestAlso(request('advisory on 1'))).toBeDefined()
+  expect(intervals()).toEqual([0, [5, 7]])
+  states.requestAll(request('mandatory on 2'))
+  expect(intervals()).toEqual([2, []])
+})
+
 test('single instances are refused while all are logged, and replaced by a request for all', () => {
   const states = new MetricStates()
   states.requestAll(request('advisory on 5'))
@@ -50,6 +68,8 @@ test('maybe gives single instances back as well, and keeps the others', () => {
   states.requestAll(request('mandatory maybe'))
   expect(states.modeOf(1)).toEqual({ isMandatory: false, isOn: false, deltaMs: 0 })
   expect(states.modeOf(2)).toEqual({ isMandatory: false, isOn: true, deltaMs: 3 })
+  states.requestOne(2, request('mandatory maybe'))
+  expect(states.modeOf(2)).toEqual({ isMandatory: false, isOn: false, deltaMs: 0 })
 })
 
 test('whatever is requested, an advisory request never changes what is mandatory', () => {

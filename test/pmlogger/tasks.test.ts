@@ -31,7 +31,7 @@ test('metrics of one state and interval make one task; what is off makes none', 
     metric(5, PM_INDOM_NULL, [undefined, 'mandatory on 0']),
   ])
   expect(tasks.map(({ key, pmids }) => [key, pmids])).toEqual([
-    ['mandatory 5', [1, 2]],
+    ['mandatory 5', [2, 1]],
     ['advisory 5', [3]],
     ['mandatory 0', [5]],
   ])
