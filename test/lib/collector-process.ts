@@ -17,10 +17,10 @@ export interface CollectorProcess {
   stop(): Promise<void>
 }
 
-/** `npm start` with these agents in its process; it may have so many files open. */
+/** `npm start` with these agents in its process, recording nothing; it may have so many files open. */
 export async function startCollectorProcess(agents: string, files?: number): Promise<CollectorProcess> {
   const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-victim-'))
-  const start = [process.execPath, join('dist', 'start.cjs')]
+  const start = [process.execPath, join('dist', 'start.cjs'), '--no-record']
   const line = [...start, '--port', '0', '--dir', dir, '--agents', agents]
   const limited = files === undefined ? line : ['sh', '-c', `ulimit -n ${files}; exec "$@"`, 'sh', ...line]
   const [command, ...args] = limited

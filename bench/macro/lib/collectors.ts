@@ -33,11 +33,11 @@ export function freePort(): Promise<number> {
   })
 }
 
-/** Our collector as `npm start` configures it: built-in defaults, agents in its process. */
+/** Our collector as `npm start` configures it, without its recorder: built-in defaults, agents in its process. */
 export async function startOurs(top: string, agents = 'linux,pmcd,simple'): Promise<Candidate> {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-bench-'))
-  const args = [...NODE_OPTIONS, join(top, 'dist', 'start.cjs'), '--port', String(port)]
+  const args = [...NODE_OPTIONS, join(top, 'dist', 'start.cjs'), '--no-record', '--port', String(port)]
   return launch('ours', process.execPath, [...args, '--dir', dir, '--agents', agents], port, dir)
 }
 
