@@ -17,7 +17,7 @@ import {
 } from '../wire/log-control.ts'
 import { LoggedMetric } from './logged-metric.ts'
 import type { Logger } from './logger.ts'
-import type { Mode, ModeRequest } from './states.ts'
+import { ADVISORY_OFF, type Mode, type ModeRequest } from './states.ts'
 
 /** Bits of the word that describes an instance; the interval stands above them. */
 const IS_ON = 1
@@ -101,15 +101,33 @@ async function apply(
 ): Promise<string[]> {
   const { pmid, indom } = metric.desc
   const names = await orElse(logger.context.namesOf(pmid), [metric.name])
+  const title = `  metric: ${names.join(' or ')}`
   const isWhole = set.status <= 0 || indom === PM_INDOM_NULL
-  const refused = isWhole
-    ? metric.states.requestAll(wish) !== undefined
-    : [...set.inst].filter((inst) => metric.states.requestOne(inst, wish) !== undefined).length > 0
-  const title = `  metric: ${names.join(' or ')}${refused ? ' [request failed]' : ''}`
-  if (indom === PM_INDOM_NULL) return [title]
+  if (isWhole) metric.states.requestAll(wish)
+  else for (const inst of set.inst) metric.states.requestOne(inst, wish)
+  if (indom === PM_INDOM_NULL) return [`${title}${failureOf(metric.states.whole, wish)}`]
   const known = await orElse(logger.context.instances(indom), { indom, ids: [], names: [] })
   const ids = isWhole ? known.ids : [...set.inst]
-  return [title, ...ids.map((id) => `    instance: ${known.names[known.ids.indexOf(id)] ?? id}`)]
+  const lines = ids.map((id) => {
+    const mode = metric.states.modeOf(id)
+    // As in PCP, whose logger has forgotten the names of what nobody wants any more.
+    const isHeld = mode !== undefined && (mode.isOn || mode.isMandatory)
+    const name = isHeld ? known.names[known.ids.indexOf(id)] : undefined
+    return `    instance: ${name ?? `#${id}`}${failureOf(mode, wish)}`
+  })
+  return [title, ...lines]
+}
+
+/** What follows the name of something that is not as a request wants it. */
+function failureOf(mode: Mode | undefined, { control, state, deltaMs }: ModeRequest): string {
+  const { isMandatory, isOn, deltaMs: actual } = mode ?? ADVISORY_OFF
+  const isDone =
+    state === 'maybe'
+      ? !isMandatory
+      : isMandatory === (control === 'mandatory') &&
+        isOn === (state === 'on') &&
+        (!isOn || actual === deltaMs)
+  return isDone ? '' : ' [request failed]'
 }
 
 /** What is only told to people may be less when the collector does not know. */
