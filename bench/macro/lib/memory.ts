@@ -40,3 +40,11 @@ function field(pid: number, name: string): number {
     return 0
   }
 }
+
+/** Milliseconds of CPU time that a process has used so far, by itself and by the kernel for it. Linux only. */
+export function cpuMs(pid: number): number {
+  const TICK_MS = 10
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+}
