@@ -205,9 +205,13 @@ export class Context {
   async #text(kind: 'metric' | 'indom', id: number, options: TextOptions = {}): Promise<string> {
     const level = options.level ?? 'help'
     const ask = this.#asking(options)
-    const text = await this.#source.text({ kind, id, level }, ask)
-    if (text !== '' || level === 'oneline' || options.direct === true) return text
-    return this.#source.text({ kind, id, level: 'oneline' }, ask)
+    const text = (of: 'oneline' | 'help'): Promise<string> => this.#source.text({ kind, id, level: of }, ask)
+    if (level === 'oneline' || options.direct === true) return text(level)
+    const help = await text(level).catch((error: unknown) => {
+      if (error instanceof PcpError && error.code === 'PM_ERR_TEXT') return ''
+      throw error
+    })
+    return help === '' ? text('oneline') : help
   }
 
   /** Label sets of one level; `id` is what that level wants. PM_ERR_NOLABELS. @see pmLookupLabels(3) */

@@ -164,3 +164,16 @@ test('a context that can be opened again is duplicated by opening its source aga
   await context.close()
   expect(await other.hostname()).toBe('testhost')
 })
+
+test('the one line stands in for a help text that is not there, unless it is asked for directly', async () => {
+  const source = overriding(openAgent(demoAgent), {
+    text: async ({ level, id }) => {
+      if (level === 'oneline' && id === BIN) return 'one line'
+      throw new PcpError('PM_ERR_TEXT')
+    },
+  })
+  const context = Context.over(source)
+  expect(await context.text(BIN)).toBe('one line')
+  await expect(context.text(BIN, { direct: true })).rejects.toMatchObject({ code: 'PM_ERR_TEXT' })
+  await expect(context.text(pmid(250, 0, 0))).rejects.toMatchObject({ code: 'PM_ERR_TEXT' })
+})
