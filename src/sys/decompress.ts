@@ -1,101 +1,99 @@
-/**
- * Decompresses files: small ones with gzip and zstd in this process, everything else with the program that made it, into a
- * temporary file that has no name.
- */
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
+/** Decompresses files: into memory, or from some size on into a temporary file that has no name. */
+import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Decompress } from 'fzstd'
+import { decoderFor } from '../base/decode/decoder.ts'
+import type { Read } from '../base/decode/input.ts'
 
-/** Up to this size compressed files are decompressed into memory; their content may have eight times as much. */
-const SMALL_FILE = 8 << 20
-const SMALL_CONTENT = 8 * SMALL_FILE
-/** Bytes given to the decoder at once, so that it can be stopped when its output gets too long. */
-const ZSTD_CHUNK = 1 << 16
-
-/** The program for each suffix; `-dc` makes every one of them decompress its input. */
-const PROGRAMS: Readonly<Record<string, string>> = {
-  '.xz': 'xz',
-  '.lzma': 'xz',
-  '.bz2': 'bzip2',
-  '.bz': 'bzip2',
-  '.gz': 'gzip',
-  '.Z': 'gzip',
-  '.z': 'gzip',
-  '.zst': 'zstd',
-}
+/** Content up to this size stays in memory. */
+const MAX_IN_MEMORY = 64 << 20
+/** Content of a gzip file is in memory as a whole for a moment: zlib works piecewise only asynchronously. */
+const MAX_GZIP_CONTENT = 2 ** 30
+/** Bytes read at once. */
+const CHUNK = 1 << 16
+const GZIP = '.gz'
 
 /** Does the name say that the file is compressed? */
 export function isCompressed(path: string): boolean {
-  return suffixOf(path) in PROGRAMS
+  const suffix = suffixOf(path)
+  return suffix === GZIP || decoderFor(suffix) !== undefined
 }
 
 /**
  * The content of a compressed file: in memory, or the descriptor of an open temporary file that is the caller's to close. Throws Node's
- * error for a file that cannot be read, and an error without a code for what cannot be decompressed.
+ * error for a file that cannot be read or written, and an error without a code for what cannot be decompressed.
  */
 export function decompress(path: string): Uint8Array | number {
-  const suffix = suffixOf(path)
-  const decode = suffix === '.gz' ? gunzip : suffix === '.zst' ? unzstd : undefined
-  if (decode === undefined || statSync(path).size > SMALL_FILE) return byProgram(path, suffix)
-  return inMemory(path, decode) ?? byProgram(path, suffix)
+  const content = new Content()
+  try {
+    const decode = decoderFor(suffixOf(path))
+    if (decode === undefined) content.add(gunzip(readFileSync(path)))
+    else reading(path, (read) => decode(read, (bytes) => content.add(bytes)))
+    return content.end()
+  } catch (error) {
+    content.abandon()
+    if (isOfSystem(error)) throw error
+    throw new Error(`cannot be decompressed: ${(error as Error).message}`, { cause: error })
+  }
 }
 
 function suffixOf(path: string): string {
   return path.slice(path.lastIndexOf('.'))
 }
 
-/** The content of a file, or undefined when it is too much for the memory. */
-function inMemory(
-  path: string,
-  decode: (bytes: Uint8Array) => Uint8Array | undefined,
-): Uint8Array | undefined {
-  const bytes = readFileSync(path)
+/** Is it about the file, not about what is in it? Errors of zlib have a code too. */
+function isOfSystem(error: unknown): boolean {
+  return (error as { syscall?: unknown }).syscall !== undefined
+}
+
+function gunzip(bytes: Uint8Array): Uint8Array {
   try {
-    return decode(bytes)
+    return process.getBuiltinModule('node:zlib').gunzipSync(bytes, { maxOutputLength: MAX_GZIP_CONTENT })
   } catch (error) {
-    throw new Error(`cannot be decompressed: ${(error as Error).message}`, { cause: error })
+    if ((error as { code?: unknown }).code !== 'ERR_BUFFER_TOO_LARGE') throw error
+    throw new Error('its content is longer than 1 GB; decompress it with gunzip first', { cause: error })
   }
 }
 
-function gunzip(bytes: Uint8Array): Uint8Array | undefined {
+/** Hands on what reads a file piece by piece. */
+function reading(path: string, action: (read: Read) => void): void {
+  const fd = openSync(path, 'r')
   try {
-    return process.getBuiltinModule('node:zlib').gunzipSync(bytes, { maxOutputLength: SMALL_CONTENT })
-  } catch (error) {
-    if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') return undefined
-    throw error
-  }
-}
-
-function unzstd(bytes: Uint8Array): Uint8Array | undefined {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  const stream = new Decompress((chunk) => {
-    size += chunk.length
-    if (size <= SMALL_CONTENT) chunks.push(chunk.slice())
-  })
-  for (let at = 0; at < bytes.length && size <= SMALL_CONTENT; at += ZSTD_CHUNK)
-    stream.push(bytes.subarray(at, at + ZSTD_CHUNK), at + ZSTD_CHUNK >= bytes.length)
-  return size <= SMALL_CONTENT ? Buffer.concat(chunks) : undefined
-}
-
-function byProgram(path: string, suffix: string): number {
-  const program = PROGRAMS[suffix]!
-  const { spawnSync } = process.getBuiltinModule('node:child_process')
-  const input = openSync(path, 'r')
-  const output = nameless()
-  try {
-    const { error, status, stderr } = spawnSync(program, ['-dc'], { stdio: [input, output, 'pipe'] })
-    if (error !== undefined)
-      throw new Error(`cannot be decompressed: is ${program} installed? ${error.message}`, { cause: error })
-    if (status !== 0) throw new Error(`cannot be decompressed: ${stderr.toString().trim()}`)
-    return output
-  } catch (error) {
-    closeSync(output)
-    throw error
+    const chunk = new Uint8Array(CHUNK)
+    action(() => chunk.subarray(0, readSync(fd, chunk)))
   } finally {
-    closeSync(input)
+    closeSync(fd)
   }
+}
+
+/** Bytes collected in memory, in a file once they are too many. */
+class Content {
+  #chunks: Uint8Array[] = []
+  #size = 0
+  #fd: number | undefined
+
+  add(bytes: Uint8Array): void {
+    this.#size += bytes.length
+    if (this.#size > MAX_IN_MEMORY && this.#fd === undefined) {
+      this.#fd = nameless()
+      for (const chunk of this.#chunks) writeAll(this.#fd, chunk)
+      this.#chunks = []
+    }
+    if (this.#fd === undefined) this.#chunks.push(bytes.slice())
+    else writeAll(this.#fd, bytes)
+  }
+
+  end(): Uint8Array | number {
+    return this.#fd ?? Buffer.concat(this.#chunks)
+  }
+
+  abandon(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd)
+  }
+}
+
+function writeAll(fd: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
 }
 
 /** Opens a new file that only this process can see. */

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import {
   appendFileSync,
   closeSync,
@@ -7,12 +6,15 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   rmSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Archive } from '../../src/archive/archive.ts'
 import { RecordReader } from '../../src/archive/reader.ts'
@@ -65,75 +67,84 @@ test('what is not there has its errno', () => {
   expect(() => Archive.open(join(top, 'a'), files)).toThrow(expect.objectContaining({ code: 'ENOENT' }))
 })
 
+/** What xz, lzma, bzip2, gzip, zstd and compress made of an archive: test/base/decode/decoder.test.ts. */
+const fixture = (name: string): Uint8Array =>
+  readFileSync(new URL(`../fixtures/compressed/${name}`, import.meta.url))
+
 describe('compressed archives', () => {
-  const programs = [
-    ['xz', '.xz'],
-    ['lzma', '.lzma'],
-    ['bzip2', '.bz2'],
-    ['gzip', '.gz'],
-    ['zstd', '.zst'],
-    ['compress', '.Z'],
-  ] as const
-  const packed = archive('a', {
-    volumes: [[point(1), point(2)], [point(3)]],
-    index: [entry(3, 1, 0, 0, 808)],
+  const parts = { 'a.meta.gz': fixture('a.meta.gz'), 'a.index.gz': fixture('a.index.gz') }
+  const expected = Array.from({ length: 400 }, (_, i) => 1_700_000_000 + i * 10)
+
+  test.each(['.xz', '.lzma', '.bz2', '.gz', '.zst', '.Z'])('ending in %s are read', (suffix) => {
+    const directory = write(`good${suffix}`, { ...parts, [`a.0${suffix}`]: fixture(`a.0${suffix}`) })
+    expect(times(join(directory, 'a'))).toEqual(expected)
+    expect(times(join(directory, `a.0${suffix}`))).toEqual(expected)
   })
 
-  test.each(programs)('by %s are read', (program, suffix) => {
-    const compressed: Record<string, Uint8Array> = {}
-    for (const [name, bytes] of Object.entries(packed)) {
-      const { stdout, error } = spawnSync(program, ['-c'], { input: bytes })
-      if (error !== undefined) return console.log(`skipped: there is no ${program}`)
-      compressed[name + suffix] = stdout
-    }
-    const directory = write(program, compressed)
-    expect(times(join(directory, 'a'))).toEqual([1, 2, 3])
-    expect(times(join(directory, `a.0${suffix}`))).toEqual([1, 2, 3])
+  test('by gzip in several pieces are read', () => {
+    expect(times(join(write('pieces', { ...parts, 'a.0.gz': fixture('streams.gz') }), 'a'))).toEqual(expected)
   })
 
-  test.each(['.xz', '.bz2', '.gz', '.zst', '.Z'])('that only call themselves %s are damaged', (suffix) => {
-    const contents = { 'a.0': packed['a.0']!, [`a.meta${suffix}`]: new Uint8Array(50).fill(7) }
-    const directory = write(`bad${suffix}`, contents)
+  const refusal = (suffix: string): unknown =>
+    expect.objectContaining({
+      code: 'PM_ERR_LOGREC',
+      message: expect.stringContaining(`a.0${suffix}: cannot be decompressed: `),
+    })
+
+  test.each(['.xz', '.lzma', '.bz2', '.gz', '.zst', '.Z'])(
+    'that only call themselves %s are damaged',
+    (suffix) => {
+      const directory = write(`bad${suffix}`, { ...parts, [`a.0${suffix}`]: new Uint8Array(50).fill(7) })
+      expect(() => Archive.open(join(directory, 'a'), files)).toThrow(refusal(suffix))
+    },
+  )
+
+  test.each(['.xz', '.lzma', '.bz2', '.gz', '.zst'])(
+    'ending in %s that are cut short are damaged',
+    (suffix) => {
+      const cut = fixture(`a.0${suffix}`).subarray(0, -9)
+      const directory = write(`cut${suffix}`, { ...parts, [`a.0${suffix}`]: cut })
+      expect(() => Archive.open(join(directory, 'a'), files)).toThrow(refusal(suffix))
+    },
+  )
+
+  test.each(['.xz', '.bz2', '.gz', '.zst'])('ending in %s with a wrong byte are damaged', (suffix) => {
+    const bytes = Uint8Array.from(fixture(`a.0${suffix}`))
+    bytes[bytes.length >> 1]! ^= 1
+    const directory = write(`flip${suffix}`, { ...parts, [`a.0${suffix}`]: bytes })
+    expect(() => Archive.open(join(directory, 'a'), files)).toThrow(refusal(suffix))
+  })
+
+  test('that cannot be read have the errno', () => {
+    const directory = write('directory', { ...parts })
+    mkdirSync(join(directory, 'a.0.xz'))
     expect(() => Archive.open(join(directory, 'a'), files)).toThrow(
-      expect.objectContaining({
-        code: 'PM_ERR_LOGREC',
-        message: expect.stringContaining(`a.meta${suffix}: cannot be decompressed`),
-      }),
+      expect.objectContaining({ code: 'EISDIR' }),
     )
   })
 
-  test.each(programs.slice(0, 5))('by %s that are cut short are damaged', (program, suffix) => {
-    const { stdout, error } = spawnSync(program, ['-c'], { input: packed['a.meta'] })
-    if (error !== undefined) return console.log(`skipped: there is no ${program}`)
-    const cut = stdout.subarray(0, stdout.length - 9)
-    const directory = write(`cut${suffix}`, { 'a.0': packed['a.0']!, [`a.meta${suffix}`]: cut })
-    expect(() => Archive.open(join(directory, 'a'), files)).toThrow(
-      expect.objectContaining({ code: 'PM_ERR_LOGREC' }),
-    )
-  })
+  const packed = archive('a', { volumes: [[point(1), point(2)], [point(3)]] })
 
-  test.each([
-    ['gzip', '.gz'],
-    ['zstd', '.zst'],
-  ] as const)('by %s with more than fits into memory are read', (program, suffix) => {
+  test('with more than fits into memory are read', () => {
     const records = Array.from({ length: 1000 }, (_, i) => point(i + 2))
-    const big = concat(label({}), ...records, new Uint8Array(70 << 20))
-    const { stdout, error } = spawnSync(program, ['-c'], { input: big, maxBuffer: 1 << 28 })
-    if (error !== undefined) return console.log(`skipped: there is no ${program}`)
-    const directory = write(`big${suffix}`, { 'a.meta': packed['a.meta']!, [`a.0${suffix}`]: stdout })
-    const opened = Archive.open(join(directory, 'a'), files)
+    const big = gzipSync(concat(label({}), ...records, new Uint8Array(70 << 20)))
+    const opened = Archive.open(
+      join(write('big', { 'a.meta': packed['a.meta']!, 'a.0.gz': big }), 'a'),
+      files,
+    )
     expect(opened.end()).toEqual({ sec: 1001, nsec: 0 })
     opened.close()
   })
 
-  test('leave no temporary files', () => {
+  test('keep little in memory, and leave no temporary files', () => {
     const mine = (): string[] =>
       readdirSync(tmpdir()).filter((name) => /^pcp-archive-[A-Za-z0-9]{6}$/.test(name))
     const before = mine()
-    const { stdout } = spawnSync('gzip', ['-c'], { input: packed['a.0'] })
-    const directory = write('temporary', { ...packed, 'a.0.gz': stdout, 'a.1.Z': stdout })
-    times(join(directory, 'a'))
+    const long = files.open(fileURLToPath(new URL('../fixtures/compressed/long.xz', import.meta.url)))
+    expect([long.size, long.bytes]).toEqual([70_000_000, undefined])
+    expect(readBytes(long, 69_999_990, 20)).toEqual(new Uint8Array(10))
     expect(mine()).toEqual(before)
+    long.close()
   })
 })
 

@@ -1,0 +1,45 @@
+/**
+ * Files of lzma(1), what was there before xz, by the package js-lzma.
+ *
+ *     properties:8  dictionary:32  length:64, all bits set when a marker ends the data  data
+ */
+import lzma from 'js-lzma'
+import { ByteInput, ByteOutput, type Read, type Write } from './input.ts'
+
+const HEADER = 13
+/** As for xz, so that a header cannot ask for any amount of memory. */
+const MAX_DICTIONARY = 1 << 26
+/** xz does not believe longer ones either: lzma has no magic number. */
+const MAX_LENGTH = 2 ** 38
+
+/** Decompresses a file of lzma(1). Throws an Error for damage that shows: the format has no checksum. */
+export function decodeLzma(read: Read, write: Write): void {
+  const input = new ByteInput(read)
+  const header = new DataView(Uint8Array.from({ length: HEADER }, () => input.byte()).buffer)
+  const isMarked = header.getBigInt64(5, true) === -1n
+  const length = Number(header.getBigUint64(5, true))
+  if (header.getUint32(1, true) > MAX_DICTIONARY || (!isMarked && length >= MAX_LENGTH))
+    throw new Error('it is not lzma, or needs more than 64 MB of memory')
+  const output = new ByteOutput(write)
+  let written = 0
+  let at = 0
+  const properties = { size: HEADER, readByte: () => header.getUint8(at++) }
+  try {
+    lzma.decompress(
+      properties,
+      { readByte: () => input.byte() },
+      {
+        writeByte(byte) {
+          written++
+          output.put(byte)
+        },
+      },
+      isMarked ? -1 : length,
+    )
+  } catch (error) {
+    // The package throws texts.
+    throw typeof error === 'string' ? new Error('it is damaged', { cause: error }) : error
+  }
+  if (!isMarked && written !== length) throw new Error('it ends before the length it says')
+  output.flush()
+}
