@@ -233,7 +233,10 @@ export class Logger {
 
   #written(task: Task, bytes: number): void {
     const { reports, log, endLimit, volumeLimit } = this.#settings
-    if (this.#unwritten > 0) log.notice('warning', `Writing again; ${this.#unwritten} results are lost`)
+    if (this.#unwritten > 0) {
+      log.notice('warning', `Writing again; ${this.#unwritten} results are lost`)
+      this.#schedule.repeatOnce() // what is recorded only once may be among them
+    }
     this.#unwritten = 0
     if (reports && !this.#reported.has(task.key)) log.line(taskReport(task, bytes))
     this.#reported.add(task.key)
