@@ -24,7 +24,7 @@ export async function main(command: Tool | (() => Promise<Tool>)): Promise<void>
   const tool = typeof command === 'function' ? await command() : command
   const interrupt = new AbortController()
   let signalled: NodeJS.Signals | undefined
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  for (const name of tool.onlyReads === true ? [] : (['SIGINT', 'SIGTERM'] as const)) {
     process.once(name, () => {
       signalled = name
       interrupt.abort()

@@ -74,8 +74,9 @@ export const tool: Tool = {
     const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true })
     const wanted = labelOptions(parsed)
     const [name] = parsed.operands
-    if (parsed.problems.length === 0 && name === undefined) parsed.problems.push('insufficient arguments')
     const given = parsed.given.filter(({ name: letter }) => letter === '?')
+    if (parsed.problems.length + given.length === 0 && name === undefined)
+      parsed.problems.push('insufficient arguments')
     const status = endEarly(OPTIONS, { given, problems: parsed.problems }, io)
     if (status !== undefined) return status
     return new LabelWork(name!, wanted, io).run()

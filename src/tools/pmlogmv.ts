@@ -4,7 +4,7 @@
  * Nothing of the source goes before all of the destination is there; when something fails, what was made is removed.
  * pmlogcp and pmlogls are those of PCP 7.2.
  */
-import { constants, copyFileSync, existsSync, linkSync, readFileSync, statSync, unlinkSync } from 'node:fs'
+import { constants, copyFile, existsSync, linkSync, statSync, unlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { PcpError } from '../model/errors.ts'
 import { archiveFiles } from '../sys/archive-files.ts'
@@ -24,6 +24,15 @@ const OPTIONS: OptionTable = {
   ],
 }
 
+/** What pmlogls takes. */
+const LIST_OPTIONS: OptionTable = {
+  synopsis: '[options] archive',
+  rows: OPTIONS.rows.filter((row) => 'heading' in row || row.short === 'V' || row === HELP_ROW),
+}
+
+/** Bytes that are compared at once. */
+const BLOCK = 1 << 20
+
 /** What shells take for something else than a name. */
 const UNSAFE = /[ \t\n!"#$&'()*;<>?[\\\]`{|}~]/
 
@@ -39,13 +48,18 @@ export const tool: Tool = {
   summary: 'Rename, copy or list the files of an archive',
   options: OPTIONS,
   async run(io) {
-    const parsed = parseOptions(OPTIONS, io)
+    const lists = io.progname === 'pmlogls'
+    const options = lists ? LIST_OPTIONS : OPTIONS
+    const parsed = parseOptions(options, io)
     const has = (letter: string): boolean => parsed.given.some(({ name }) => name === letter)
     const [source, target] = parsed.operands
-    const lists = io.progname === 'pmlogls'
-    if (parsed.problems.length === 0 && (source === undefined || (!lists && target === undefined)))
+    if (
+      parsed.problems.length === 0 &&
+      !has('?') &&
+      (source === undefined || (!lists && target === undefined))
+    )
       parsed.problems.push('insufficient arguments')
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = endEarly(options, parsed, io)
     if (status !== undefined) return status
     const files = archiveFiles()
     const base = baseOf(source!, files)
@@ -86,7 +100,10 @@ interface Work {
   readonly verbose: boolean
 }
 
-function transfer({ steps, copies, checks, dry, verbose }: Work, { stdout, signal }: ToolIo): number {
+async function transfer(
+  { steps, copies, checks, dry, verbose }: Work,
+  { stdout, signal }: ToolIo,
+): Promise<number> {
   if (dry) {
     for (const { from, to } of steps) stdout.write(`+ ${copies ? 'cp' : 'ln-or-cp'} ${from} ${to}\n`)
     if (!copies) for (const { from } of steps) stdout.write(`+ rm ${from}\n`)
@@ -99,8 +116,9 @@ function transfer({ steps, copies, checks, dry, verbose }: Work, { stdout, signa
       // Whatever is there now is ours: what was there before has been looked for, and is never written over.
       if (verb === 'copy' && existsSync(to)) throw new PcpError('EEXIST', `${to}: already exists`)
       made.push(to)
-      if (verb === 'copy') copy(from, to, checks)
+      if (verb === 'copy') await copy(from, to, checks)
       if (verbose) stdout.write(`${verb} ${from} -> ${to}\n`)
+      await new Promise((proceed) => setImmediate(proceed)) // a signal among what waits
       if (signal.aborted) throw new PcpError('EINTR', 'interrupted')
     }
   } catch (error) {
@@ -126,9 +144,27 @@ function linked(from: string, to: string): boolean {
   }
 }
 
-function copy(from: string, to: string, checks: boolean): void {
-  copyFileSync(from, to, constants.COPYFILE_EXCL)
-  const isSame =
-    statSync(from).size === statSync(to).size && (!checks || readFileSync(from).equals(readFileSync(to)))
+async function copy(from: string, to: string, checks: boolean): Promise<void> {
+  await new Promise<void>((resolve, reject) =>
+    copyFile(from, to, constants.COPYFILE_EXCL, (error) => (error === null ? resolve() : reject(error))),
+  )
+  const isSame = statSync(from).size === statSync(to).size && (!checks || (await haveSameBytes(from, to)))
   if (!isSame) throw new PcpError('EIO', `${to}: not the same as ${from} after copying`)
+}
+
+/** Compares block by block: volumes may be larger than memory. */
+async function haveSameBytes(from: string, to: string): Promise<boolean> {
+  const { open } = process.getBuiltinModule('node:fs/promises')
+  const files = [await open(from), await open(to)] as const
+  const [a, b] = [Buffer.alloc(BLOCK), Buffer.alloc(BLOCK)]
+  try {
+    for (;;) {
+      const [{ bytesRead }, other] = [await files[0].read(a, 0, BLOCK), await files[1].read(b, 0, BLOCK)]
+      if (bytesRead !== other.bytesRead || !a.subarray(0, bytesRead).equals(b.subarray(0, bytesRead)))
+        return false
+      if (bytesRead === 0) return true
+    }
+  } finally {
+    for (const file of files) await file.close()
+  }
 }

@@ -5,7 +5,7 @@ import type { ToolIo } from './tool.ts'
 const PATIENCE_MS = 1000
 const STEP_MS = 250
 
-/** One line on a terminal that is overwritten as work goes on; nothing anywhere else. */
+/** One line on a terminal that is overwritten as work goes on; nothing anywhere else. Other messages come after `clear`. */
 export class Progress {
   readonly #io: ToolIo
   readonly #total: number
@@ -13,11 +13,11 @@ export class Progress {
   #due: number
   #width = 0
 
-  /** `total` is what `update` counts up to. A report on the same terminal is progress enough. */
+  /** `total` is what `update` counts up to. */
   constructor(io: ToolIo, total: number) {
     this.#io = io
     this.#total = total
-    this.#isShown = io.stderr.isTerminal && !io.stdout.isTerminal && total > 0
+    this.#isShown = io.stderr.isTerminal && total > 0
     this.#due = this.#isShown ? io.now() + PATIENCE_MS : 0
   }
 

@@ -50,6 +50,11 @@ export interface Tool {
   readonly seeAlso?: readonly string[]
   /** What `parseOptions` reads the command line by; absent for a command without options of its own. */
   readonly options?: OptionTable
+  /**
+   * Whoever interrupts it ends it at once, as nothing is half done: for commands that only read, and may work for long without
+   * waiting for anything. Others are told by `ToolIo.signal`.
+   */
+  readonly onlyReads?: boolean
   /** Runs the command; resolves to its exit status. */
   run(io: ToolIo): Promise<number>
 }

@@ -4,7 +4,7 @@ import { RecordReader } from '../../archive/reader.ts'
 import type { RecordView } from '../../archive/record-view.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
-import { PcpError } from '../../model/errors.ts'
+import { isError, PcpError } from '../../model/errors.ts'
 import { PM_INDOM_NULL, type Pmid, pmidStr } from '../../model/ids.ts'
 import {
   PM_SEM_COUNTER,
@@ -63,6 +63,7 @@ class DataCheck {
   results = 0
   marks = 0
   readonly #check: Check
+  readonly #progress: Progress
   readonly #archive: Archive
   readonly #base: string
   readonly #range: DataRange
@@ -74,7 +75,16 @@ class DataCheck {
   #afterMark = 0
 
   constructor(check: Check, archive: Archive, base: string, range: DataRange) {
-    this.#check = check
+    const end = archive.end()
+    const progress = new Progress(check.io, isError(end) ? 0 : end.sec - archive.start.sec)
+    this.#progress = progress
+    this.#check = {
+      ...check,
+      say(text) {
+        progress.clear()
+        check.say(text)
+      },
+    }
     this.#archive = archive
     this.#base = base
     this.#range = range
@@ -83,14 +93,13 @@ class DataCheck {
   run(): boolean {
     const { start, finish } = this.#range
     const reader = new RecordReader(this.#archive)
-    const progress = new Progress(this.#check.io, this.#size())
     if (compareTimes(start, this.#archive.start) > 0) reader.seek(start, 'forward')
     let before: Timestamp | undefined
     try {
       for (let record = reader.next(); record !== undefined; record = reader.next()) {
         const time = record.timestamp()
         if (compareTimes(time, finish) > 0) break
-        progress.update(record.position)
+        this.#progress.update(record.sec - this.#archive.start.sec)
         this.#checkTime(record, time, before)
         before = time
         if (record.count === 0) this.#mark()
@@ -104,13 +113,8 @@ class DataCheck {
       else throw error
       return false
     } finally {
-      progress.clear()
+      this.#progress.clear()
     }
-  }
-
-  #size(): number {
-    const [member] = this.#archive.members
-    return Math.max(...member!.volumes.map((volume) => volume.open()?.source.size ?? 0))
   }
 
   #mark(): void {

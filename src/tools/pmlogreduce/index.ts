@@ -99,13 +99,14 @@ async function reduce(
     return 1
   }
   const { origin, finish, samples = Number.POSITIVE_INFINITY, interval = DEFAULT_INTERVAL } = window
-  const reduction = new Reduction(archive, origin, interval, (metric, { type }) =>
-    io.stderr.write(`${io.progname}: ${metric}: Warning: skipping ${typeStr(type)} metric\n`),
-  )
-  const { version, hostname, timezone, zoneinfo } = archive.label
-  const output = temporaryOutput(path, { collect: COLLECT })
   const last = isError(end) ? origin : end
   const progress = new Progress(io, last.sec - origin.sec)
+  const reduction = new Reduction(archive, origin, interval, (metric, { type }) => {
+    progress.clear()
+    io.stderr.write(`${io.progname}: ${metric}: Warning: skipping ${typeStr(type)} metric\n`)
+  })
+  const { version, hostname, timezone, zoneinfo } = archive.label
+  const output = temporaryOutput(path, { collect: COLLECT })
   try {
     const writer = ArchiveWriter.create(output, { version, hostname, timezone, zoneinfo, pid: process.pid })
     let turn = io.now()
