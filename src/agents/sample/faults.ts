@@ -5,10 +5,10 @@ import { of, type Rows, type SampleContext } from './context.ts'
 
 /** Rows of metrics that fail in certain ways. */
 export function faultRows(context: SampleContext): Rows {
-  return { ...badRows(context), ...errorRows(), ...dodgeyRows(context) }
+  return { ...badRows(), ...errorRows(), ...dodgeyRows(context) }
 }
 
-function badRows({ pmidOf }: SampleContext): Rows {
+function badRows(): Rows {
   const none = { value: () => undefined }
   return {
     noinst: { item: 9, ...of('32'), ...none, help: 'A metric that never has a value' },
@@ -18,7 +18,13 @@ function badRows({ pmidOf }: SampleContext): Rows {
       help: 'A constant under the highest item number there is',
       value: () => 4_194_303,
     },
-    'bad.unknown': { alias: pmidOf(54) },
+    'bad.unknown': {
+      item: 54,
+      ...of('32'),
+      help: 'A name and a text, but no metric',
+      describe: unknown,
+      value: unknown,
+    },
     'bad.nosupport': {
       item: 55,
       ...of('nosupport'),
@@ -34,6 +40,11 @@ function badRows({ pmidOf }: SampleContext): Rows {
       value: () => new PcpError('PM_ERR_AGAIN'),
     },
   }
+}
+
+/** Nobody has a metric of this identifier. */
+function unknown(): never {
+  throw new PcpError('PM_ERR_PMID')
 }
 
 function errorRows(): Rows {
