@@ -8,6 +8,8 @@ export type SizeLimit =
   | { readonly kind: 'bytes'; readonly bytes: number }
   | { readonly kind: 'time'; readonly ms: number }
 
+/** PCP's logger refuses less, in which fractions of a result or of a byte would be times. */
+const MIN_MS = 1000
 /** Powers of 1024 by the first letter of the unit. */
 const POWERS: Readonly<Record<string, number>> = { b: 0, k: 1, m: 2, g: 3 }
 const SIZE = /^(\d+)\s*([a-z]*)$/i
@@ -24,7 +26,7 @@ export function parseSizeLimit(text: string): SizeLimit | undefined {
   }
   try {
     const ms = toSeconds(parseInterval(text)) * 1000
-    return ms > 0 ? { kind: 'time', ms } : undefined
+    return ms >= MIN_MS ? { kind: 'time', ms } : undefined
   } catch {
     return undefined // the caller says which option is wrong
   }
