@@ -83,7 +83,7 @@ beforeAll(async () => {
   mkdirSync(join(dir, 'sample'))
   let round = 0
   changing = setInterval(() => changeInstances(round++), CHANGE_MS)
-})
+}, 120_000)
 afterAll(() => {
   clearInterval(changing)
   for (const collector of collectors) collector.kill('SIGKILL')

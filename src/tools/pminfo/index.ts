@@ -13,6 +13,7 @@ import { parseStandard } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { samplingWindow } from '../lib/window.ts'
 import { reportingZone } from '../lib/zone.ts'
+import { KnownLabels } from './labels.ts'
 import { needsSource, OPTIONS, wantedFrom } from './options.ts'
 import { type Report, reportIndom, reportMetrics } from './report.ts'
 
@@ -55,7 +56,10 @@ Values are those of one moment: all metrics of a batch are fetched together.`,
       const origin = bounds && samplingWindow(parsed.standard, bounds, zone, io).origin
       context.archive?.setMode('forward', origin)
       const print = printOptions(zone, io)
-      return await reportAll({ context, wanted, io, print, origin, eventNames: new Map() }, parsed.operands)
+      return await reportAll(
+        { context, wanted, io, print, origin, eventNames: new Map(), labels: new KnownLabels(context, io) },
+        parsed.operands,
+      )
     } finally {
       await context.close()
     }

@@ -1,9 +1,11 @@
 /** Labels of metrics, instance domains and instances, merged. */
 import { isError } from '../../model/errors.ts'
-import { domainOf, type Indom, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
+import { clusterOf, domainOf, type Indom, PM_INDOM_NULL, type Pmid, pmid } from '../../model/ids.ts'
 import { mergeLabelSets } from '../../model/label-set.ts'
 import type { LabelSet } from '../../model/labels.ts'
+import type { Context } from '../../pmapi/context.ts'
 import { settle } from '../lib/settle.ts'
+import type { ToolIo } from '../lib/tool.ts'
 import type { Report } from './report.ts'
 
 /** The line of a metric's labels, and those of its instances. */
@@ -12,15 +14,58 @@ export interface LabelLines {
   readonly instances: string
 }
 
-/** Labels of a metric, and of each instance of its domain. */
+/**
+ * Labels known of the levels above metrics. As in the reference those of the context are asked for once, and those of a domain,
+ * instance domain or cluster once for metrics in a row: in an archive they are the ones at the first metric's time.
+ */
+export class KnownLabels {
+  readonly #context: Context
+  readonly #io: ToolIo
+  readonly #last = new Map<string, { readonly id: number; readonly sets: Promise<readonly LabelSet[]> }>()
+
+  constructor(context: Context, io: ToolIo) {
+    this.#context = context
+    this.#io = io
+  }
+
+  /** All labels that hold for a metric, weakest first; levels below the context that nobody answers for are left out. PM_ERR_NOLABELS. */
+  async of(id: Pmid, indom: Indom): Promise<readonly LabelSet[]> {
+    const [context, io] = [this.#context, this.#io]
+    const levels = [
+      this.#keep('context', 0, () => context.contextLabels(io)),
+      this.#keep('domain', domainOf(id), () => orNone(context.domainLabels(domainOf(id), io))),
+      indom === PM_INDOM_NULL ? [] : this.#keep('indom', indom, () => orNone(context.indomLabels(indom, io))),
+      this.#keep('cluster', clusterId(id), () => orNone(context.clusterLabels(id, io))),
+      orNone(context.itemLabels(id, io)),
+    ]
+    return (await Promise.all(levels)).flat().filter(({ status, json }) => status >= 0 && json !== '')
+  }
+
+  #keep(level: string, id: number, ask: () => Promise<readonly LabelSet[]>): Promise<readonly LabelSet[]> {
+    const last = this.#last.get(level)
+    if (last?.id === id) return last.sets
+    const sets = ask()
+    this.#last.set(level, { id, sets })
+    return sets
+  }
+}
+
+function clusterId(id: Pmid): Pmid {
+  return pmid(domainOf(id), clusterOf(id), 0)
+}
+
+async function orNone(asked: Promise<readonly LabelSet[]>): Promise<readonly LabelSet[]> {
+  const sets = await settle(asked)
+  return isError(sets) ? [] : sets
+}
+
+/** The lines of a metric's labels, and of those of each instance of its domain. */
 export async function metricLabelLines(
   { context, io }: Report,
-  id: Pmid,
+  sets: readonly LabelSet[],
   indom: Indom,
   names: ReadonlyMap<number, string>,
 ): Promise<LabelLines> {
-  const sets = await settle(context.labelsFor(id, io))
-  if (isError(sets)) return { metric: '', instances: '' }
   const found = indom === PM_INDOM_NULL ? [] : await settle(context.instancesLabels(indom, io))
   const perInstance = isError(found) ? [] : found
   const line = (inst: number, own: readonly LabelSet[]): string =>

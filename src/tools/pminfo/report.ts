@@ -3,6 +3,7 @@ import type { Timestamp } from '../../base/timestamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../../model/errors.ts'
 import { type Indom, PM_ID_NULL, PM_INDOM_NULL, type Pmid, pmidStr } from '../../model/ids.ts'
+import type { LabelSet } from '../../model/labels.ts'
 import type { PrintOptions } from '../../model/print.ts'
 import { PM_TYPE_NOSUPPORT } from '../../model/types.ts'
 import type { ValueSet } from '../../model/values.ts'
@@ -10,7 +11,7 @@ import type { Context } from '../../pmapi/context.ts'
 import { settle } from '../lib/settle.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { decimalAndHex, descLine, descLines, indomWords } from './desc.ts'
-import { indomLabelLine, type LabelLines, metricLabelLines } from './labels.ts'
+import { indomLabelLine, type KnownLabels, type LabelLines, metricLabelLines } from './labels.ts'
 import { needsDescs, needsSource, type Wanted } from './options.ts'
 import { fetchValues, valueLines } from './values.ts'
 
@@ -24,6 +25,7 @@ export interface Report {
   readonly origin: Timestamp | undefined
   /** Names of the parameters of event records, as far as they have been asked for. */
   readonly eventNames: Map<Pmid, readonly string[]>
+  readonly labels: KnownLabels
   /** Archives only: the instance domain listed last. */
   listed?: { readonly indom: Indom; readonly names: ReadonlyMap<number, string> }
 }
@@ -95,13 +97,15 @@ function verifyLine({ name, desc, set }: Metric, { emptyIsFine }: Wanted): strin
 async function metricText(report: Report, metric: Metric): Promise<string> {
   const { context, wanted, io } = report
   const { name, pmid, desc, set } = metric
+  // Asked for first: what is known of labels depends on the order of metrics.
+  const asked = wanted.labels && desc !== undefined ? settle(report.labels.of(pmid, desc.indom)) : undefined
   const [oneline, help, names] = await Promise.all([
     wanted.oneline ? settle(context.text(pmid, { level: 'oneline', signal: io.signal })) : undefined,
     wanted.help ? settle(context.text(pmid, { signal: io.signal })) : undefined,
     instanceNames(report, desc, set),
   ])
   const values = desc !== undefined && set !== undefined ? await valueLines(report, desc, set, names) : ''
-  const labels = await labelLines(report, metric, names)
+  const labels = desc === undefined ? undefined : await labelLines(report, desc.indom, await asked, names)
   let text = needsBlankLine(wanted) ? '\n' : ''
   text += name
   if (wanted.pmid) text += ` PMID: ${pmidStr(pmid)}${wanted.fullPmid ? ` = ${decimalAndHex(pmid)}` : ''}`
@@ -138,11 +142,12 @@ async function instanceNames(
 
 async function labelLines(
   report: Report,
-  { pmid, desc }: Metric,
+  indom: Indom,
+  sets: Outcome<readonly LabelSet[]> | undefined,
   names: ReadonlyMap<number, string>,
 ): Promise<LabelLines | undefined> {
-  if (!report.wanted.labels || desc === undefined) return undefined
-  return metricLabelLines(report, pmid, desc.indom, names)
+  if (sets === undefined) return undefined
+  return isError(sets) ? { metric: '', instances: '' } : metricLabelLines(report, sets, indom, names)
 }
 
 /** The one line text behind a name: on a line of its own where the name's line is long already. */
