@@ -157,14 +157,13 @@ function isOwnerOrRoot(credentials: Credentials | undefined): boolean {
   return uid !== undefined && (uid === 0 || uid === process.geteuid?.())
 }
 
-/** One pmlc. Requests are answered one after the other. */
+/** One pmlc. Requests are answered one after the other, and the next one is read when there is an answer. */
 class ControlClient {
   readonly #connection: PduConnection
   readonly #options: ControlOptions
   readonly #denied: number
   readonly #address: string
   #version: number
-  #queue: Promise<void> = Promise.resolve()
 
   constructor(connection: PduConnection, options: ControlOptions, admission: Admission, address: string) {
     this.#connection = connection
@@ -173,8 +172,9 @@ class ControlClient {
     this.#address = address
     this.#version = Math.min(2, options.version)
     connection.onPdu((pdu) => {
-      const request = pdu.slice() // it borrows the buffer of the socket
-      this.#queue = this.#queue.then(() => this.#answer(request))
+      connection.pause()
+      // The PDU borrows the buffer of the socket.
+      void this.#answer(pdu.slice()).finally(() => connection.resume())
     })
   }
 

@@ -7,13 +7,14 @@
  * When the collector is lost the archive stays: fetches that are due try to connect again, and a mark says where the gap is.
  */
 import { ArchiveWriter, type WriterOptions } from '../archive/write/writer.ts'
-import { now, type Timestamp } from '../base/timestamp.ts'
+import { now, secondsBetween, type Timestamp } from '../base/timestamp.ts'
 import { debug } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import {
   type FetchResult,
   PMCD_ADD_AGENT,
+  PMCD_HOSTNAME_CHANGE,
   PMCD_LABEL_CHANGE,
   PMCD_NAMES_CHANGE,
   PMCD_RESTART_AGENT,
@@ -22,6 +23,7 @@ import { MAX_DELAY_MS } from '../net/wait.ts'
 import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
 import type { Context } from '../pmapi/context.ts'
 import { ctime } from '../sys/log.ts'
+import { addTimes, compareTimes, earlierOf, laterOf } from '../time/arithmetic.ts'
 import type { LogStatus } from '../wire/log-status.ts'
 import { bind, type Wish } from './bind.ts'
 import { type CollectorFacts, LOGGER_INDOM, LOGUE_METRICS, logueSets, readFacts } from './collector-facts.ts'
@@ -36,6 +38,8 @@ import { validate } from './validate.ts'
 
 /** A disk may have room again; other errors of the files stay. */
 const MAY_PASS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO'])
+
+const MILLISECOND: Timestamp = { sec: 0, nsec: 1_000_000 }
 
 /** A running logger. */
 export class Logger {
@@ -168,6 +172,7 @@ export class Logger {
     return this.ended
   }
 
+  /** Resolves `ended` whatever happens: what fails here is told, and the rest is done. */
   async #finish(end: LoggerEnd): Promise<void> {
     const { log } = this.#settings
     log.notice('info', `pmlogger: ${end.reason}`)
@@ -183,7 +188,11 @@ export class Logger {
     } catch (error) {
       log.notice('error', `Closing the archive: ${PcpError.from(error).message}`)
     }
-    await this.#context.close()
+    try {
+      await this.#context.close()
+    } catch (error) {
+      log.notice('warning', `Leaving the collector: ${PcpError.from(error).message}`)
+    }
     this.#resolveEnd(end)
   }
 
@@ -198,7 +207,7 @@ export class Logger {
   #writeLogue(at: Timestamp, facts: CollectorFacts): void {
     const { pid, ownHost, archivePath, port } = this.#settings
     const last = this.#writer.lastTime
-    const time = last === undefined || isBefore(last, at) ? at : last
+    const time = last === undefined ? at : laterOf(at, last)
     this.#writer.result(
       time,
       logueSets({ pid, hostname: ownHost, port: port(), archive: archivePath }, facts),
@@ -226,9 +235,19 @@ export class Logger {
       return
     }
     if (this.#end !== undefined) return
+    this.#tellClock(result.timestamp)
     const before = this.#writer.dataBytes
     await this.#recorder.record(this.#context, result.timestamp, task, selectSets(task, result.sets))
     this.#written(task, this.#writer.dataBytes - before)
+  }
+
+  /** The clock of the collector may be set back: readers leave out what follows until it has caught up. */
+  #tellClock(at: Timestamp): void {
+    const { log, source } = this.#settings
+    const last = this.#writer.lastTime
+    if (last === undefined || compareTimes(last, at) <= 0) return
+    const seconds = secondsBetween(at, last).toFixed(3)
+    log.notice('warning', `pmlogger: The clock of "${source}" went back by ${seconds} seconds`)
   }
 
   #written(task: Task, bytes: number): void {
@@ -315,16 +334,17 @@ export class Logger {
     } catch {
       return false // tried again when the next fetch is due, and not more often than the back-off allows
     }
-    this.#isLost = false
     this.#watch()
     log.notice('info', `pmlogger: re-established connection to PMCD on "${source}" at ${ctime(Date.now())}`)
     try {
       await this.#revalidate()
     } catch (error) {
-      this.#fetchFailed(PcpError.from(error))
+      // Still lost: what follows without a look at the metrics, or without a mark, could mean something else.
+      log.notice('error', `pmlogger: Asking "${source}" about its metrics: ${PcpError.from(error).message}`)
       return false
     }
     if (this.#end !== undefined) return false
+    this.#isLost = false
     this.#writer.mark()
     this.#schedule.repeatOnce()
     return true
@@ -335,8 +355,7 @@ export class Logger {
     if ((changes & (PMCD_ADD_AGENT | PMCD_RESTART_AGENT)) !== 0) {
       await this.#revalidate()
       if (this.#end !== undefined) return
-      const mark = afterLast(this.#writer.lastTime)
-      this.#writer.mark(isBefore(timestamp, mark) ? timestamp : mark)
+      this.#writer.mark(earlierOf(timestamp, afterLast(this.#writer.lastTime)))
     }
     if ((changes & PMCD_NAMES_CHANGE) !== 0) {
       const before = this.#metrics.size
@@ -348,6 +367,8 @@ export class Logger {
     }
     if ((changes & PMCD_LABEL_CHANGE) !== 0)
       await this.#recorder.recordContextLabels(this.#context, timestamp)
+    if ((changes & PMCD_HOSTNAME_CHANGE) !== 0 && this.#settings.endsWithHostname)
+      void this.stop('The host has another name now, exiting')
   }
 
   #bindTarget(): Omit<Parameters<typeof bind>[2], 'warn'> {
@@ -399,13 +420,5 @@ function isReached(limit: SizeLimit | undefined, samples: number, bytes: number)
 
 /** 1 ms after the last record: where marks stand, and ends that no collector tells the time of. */
 function afterLast(last: Timestamp | undefined): Timestamp {
-  return last === undefined ? now() : fromNanos(last.sec, last.nsec + 1_000_000)
-}
-
-function fromNanos(sec: number, nsec: number): Timestamp {
-  return nsec < 1e9 ? { sec, nsec } : { sec: sec + 1, nsec: nsec - 1e9 }
-}
-
-function isBefore(a: Timestamp, b: Timestamp): boolean {
-  return a.sec < b.sec || (a.sec === b.sec && a.nsec < b.nsec)
+  return last === undefined ? now() : addTimes(last, MILLISECOND)
 }

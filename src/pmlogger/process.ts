@@ -239,6 +239,7 @@ class Recording {
       pid: process.pid,
       isPrimary,
       lingers,
+      endsWithHostname: isScripted(this.#settings.note),
       reports,
       port: () => this.#control?.port ?? 0,
       log: this.#log,

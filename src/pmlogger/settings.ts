@@ -44,6 +44,8 @@ export interface LoggerSettings {
   readonly isPrimary: boolean
   /** Goes on although there is nothing to log. */
   readonly lingers: boolean
+  /** Ends when the collector's host gets another name: whoever started it has a place for each name. */
+  readonly endsWithHostname?: boolean
   /** Says how much each task writes. */
   readonly reports: boolean
   /** The port of control connections, in the first and the last record. */

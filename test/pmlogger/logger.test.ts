@@ -3,7 +3,9 @@ import { expect, test } from 'vitest'
 import { type MemoryOutput, memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { type ArchiveFiles, bytesSource } from '../../src/base/byte-source.ts'
 import { PcpError } from '../../src/model/errors.ts'
+import { type FetchResult, PMCD_HOSTNAME_CHANGE } from '../../src/model/values.ts'
 import { openArchive } from '../../src/pmapi/archive.ts'
+import type { Context } from '../../src/pmapi/context.ts'
 import { openLocal } from '../../src/pmcd/local-context.ts'
 import { parseLoggerConfig } from '../../src/pmlogger/config.ts'
 import type { Logger } from '../../src/pmlogger/logger.ts'
@@ -211,4 +213,54 @@ test('an archive whose first record finds no room leaves no files behind', async
   }
   await expect(start('log on 5 msec demo.one', { files })).rejects.toMatchObject({ code: 'ENOSPC' })
   expect([...output.contents().keys()]).toEqual([])
+})
+
+/** Opens the agents of this process; `change` has a say in what fetches bring, which it counts from 0. */
+async function openChanged(change: (result: FetchResult, n: number) => FetchResult): Promise<Context> {
+  const context = await openLocal({ agents: [demoAgent] })
+  const fetch = context.fetch.bind(context)
+  let n = 0
+  context.fetch = async (...args) => change(await fetch(...args), n++)
+  return context
+}
+
+test('a host with another name ends the logger of a script, and no other', async () => {
+  const renamed = (): Promise<Context> =>
+    openChanged((result, n) => (n === 2 ? { ...result, changes: PMCD_HOSTNAME_CHANGE } : result))
+  const { logger } = await start('log on 5 msec demo.one', { open: renamed, endsWithHostname: true })
+  expect(await logger.ended).toEqual({ status: 0, reason: 'The host has another name now, exiting' })
+  const other = await start('log on 5 msec demo.one', {
+    open: renamed,
+    endLimit: { kind: 'samples', count: 5 },
+  })
+  expect((await other.logger.ended).reason).toBe('Sample limit reached, exiting')
+})
+
+test('a clock that is set back is told of once, and what follows is recorded', async () => {
+  let back = 0
+  const open = (): Promise<Context> =>
+    openChanged((result, n) => {
+      if (n === 3) back = 3600
+      const { sec, nsec } = result.timestamp
+      return { ...result, timestamp: { sec: sec - back, nsec } }
+    })
+  const { lines, logger } = await start('log on 5 msec demo.one', {
+    open,
+    endLimit: { kind: 'samples', count: 6 },
+  })
+  expect((await logger.ended).status).toBe(0)
+  expect(lines.filter((line) => line.includes('went back by'))).toEqual([
+    expect.stringMatching(/^pmlogger: The clock of "local context" went back by 3\d\d\d\.\d{3} seconds$/),
+  ])
+})
+
+test('a collector that cannot be left in order does not keep a logger from its end', async () => {
+  const open = async (): Promise<Context> => {
+    const context = await openLocal({ agents: [demoAgent] })
+    context.close = () => Promise.reject(new PcpError('EIO', 'no way'))
+    return context
+  }
+  const { lines, logger } = await start('log on 1 hour demo.one', { open })
+  expect((await logger.stop('enough')).reason).toBe('enough')
+  expect(lines.at(-1)).toBe('Leaving the collector: no way')
 })
