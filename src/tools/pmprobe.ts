@@ -140,12 +140,23 @@ async function expand(
   if (operands.length === 0) return context.traverse('', io)
   if (wanted.leavesOnly) return operands
   const names: string[] = []
-  for (const operand of operands) {
-    const below = await settle(context.traverse(operand, io))
-    if (isError(below)) io.stdout.write(errorLine(operand, below))
+  const found = await askForEach(operands, (operand) => settle(context.traverse(operand, io)))
+  for (const [i, below] of found.entries()) {
+    if (isError(below)) io.stdout.write(errorLine(operands[i]!, below))
     else names.push(...below)
   }
   return names
+}
+
+/** Questions that are under way together: enough to keep a collector busy, few enough that none waits for long. */
+const AT_ONCE = 64
+
+/** Asks about each of these; the answers have their order. */
+async function askForEach<T, R>(items: readonly T[], ask: (item: T) => Promise<R>): Promise<readonly R[]> {
+  const answers: R[] = []
+  for (let at = 0; at < items.length; at += AT_ONCE)
+    answers.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(ask))))
+  return answers
 }
 
 function errorLine(name: string, { status, text }: PcpError, where = ''): string {
@@ -155,12 +166,15 @@ function errorLine(name: string, { status, text }: PcpError, where = ''): string
 /** PMIDs of names, asked for a batch at a time; a name that fails alone is reported at once. */
 async function lookup({ context, wanted, io }: Report, names: readonly string[]): Promise<readonly Metric[]> {
   const metrics: Metric[] = []
-  for (let at = 0; at < names.length; ) {
+  const parts: (readonly string[])[] = []
+  for (let at = 0; at < names.length; at += parts.at(-1)!.length) {
     // As in PCP, a name that would be left over joins the batch before it: -V shows how many questions there were.
     const isLast = names.length - at <= wanted.batch + 1
-    const part = isLast ? names.slice(at) : names.slice(at, at + wanted.batch)
-    at += part.length
-    const found = await settle(context.lookupNames(part, io))
+    parts.push(isLast ? names.slice(at) : names.slice(at, at + wanted.batch))
+  }
+  const answers = await askForEach(parts, (part) => settle(context.lookupNames(part, io)))
+  for (const [at, part] of parts.entries()) {
+    const found = answers[at]!
     const alone = part.length === 1 && !isError(found) ? found[0] : undefined
     const failed = isError(found) ? found : isError(alone) ? alone : undefined
     for (const [i, name] of part.entries()) {
