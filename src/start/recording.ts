@@ -117,7 +117,7 @@ export class Recording {
   #failed(why: string): void {
     if (this.#isOver()) return
     this.#isFailing = true
-    this.#tellOnce(`not recording: ${why}; this is tried again`)
+    this.#tellOnce(`not recording: ${oneLine(why)}; this is tried again`)
   }
 
   #tellOnce(text: string): void {
@@ -150,6 +150,12 @@ export class Recording {
       // closing: whoever waits looks for that
     }
   }
+}
+
+/** Messages about configurations are several lines, the last of which may be a caret below the one before. */
+function oneLine(message: string): string {
+  const lines = message.split('\n').map((line) => line.trim())
+  return lines.filter((line) => line !== '' && line !== '^').join(' ')
 }
 
 /** Days of the local calendar differ in this. */

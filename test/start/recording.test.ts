@@ -179,6 +179,17 @@ test('old archives are looked at in the beginning and every hour; problems are t
   await recording.close()
 })
 
+test('a message of several lines is told in one', async () => {
+  const { recording, events } = run(new TestClock(2026, 10, 20, 10, 0), [
+    'Error in (f)\n[line 4] wrong word\nlog nosuch\n    ^',
+  ])
+  await recording.start()
+  expect(events).toEqual([
+    'say not recording: Error in (f) [line 4] wrong word log nosuch; this is tried again',
+  ])
+  await recording.close()
+})
+
 test('closing while nothing can be recorded says no more', async () => {
   const clock = new TestClock(2026, 10, 20, 10, 0)
   const { recording, events } = run(clock, Array(99).fill('No space'))
