@@ -76,6 +76,8 @@ export class ArchiveWriter {
   #indomWritten = false
   #threshold = INDEX_EVERY
   #lastTime: Timestamp | undefined
+  /** Where the last record is. */
+  #lastVolume = 0
   #lastOffset = 0
   #lastIndexed: Timestamp | undefined
   #isClosed = false
@@ -181,6 +183,7 @@ export class ArchiveWriter {
     if (change === undefined) return false
     const { instances, isDelta } = change
     this.#metadata(encodeIndom(this.version, this.#checked(at), indom, instances, isDelta))
+    this.#indoms.written(indom, change)
     this.#indomWritten = true
     return true
   }
@@ -231,12 +234,19 @@ export class ArchiveWriter {
   switchVolume(at: Timestamp): number {
     this.start(at)
     const volume = this.#volume + 1
-    const sink = this.#create(String(volume))
-    this.#earlier += this.#data.size
-    this.#data.close()
+    const sink = this.#attempt(() => this.#files.create(String(volume)))
+    try {
+      this.#write(sink, this.#label(volume))
+    } catch (error) {
+      sink.close()
+      this.#files.remove(String(volume))
+      throw error
+    }
+    const full = this.#data
+    this.#earlier += full.size
     this.#data = sink
     this.#volume = volume
-    this.#write(sink, this.#label(volume))
+    this.#attempt(() => full.close())
     return volume
   }
 
@@ -253,7 +263,7 @@ export class ArchiveWriter {
       return
     }
     try {
-      if (this.#lastTime !== undefined) this.#indexEntry(this.#lastTime, this.#lastOffset, this.#meta.size)
+      if (this.#lastTime !== undefined) this.#indexEntry(this.#lastTime, this.#meta.size)
     } finally {
       this.#closeFiles()
     }
@@ -280,30 +290,31 @@ export class ArchiveWriter {
     const isFirst = offset === labelSize(this.version)
     this.#write(this.#data, bytes)
     this.#lastTime = at
+    this.#lastVolume = this.#volume
     this.#lastOffset = offset
     if (isFirst || this.#indomWritten || this.#data.size > this.#threshold) {
-      this.#indexEntry(at, offset, this.#metaBefore)
+      this.#indexEntry(at, this.#metaBefore)
       this.#threshold = this.#data.size + INDEX_EVERY
     }
     this.#indomWritten = false
     this.#metaBefore = this.#meta.size
   }
 
-  /** Says from where to read for a time. Entries whose time is not later than that of the one before say nothing new. */
-  #indexEntry(at: Timestamp, offset: number, metaOffset: number): void {
+  /** Says from where to read for the time of the last record. Times that are not later than that of the entry before say nothing new. */
+  #indexEntry(at: Timestamp, metaOffset: number): void {
     const { version } = this
     const time = this.#stored(at)
     if (this.#lastIndexed !== undefined && !isLater(time, this.#lastIndexed)) return
     const bytes = new Uint8Array(version === 2 ? 20 : 32)
     const view = new DataView(bytes.buffer)
     const next = writeStamp(view, 0, time, version)
-    view.setInt32(next, this.#volume)
+    view.setInt32(next, this.#lastVolume)
     if (version === 2) {
       view.setInt32(next + 4, metaOffset)
-      view.setInt32(next + 8, offset)
+      view.setInt32(next + 8, this.#lastOffset)
     } else {
       view.setBigInt64(next + 4, BigInt(metaOffset))
-      view.setBigInt64(next + 12, BigInt(offset))
+      view.setBigInt64(next + 12, BigInt(this.#lastOffset))
     }
     this.#write(this.#index, bytes)
     this.#lastIndexed = time
@@ -342,17 +353,13 @@ export class ArchiveWriter {
     return { sec, nsec: this.version === 2 ? nsec - (nsec % 1000) : nsec }
   }
 
-  #create(part: string): ByteSink {
-    try {
-      return this.#files.create(part)
-    } catch (error) {
-      throw PcpError.from(error, this.#files.name)
-    }
+  #write(sink: ByteSink, bytes: Uint8Array): void {
+    this.#attempt(() => sink.write(bytes))
   }
 
-  #write(sink: ByteSink, bytes: Uint8Array): void {
+  #attempt<T>(action: () => T): T {
     try {
-      sink.write(bytes)
+      return action()
     } catch (error) {
       throw PcpError.from(error, this.#files.name)
     }

@@ -7,9 +7,12 @@ import type { InstanceColumns } from './metadata.ts'
 export interface IndomChange {
   readonly isDelta: boolean
   readonly instances: InstanceColumns
+  /** The domain as it then is. */
+  readonly all: Snapshot
 }
 
-interface Snapshot {
+/** All instances of a domain, ascending. */
+export interface Snapshot {
   readonly ids: readonly number[]
   readonly names: readonly string[]
 }
@@ -30,8 +33,8 @@ export class WrittenIndoms {
   }
 
   /**
-   * Takes a domain as it is now, in any order, and says what to write: nothing when it is as it was, or empty, which no
-   * record can say. The first of several instances with one id counts. `always`: also when it is as it was.
+   * Says what to write of a domain as it is now, in any order: nothing when it is as it was, or empty, which no record can
+   * say. The first of several instances with one id counts. `always`: also when it is as it was.
    */
   change(
     version: ArchiveVersion,
@@ -47,10 +50,14 @@ export class WrittenIndoms {
     const delta = last === undefined ? undefined : deltaBetween(last, next)
     const isSame = delta?.ids.length === 0
     if (isSame && !always) return undefined
-    this.#last.set(indom, next)
     if (version === 3 && delta !== undefined && !isSame && delta.ids.length <= size)
-      return { isDelta: true, instances: delta }
-    return { isDelta: false, instances: next }
+      return { isDelta: true, instances: delta, all: next }
+    return { isDelta: false, instances: next, all: next }
+  }
+
+  /** Takes note that a change has been written. */
+  written(indom: Indom, { all }: IndomChange): void {
+    this.#last.set(indom, all)
   }
 }
 

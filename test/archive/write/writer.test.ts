@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { memoryOutput } from '../../../src/archive/write/memory-output.ts'
+import { type MemoryOutput, memoryOutput } from '../../../src/archive/write/memory-output.ts'
+import type { OutputFiles } from '../../../src/archive/write/output-files.ts'
 import { RecordBuffer } from '../../../src/archive/write/record-buffer.ts'
 import { ArchiveWriter, type WriterOptions } from '../../../src/archive/write/writer.ts'
 import { PcpError } from '../../../src/model/errors.ts'
@@ -35,6 +36,14 @@ function toHex(bytes: Uint8Array): string {
 }
 
 const words = (text: string): string => text.trim().split(/\s+/).join(' ')
+
+/** Time, volume, offset in the metadata and in the volume of entries of version 2. */
+function entries(hex: string): number[][] {
+  const w = hex.split(' ').map((word) => Number.parseInt(word, 16))
+  const rows: number[][] = []
+  for (let i = 0; i < w.length; i += 5) rows.push([w[i]!, ...w.slice(i + 2, i + 5)])
+  return rows
+}
 
 describe('records, byte for byte', () => {
   const sets = [
@@ -186,13 +195,6 @@ describe('instance domains', () => {
 
 describe('index', () => {
   /** Entries as [seconds, volume, offset in the metadata, offset in the volume]. */
-  const entries = (hex: string): number[][] => {
-    const w = hex.split(' ').map((word) => Number.parseInt(word, 16))
-    const rows: number[][] = []
-    for (let i = 0; i < w.length; i += 5) rows.push([w[i]!, ...w.slice(i + 2, i + 5)])
-    return rows
-  }
-
   test('has the first record of a volume, those with a new domain, and the last, where they start', () => {
     const { writer, hex } = newArchive({ version: 2 })
     const set = [emptySet(PMID)]
@@ -228,6 +230,17 @@ describe('index', () => {
 })
 
 describe('volumes', () => {
+  test('of which the last is empty end the index with the record before it', () => {
+    const { writer, hex } = newArchive({ version: 2 })
+    for (let i = 1; i <= 2; i++) writer.result(at(i), [emptySet(PMID)])
+    writer.switchVolume(at(3))
+    writer.close()
+    expect(entries(hex('index', 132)).map(([sec, volume, , offset]) => [sec, volume, offset])).toEqual([
+      [1, 0, 132],
+      [2, 0, 160],
+    ])
+  })
+
   test('end before the record that would be too much', () => {
     const volumes: number[] = []
     const { writer, size } = newArchive({
@@ -244,6 +257,58 @@ describe('volumes', () => {
     const { writer, size } = newArchive({ firstVolume: 5 })
     writer.result(at(1), [emptySet(PMID)])
     expect(size('5')).toBe(840)
+  })
+})
+
+describe('a write that fails', () => {
+  /** An archive whose next write to a file can be made to fail, as on a full disk. */
+  function onFullDisk(): { writer: ArchiveWriter; output: MemoryOutput; fail(part: string): void } {
+    const output = memoryOutput('t')
+    let failing: string | undefined
+    const files: OutputFiles = {
+      ...output,
+      create(part) {
+        const sink = output.create(part)
+        const write = sink.write.bind(sink)
+        sink.write = (bytes) => {
+          if (part !== failing) return write(bytes)
+          failing = undefined
+          throw Object.assign(new Error('full'), { code: 'ENOSPC' })
+        }
+        return sink
+      },
+    }
+    const writer = ArchiveWriter.create(files, { hostname: 'h', timezone: 'UTC', pid: 7 })
+    return {
+      writer,
+      output,
+      fail(part) {
+        failing = part
+      },
+    }
+  }
+  const full = expect.objectContaining({ code: 'ENOSPC' })
+
+  test('leaves an instance domain to be written', () => {
+    const { writer, output, fail } = onFullDisk()
+    writer.instances(at(1), INDOM, [1], ['a'])
+    const size = output.contents().get('meta')!.length
+    fail('meta')
+    expect(() => writer.instances(at(2), INDOM, [1, 2], ['a', 'b'])).toThrow(full)
+    expect(writer.knowsInstance(INDOM, 2)).toBe(false)
+    expect(writer.instances(at(3), INDOM, [1, 2], ['a', 'b'])).toBe(true)
+    expect(toHex(output.contents().get('meta')!.subarray(size)).split(' ')[1]).toBe('00000006')
+  })
+
+  test('leaves the volume that there was, and no other', () => {
+    const { writer, output, fail } = onFullDisk()
+    writer.result(at(1), [emptySet(PMID)])
+    fail('1')
+    expect(() => writer.switchVolume(at(2))).toThrow(full)
+    expect([writer.volume, [...output.contents().keys()]]).toEqual([0, ['index', 'meta', '0']])
+    writer.result(at(3), [emptySet(PMID)])
+    expect(output.contents().get('0')?.length).toBe(808 + 2 * 32)
+    expect(writer.switchVolume(at(4))).toBe(1)
   })
 })
 
