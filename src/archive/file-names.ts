@@ -77,13 +77,13 @@ export class Listings {
   }
 
   #basesIn(directory: string): string[] {
-    const bases: string[] = []
+    const bases = new Set<string>()
     const prefix = directory.endsWith('/') ? directory : `${directory}/`
     for (const name of this.of(directory)) {
       const parsed = parseFileName(name)
-      if (parsed?.part === 'meta') bases.push(prefix + parsed.base)
+      if (parsed?.part === 'meta') bases.add(prefix + parsed.base)
     }
-    return bases
+    return [...bases]
   }
 
   /** The files of the archive with this base name. ENOENT without any, PM_ERR_LOGFILE without metadata or volumes. */
@@ -100,7 +100,8 @@ export class Listings {
     if (found.size === 0) throw new PcpError('ENOENT', `${base}: no such archive`)
     const path = (part: string): string => `${base}.${part}${found.get(part)}`
     const volumes = [...found.keys()]
-      .filter((part) => part !== 'meta' && part !== 'index')
+      // One way to write a number: `00` beside `0` is no volume, as in PCP.
+      .filter((part) => part === String(Number(part)))
       .map((part) => ({ number: Number(part), path: path(part) }))
       .sort((a, b) => a.number - b.number)
     if (!found.has('meta')) throw new PcpError('PM_ERR_LOGFILE', `${base}: file ${base}.meta is missing`)

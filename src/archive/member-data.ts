@@ -26,7 +26,7 @@ const BUFFER_BYTES = 1 << 16
 export class MemberData {
   readonly member: Member
   readonly #number: number
-  readonly #targets: (WindowTarget | undefined | null)[]
+  readonly #targets: (WindowTarget | undefined)[] = []
   /** Where good records end in each volume, and how long the file was then. */
   readonly #ends: { readonly size: number; readonly position: number }[] = []
   #end: { readonly size: number; readonly time: Outcome<Timestamp> } | undefined
@@ -36,16 +36,16 @@ export class MemberData {
   constructor(member: Member, number: number) {
     this.member = member
     this.#number = number
-    this.#targets = member.volumes.map(() => null)
   }
 
-  /** A volume, opened; undefined for one that readers skip. */
+  /** A volume, opened; undefined for one that readers skip, which may be opened later when it only had no record yet. */
   target(v: number): WindowTarget | undefined {
     const known = this.#targets[v]
-    if (known !== null) return known
+    if (known !== undefined) return known
     const volume = this.member.volumes[v]!
     const opened = volume.tryOpen()
-    const target = opened && {
+    if (opened === undefined) return undefined
+    const target = {
       source: opened.source,
       path: volume.path,
       version: opened.label.version,

@@ -74,7 +74,7 @@ export class Volume {
     this.#anyFeatures = anyFeatures
   }
 
-  /** The volume's bytes and label. Throws as `openLabelled`, the same error each time. */
+  /** The volume's bytes and label. Throws as `openLabelled`, the same error each time unless there is nothing but a label yet. */
   open(): LabelledFile {
     if (this.#opened !== undefined) return this.#opened
     if (this.#problem !== undefined) throw this.#problem
@@ -82,8 +82,9 @@ export class Volume {
       this.#opened = openLabelled(this.#files, this.path, this.number, this.#anyFeatures)
       return this.#opened
     } catch (error) {
-      this.#problem = fileError(error, this.path)
-      throw this.#problem
+      const problem = fileError(error, this.path)
+      if (problem.code !== 'PM_ERR_NODATA') this.#problem = problem
+      throw problem
     }
   }
 

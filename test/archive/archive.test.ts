@@ -228,3 +228,15 @@ describe('several archives', () => {
     expect(both(files).forward).toEqual([0, 10, 20, 30, 'mark 30.001', 30.5, 40, 'mark 40.001', 41])
   })
 })
+
+test('a volume that was begun when the archive was opened is read once it has records', () => {
+  const volumes = [[result(3, 1, { pmid: 1, values: [] })], [result(3, 2, { pmid: 1, values: [] })]]
+  const contents = archive('a', { volumes })
+  const begun = contents['a.1']!
+  contents['a.1'] = begun.subarray(0, begun.length - volumes[1]![0]!.length)
+  const opened = Archive.open('a', memoryFiles(contents))
+  const reader = new RecordReader(opened)
+  expect([reader.next()?.sec, reader.next(), opened.end()]).toEqual([1, undefined, { sec: 1, nsec: 0 }])
+  contents['a.1'] = begun
+  expect([reader.next()?.sec, reader.next(), opened.end()]).toEqual([2, undefined, { sec: 2, nsec: 0 }])
+})

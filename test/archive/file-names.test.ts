@@ -67,3 +67,18 @@ test('what is missing decides the error', () => {
   )
   expect(() => listing('a.0').bases('nowhere/a')).toThrow(expect.objectContaining({ code: 'ENOENT' }))
 })
+
+test('numbers of volumes are written in one way: others are not read twice', () => {
+  const found = listing('a.meta', 'a.0', 'a.00', 'a.01', 'a.2', 'a.99999999999999999999').member('a')
+  expect(found.volumes).toEqual([
+    { number: 0, path: 'a.0' },
+    { number: 2, path: 'a.2' },
+  ])
+  expect(() => listing('a.meta', 'a.00').member('a')).toThrow(
+    expect.objectContaining({ code: 'PM_ERR_LOGFILE' }),
+  )
+})
+
+test('an archive of a directory counts once, however often its metadata is there', () => {
+  expect(listing('d/a.meta', 'd/a.meta.xz', 'd/b.meta', 'd/a.0').bases('d')).toEqual(['d/a', 'd/b'])
+})
