@@ -107,7 +107,6 @@ function startFarm(dir: string, rows: readonly Row[], interval: number): ChildPr
     join(dir, 'farm'),
     rows.map(({ name, port }) => `localhost:${port} ${name} all.conf\n`).join(''),
   )
-  const profile = (process.env['BENCH_FARM_OPTIONS'] ?? '').split(' ').filter((option) => option !== '')
   const args = [
     ...profile,
     join(process.cwd(), 'bin', 'pmlogger'),
@@ -129,7 +128,7 @@ async function firstRecords(dir: string, rows: readonly Row[], farm: ChildProces
   const waiting = new Set(rows.map(({ name }) => name))
   while (waiting.size > 0) {
     await sleep(200)
-    if (farm.exitCode !== null)
+    if (farm.exitCode !== null || farm.signalCode !== null)
       throw new Error(`The farm ended: ${readFileSync(join(dir, 'farm.log'), 'utf8')}`)
     for (const name of waiting) if (hasValues(join(dir, `${name}.index`))) waiting.delete(name)
   }

@@ -3,6 +3,7 @@
  *
  * A collector that cannot be reached, or whose archive cannot be made, is tried again and holds up no other one.
  */
+import { setMaxListeners } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, resolve } from 'node:path'
@@ -101,7 +102,11 @@ class Farm {
         return config
       },
     }
-    this.#members = entries.map((entry, i) => new Member(entry, (i / entries.length) * SPREAD_MS, shared))
+    const start = performance.now()
+    const firstAt = (i: number): number => start + (i / entries.length) * SPREAD_MS
+    this.#members = entries.map((entry, i) => new Member(entry, firstAt(i), shared))
+    // Every member waits for the end.
+    setMaxListeners(0, this.#ending.signal)
   }
 
   async run(): Promise<number> {
@@ -151,15 +156,16 @@ class Member {
   readonly #entry: FarmEntry
   readonly #shared: Shared
   readonly #config: LoggerConfig
-  readonly #delayMs: number
+  /** When its first fetch is due, by `performance.now()`. */
+  readonly #firstAt: number
   readonly #log: LoggerLog
   readonly #backoff = new Backoff()
   #logger: Logger | undefined
   #isAgain = false
 
-  constructor(entry: FarmEntry, delayMs: number, shared: Shared) {
+  constructor(entry: FarmEntry, firstAt: number, shared: Shared) {
     this.#entry = entry
-    this.#delayMs = delayMs
+    this.#firstAt = firstAt
     this.#shared = shared
     this.#config = shared.configOf(entry.config)
     const { log } = shared
@@ -256,7 +262,7 @@ class Member {
       log: this.#log,
       pool,
       buffer,
-      delayMs: this.#delayMs,
+      notBefore: this.#firstAt,
     }
   }
 }

@@ -83,7 +83,7 @@ export class Logger {
       onVolume: (volume) => this.#volumeBegun(volume, 'max data volume size'),
     })
     this.#recorder = new Recorder(this.#writer)
-    this.#schedule = new Schedule((task) => this.#do(() => this.#sample(task)), settings.delayMs)
+    this.#schedule = new Schedule((task) => this.#do(() => this.#sample(task)), settings.notBefore)
     this.ended = new Promise((resolve) => {
       this.#resolveEnd = resolve
     })

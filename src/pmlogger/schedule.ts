@@ -16,13 +16,13 @@ interface Entry {
 export class Schedule {
   readonly #entries = new Map<string, Entry>()
   readonly #run: (task: Task) => Promise<void>
-  readonly #delayMs: number
+  readonly #notBefore: number
   #isStopped = false
 
-  /** `run` must not reject. `delayMs` puts off what is done for the first time, so that many schedules take turns. */
-  constructor(run: (task: Task) => Promise<void>, delayMs = 0) {
+  /** `run` must not reject. Nothing is done before a moment of performance.now(), so that many schedules take turns. */
+  constructor(run: (task: Task) => Promise<void>, notBefore = 0) {
     this.#run = run
-    this.#delayMs = delayMs
+    this.#notBefore = notBefore
   }
 
   /** Takes these tasks in place of those before; one whose key was there keeps its beat. */
@@ -62,7 +62,7 @@ export class Schedule {
     const first = task.deltaMs === 0 ? 0 : FIRST_MS
     const entry: Entry = { task, due: 0, timer: undefined, isRunning: false }
     this.#entries.set(task.key, entry)
-    this.#arm(entry, performance.now() + first + this.#delayMs)
+    this.#arm(entry, Math.max(performance.now() + first, this.#notBefore))
   }
 
   #arm(entry: Entry, due: number): void {

@@ -54,8 +54,8 @@ export interface LoggerSettings {
   /** What loggers of a process share. */
   readonly pool: Pool
   readonly buffer?: RecordBuffer
-  /** Puts off the first fetches, in milliseconds. */
-  readonly delayMs?: number
+  /** No fetch before this moment of performance.now(). */
+  readonly notBefore?: number
 }
 
 /** How a logger ended. */
