@@ -3,8 +3,12 @@ import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 
 import { type ArchiveFiles, type ByteSource, bytesSource } from '../base/byte-source.ts'
 import { decompress, isCompressed } from './decompress.ts'
 
+/** Decompressed files kept in memory, all together; what is more goes to temporary files. */
+const MAX_IN_MEMORY = 64 << 20
+
 /** Files of this system, relative to the working directory. */
 export function archiveFiles(): ArchiveFiles {
+  let inMemory = 0
   return {
     isDirectory(path) {
       try {
@@ -16,8 +20,17 @@ export function archiveFiles(): ArchiveFiles {
     list: (directory) => readdirSync(directory),
     open(path) {
       if (!isCompressed(path)) return new FileSource(openSync(path, 'r'))
-      const content = decompress(path)
-      return typeof content === 'number' ? new FileSource(content) : bytesSource(content)
+      const content = decompress(path, MAX_IN_MEMORY - inMemory)
+      if (typeof content === 'number') return new FileSource(content)
+      inMemory += content.length
+      let held = content.length
+      return {
+        ...bytesSource(content),
+        close() {
+          inMemory -= held
+          held = 0
+        },
+      }
     },
   }
 }

@@ -5,8 +5,6 @@ import { join } from 'node:path'
 import { decoderFor } from '../base/decode/decoder.ts'
 import type { Read } from '../base/decode/input.ts'
 
-/** Content up to this size stays in memory. */
-const MAX_IN_MEMORY = 64 << 20
 /** Content of a gzip file is in memory as a whole for a moment: zlib works piecewise only asynchronously. */
 const MAX_GZIP_CONTENT = 2 ** 30
 /** Bytes read at once. */
@@ -20,11 +18,11 @@ export function isCompressed(path: string): boolean {
 }
 
 /**
- * The content of a compressed file: in memory, or the descriptor of an open temporary file that is the caller's to close. Throws Node's
- * error for a file that cannot be read or written, and an error without a code for what cannot be decompressed.
+ * The content of a compressed file: in memory up to `maxInMemory` bytes, otherwise the descriptor of an open temporary file that is the
+ * caller's to close. Throws Node's error for a file that cannot be read or written, and an error without a code for what cannot be decompressed.
  */
-export function decompress(path: string): Uint8Array | number {
-  const content = new Content()
+export function decompress(path: string, maxInMemory: number): Uint8Array | number {
+  const content = new Content(maxInMemory)
   try {
     const decode = decoderFor(suffixOf(path))
     if (decode === undefined) content.add(gunzip(readFileSync(path)))
@@ -68,13 +66,18 @@ function reading(path: string, action: (read: Read) => void): void {
 
 /** Bytes collected in memory, in a file once they are too many. */
 class Content {
+  readonly #maxInMemory: number
   #chunks: Uint8Array[] = []
   #size = 0
   #fd: number | undefined
 
+  constructor(maxInMemory: number) {
+    this.#maxInMemory = maxInMemory
+  }
+
   add(bytes: Uint8Array): void {
     this.#size += bytes.length
-    if (this.#size > MAX_IN_MEMORY && this.#fd === undefined) {
+    if (this.#size > this.#maxInMemory && this.#fd === undefined) {
       this.#fd = nameless()
       for (const chunk of this.#chunks) writeAll(this.#fd, chunk)
       this.#chunks = []

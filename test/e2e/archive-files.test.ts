@@ -136,6 +136,19 @@ describe('compressed archives', () => {
     opened.close()
   })
 
+  test('keep no more in memory together than one alone, until they are closed', () => {
+    const part = gzipSync(new Uint8Array(40 << 20))
+    const directory = write('many', { 'a.0.gz': part, 'a.1.gz': part, 'a.2.gz': part })
+    const all = archiveFiles()
+    const [first, second] = [0, 1].map((i) => all.open(join(directory, `a.${i}.gz`)))
+    expect([first?.bytes?.length, second?.bytes, second?.size]).toEqual([40 << 20, undefined, 40 << 20])
+    first?.close()
+    first?.close()
+    const third = all.open(join(directory, 'a.2.gz'))
+    expect(third.bytes?.length).toBe(40 << 20)
+    for (const source of [second, third]) source?.close()
+  })
+
   test('keep little in memory, and leave no temporary files', () => {
     const mine = (): string[] =>
       readdirSync(tmpdir()).filter((name) => /^pcp-archive-[A-Za-z0-9]{6}$/.test(name))
