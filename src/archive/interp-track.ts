@@ -238,9 +238,7 @@ export class Track {
   }
 
   #find(record: RecordView): number {
-    const before = this.#setBefore
-    if (before < record.count && record.pmids[before] === this.desc.pmid) return before
-    const s = record.find(this.desc.pmid)
+    const s = record.find(this.desc.pmid, this.#setBefore)
     if (s >= 0) this.#setBefore = s
     return s
   }

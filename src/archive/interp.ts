@@ -261,7 +261,6 @@ export class Interpolator {
     const order = (record.volume * VOLUME_STRIDE + record.position) * this.#sign
     let isSecond = false
     if (record.count > 0) {
-      record.index()
       for (const track of tracks) if (track.apply(record, at, order, place, moment)) isSecond = true
     } else if (this.#marks.counts(record)) {
       for (const track of tracks) if (track.mark(at, order, place, moment)) isSecond = true
@@ -313,12 +312,12 @@ export class Interpolator {
   }
 
   #mainReader(): RecordReader {
-    this.#main ??= new RecordReader(this.#archive, { checkValues: false })
+    this.#main ??= new RecordReader(this.#archive, { checkValues: false, sparse: true })
     return this.#main
   }
 
   #advanceReader(): RecordReader {
-    this.#advance ??= new RecordReader(this.#archive, { checkValues: false })
+    this.#advance ??= new RecordReader(this.#archive, { checkValues: false, sparse: true })
     return this.#advance
   }
 }

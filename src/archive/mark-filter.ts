@@ -32,7 +32,7 @@ export class MarkFilter {
 
   /** Seconds from the last record before a mark to the first one behind it. */
   #gapSec(mark: RecordView): number {
-    this.#reader ??= new RecordReader(this.#archive, { checkValues: false })
+    this.#reader ??= new RecordReader(this.#archive, { checkValues: false, sparse: true })
     const time = mark.timestamp()
     this.#reader.seek(time, 'backward')
     let before = this.#reader.previous()

@@ -13,6 +13,11 @@ import { writeStamp } from './stamp.ts'
 export interface ReaderOptions {
   /** Check value sets and blocks of each record when stepping on it (default). False: only its frame, and `index()` its sets. */
   readonly checkValues?: boolean
+  /**
+   * With `checkValues` false: read no more of large records than `find` and `blockAt` ask for. The bytes of a record then are those alone
+   * until `toSet` or `toResult` asks for the rest.
+   */
+  readonly sparse?: boolean
   /** Bytes of the buffer; default 1 MB. Grows for larger records. */
   readonly bufferBytes?: number
 }
@@ -44,7 +49,8 @@ export class RecordReader {
   /** The archive must stay open while it is read. */
   constructor(archive: Archive, options: ReaderOptions = {}) {
     this.#archive = archive
-    this.#window = new RecordWindow(options.checkValues ?? true, options.bufferBytes ?? BUFFER_BYTES)
+    const { checkValues = true, bufferBytes = BUFFER_BYTES, sparse = false } = options
+    this.#window = new RecordWindow(checkValues, bufferBytes, sparse)
   }
 
   /** Before the first record. */
@@ -63,7 +69,7 @@ export class RecordReader {
    * before `time`. Damage on the way is for the next step to report.
    */
   seek(time: Timestamp, direction: Direction): void {
-    this.#seekWindow ??= new RecordWindow(false, SEEK_BUFFER_BYTES)
+    this.#seekWindow ??= new RecordWindow(false, SEEK_BUFFER_BYTES, true)
     const isForward = direction === 'forward'
     this.#approach(time, direction, this.#seekWindow)
     for (;;) {

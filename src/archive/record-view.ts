@@ -40,9 +40,12 @@ export interface RecordView {
   readonly pairs: Int32Array
   /** Fills the columns; nothing when they are filled. PM_ERR_LOGREC when value sets do not fit into the record. */
   index(): void
-  /** Index of a metric's value set, -1 without one. Fills the columns. */
-  find(pmid: Pmid): number
-  /** Where in `view` the block is that a word of this record stands for. */
+  /**
+   * Index of a metric's value set, -1 without one: `guess`, if that is one, or the first. Fills the columns, those of a sparse
+   * reader at least up to the value set found.
+   */
+  find(pmid: Pmid, guess?: number): number
+  /** Where in `view` the block is that a word of this record stands for. A sparse reader reads it only then. */
   blockAt(word: number): number
   /** Time of the record. */
   timestamp(): Timestamp

@@ -9,7 +9,8 @@ import type { ByteSource } from '../base/byte-source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
-import { emptySet, type FetchResult, type ValueSet } from '../model/values.ts'
+import type { FetchResult, ValueSet } from '../model/values.ts'
+import { copySet } from './record-set.ts'
 import type { RecordView } from './record-view.ts'
 import { type ArchiveVersion, stampNsec, stampSec, stampSize } from './stamp.ts'
 import { attempt } from './volume.ts'
@@ -32,18 +33,13 @@ export interface WindowTarget {
 const PM_VAL_SPTR = 2
 const NO_BYTES = new Uint8Array(0)
 
-/** Blocks that take no more bytes each than this are copied in one piece, with what little may stand between them. */
-const DENSE = 24
-
-/** The part of a record that a value set's blocks take. */
-interface Span {
-  readonly from: number
-  /** Bytes to copy: all from the first block to the last, or those of the blocks. */
-  readonly size: number
-  readonly isDense: boolean
-}
-
-const NO_SPAN: Span = { from: 0, size: 0, isDense: true }
+/** Records larger than this are read in parts by windows that are sparse. */
+const LARGE = 128 << 10
+/** How much a sparse window reads of a large record at once: of its heads, and where a block is. */
+const CHUNK = 64 << 10
+const BLOCKS = 4 << 10
+/** Bytes of a value set's head with its format. */
+const SET_HEAD = 12
 
 /** See the drawing above. */
 export class RecordWindow implements RecordView {
@@ -64,24 +60,34 @@ export class RecordWindow implements RecordView {
   pairs: Int32Array = new Int32Array(0)
 
   readonly #checkValues: boolean
+  readonly #isSparse: boolean
   readonly #bufferBytes: number
   #buffer: Uint8Array = NO_BYTES
   #target: WindowTarget | undefined
   /** Bytes of the record before its value sets. */
   #head = 0
-  /** The part of the file that the window shows. */
+  /** The part of the file that the window shows: all of the record, or, sparsely, its beginning. */
   #from = 0
   #to = 0
-  #isIndexed = false
+  /** The part of the window, behind that, where blocks were asked for last. */
+  #blocksFrom = 0
+  #blocksTo = 0
+  /** Value sets whose columns are filled, and where the next one starts. */
+  #indexed = 0
+  #indexedTo = 0
   /** Were its blocks looked at? Then those of value set `s` are from `#starts[s]` to `#ends[s]`. */
   #isChecked = false
   #starts = new Int32Array(0)
   #ends = new Int32Array(0)
   #damage = ''
 
-  /** `checkValues`: a record whose values do not fit into it counts as damage. */
-  constructor(checkValues: boolean, bufferBytes: number) {
+  /**
+   * `checkValues`: a record whose values do not fit into it counts as damage. `isSparse`, which goes without: of a large record
+   * no more is read from the file than is asked for.
+   */
+  constructor(checkValues: boolean, bufferBytes: number, isSparse = false) {
     this.#checkValues = checkValues
+    this.#isSparse = isSparse && !checkValues
     this.#bufferBytes = bufferBytes
   }
 
@@ -115,8 +121,10 @@ export class RecordWindow implements RecordView {
     if (!this.#cover(position, 4, false)) return 'end'
     const length = this.view.getInt32(position - this.#from)
     if (length < this.#head + 4 || (length & 3) !== 0) return this.#found(`its length is ${length}`)
-    if (!this.#cover(position, length, false))
+    const isPart = this.#isSparse && length > LARGE && position + length > this.#to
+    if (isPart ? !this.#begin(position, length) : !this.#cover(position, length, false))
       return this.#found(`no record of its length, ${length} bytes, is there`)
+    if (isPart) return this.#accept(position, length)
     const last = this.view.getInt32(position - this.#from + length - 4)
     if (last !== length) return this.#found(`its length is ${length} at its start and ${last} at its end`)
     return this.#accept(position, length)
@@ -152,11 +160,12 @@ export class RecordWindow implements RecordView {
     this.sec = stampSec(this.view, offset + 4, this.version)
     this.nsec = stampNsec(this.view, offset + 4, this.version)
     this.count = this.view.getInt32(offset + this.#head - 4)
-    this.#isIndexed = false
+    this.#indexed = 0
+    this.#blocksTo = 0
     if (this.count === 0 && length !== this.#head + 4)
       return this.#found('it has no value sets, but bytes for some')
     if (!this.#checkValues) return 'record'
-    const problem = this.#index(true)
+    const problem = this.#index(true, this.count)
     return problem === undefined ? 'record' : this.#found(problem)
   }
 
@@ -168,13 +177,73 @@ export class RecordWindow implements RecordView {
     const fileSize = source.size
     if (position + length > fileSize) return false
     if (length > this.#bufferBytes && !this.#isFramed(position, length)) return false
-    const size = Math.max(length, Math.min(this.#bufferBytes, fileSize))
-    if (this.#buffer.length < size) this.#buffer = new Uint8Array(size)
-    const from = isBackward ? Math.max(0, position + length - this.#buffer.length) : position
-    this.#show(this.#buffer)
+    this.#reserve(Math.max(length, Math.min(this.#bufferBytes, fileSize)))
+    const buffer = this.#buffer.subarray(
+      0,
+      isBackward ? this.#buffer.length : Math.max(length, this.#readAhead()),
+    )
+    const from = isBackward ? Math.max(0, position + length - buffer.length) : position
     this.#from = from
-    this.#to = from + attempt(path, () => source.readInto(this.#buffer, from))
+    this.#to = from + attempt(path, () => source.readInto(buffer, from))
     return position + length <= this.#to
+  }
+
+  /** How much to read at once: large records mostly have others of their size behind them, and a part of one would be read again. */
+  #readAhead(): number {
+    const size = this.#buffer.length
+    if (this.length <= LARGE) return size
+    return this.#isSparse ? CHUNK : size - (size % this.length)
+  }
+
+  #reserve(size: number): void {
+    if (this.#buffer.length < size) this.#buffer = new Uint8Array(size)
+    this.#show(this.#buffer)
+  }
+
+  /** Makes the window show the beginning of a large record; false when the file has not all of it. */
+  #begin(position: number, length: number): boolean {
+    const { source } = this.#target!
+    if (source.bytes !== undefined || !this.#isFramed(position, length)) return false
+    if (this.#from === position && this.#buffer.length >= length && this.#to - position >= CHUNK) return true
+    this.#reserve(length)
+    this.#from = position
+    this.#to = position + this.#read(0, CHUNK)
+    return true
+  }
+
+  /** Reads a part of what the window is to show; returns how many bytes there were. */
+  #read(from: number, to: number): number {
+    const { source, path } = this.#target!
+    const part = this.#buffer.subarray(from, to)
+    return attempt(path, () => source.readInto(part, this.#from + from))
+  }
+
+  /** Reads on in the record until the window shows it up to `needed`, or all of it. Returns up to where it does. */
+  #fill(needed: number): number {
+    const ready = this.#to - this.#from
+    const end = this.offset + this.length
+    if (ready >= Math.min(needed, end)) return ready
+    const to = Math.min(end, Math.max(needed, ready + CHUNK))
+    this.#to += this.#read(ready, to)
+    if (this.#to - this.#from < to) throw this.#fault('the file has become shorter')
+    return to
+  }
+
+  /** Reads the block at a place in a record that the window does not show to its end. */
+  #fillBlock(at: number): void {
+    const end = this.offset + this.length - 4
+    if (at < this.offset || at + 4 > end) return
+    this.#fillPart(at, Math.min(end, at + BLOCKS), at + 4)
+    const length = this.view.getInt32(at) & 0xffffff
+    this.#fillPart(at, Math.min(end, at + length), at + length)
+  }
+
+  /** Reads from `from` to `to` unless what is needed up to `least` is there. */
+  #fillPart(from: number, to: number, least: number): void {
+    if (least <= this.#to - this.#from || (from >= this.#blocksFrom && least <= this.#blocksTo)) return
+    if (this.#read(from, to) < to - from) throw this.#fault('the file has become shorter')
+    this.#blocksFrom = from
+    this.#blocksTo = to
   }
 
   /** Has the record both its lengths? Asked before a buffer is made for a large one: damage may say any length. */
@@ -194,28 +263,37 @@ export class RecordWindow implements RecordView {
   }
 
   index(): void {
-    if (this.#isIndexed) return
-    const problem = this.#index(false)
-    if (problem === undefined) return
-    this.#damage = problem
-    throw this.damage()
+    this.#indexTo(this.count)
+  }
+
+  /** Fills the columns of the first `count` value sets at least. */
+  #indexTo(count: number): void {
+    if (count <= this.#indexed || this.#indexed === this.count) return
+    const problem = this.#index(false, this.#isSparse ? count : this.count)
+    if (problem !== undefined) throw this.#fault(problem)
+  }
+
+  #fault(damage: string): PcpError {
+    this.#damage = damage
+    return this.damage()
   }
 
   /**
-   * Fills the columns; returns what is wrong, if anything. With `checkBlocks` every value block must lie behind the value sets, and
-   * all blocks together must fill the rest of the record exactly.
+   * Fills the columns up to that of value set `until`; returns what is wrong, if anything. With `checkBlocks`, which takes all
+   * value sets, every value block must lie behind them, and all blocks together must fill the rest of the record exactly.
    */
-  #index(checkBlocks: boolean): string | undefined {
+  #index(checkBlocks: boolean, until: number): string | undefined {
     const { view, count, offset } = this
     const end = offset + this.length - 4
-    let at = offset + this.#head
+    let at = this.#indexed === 0 ? offset + this.#head : this.#indexedTo
     if (count < 0 || count > (end - at) >> 3) return `${count} value sets do not fit`
     if (count > this.pmids.length) this.#grow(count)
     const { pmids, statuses, formats, pairs } = this
     const origin = offset - 8
     let lowest = end
     let used = 0
-    for (let s = 0; s < count; s++) {
+    let ready = this.#to - this.#from
+    for (let s = this.#indexed; s < until; s++) {
       if (at + 8 > end) return `value set ${s} of ${count} does not fit`
       pmids[s] = view.getInt32(at)
       const status = view.getInt32(at + 4)
@@ -223,7 +301,10 @@ export class RecordWindow implements RecordView {
       formats[s] = 0
       at += 8
       pairs[s] = at
-      if (status <= 0) continue
+      if (status <= 0) {
+        if (at + SET_HEAD > ready) ready = this.#fill(at + SET_HEAD)
+        continue
+      }
       if (status > (end - at - 4) >> 3) return `${status} values do not fit`
       const format = view.getInt32(at)
       if (format < 0 || format > PM_VAL_SPTR) return `value format ${format} is not known`
@@ -231,6 +312,7 @@ export class RecordWindow implements RecordView {
       at += 4
       pairs[s] = at
       const next = at + 8 * status
+      if (next + SET_HEAD > ready) ready = this.#fill(next + SET_HEAD)
       if (format !== 0 && checkBlocks) {
         let from = end
         let to = 0
@@ -254,7 +336,8 @@ export class RecordWindow implements RecordView {
     }
     if (checkBlocks && (lowest !== at || used !== end - at))
       return `its value blocks take ${used} bytes, in place of the ${end - at} behind the value sets`
-    this.#isIndexed = true
+    this.#indexed = until
+    this.#indexedTo = at
     this.#isChecked = checkBlocks
     return undefined
   }
@@ -269,15 +352,23 @@ export class RecordWindow implements RecordView {
     this.#ends = new Int32Array(size)
   }
 
-  find(pmid: Pmid): number {
-    this.index()
-    const { pmids, count } = this
-    for (let s = 0; s < count; s++) if (pmids[s] === pmid) return s
+  find(pmid: Pmid, guess = -1): number {
+    if (guess >= 0 && guess < this.count) {
+      this.#indexTo(guess + 1)
+      if (this.pmids[guess] === pmid) return guess
+    }
+    this.#indexTo(1)
+    for (let s = 0; s < this.count; s++) {
+      if (s === this.#indexed) this.#indexTo(s + 1)
+      if (this.pmids[s] === pmid) return s
+    }
     return -1
   }
 
   blockAt(word: number): number {
-    return this.offset - 8 + 4 * word
+    const at = this.offset - 8 + 4 * word
+    if (this.offset + this.length > this.#to - this.#from) this.#fillBlock(at)
+    return at
   }
 
   timestamp(): Timestamp {
@@ -286,69 +377,9 @@ export class RecordWindow implements RecordView {
 
   toSet(s: number): ValueSet {
     this.index()
-    const status = this.statuses[s]!
-    const pmid = this.pmids[s]!
-    if (status <= 0) return emptySet(pmid, status)
-    const format = this.formats[s]!
-    const blocks = format === 0 ? NO_SPAN : this.#span(s)
-    // One store for all three: that of a typed array costs more to make and to free than its words to copy.
-    const store = new ArrayBuffer(8 * status + ((blocks.size + 3) & ~3))
-    const inst = new Int32Array(store, 0, status)
-    const word = new Int32Array(store, 4 * status, status)
-    const { view } = this
-    for (let i = 0, at = this.pairs[s]!; i < status; i++, at += 8) {
-      inst[i] = view.getInt32(at)
-      word[i] = view.getInt32(at + 4)
-    }
-    if (format === 0) return { pmid, status, format, inst, word, bytes: NO_BYTES }
-    const bytes = new Uint8Array(store, 8 * status, blocks.size)
-    if (blocks.isDense) this.#copySpan(word, bytes, blocks.from)
-    else this.#copyBlocks(word, bytes)
-    return { pmid, status, format, inst, word, bytes }
-  }
-
-  /** Where the blocks of value set `s` are, checked. */
-  #span(s: number): Span {
-    if (this.#isChecked) {
-      const from = this.#starts[s]!
-      const size = this.#ends[s]! - from
-      if (size <= DENSE * this.statuses[s]!) return { from, size, isDense: true }
-    }
-    const { view, offset } = this
-    const end = offset + this.length - 4
-    const pairs = this.pairs[s]!
-    const behind = pairs + 8 * this.statuses[s]!
-    let total = 0
-    for (let at = pairs + 4; at < behind; at += 8)
-      total += this.#blockSize(offset - 8 + 4 * view.getInt32(at), end)
-    return { from: 0, size: total, isDense: false }
-  }
-
-  /** The bytes from `from` on; `word`, which pointed to blocks in them, then points into the copy. */
-  #copySpan(word: Int32Array, bytes: Uint8Array, from: number): void {
-    bytes.set(this.bytes.subarray(from, from + bytes.length))
-    const shift = this.offset - 8 - from
-    for (let i = 0; i < word.length; i++) word[i] = 4 * word[i]! + shift
-  }
-
-  /** The blocks that `word` points to, one behind the other; `word` then points into the copy. */
-  #copyBlocks(word: Int32Array, bytes: Uint8Array): void {
-    const end = this.offset + this.length - 4
-    let used = 0
-    for (let i = 0; i < word.length; i++) {
-      const from = this.blockAt(word[i]!)
-      const length = this.#blockSize(from, end)
-      bytes.set(this.bytes.subarray(from, from + length), used)
-      word[i] = used
-      used += length
-    }
-  }
-
-  #blockSize(at: number, end: number): number {
-    const size = at >= this.offset && at + 4 <= end ? this.view.getInt32(at) & 0xffffff : 0
-    if (size >= 4 && at + size <= end) return size
-    this.#damage = `a value block at ${at - this.offset} is outside`
-    throw this.damage()
+    this.#fill(this.offset + this.length)
+    const span = this.#isChecked ? { from: this.#starts[s]!, to: this.#ends[s]! } : undefined
+    return copySet(this, s, span, (what) => this.#fault(what))
   }
 
   toResult(): FetchResult {

@@ -61,7 +61,7 @@ export function scan(archive: Archive, ids: readonly Pmid[], options: ScanOption
   const metrics = ids.map((id) => new MetricScan(descOf(archive, id), wanted))
   const { start } = archive
   const marks = new Growing()
-  const reader = new RecordReader(archive, { checkValues: false })
+  const reader = new RecordReader(archive, { checkValues: false, sparse: true })
   if (from !== undefined) reader.seek(from, 'forward')
   let records = 0
   for (let record = reader.next(); record !== undefined; record = reader.next()) {
@@ -70,10 +70,7 @@ export function scan(archive: Archive, ids: readonly Pmid[], options: ScanOption
     records++
     const time = ((sec - start.sec) * 1e9 + (nsec - start.nsec)) / 1e9
     if (record.count === 0) marks.push(time)
-    else {
-      record.index()
-      for (const metric of metrics) metric.add(record, time)
-    }
+    else for (const metric of metrics) metric.add(record, time)
   }
   return {
     start,
@@ -132,10 +129,8 @@ class MetricScan {
   }
 
   add(record: RecordView, time: number): void {
-    const before = this.#setBefore
     const { pmid, type } = this.desc
-    const isThere = before < record.count && record.pmids[before] === pmid
-    const s = isThere ? before : record.find(pmid)
+    const s = record.find(pmid, this.#setBefore)
     if (s < 0) return
     this.#setBefore = s
     const count = record.statuses[s]!

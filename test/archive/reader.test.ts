@@ -348,3 +348,111 @@ test('whatever is damaged, only PcpErrors are thrown and reading ends', () => {
     { numRuns: 1000 },
   )
 })
+
+describe('a sparse reader of large records', () => {
+  const METRICS = 200
+  const INSTANCES = 60
+  /** 200 metrics of 60 values, in place and in blocks of several sizes: about 230 KB. */
+  const large = (time: number): Uint8Array =>
+    result(
+      3,
+      time,
+      ...Array.from({ length: METRICS }, (_, m) => ({
+        pmid: m + 1,
+        type: [0, 2, 5, 6][m % 4]!,
+        values: Array.from({ length: INSTANCES }, (_, i): [number, number | bigint | string] => {
+          const value = time * 1000 + m * 10 + i
+          return [i, [value, BigInt(value), value, `text ${value}`][m % 4]!]
+        }),
+      })),
+    )
+  const records = [large(1), point(3, 2), large(3), large(4), point(3, 5)]
+  const files = archive('a', { version: 3, volumes: [records] })
+
+  test('finds the values that another one finds', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(fc.tuple(fc.nat(METRICS + 1), fc.nat(METRICS)), { maxLength: 4 }), {
+          minLength: records.length,
+          maxLength: records.length,
+        }),
+        fc.boolean(),
+        (wanted, isBackward) => {
+          const whole = new RecordReader(open(files), { checkValues: false })
+          const sparse = new RecordReader(open(files), { checkValues: false, sparse: true })
+          for (const reader of [whole, sparse]) if (isBackward) reader.toEnd()
+          for (const metrics of wanted) {
+            const [a, b] = [whole, sparse].map((reader) => (isBackward ? reader.previous() : reader.next())!)
+            expect([b!.sec, b!.length, b!.count]).toEqual([a!.sec, a!.length, a!.count])
+            for (const [id, guess] of metrics) {
+              const s = b!.find(id, guess)
+              expect(s).toBe(a!.find(id))
+              if (s < 0) continue
+              expect([b!.statuses[s], b!.formats[s]]).toEqual([a!.statuses[s], a!.formats[s]])
+              const blocks = [a!, b!].map((record) =>
+                Array.from({ length: a!.formats[s] === 0 ? 0 : a!.statuses[s]! }, (_, i) => {
+                  const at = record.blockAt(record.view.getInt32(record.pairs[s]! + 8 * i + 4))
+                  return String(record.bytes.slice(at, at + (record.view.getInt32(at) & 0xffffff)))
+                }),
+              )
+              expect(blocks[1]).toEqual(blocks[0])
+              const pairs = [a!, b!].map((record) =>
+                String(record.bytes.slice(record.pairs[s]!, record.pairs[s]! + 8 * INSTANCES)),
+              )
+              expect(pairs[1]).toBe(pairs[0])
+            }
+            if (metrics.length === 0)
+              expect(b!.toSet(a!.count - 1).bytes).toEqual(a!.toSet(a!.count - 1).bytes)
+          }
+        },
+      ),
+      { numRuns: 20 },
+    )
+  })
+
+  test('reads a part of the file', () => {
+    const source = memoryFiles(files)
+    let read = 0
+    const counted = {
+      ...source,
+      open: (path: string) => {
+        const file = source.open(path)
+        const readInto = (target: Uint8Array, offset: number): number => {
+          const got = file.readInto(target, offset)
+          read += got
+          return got
+        }
+        return {
+          ...file,
+          get size() {
+            return file.size
+          },
+          readInto,
+        }
+      },
+    }
+    const reader = new RecordReader(Archive.open('a', counted), {
+      checkValues: false,
+      sparse: true,
+      bufferBytes: 1 << 10,
+    })
+    read = 0
+    for (let record = reader.next(); record !== undefined; record = reader.next()) record.find(1)
+    expect(read).toBeLessThan(files['a.0']!.length / 2)
+  })
+
+  test('says where a record is cut or its end says another length', () => {
+    const cut = { ...files, 'a.0': files['a.0']!.subarray(0, -point(3, 5).length - 100) }
+    expect(drain(new RecordReader(open(cut), { checkValues: false, sparse: true }))).toEqual([
+      1,
+      2,
+      3,
+      'PM_ERR_LOGREC',
+    ])
+    const changed = files['a.0']!.slice()
+    changed[changed.length - point(3, 5).length - 1]! ^= 4
+    expect(
+      drain(new RecordReader(open({ ...files, 'a.0': changed }), { checkValues: false, sparse: true })),
+    ).toEqual([1, 2, 3, 'PM_ERR_LOGREC'])
+  })
+})
