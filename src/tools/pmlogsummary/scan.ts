@@ -44,9 +44,6 @@ export function toSeconds(nanos: number): number {
   return whole + (nanos - whole * NANOS) / NANOS
 }
 
-/** Bytes read at a time: what stays in a processor cache of usual size until it is looked at. */
-const BUFFER = 1024 * 1024
-
 /**
  * Reads all records. Throws what the reader throws. Returns the time of the last record since the archive's start.
  * `careful` checks all of every record first, which takes half as long again; without it only what is decoded is checked, and
@@ -54,7 +51,7 @@ const BUFFER = 1024 * 1024
  */
 export function scanRecords(scan: Scan, careful = false): number {
   const { archive, start, finish, onMark } = scan
-  const reader = new RecordReader(archive, { checkValues: careful, bufferBytes: BUFFER })
+  const reader = new RecordReader(archive, { checkValues: careful })
   const records = new RecordsBetween(reader, start, finish)
   const values = new ValueScan(scan)
   const progress = new Progress(scan.io, nanosSince(start, finish.sec, finish.nsec))
