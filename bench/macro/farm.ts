@@ -107,16 +107,7 @@ function startFarm(dir: string, rows: readonly Row[], interval: number): ChildPr
     join(dir, 'farm'),
     rows.map(({ name, port }) => `localhost:${port} ${name} all.conf\n`).join(''),
   )
-  const args = [
-    ...profile,
-    join(process.cwd(), 'bin', 'pmlogger'),
-    '--farm',
-    'farm',
-    '-V',
-    '3',
-    '-l',
-    'farm.log',
-  ]
+  const args = [join(process.cwd(), 'bin', 'pmlogger'), '--farm', 'farm', '-V', '3', '-l', 'farm.log']
   const env = { ...process.env }
   delete env['NODE_EXTRA_CA_CERTS']
   return spawn(process.execPath, args, { cwd: dir, env, stdio: ['ignore', 'inherit', 'inherit'] })
