@@ -1,12 +1,16 @@
-/** Our archive tools beside the reference's over every archive of its test suite: output, messages and status. */
+/**
+ * Our tools for archive files beside the reference's over the archives of its test suite: output, messages and status.
+ * Each command line has a share of its own of the archives; with ARCHIVES=all in the environment it has all of them.
+ */
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hasReference, plainEnv, top } from './lib/programs.ts'
+import { archivesOf, FOLDERS, hasSuite, suiteFolder } from './lib/suite.ts'
 
-const SUITE = '/var/lib/pcp/testsuite'
-const hasArchives = hasReference && existsSync(join(SUITE, 'archives'))
+const hasArchives = hasReference && hasSuite
+/** One archive in so many is compared unless all are. */
+const SHARE = 12
 if (!hasArchives) console.log('skipped: the archives of the reference are not installed')
 
 /** The command lines, and what of their output may stand in another order. */
@@ -82,31 +86,34 @@ function inOrder({ stdout, stderr }: Ran, order: 'same' | 'blocks' | 'lines'): s
   return `${order === 'blocks' && text.length < 2 ** 28 ? sortBlocks(text) : text}${stderr}`
 }
 
-function archivesIn(folder: string): string[] {
-  const names = readdirSync(join(SUITE, folder)).map((name) => /^(.*)\.meta(?:\.\w+)?$/.exec(name)?.[1])
-  return [...new Set(names.filter((name) => name !== undefined))].sort()
+function firstDifference(ours: string, theirs: string): string {
+  const [a, b] = [ours.split('\n'), theirs.split('\n')]
+  const i = a.findIndex((line, k) => line !== b[k])
+  return `${(a[i] ?? '').slice(0, 150)} | ${(b[i < 0 ? a.length : i] ?? '').slice(0, 150)}`
 }
 
 describe.skipIf(!hasArchives)('archive tools beside the reference', () => {
-  for (const [tool, options, order] of COMMANDS) {
-    it(`${tool} ${options}: the same, or listed`, { timeout: 1_800_000 }, async () => {
+  for (const [index, [tool, options, order]] of COMMANDS.entries()) {
+    it(`${tool} ${options}: the same, or listed`, { timeout: 3_600_000 }, async () => {
       let [archives, lines, same] = [0, 0, 0]
       const listed: string[] = []
       const different: string[] = []
-      const check = async (folder: string, name: string): Promise<void> => {
+      const check = async (cwd: string, name: string): Promise<void> => {
         const args = [...options.split(' ').filter((word) => word !== ''), name]
-        const cwd = join(SUITE, folder)
-        const theirs = await run(tool, args, cwd)
-        const ours = await run(join(top, 'bin', tool), args, cwd)
-        const expected = inOrder(theirs, order)
+        const [theirs, ours] = await Promise.all([
+          run(tool, args, cwd),
+          run(join(top, 'bin', tool), args, cwd),
+        ])
+        const [expected, got] = [inOrder(theirs, order), inOrder(ours, order)]
         archives++
         lines += expected.split('\n').length
-        if (ours.status === theirs.status && inOrder(ours, order) === expected) same++
+        if (ours.status === theirs.status && got === expected) same++
         else if (KNOWN.some(([pattern]) => pattern.test(`${tool} ${options} ${name}`))) listed.push(name)
-        else different.push(`${folder}/${name}`)
+        else different.push(`${name} (${ours.status}, ${theirs.status}): ${firstDifference(got, expected)}`)
       }
-      for (const folder of ['archives', 'badarchives'])
-        for (const name of archivesIn(folder)) if (!SLOW.test(name)) await check(folder, name)
+      for (const folder of FOLDERS)
+        for (const name of archivesOf(folder, SHARE, index))
+          if (!SLOW.test(name)) await check(suiteFolder(folder), name)
       console.log(
         `${tool} ${options}: ${archives} archives, ${lines} lines, ${same} the same, listed: ${listed.join(' ')}`,
       )
