@@ -1,7 +1,7 @@
 /**
- * Builds what the package ships: bin/NAME for every tool and bin/pmdaNAME for every agent (one self-contained file each,
- * but for parts that a tool imports on demand), their man pages and completion in dist, and the library in dist (ESM,
- * CommonJS, types). `--bin` builds the commands only.
+ * Builds what the package ships: bin/NAME for every tool (a few lines, and in bin/parts the tool itself and what it
+ * imports on demand) and bin/pmdaNAME for every agent (one self-contained file each), their man pages and completion in
+ * dist, and the library in dist (ESM, CommonJS, types). `--bin` builds the commands only.
  */
 import {
   chmodSync,
@@ -61,24 +61,27 @@ function moduleOf(folder, name) {
 }
 
 /**
- * Parts that files of a folder import on demand go into files of their own, noted in `parts`: what `--version` can do
- * without would cost it most of its time to parse, and so would the agents cost whoever requires the library.
+ * What files of a folder, or the lines that start a command, import on demand goes into files of its own, noted in `parts`:
+ * what `--version` can do without would cost it most of its time to parse, and so would the agents cost whoever requires
+ * the library. `place` is where parts are as seen from the file that is built.
  */
-const onDemand = (folder, parts) => ({
+const onDemand = (folder, parts, place) => ({
   name: 'on-demand',
   setup({ onResolve }) {
     onResolve({ filter: /^\.\.?\// }, ({ kind, importer, path }) => {
-      if (kind !== 'dynamic-import' || relative(join(top, 'src'), importer).split(sep)[0] !== folder)
-        return undefined
+      const [from, ...below] = relative(join(top, 'src'), importer).split(sep)
+      const isStart = below.length === 0 && path.startsWith(`./${folder}/`)
+      if (kind !== 'dynamic-import' || !(from === folder || isStart)) return undefined
       const source = join(dirname(importer), path)
       const file = `${relative(join(top, 'src'), source).replaceAll(sep, '-').replace(/\.ts$/, '')}.cjs`
       parts.set(file, source)
-      return { path: `./parts/${file}`, external: true }
+      return { path: `${place}/${file}`, external: true }
     })
   },
 })
 
-async function buildParts(parts, folder, options) {
+/** Builds the parts, and those that turn up in them on the way. */
+async function buildParts(parts, folder, options, importers) {
   for (const [file, source] of parts)
     await build({
       ...common,
@@ -86,6 +89,8 @@ async function buildParts(parts, folder, options) {
       ...options,
       entryPoints: [source],
       outfile: join(folder, 'parts', file),
+      plugins: [onDemand(importers, parts, '.')],
+      ...required,
     })
 }
 
@@ -99,7 +104,7 @@ async function buildCommand(name, contents, parts) {
     ...cjs,
     minify: true,
     banner: { js: '#!/usr/bin/env node' },
-    plugins: [onDemand('tools', parts)],
+    plugins: [onDemand('tools', parts, './parts')],
     ...required,
   })
   chmodSync(outfile, 0o755)
@@ -113,6 +118,11 @@ function declareCommands(names) {
   manifest.bin = Object.fromEntries(names.sort().map((name) => [name, `bin/${name}`]))
   const now = `${JSON.stringify(manifest, null, 2)}\n`
   if (now !== text) writeFileSync(file, now)
+}
+
+/** Removes what an earlier build has left. */
+function keepOnly(folder, names) {
+  for (const name of readdirSync(folder)) if (!names.includes(name)) rmSync(join(folder, name))
 }
 
 async function buildCommands() {
@@ -134,10 +144,10 @@ async function buildCommands() {
   declareCommands(commands.map(([name]) => name).filter((name) => !forScripts.has(name)))
   const parts = new Map()
   await Promise.all(commands.map(([name, contents]) => buildCommand(name, contents, parts)))
-  await buildParts(parts, join(top, 'bin'), { minify: true })
+  await buildParts(parts, join(top, 'bin'), { minify: true }, 'tools')
   await buildWorker(join(top, 'bin', 'parts'))
-  const current = new Set([...commands.map(([name]) => name), 'package.json', 'parts'])
-  for (const name of readdirSync(join(top, 'bin'))) if (!current.has(name)) rmSync(join(top, 'bin', name))
+  keepOnly(join(top, 'bin'), [...commands.map(([name]) => name), 'package.json', 'parts'])
+  keepOnly(join(top, 'bin', 'parts'), [...parts.keys(), 'agent-worker.cjs'])
 }
 
 async function buildLibrary() {
@@ -167,10 +177,10 @@ async function buildLibrary() {
     outfile: join(dist, 'cjs', 'all.js'),
     ...cjs,
     ...required,
-    plugins: [onDemand('agents', parts)],
+    plugins: [onDemand('agents', parts, './parts')],
     keepNames: true,
   })
-  await buildParts(parts, join(dist, 'cjs'), { keepNames: true })
+  await buildParts(parts, join(dist, 'cjs'), { keepNames: true }, 'agents')
   for (const name of names)
     writeFileSync(join(dist, 'cjs', `${name}.js`), `module.exports = require('./all.js').${name}\n`)
   writeFileSync(join(dist, 'cjs', 'package.json'), '{ "type": "commonjs" }\n')
