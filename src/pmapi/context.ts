@@ -70,7 +70,17 @@ export interface TextOptions extends CallOptions {
 /** Errors that mean: nobody answers for this. */
 const NOBODY: ReadonlySet<string> = new Set(['PM_ERR_NOAGENT', 'PM_ERR_PMID', 'PM_ERR_INDOM', 'PM_ERR_AGAIN'])
 
-let lastContext = -1
+/** A source and the contexts on it. */
+interface Shared {
+  readonly source: MetricSource
+  /** How many have it open. */
+  contexts: number
+  /**
+   * Number of the next one. Collectors limit the numbers of a connection (-C of pmcd), so each source has its own: a process
+   * may have any number of contexts.
+   */
+  next: number
+}
 
 /**
  * A metric source as one client sees it. Questions may be asked while others are being answered. Errors about one item
@@ -84,11 +94,10 @@ export class Context {
   readonly #options: ContextOptions
   readonly #clock: Clock
   readonly #backoff: Backoff
-  /** The source as it was given, and how many contexts have it open. */
-  #shared: { readonly source: MetricSource; contexts: number }
+  #shared: Shared
   #isOpen = true
 
-  private constructor(shared: { readonly source: MetricSource; contexts: number }, options: ContextOptions) {
+  private constructor(shared: Shared, options: ContextOptions) {
     this.#shared = shared
     shared.contexts++
     this.#options = options
@@ -101,7 +110,7 @@ export class Context {
     this.#ask = {
       requester: {
         client: 0,
-        context: ++lastContext,
+        context: shared.next++,
         profile: ALL_INSTANCES,
         ...(container === undefined ? {} : { container }),
         ...(credentials === undefined ? {} : { credentials }),
@@ -118,7 +127,7 @@ export class Context {
 
   /** A context on any source: a connection, agents in this process, a fake in a test. `close` closes the source. */
   static over(source: MetricSource, options: ContextOptions = {}): Context {
-    return new Context({ source, contexts: 0 }, options)
+    return new Context({ source, contexts: 0, next: 0 }, options)
   }
 
   /** PDUs exchanged with the source so far; undefined when it is in this process. */
@@ -370,7 +379,8 @@ export class Context {
       throw new PcpError('ETIMEDOUT', 'Too soon after the last failed attempt to reconnect')
     await this.#release()
     try {
-      this.#shared = { source: await reopen(options?.signal), contexts: 1 }
+      const { context } = this.#ask.requester
+      this.#shared = { source: await reopen(options?.signal), contexts: 1, next: context + 1 }
       this.#isOpen = true
       this.#derived = this.#layers(this.#derived.own)
       this.#source = traced(this.#derived)

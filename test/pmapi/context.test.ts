@@ -177,3 +177,22 @@ test('the one line stands in for a help text that is not there, unless it is ask
   await expect(context.text(BIN, { direct: true })).rejects.toMatchObject({ code: 'PM_ERR_TEXT' })
   await expect(context.text(pmid(250, 0, 0))).rejects.toMatchObject({ code: 'PM_ERR_TEXT' })
 })
+
+test('contexts on sources of their own are all number 0: a collector takes small numbers only', async () => {
+  const numbers: number[] = []
+  const make = (): Context => {
+    const source = openAgent(demoAgent)
+    return Context.over(
+      overriding(source, {
+        fetch: (ids, ask) => {
+          numbers.push(ask.requester.context)
+          return source.fetch(ids, ask)
+        },
+      }),
+    )
+  }
+  const [first, second] = [make(), make()]
+  const copy = await first.dup()
+  for (const context of [first, second, copy]) await context.fetch([BIN])
+  expect(numbers).toEqual([0, 0, 1])
+})
