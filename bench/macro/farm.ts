@@ -120,7 +120,7 @@ async function firstRecords(dir: string, rows: readonly Row[], farm: ChildProces
   while (waiting.size > 0) {
     await sleep(200)
     if (farm.exitCode !== null || farm.signalCode !== null)
-      throw new Error(`The farm ended: ${readFileSync(join(dir, 'farm.log'), 'utf8')}`)
+      throw new Error(`The farm ended: ${readFileSync(join(dir, 'farm.log'), 'utf8').slice(-1000)}`)
     for (const name of waiting) if (hasValues(join(dir, `${name}.index`))) waiting.delete(name)
   }
   return performance.now() - start

@@ -3,6 +3,7 @@ import { PcpError } from '../model/errors.ts'
 import { ConfigLexer } from '../net/access/lexer.ts'
 import { type AccessStatement, type Operations, parseAccess } from '../net/access/statements.ts'
 import { ConfigTokens, type Place, type Token } from './config-tokens.ts'
+import { MAX_DELTA_MS } from './sizes.ts'
 
 /** Operation bit: switching what may be overridden. */
 export const OP_ADVISORY = 1
@@ -40,9 +41,6 @@ export interface LoggerConfig {
   readonly statements: readonly LogStatement[]
   readonly access: readonly AccessStatement[]
 }
-
-/** The longest interval: 28 bits of the control protocol. */
-export const MAX_DELTA_MS: number = 2 ** 28 - 1
 
 /** Milliseconds in each unit. A final `s` may follow. */
 const UNITS: ReadonlyMap<string, number> = new Map([

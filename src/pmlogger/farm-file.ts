@@ -1,9 +1,6 @@
 /** The file of a farm: a line for each collector to record. docs/pmlogger.md */
-import { toSeconds } from '../base/timestamp.ts'
 import { PcpError } from '../model/errors.ts'
-import { parseInterval } from '../time/interval.ts'
-import { MAX_DELTA_MS } from './config.ts'
-import { parseSizeLimit, type SizeLimit } from './sizes.ts'
+import { intervalMs, parseSizeLimit, type SizeLimit } from './sizes.ts'
 
 /** One collector of a farm. */
 export interface FarmEntry {
@@ -65,16 +62,6 @@ export function parseFarm(text: string, file: string): FarmEntry[] {
   }
   if (entries.length === 0) throw new PcpError('PM_ERR_CONV', `${file}: no line names a collector`)
   return entries
-}
-
-/** A logging interval in milliseconds: `10sec`; undefined for what cannot be one. */
-export function intervalMs(text: string): number | undefined {
-  try {
-    const ms = Math.round(toSeconds(parseInterval(text)) * 1000)
-    return ms > 0 && ms <= MAX_DELTA_MS ? ms : undefined
-  } catch {
-    return undefined // whoever asked says where it stands
-  }
 }
 
 function limitOption(value: string, make: (limit: SizeLimit) => Options): Options | undefined {

@@ -1,4 +1,4 @@
-/** How much to write before something happens: -s and -v of pmlogger. pmlogger(1) */
+/** How much to write before something happens, -s and -v of pmlogger, and how often, -t. pmlogger(1) */
 import { toSeconds } from '../base/timestamp.ts'
 import { parseInterval } from '../time/interval.ts'
 
@@ -8,6 +8,8 @@ export type SizeLimit =
   | { readonly kind: 'bytes'; readonly bytes: number }
   | { readonly kind: 'time'; readonly ms: number }
 
+/** The longest interval: 28 bits of the control protocol. */
+export const MAX_DELTA_MS: number = 2 ** 28 - 1
 /** PCP's logger refuses less, in which fractions of a result or of a byte would be times. */
 const MIN_MS = 1000
 /** Powers of 1024 by the first letter of the unit. */
@@ -34,4 +36,14 @@ export function parseSizeLimit(text: string): SizeLimit | undefined {
 
 function bytes(count: number): SizeLimit | undefined {
   return count > 0 ? { kind: 'bytes', bytes: count } : undefined
+}
+
+/** A logging interval in milliseconds: `10sec`; undefined for what cannot be one. */
+export function intervalMs(text: string): number | undefined {
+  try {
+    const ms = Math.round(toSeconds(parseInterval(text)) * 1000)
+    return ms > 0 && ms <= MAX_DELTA_MS ? ms : undefined
+  } catch {
+    return undefined // whoever asked says where it stands
+  }
 }

@@ -7,7 +7,7 @@
 import { resolve } from 'node:path'
 import { toSeconds } from '../base/timestamp.ts'
 import type { ProcessSettings } from '../pmlogger/process-settings.ts'
-import { parseSizeLimit, type SizeLimit } from '../pmlogger/sizes.ts'
+import { intervalMs, parseSizeLimit, type SizeLimit } from '../pmlogger/sizes.ts'
 import { loadConfig } from '../sys/config.ts'
 import { setProcessName } from '../sys/native/process-name.ts'
 import { processZone } from '../sys/zones.ts'
@@ -178,8 +178,8 @@ function settingsOf({ given, operands, problems, standard }: ParsedStandard, io:
 
 function defaultDelta(text: string | undefined, problems: string[]): number {
   if (text === undefined) return DEFAULT_DELTA_MS
-  const limit = parseSizeLimit(/^\d+$/.test(text) ? `${text} sec` : text)
-  if (limit?.kind === 'time') return Math.round(limit.ms)
+  const ms = intervalMs(/^\d+$/.test(text) ? `${text} sec` : text)
+  if (ms !== undefined) return ms
   problems.push('illegal -t argument')
   return DEFAULT_DELTA_MS
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { archiveName, hasTime } from '../../src/pmlogger/archive-name.ts'
 import { parseFarm } from '../../src/pmlogger/farm-file.ts'
-import { parseSizeLimit } from '../../src/pmlogger/sizes.ts'
+import { intervalMs, parseSizeLimit } from '../../src/pmlogger/sizes.ts'
 
 test.each([
   ['100', { kind: 'samples', count: 100 }],
@@ -67,4 +67,9 @@ test.each([
   ['# none', 'f: no line names a collector'],
 ])('refuses the farm %j', (text, message) => {
   expect(() => parseFarm(text, 'f')).toThrow(message)
+})
+
+test('intervals may be below a second, and have the length that the control protocol can tell', () => {
+  expect(['0.5sec', '20 msec', '1 hour'].map(intervalMs)).toEqual([500, 20, 3_600_000])
+  expect(['0', '80 hours', 'x', ''].map(intervalMs)).toEqual([undefined, undefined, undefined, undefined])
 })
