@@ -3,7 +3,7 @@
  *
  *     'BZh' level  { 0x314159265359 crc32 randomised:1 origin:24 symbols codes data }  0x177245385090 crc32
  *
- * The packages that do this loop without an end over crafted lengths of runs. docs/decisions/decompression.md
+ * Why not a package: docs/decisions/decompression.md
  */
 import { ByteInput, ByteOutput, type Read, type Write } from './input.ts'
 

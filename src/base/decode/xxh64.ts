@@ -56,7 +56,7 @@ export class Xxh64 {
     return hash ^ (hash >> 32n)
   }
 
-  /** Whole stripes; lanes in locals, so that they stay in registers. */
+  /** Whole stripes. Lanes in locals and rounds written out: a call a round would make objects of all of these. */
   #stripes(bytes: Uint8Array): void {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
     let a = this.#a
@@ -64,10 +64,14 @@ export class Xxh64 {
     let c = this.#c
     let d = this.#d
     for (let at = 0; at < bytes.length; at += STRIPE) {
-      a = round(a, view.getBigUint64(at, true))
-      b = round(b, view.getBigUint64(at + 8, true))
-      c = round(c, view.getBigUint64(at + 16, true))
-      d = round(d, view.getBigUint64(at + 24, true))
+      a = BigInt.asUintN(64, a + BigInt.asUintN(64, view.getBigUint64(at, true) * P2))
+      b = BigInt.asUintN(64, b + BigInt.asUintN(64, view.getBigUint64(at + 8, true) * P2))
+      c = BigInt.asUintN(64, c + BigInt.asUintN(64, view.getBigUint64(at + 16, true) * P2))
+      d = BigInt.asUintN(64, d + BigInt.asUintN(64, view.getBigUint64(at + 24, true) * P2))
+      a = BigInt.asUintN(64, (BigInt.asUintN(64, a << 31n) | (a >> 33n)) * P1)
+      b = BigInt.asUintN(64, (BigInt.asUintN(64, b << 31n) | (b >> 33n)) * P1)
+      c = BigInt.asUintN(64, (BigInt.asUintN(64, c << 31n) | (c >> 33n)) * P1)
+      d = BigInt.asUintN(64, (BigInt.asUintN(64, d << 31n) | (d >> 33n)) * P1)
     }
     this.#a = a
     this.#b = b
