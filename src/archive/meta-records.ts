@@ -90,6 +90,9 @@ export function afterStamp(at: number, type: number): number {
   return type === META_INDOM_V2 || type === META_LABEL_V2 ? at + 16 : at + 20
 }
 
+/** Longer names are damage: a name space is as deep as its names have parts. */
+const MAX_NAME = 4096
+
 /** Checks a descriptor record with its names, and calls `visit` with each name's place. */
 export function checkDesc(
   view: DataView,
@@ -105,6 +108,7 @@ export function checkDesc(
   for (let i = 0; i < count; i++) {
     const size = name + 4 <= end ? view.getInt32(name) : -1
     if (size < 0 || size > end - name - 4) throw badMeta(file, at, `name ${i} of ${count} does not fit`)
+    if (size > MAX_NAME) throw badMeta(file, at, `name ${i} of ${count} has ${size} bytes`)
     visit?.(name + 4, name + 4 + size)
     name += 4 + size
   }

@@ -72,6 +72,12 @@ describe('descriptors and names', () => {
     for (let i = 0; i < 20; i++) expect(metadata.lookup('twice')).toBe(1)
   })
 
+  test('may have any depth that a name can have; longer ones are damage', () => {
+    const deep = `${'a.'.repeat(2047)}ab`
+    expect(load(desc({ pmid: 1 }, deep)).names.traverse('')).toEqual([deep])
+    expect(codeOf(desc({ pmid: 1 }, `${'a.'.repeat(2048)}b`))).toBe('PM_ERR_LOGREC')
+  })
+
   test('a descriptor once more is fine, a different one is not', () => {
     expect(codeOf(desc({ pmid: 1 }, 'a'), desc({ pmid: 1 }, 'b'))).toBe('fine')
     expect(codeOf(desc({ pmid: 1 }), desc({ pmid: 1, type: 1, sem: 1 }))).toBe('PM_ERR_LOGCHANGETYPE')

@@ -93,10 +93,7 @@ function checkValue(name: string, type: number, value: Value): void {
         ? value instanceof Uint8Array
         : kind === 'number' || kind === 'bigint'
   if (!isRight)
-    throw new PcpError(
-      'PM_ERR_TYPE',
-      `"${name}": ${JSON.stringify(value)} is no value of type ${typeStr(type)}`,
-    )
+    throw new PcpError('PM_ERR_TYPE', `"${name}": ${String(value)} is no value of type ${typeStr(type)}`)
   if (kind === 'number' && !Number.isFinite(value) && type !== PM_TYPE_FLOAT && type !== PM_TYPE_DOUBLE)
     throw new PcpError('PM_ERR_CONV', `"${name}": ${value} is no value of type ${typeStr(type)}`)
 }

@@ -94,6 +94,7 @@ describe('values', () => {
     expect(() => archive.put('i', 1, 7)).toThrow(code('PM_ERR_INST'))
     expect(() => archive.put('n', 'text')).toThrow(code('PM_ERR_TYPE'))
     expect(() => archive.put('s', 1)).toThrow(code('PM_ERR_TYPE'))
+    expect(() => archive.put('s', 1n)).toThrow(code('PM_ERR_TYPE'))
     expect(() => archive.put('n', Number.NaN)).toThrow(code('PM_ERR_CONV'))
     archive.put(metric, 1)
     expect(() => archive.put('n', 2)).toThrow(code('EEXIST'))
