@@ -8,24 +8,35 @@ import { addTimes, compareTimes } from '../../time/arithmetic.ts'
 /** Bytes of a volume after an entry of the index until the next one. */
 const INDEX_EVERY = 100_000
 
-/** Where records of one file of the input are in a file of the output. */
+/** A place in a file of the output. */
+export interface Place {
+  readonly volume: number
+  readonly offset: number
+}
+
+/** Where records of one file of the input are in the output. */
 export class Places {
   readonly #old: number[] = []
   readonly #new: number[] = []
+  readonly #volumes: number[] = []
   readonly #secs: number[] = []
   readonly #nsecs: number[] = []
   #oldEnd = 0
   #newEnd: number
+  #volume: number
 
-  /** Nothing read yet; the output has this size. */
-  constructor(size: number) {
-    this.#newEnd = size
+  /** Nothing read yet; what is written first goes to this place. */
+  constructor(offset: number, volume: number) {
+    this.#newEnd = offset
+    this.#volume = volume
   }
 
-  /** A record starts at `from`; what becomes of it, if anything, starts at `to`. */
-  add(from: number, to: number): void {
+  /** A record starts at `from`; what becomes of it, if anything, starts at `to` of a volume. */
+  add(from: number, to: number, volume: number): void {
     this.#old.push(from)
     this.#new.push(to)
+    this.#volumes.push(volume)
+    this.#volume = volume
   }
 
   /** The record ends at `from`, and what became of it at `to`; `sec` and `nsec` were its time. */
@@ -38,26 +49,25 @@ export class Places {
 
   /** Where in the output a place in the input is; one within a record counts as its start. */
   of(place: number): number {
-    if (place >= this.#oldEnd) return this.#newEnd
-    return this.#new[Math.max(0, this.#recordAt(place))] ?? this.#newEnd
+    return place >= this.#oldEnd
+      ? this.#newEnd
+      : (this.#new[Math.max(0, this.#recordAt(place))] ?? this.#newEnd)
   }
 
   /**
-   * As `of`, for an entry of an index with a time: those of older writers have the end of the record of that time, others its start.
+   * Where the record is that an entry of an index means: those of older writers have the end of the record of that time, others its
+   * start. Undefined when nothing of the output is there or behind.
    */
-  ofEntry(place: number, sec: number, nsec: number): number {
-    const behind = place >= this.#oldEnd ? this.#old.length : this.#recordAt(place)
-    const isBoundary = place === this.#oldEnd || this.#old[behind] === place
-    const before = behind - 1
+  ofEntry(place: number, sec: number, nsec: number): Place | undefined {
+    const count = this.#old.length
+    let record = place >= this.#oldEnd ? count : Math.max(0, this.#recordAt(place))
+    const isBoundary = place === this.#oldEnd || this.#old[record] === place
     const isAt = (i: number): boolean => this.#secs[i] === sec && this.#nsecs[i] === nsec
-    if (isBoundary && before >= 0 && isAt(before) && !(behind < this.#old.length && isAt(behind)))
-      return this.#new[before]!
-    return this.of(place)
-  }
-
-  /** Is anything of the output at or behind that place? */
-  has(place: number): boolean {
-    return place < this.#newEnd
+    if (isBoundary && record > 0 && isAt(record - 1) && !(record < count && isAt(record))) record--
+    const offset = this.#new[record]
+    const volume = this.#volumes[record]
+    if (offset === undefined || volume === undefined) return undefined
+    return volume === this.#volume && offset >= this.#newEnd ? undefined : { volume, offset }
   }
 
   #recordAt(place: number): number {
@@ -85,8 +95,8 @@ export class IndexRewriter {
   readonly #version: ArchiveVersion
   readonly #delta: Timestamp | undefined
   readonly #entries: Entry[] = []
-  /** Volumes of the archive being read: number in the input, to number and places in the output. */
-  readonly #volumes = new Map<number, { readonly number: number; readonly places: Places }>()
+  /** Where records of the archive being read are, by the number of their volume in it. */
+  readonly #volumes = new Map<number, Places>()
   /** What there would be without an index to go by. */
   #own: Entry[] = []
   #last: Entry | undefined
@@ -114,9 +124,9 @@ export class IndexRewriter {
     this.#last = entry
   }
 
-  /** A volume was read to its end. */
-  volume(from: number, to: number, places: Places): void {
-    this.#volumes.set(from, { number: to, places })
+  /** The volume of that number in the input was read to its end. */
+  volume(number: number, places: Places): void {
+    this.#volumes.set(number, places)
   }
 
   /** All volumes of an archive were read: adds the entries of its index, or if it has none those of its records. */
@@ -128,12 +138,15 @@ export class IndexRewriter {
     }
     for (let i = 0; i < index.length; i++) {
       const [sec, nsec] = [index.sec[i]!, index.nsec[i]!]
-      const volume = this.#volumes.get(index.volume[i]!)
-      if (volume === undefined) continue
-      const data = volume.places.ofEntry(index.offset[i]!, sec, nsec)
-      if (!volume.places.has(data)) continue
+      const place = this.#volumes.get(index.volume[i]!)?.ofEntry(index.offset[i]!, sec, nsec)
+      if (place === undefined) continue
       const time = this.#delta === undefined ? { sec, nsec } : addTimes({ sec, nsec }, this.#delta)
-      this.#entries.push({ time, volume: volume.number, meta: meta.of(index.metaOffset[i]!), data })
+      this.#entries.push({
+        time,
+        volume: place.volume,
+        meta: meta.of(index.metaOffset[i]!),
+        data: place.offset,
+      })
     }
     const end = this.#entries[this.#entries.length - 1]
     // The end of the archive has an entry, also where that of the input went with its record.

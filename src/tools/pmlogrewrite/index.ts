@@ -46,7 +46,9 @@ export const tool: Tool = {
   options: OPTIONS,
   async run(io) {
     const parsed = parseRewrite(io)
-    const status = endEarly(OPTIONS, parsed, io)
+    // Here --version is the version of the format.
+    const others = parsed.given.filter(({ name }) => name !== 'V')
+    const status = endEarly(OPTIONS, { ...parsed, given: others }, io)
     if (status !== undefined) return status
     let options: RewriteOptions
     let configs: string[]
@@ -156,7 +158,7 @@ async function write(
     const where = `byte offset ${damage.offset} into a file of ${damage.size} bytes`
     io.stderr.write(`${io.progname}: Error occurred at ${where}.\n`)
     if (!options.isDesperate || options.isInPlace) {
-      io.stderr.write(`Archive "${name}" not created.\n`)
+      if (!options.isInPlace) io.stderr.write(`Archive "${name}" not created.\n`)
       return 1
     }
     io.stderr.write('The last record, and the remainder of this file will not be processed.\n')

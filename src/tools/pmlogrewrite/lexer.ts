@@ -34,6 +34,11 @@ export class Lexer {
     return this.#last
   }
 
+  /** Looks for what may follow but does not: the line is that of the next token then. */
+  lookAhead(): void {
+    this.#last = this.peek().line
+  }
+
   /** The next token, which stays. PM_ERR_ARG for a string without end. */
   peek(): Token {
     this.#ahead ??= this.#scan(false)

@@ -31,12 +31,12 @@ const KEYWORDS: ReadonlySet<string> = new Set(
 
 /** Reads a rule behind its keyword. PM_ERR_ARG for a mistake. */
 export function parseMetricRule(source: RuleSource): void {
-  const rules = findMetrics(source).map(({ desc, name }) => {
-    const known = source.rules.metrics.get(desc.pmid)
-    const rule = known ?? { desc, name, replacements: [] }
-    source.rules.metrics.set(desc.pmid, rule)
-    return rule
-  })
+  const { metrics } = source.rules
+  const found = findMetrics(source)
+  // What was added last is reported first: in the order of the metadata.
+  for (const { desc, name } of found.toReversed())
+    if (!metrics.has(desc.pmid)) metrics.set(desc.pmid, { desc, name, replacements: [] })
+  const rules = found.map(({ desc }) => metrics.get(desc.pmid)!)
   source.mark('{')
   while (!source.isMark('}')) {
     const clause = CLAUSES[source.keyword() ?? '']
@@ -59,7 +59,7 @@ export function findMetrics(source: RuleSource): FoundMetric[] {
   const parts = source.pmidParts()
   if (parts !== undefined) {
     const matches = (id: Pmid): boolean => source.pmidFrom(parts, id) === id
-    const found = [...known.descs.values()].filter(({ pmid }) => matches(pmid)).reverse()
+    const found = [...known.descs.values()].filter(({ pmid }) => matches(pmid))
     if (found.length === 0 && !parts.includes(ANY)) {
       const reason = new PcpError('PM_ERR_PMID', '').text
       source.warn(`Metric ${pmidStr(source.pmidFrom(parts, 0))} pmNameID: ${reason}`)
@@ -243,7 +243,10 @@ const PICK_MISTAKE =
   'Expecting FIRST or LAST or INST or INAME or MIN or MAX or AVG for OUTPUT instance option'
 
 function parsePick(source: RuleSource): Pick | undefined {
-  if (source.keyword() !== 'output') return undefined
+  if (source.keyword() !== 'output') {
+    source.lexer.lookAhead()
+    return undefined
+  }
   source.lexer.next()
   const kind = source.keyword()
   if (kind !== undefined && PICKS.has(kind)) {
@@ -269,7 +272,7 @@ function parseUnitsClause(source: RuleSource, rules: readonly MetricRule[], hasE
   const units = parseUnits(source, hasExtra)
   const isRescaled = source.keyword() === 'rescale'
   if (isRescaled) source.lexer.next()
-  else source.lexer.peek()
+  else source.lexer.lookAhead()
   for (const rule of rules) {
     check(source, rule, 'units', rule.units)
     const { units: old } = rule.desc

@@ -143,7 +143,7 @@ function parseDelta(text: string, warn: (problem: string) => void): Timestamp | 
   const [, sign, hours = '0', minutes = '0', seconds, fraction = ''] = parts
   if (Number(minutes) > 59) warn(`Minutes (${Number(minutes)}) in time clause more than 59`)
   const nsec = Number(fraction.slice(0, 9).padEnd(9, '0'))
-  if (Number(seconds) > 59) {
+  if (Number(seconds) + nsec / 1e9 > 59) {
     const given = nsec === 0 ? Number(seconds) : (Number(seconds) + nsec / 1e9).toFixed(6)
     warn(`Seconds (${given}) in time clause more than 59`)
   }

@@ -107,7 +107,7 @@ function checkMetric(
   if (to === PM_INDOM_NULL || !known.hasIndom(to)) return
   const inst = pick.inst ?? 0
   const isNamed = pick.kind === 'inst' || pick.kind === 'first'
-  if (isNamed && !known.instances(to).some(({ id }) => id === inst))
+  if (pick.name !== undefined || (isNamed && !known.instances(to).some(({ id }) => id === inst)))
     warn(
       `Instance ${pick.name === undefined ? inst : which} from OUTPUT clause not found in new indom ${indomStr(to)}`,
     )

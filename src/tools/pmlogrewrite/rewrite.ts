@@ -7,7 +7,7 @@
 import { encodeLabel, VOLUME_INDEX, VOLUME_META } from '../../archive/label.ts'
 import type { Member } from '../../archive/member.ts'
 import { forEachMetaRecord } from '../../archive/meta-records.ts'
-import { RecordWindow } from '../../archive/record-window.ts'
+import { RecordWindow, type WindowTarget } from '../../archive/record-window.ts'
 import type { OutputFiles } from '../../archive/write/output-files.ts'
 import type { ByteSink } from '../../base/byte-source.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
@@ -21,6 +21,8 @@ import { ValueRewriter } from './values.ts'
 const BUFFER_BYTES = 1 << 20
 /** Bytes after which others get their turn: a signal among them. */
 const TURN_BYTES = 16 << 20
+/** Offsets of version 2 have 31 bits, and files stay below that. */
+const MAX_V2 = 2 ** 31 - 2
 const MARK_DISTANCE: Timestamp = { sec: 0, nsec: 1_000_000 }
 
 /** Where a data volume is damaged. */
@@ -42,13 +44,17 @@ export class Rewriting {
   readonly #metaPlaces = new Map<Member, Places>()
   readonly #index: IndexRewriter
   readonly #sinks: ByteSink[] = []
+  readonly #maxVolume: number
   #meta: ByteSink | undefined
+  #data: ByteSink | undefined
+  #volume = -1
   #lastTime: Timestamp | undefined
 
   constructor(plan: Plan, files: OutputFiles) {
     this.#plan = plan
     this.#files = files
     this.#values = new ValueRewriter(plan)
+    this.#maxVolume = plan.known.version === 2 ? MAX_V2 : Number.MAX_SAFE_INTEGER
     this.#index = new IndexRewriter(plan.known.version, plan.rules.global.delta)
   }
 
@@ -69,9 +75,9 @@ export class Rewriting {
     for (const member of archive.members) {
       const { bytes, start, path } = member.meta
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-      const places = new Places(sink.size)
+      const places = new Places(sink.size, VOLUME_META)
       forEachMetaRecord(view, start, path, (at, length, type) => {
-        places.add(at, sink.size)
+        places.add(at, sink.size, VOLUME_META)
         rewriter.rewrite({ bytes, view, at, length, type, path })
         places.end(at + length, sink.size)
       })
@@ -83,25 +89,15 @@ export class Rewriting {
   /** Writes the data volumes; a pause after every few megabytes. Damage ends it, and is kept. Throws what keeps values from being rewritten. */
   *volumes(): Generator<void> {
     const { members, data } = this.#plan.known.archive
-    let number = members[0]!.volumes[0]!.number
-    for (let m = 0; m < members.length; m++) {
-      const member = members[m]!
+    for (const [m, member] of members.entries()) {
       if (m > 0) this.#index.begin()
-      for (let v = 0; v < member.volumes.length; v++) {
+      for (const [v, volume] of member.volumes.entries()) {
+        this.#begin(m === 0 ? Math.max(volume.number, this.#volume + 1) : this.#volume + 1)
+        if (m > 0 && v === 0) this.#mark()
+        const places = new Places(this.#data!.size, this.#volume)
         const target = data[m]!.target(v)
-        if (members.length === 1) number = member.volumes[v]!.number
-        const sink = this.#create(String(number), number)
-        if (m > 0 && v === 0) this.#mark(sink)
-        const places = new Places(sink.size)
-        if (target !== undefined) {
-          const window = new RecordWindow(false, BUFFER_BYTES)
-          window.attach(target)
-          yield* this.#volume(window, target.start, sink, places, number)
-          if (this.damage !== undefined) this.damage = { ...this.damage, size: target.source.size }
-        }
-        sink.close()
-        this.#index.volume(member.volumes[v]!.number, number, places)
-        number++
+        if (target !== undefined) yield* this.#records(target, places)
+        this.#index.volume(volume.number, places)
         if (this.damage !== undefined) break
       }
       this.#index.add(member.index, this.#metaPlaces.get(member)!)
@@ -109,30 +105,24 @@ export class Rewriting {
     }
   }
 
-  *#volume(
-    window: RecordWindow,
-    start: number,
-    sink: ByteSink,
-    places: Places,
-    volume: number,
-  ): Generator<void> {
+  *#records(target: WindowTarget, places: Places): Generator<void> {
+    const window = new RecordWindow(false, BUFFER_BYTES)
+    window.attach(target)
     let turn = 0
-    for (let position = start; ; position += window.length) {
+    for (let position = target.start; ; position += window.length) {
       const found = window.load(position)
       if (found === 'end') return
       if (found === 'damage') {
-        this.damage = { error: window.damage(), offset: position, size: 0 }
+        this.damage = { error: window.damage(), offset: position, size: target.source.size }
         return
       }
-      places.add(position, sink.size)
       const record = this.#values.rewrite(window)
-      if (record !== undefined) {
-        const time = this.#values.timeOf(window)
-        this.#index.record(time, volume, sink.size, this.#meta!.size)
-        sink.write(record)
-        this.#lastTime = time
-      }
-      places.end(position + window.length, sink.size, window.sec, window.nsec)
+      if (record !== undefined && this.#data!.size + record.length > this.#maxVolume)
+        this.#begin(this.#volume + 1)
+      const start = this.#data!.size
+      places.add(position, start, this.#volume)
+      if (record !== undefined) this.#record(record, this.#values.timeOf(window))
+      places.end(position + window.length, this.#data!.size, window.sec, window.nsec)
       this.bytesRead += window.length
       turn += window.length
       if (turn < TURN_BYTES) continue
@@ -141,11 +131,23 @@ export class Rewriting {
     }
   }
 
+  #record(record: Uint8Array, time: Timestamp): void {
+    this.#index.record(time, this.#volume, this.#data!.size, this.#meta!.size)
+    this.#data!.write(record)
+    this.#lastTime = time
+  }
+
+  /** Begins a volume. */
+  #begin(volume: number): void {
+    this.#data?.close()
+    this.#volume = volume
+    this.#data = this.#create(String(volume), volume)
+  }
+
   /** What separates two archives that were read as one. */
-  #mark(sink: ByteSink): void {
+  #mark(): void {
     if (this.#lastTime === undefined) return
-    const record = this.#values.mark(addTimes(this.#lastTime, MARK_DISTANCE))
-    sink.write(record)
+    this.#data!.write(this.#values.mark(addTimes(this.#lastTime, MARK_DISTANCE)))
   }
 
   /** Writes the index and closes all files; without a record nothing is left of them, and this is false. */

@@ -93,7 +93,7 @@ function replacementLines({ replacements, isRedacted }: IndomRule): string {
 /** Metrics with rules of their own, the last one named first, behind those that change with their domain. */
 function metricBlocks({ rules, metrics }: Plan): string[] {
   const all = [...metrics.values()]
-  const withDomain = all.filter(({ rule }) => !rules.metrics.has(rule.desc.pmid)).reverse()
+  const withDomain = all.filter(({ rule }) => !rules.metrics.has(rule.desc.pmid))
   const own = [...rules.metrics.keys()].reverse().flatMap((pmid) => metrics.get(pmid) ?? [])
   const changed = own.filter(
     ({ rule, indom, instances }) =>
@@ -143,22 +143,23 @@ function pickLine({ desc, pick }: MetricRule): string {
 /** Texts with rules of their own, then those that move with what they are about. */
 function textBlocks({ known, rules, metrics }: Plan): string[] {
   const own = rules.texts.filter(changesText)
-  const blocks = own.map(textBlock)
+  const textOf = (rule: TextRule): string => known.archive.metadata.text(rule) ?? ''
+  const blocks = own.map((rule) => textBlock(rule, textOf(rule)))
   for (const { kind, id, level } of known.texts) {
     if (own.some((rule) => rule.kind === kind && rule.id === id && rule.level === level)) continue
     const to = kind === 'metric' ? metrics.get(id)?.rule.pmid : rules.indoms.get(id)?.to
-    if (to !== undefined) blocks.push(textBlock({ kind, id, level, content: undefined, to }))
+    if (to !== undefined) blocks.push(textBlock({ kind, id, level, content: undefined, to }, ''))
   }
   return blocks
 }
 
-function textBlock({ kind, id, level, isDeleted, to, text }: TextRule): string {
+function textBlock({ kind, id, level, isDeleted, to, text }: TextRule, old: string): string {
   const str = kind === 'metric' ? pmidStr : indomStr
-  const title = `${level === 'oneline' ? 'One Line' : 'Full'} ${kind === 'metric' ? 'pmID' : 'pmInDom'}`
+  const title = `${level === 'oneline' ? 'One Line' : 'full'} ${kind === 'metric' ? 'pmID' : 'pmInDom'}`
   let block = `Help Text: ${title} (${str(id)})\n`
   if (isDeleted) return `${block}DELETE\n`
   if (to !== undefined) block += `ID:\t\t${str(id)} -> ${str(to)}\n`
-  if (text !== undefined) block += `Text:\t\t"${text}"\n`
+  if (text !== undefined) block += `Text:\t\t"${old}"\n\t\t->\n\t\t"${text}"\n`
   return block
 }
 

@@ -156,7 +156,7 @@ function picked(
   if (from === PM_INDOM_NULL) return values.slice(0, 1).map(({ value }) => ({ inst, value }))
   const one = pickOne(values, pick, type)
   if (one === undefined) return []
-  const keeps = pick.kind === 'first' || pick.kind === 'last' || pick.kind === 'inst'
+  const keeps = pick.kind !== 'sum' && pick.kind !== 'avg'
   return [{ inst: keeps && to !== PM_INDOM_NULL ? one.inst : inst, value: one.value }]
 }
 
