@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { sortBlocks } from './lib/dump-order.ts'
 import { hasReference, plainEnv, top } from './lib/programs.ts'
 import { archivesOf, FOLDERS, hasSuite, suiteFolder } from './lib/suite.ts'
 
@@ -62,22 +63,6 @@ function run(command: string, args: readonly string[], cwd: string): Promise<Ran
     child.once('error', reject)
     child.once('close', (status) => resolve({ stdout: Buffer.concat(parts), stderr, status }))
   })
-}
-
-/** Descriptors, instance domains and help texts in one order. */
-function sortBlocks(text: string): string {
-  const section = (heading: string, start: RegExp): void => {
-    const from = text.indexOf(`\n${heading}`)
-    if (from < 0) return
-    const end = text.indexOf('\n\n', from + 1)
-    const body = text.slice(from, end < 0 ? undefined : end + 1)
-    const [head, ...blocks] = body.split(start)
-    text = text.slice(0, from) + head + blocks.sort().join('') + (end < 0 ? '' : text.slice(end + 1))
-  }
-  section('Descriptions for', /^(?=PMID: )/m)
-  section('Instance Domains in', /^(?=InDom: )/m)
-  section('Metric Help', /^(?=(?:PMID|InDom): [\d.]+ \[)/m)
-  return text
 }
 
 function inOrder({ stdout, stderr }: Ran, order: 'same' | 'blocks' | 'lines'): string {
