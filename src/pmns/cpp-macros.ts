@@ -41,6 +41,11 @@ export class Macros {
     return this.#values.has(name)
   }
 
+  /** What one stands for. */
+  get(name: string): string | undefined {
+    return this.#values.get(name)
+  }
+
   /** Defines one. */
   set(name: string, value: string): void {
     this.#values.set(name, value)

@@ -2,6 +2,7 @@
 import { encodeText } from '../base/text.ts'
 import { PcpError } from '../model/errors.ts'
 import { Macros } from './cpp-macros.ts'
+import type { CppTrace } from './cpp-trace.ts'
 
 /** An included file. */
 export interface CppInclude {
@@ -24,6 +25,8 @@ export interface CppOptions {
   readonly resolve?: (name: string) => CppInclude | undefined
   /** Runs the command of a #shell and gives its output. Without it #shell is refused: it runs anything a file says. */
   readonly runShell?: (command: string) => string
+  /** Is told what is done, which takes time. */
+  readonly trace?: CppTrace
 }
 
 /** Files and commands may nest this deep, the main input included. */
@@ -118,7 +121,10 @@ export class Preprocessor {
   }
 
   #flush(): void {
-    if (this.#out !== '') this.#emit(this.#out)
+    if (this.#out !== '') {
+      this.#emit(this.#out)
+      this.#options.trace?.wrote(this.#out)
+    }
     this.#out = ''
   }
 
@@ -141,7 +147,13 @@ export class Preprocessor {
 
   /** Copies text in which there is nothing to do, as in most name spaces; gives where the first line to look at starts. */
   #plainLines(text: string): number {
-    if (this.#macros.size > 0 || this.#conditional !== undefined || this.#commentLine > 0) return 0
+    if (
+      this.#options.trace !== undefined ||
+      this.#macros.size > 0 ||
+      this.#conditional !== undefined ||
+      this.#commentLine > 0
+    )
+      return 0
     if (text.includes(this.#control) || text.includes('/*')) return 0
     const frame = this.#frames.at(-1)!
     let start = 0
@@ -155,7 +167,9 @@ export class Preprocessor {
 
   /** One line. `line` of the frame counts up after it, so it is right for messages and for the marker on return. */
   #line(raw: string): void {
+    const { trace } = this.#options
     const frame = this.#frames.at(-1)!
+    trace?.read(raw)
     const text = this.#uncomment(raw)
     const directive = this.#directiveOf(text)
     if (directive !== undefined) {
@@ -163,6 +177,7 @@ export class Preprocessor {
     } else if (this.#conditional?.isTrue === false) {
       this.#out += '\n'
     } else {
+      if (this.#macros.size > 0) trace?.expand(text, (name) => this.#macros.get(name), this.#options)
       this.#out += this.#macros.expand(text)
       this.#out += '\n'
     }
@@ -252,6 +267,7 @@ export class Preprocessor {
     if (isOff) return
     if (this.#macros.has(name)) this.#fail('Macro redefinition', source)
     this.#macros.set(name, value)
+    this.#options.trace?.macro(name, value)
   }
 
   #else(word: 'else' | 'endif', rest: string, source: string): void {

@@ -17,6 +17,8 @@ export interface PmnsFilesOptions {
   readonly cwd?: string
   /** Directories to search for includes besides the usual ones. */
   readonly includeDirs?: readonly string[]
+  /** Hears of each place where an include is looked for, apart from the name as it is given. */
+  readonly onTry?: (path: string) => void
 }
 
 /** Reads name space files: what `loadPmns` wants to be handed. */
@@ -44,6 +46,7 @@ export function pmnsFiles(variables: Variables, options: PmnsFilesOptions = {}):
       ? []
       : [dirname(mainFile), ...(options.includeDirs ?? []), pmnsDir(variables)]
     for (const path of [name, ...dirs.map((dir) => `${dir}/${name}`)]) {
+      if (path !== name) options.onTry?.(path)
       if (isReadableFile(resolve(cwd, path))) return { path, text: readText(path) }
     }
     return undefined

@@ -9,6 +9,7 @@ import { resolve } from 'node:path'
 import { decodeText } from '../base/text.ts'
 import { PcpError } from '../model/errors.ts'
 import { Preprocessor } from '../pmns/cpp.ts'
+import { CppTrace } from '../pmns/cpp-trace.ts'
 import { loadConfig } from '../sys/config.ts'
 import { isReadableFile, pmnsFiles } from '../sys/pmns-files.ts'
 import { runShell } from '../sys/run-shell.ts'
@@ -25,9 +26,10 @@ import { FdOutput } from './lib/output.ts'
 import type { Output, Tool, ToolIo } from './lib/tool.ts'
 
 const OPTIONS: OptionTable = {
-  synopsis: '[-Prs] [-D name[=value]]... [-I dir]... [infile [outfile]]',
+  synopsis: '[-dPrs] [-D name[=value]]... [-I dir]... [infile [outfile]]',
   rows: [
     HELP_ROW,
+    { short: 'd', help: 'tell on standard error which names are looked up and replaced' },
     { short: 'D', long: 'define', arg: 'name[=value]', help: 'define a macro before reading' },
     { short: 'I', long: 'include', arg: 'dir', help: 'look for included files in dir as well' },
     { short: 'P', help: 'write no line markers' },
@@ -84,13 +86,19 @@ async function run({ given, operands }: ParsedOptions, io: ToolIo, opened: numbe
   const file = infile ?? '<stdin>'
   const isPercent = has('s')
   let output: Output = io.stdout
-  const files = pmnsFiles(loadConfig(io.env).variables, { cwd: io.cwd, includeDirs: valuesOf('I') })
+  const trace = has('d') ? new CppTrace((text) => io.stderr.write(text)) : undefined
+  const files = pmnsFiles(loadConfig(io.env).variables, {
+    cwd: io.cwd,
+    includeDirs: valuesOf('I'),
+    ...(trace === undefined ? {} : { onTry: (path) => trace.include(path) }),
+  })
   const preprocessor = new Preprocessor(
     {
       file,
       isPercent,
       isRestricted: has('r'),
       hasMarkers: !has('P'),
+      ...(trace === undefined ? {} : { trace }),
       resolve: (name) => files.findInclude(name, file),
       runShell: (command) => {
         const directive = `${isPercent ? '%' : '#'}shell`
@@ -120,6 +128,7 @@ async function run({ given, operands }: ParsedOptions, io: ToolIo, opened: numbe
     for await (const text of wholeLines(input === undefined ? io.stdin : blocksOf(input)))
       preprocessor.write(text)
     preprocessor.end()
+    trace?.end()
   } finally {
     await output.flush()
   }
