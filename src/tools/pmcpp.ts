@@ -26,10 +26,10 @@ import { FdOutput } from './lib/output.ts'
 import type { Output, Tool, ToolIo } from './lib/tool.ts'
 
 const OPTIONS: OptionTable = {
-  synopsis: '[-dPrs] [-D name[=value]]... [-I dir]... [infile [outfile]]',
+  synopsis: '[-Prs] [-D name[=value]]... [-I dir]... [infile [outfile]]',
   rows: [
     HELP_ROW,
-    { short: 'd', help: 'tell on standard error which names are looked up and replaced' },
+    { short: 'd' }, // as with PCP's, not in the usage text
     { short: 'D', long: 'define', arg: 'name[=value]', help: 'define a macro before reading' },
     { short: 'I', long: 'include', arg: 'dir', help: 'look for included files in dir as well' },
     { short: 'P', help: 'write no line markers' },
@@ -51,7 +51,9 @@ Reads a file, or standard input, and writes it with its directives carried out: 
 and #endif. Comments of C are taken out, and defined words are replaced wherever they stand. Every input line gives one output
 line, and lines that begin with # and a number say which file follows, so that mistakes are told in the right place.
 
-#shell runs commands of the file: read only files whose author you trust.`,
+#shell runs commands of the file: read only files whose author you trust.
+
+With -d, standard error tells which names are looked up and what replaces them.`,
   examples: [['pmcpp -P -D SITE=north names', 'With a word defined, and without line markers:']],
   seeAlso: ['pmnsmerge'],
   options: OPTIONS,
