@@ -3,7 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { Archive } from '../../src/archive/archive.ts'
 import { RecordReader } from '../../src/archive/reader.ts'
-import { PcpError } from '../../src/model/errors.ts'
+import { scan } from '../../src/archive/scan.ts'
+import { ArchiveSource } from '../../src/archive/source.ts'
+import { isError, PcpError } from '../../src/model/errors.ts'
 import { archive, desc, entry, indom, labels, mark, memoryFiles, result, text } from '../archive/build.ts'
 import { generator } from '../lib/generator.ts'
 
@@ -159,16 +161,10 @@ test('a change inside a record is met there, or changes this record alone', () =
   const tally = { runs: 0, errors: 0, changed: 0, same: 0 }
   for (const end = Date.now() + LIMIT_MS; tally.runs < RUNS && Date.now() < end; tally.runs++) {
     const which = pick(corpus.length)
-    const files = { ...corpus[which]! }
+    const files = corpus[which]!
     const volumes = Object.keys(files).filter((name) => /\.\d+$/.test(name))
     const name = volumes[pick(volumes.length)]!
-    const bytes = files[name]!.slice()
-    const label = new DataView(bytes.buffer).getInt32(0)
-    const at = label + pick(bytes.length - label)
-    for (let i = 0; i <= pick(4) && at + i < bytes.length; i++)
-      bytes[at + i] = [0, 0xff, 0x7f, pick(256)][pick(4)]!
-    files[name] = bytes
-    const { records, error } = readAll(files)
+    const { records, error } = readAll(changed(files, name, pick))
     const differing = records.filter((record, i) => record !== whole[which]![i]).length
     // A few bytes lie in at most two records; everything read besides is as it was.
     expect(differing).toBeLessThanOrEqual(2)
@@ -180,4 +176,78 @@ test('a change inside a record is met there, or changes this record alone', () =
   console.log(
     `${tally.runs} changes in ${corpus.length} archives: ${tally.errors} errors, ${tally.changed} changed values, ${tally.same} changed nothing`,
   )
+}, 60_000)
+
+/** Changes up to four bytes of one file behind its label. */
+function changed(files: Files, name: string, pick: (n: number) => number): Files {
+  const bytes = files[name]!.slice()
+  const label = new DataView(bytes.buffer).getInt32(0)
+  const at = label + pick(bytes.length - label)
+  const count = 1 + pick(4)
+  for (let i = 0; i < count && at + i < bytes.length; i++)
+    bytes[at + i] = [0, 0xff, 0x7f, pick(256)][pick(4)]!
+  return { ...files, [name]: bytes }
+}
+
+test('a wrong index changes nothing that is found', () => {
+  const pick = generator(20_263)
+  const indexed = corpus.filter((files) => 'a.index' in files)
+  const tally = { runs: 0, seeks: 0 }
+  for (const end = Date.now() + LIMIT_MS; tally.runs < RUNS && Date.now() < end; tally.runs++) {
+    const files = indexed[pick(indexed.length)]!
+    const { 'a.index': _, ...plain } = files
+    const [whole, wrong] = [plain, changed(files, 'a.index', pick)].map((each) =>
+      Archive.open('a', memoryFiles(each)),
+    )
+    const [{ sec }, last] = [whole!.start, whole!.end() as { sec: number }]
+    for (let i = 0; i < 4; i++, tally.seeks++) {
+      const time = { sec: sec - 1 + pick(last.sec - sec + 3), nsec: pick(1e9) }
+      const direction = pick(2) === 0 ? 'forward' : 'backward'
+      const [expected, found] = [whole!, wrong!].map((opened) => {
+        const reader = new RecordReader(opened)
+        reader.seek(time, direction)
+        const record = direction === 'forward' ? reader.next() : reader.previous()
+        return record && [record.volume, record.position]
+      })
+      expect(found).toEqual(expected)
+    }
+  }
+  console.log(`${tally.runs} wrong indexes of ${indexed.length} archives: ${tally.seeks} seeks`)
+}, 60_000)
+
+/** Everything that is computed from an archive: values between records, columns. */
+function computeAll(files: Files): void {
+  const opened = Archive.open('a', memoryFiles(files))
+  const { metadata, start } = opened
+  const ids = [...metadata.descs.keys()].slice(0, 12)
+  for (const stepSec of [7.3, -7.3]) {
+    const source = new ArchiveSource(opened)
+    const end = opened.end()
+    source.setMode('interpolate', stepSec > 0 || isError(end) ? start : end, stepSec)
+    attempt(() => {
+      for (let i = 0; i < 12; i++) source.fetchNow(ids)
+    })
+  }
+  for (const id of ids) attempt(() => scan(opened, [id]))
+  for (const kind of ['metric', 'indom'] as const)
+    for (const id of metadata.textIds(kind, 'oneline')) metadata.text({ kind, id, level: 'oneline' })
+}
+
+function attempt(action: () => void): void {
+  try {
+    action()
+  } catch (error) {
+    codeOf(error)
+  }
+}
+
+test('what is computed from changed metadata and values ends, and only PcpErrors are thrown', () => {
+  const pick = generator(20_264)
+  let runs = 0
+  for (const end = Date.now() + LIMIT_MS; runs < RUNS && Date.now() < end; runs++) {
+    const files = corpus[pick(corpus.length)]!
+    const names = Object.keys(files).filter((name) => name !== 'a.index')
+    attempt(() => computeAll(changed(files, names[pick(names.length)]!, pick)))
+  }
+  console.log(`${runs} changes, values between records and columns computed`)
 }, 60_000)
