@@ -41,7 +41,6 @@ export async function dumpValues(dump: Dump, names: readonly string[]): Promise<
       if (wantedIds === undefined) dumpRecord(show, record, undefined)
       else dumpWanted(show, record, wantedIds)
       await drain(dump)
-      if (io.signal.aborted) return 1
     }
     return 0
   } catch (error) {

@@ -71,7 +71,7 @@ function showAll(name: string, wanted: SizeOptions, files: ArchiveFiles, io: Too
     io.stderr.write(`Error: no PCP archive files match "${name}"\n`)
     return false
   }
-  const names = wanted.detail ? namesIn(base, files) : () => undefined
+  const names = wanted.detail ? namesIn(base, files) : () => []
   let isGood = true
   for (const { path } of one === undefined ? parts : [one]) {
     if (wanted.verbose) io.stderr.write(`${path}: reading\n`)
@@ -85,21 +85,27 @@ function showAll(name: string, wanted: SizeOptions, files: ArchiveFiles, io: Too
   return isGood
 }
 
-type NameOf = (pmid: number) => string | undefined
+type NamesOf = (pmid: number) => readonly string[]
 
-/** Names of metrics; none where the archive cannot be opened as a whole. */
-function namesIn(base: string, files: ArchiveFiles): NameOf {
+/** All names of a metric; none where the archive cannot be opened as a whole. */
+function namesIn(base: string, files: ArchiveFiles): NamesOf {
   try {
     const archive = Archive.open(base, files)
     archive.close()
-    return (pmid) => archive.metadata.names.namesOf(pmid)[0]
+    return (pmid) => archive.metadata.names.namesOf(pmid)
   } catch (error) {
-    if (error instanceof PcpError) return () => undefined
+    if (error instanceof PcpError) return () => []
     throw error
   }
 }
 
-function showFile(path: string, wanted: SizeOptions, nameOf: NameOf, files: ArchiveFiles, io: ToolIo): void {
+function showFile(
+  path: string,
+  wanted: SizeOptions,
+  namesOf: NamesOf,
+  files: ArchiveFiles,
+  io: ToolIo,
+): void {
   const parsed = parseFileName(path)!
   const source = files.open(path)
   const { size, classes } = fileUsage(source, { part: parsed.part, path, duplicates: wanted.duplicates })
@@ -114,7 +120,7 @@ function showFile(path: string, wanted: SizeOptions, nameOf: NameOf, files: Arch
     io.stdout.write(
       `  ${content.name}: ${content.bytes} bytes [${percent(content.bytes, size)}%, ${counts(content, wanted)}]\n`,
     )
-    if (wanted.detail) showShares(content, size, wanted, nameOf, io)
+    if (wanted.detail) showShares(content, size, wanted, namesOf, io)
   }
   io.stdout.write(`  overhead: ${overhead} bytes [${percent(overhead, size)}%]\n`)
 }
@@ -147,7 +153,7 @@ function showShares(
   { name, bytes, shares }: ContentClass,
   size: number,
   wanted: SizeOptions,
-  nameOf: NameOf,
+  namesOf: NamesOf,
   io: ToolIo,
 ): void {
   let explained = 0
@@ -157,13 +163,13 @@ function showShares(
       return
     }
     explained += share.bytes
-    const [id, rest] = name === 'data' ? metricText(share, wanted, nameOf) : indomText(share, wanted)
+    const [id, rest] = name === 'data' ? metricText(share, wanted, namesOf) : indomText(share, wanted)
     io.stdout.write(`    ${id}: ${share.bytes} bytes [${percent(share.bytes, size)}%, ${rest}\n`)
   }
 }
 
-function metricText(share: Share, wanted: SizeOptions, nameOf: NameOf): [string, string] {
-  const name = nameOf(share.id) ?? '<noname>'
+function metricText(share: Share, wanted: SizeOptions, namesOf: NamesOf): [string, string] {
+  const name = namesOf(share.id).join(', ') || '<noname>'
   const counted = `${plural(share.records, 'record')}, ${plural(share.items, 'value')}`
   return [pmidStr(share.id), `${counted}${repeated(share, wanted)}] (${name})`]
 }

@@ -82,7 +82,7 @@ function metaClasses(bytes: Uint8Array, start: number, path: string): ContentCla
   const indoms = newClass('indoms')
   const labels = newClass('labels')
   const texts = newClass('texts')
-  const known = new Map<number, Map<number, string>>()
+  const known = new Map<number, Set<string>>()
   const byType: { readonly [type: number]: ContentClass } = {
     [META_DESC]: metrics,
     [META_INDOM_V2]: indoms,
@@ -104,19 +104,19 @@ function metaClasses(bytes: Uint8Array, start: number, path: string): ContentCla
     share.bytes += length - FRAME
     share.records++
     share.items += view.getInt32(head + 4)
-    const names = known.get(share.id) ?? new Map<number, string>()
+    const names = known.get(share.id) ?? new Set<string>()
     known.set(share.id, names)
     countRepeated(view, checkIndom(view, at, length, type, path), share, names)
   })
   return [metrics, indoms, labels, texts].filter(({ records }) => records > 0)
 }
 
-/** Instances that have the name they had before. */
+/** Instances that had their name before. */
 function countRepeated(
   view: DataView,
   { count, ids, offsets, names }: IndomLayout,
   share: Share,
-  known: Map<number, string>,
+  known: Set<string>,
 ): void {
   const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
   for (let i = 0; i < count; i++) {
@@ -125,10 +125,11 @@ function countRepeated(
     const start = names + offset
     const name = decodeText(bytes, start, bytes.indexOf(0, start))
     const inst = view.getInt32(ids + 4 * i)
-    if (known.get(inst) === name) {
+    const instance = `${inst} ${name}`
+    if (known.has(instance)) {
       share.duplicates++
       share.duplicateBytes += 8 + bytes.indexOf(0, start) + 1 - start
-    } else known.set(inst, name)
+    } else known.add(instance)
   }
 }
 
@@ -153,8 +154,10 @@ function volumeClass(target: WindowTarget, duplicates: boolean): ContentClass {
     const found = window.load(at)
     if (found === 'end') return data
     if (found === 'damage') throw window.damage()
-    if (window.count === 0) data.marks++
-    else {
+    if (window.count === 0) {
+      data.marks++
+      repeats?.forget()
+    } else {
       data.records++
       for (let s = 0; s < window.count; s++) addSet(window, s, data, repeats)
     }
@@ -187,6 +190,11 @@ class Repeats {
 
   constructor(record: RecordView) {
     this.#record = record
+  }
+
+  /** Nothing before a mark is compared with what follows. */
+  forget(): void {
+    this.#last.clear()
   }
 
   /** Counts the values of set `s` of the record that repeat the one before. */
