@@ -20,6 +20,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           pool: 'forks',
           testTimeout: 30_000,
+          hookTimeout: 60_000,
           maxWorkers: 2,
         },
       },
