@@ -1,9 +1,10 @@
 /** The pmlogger processes of a host: from their files on this one, from the collector on another. pmlc(1) */
-import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { PM_TYPE_U32 } from '../../model/types.ts'
 import { valuesOf } from '../../model/value-set.ts'
 import type { Context } from '../../pmapi/context.ts'
+import { isAlive, primaryPid } from '../../pmlogger/run-files.ts'
 import type { Variables } from '../../sys/config.ts'
 
 /** A running logger. */
@@ -19,7 +20,7 @@ const PRIMARY_INSTANCE = 0
 /** Loggers of this host, by their port maps; those of dead processes are left out. */
 export function loggersHere(variables: Variables): RunningLogger[] {
   const directory = join(variables['PCP_TMP_DIR']!, 'pmlogger')
-  const primary = primaryOf(directory)
+  const primary = primaryPid(directory)
   return namesIn(directory)
     .filter((name) => /^\d+$/.test(name) && isAlive(Number(name)))
     .map((name) => ({
@@ -45,20 +46,5 @@ function namesIn(directory: string): string[] {
     return readdirSync(directory)
   } catch {
     return [] // no logger has ever run here
-  }
-}
-
-function primaryOf(directory: string): number | undefined {
-  const path = join(directory, 'primary')
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return undefined
-  return Number(basename(readlinkSync(path)))
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as { code?: unknown }).code !== 'ESRCH'
   }
 }
