@@ -189,8 +189,11 @@ function sum(values: readonly One[], type: number): number | bigint {
   return values.reduce((total, { value }) => total + BigInt(value as number | bigint), 0n)
 }
 
+/** Integers go to the nearest one, halves away from zero. */
 function average(total: number | bigint, count: number): number | bigint {
-  return typeof total === 'bigint' ? total / BigInt(count) : total / count
+  if (typeof total === 'number') return total / count
+  const twice = 2n * total + (total < 0n ? -BigInt(count) : BigInt(count))
+  return twice / BigInt(2 * count)
 }
 
 /** A value in the scale and the type that it has now. */

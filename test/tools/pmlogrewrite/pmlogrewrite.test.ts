@@ -215,6 +215,11 @@ test.each([
   expect(values(out, DISKS)[0]).toBe(`10 ${expected}`.trim())
 })
 
+test('the average of integers is the nearest one', async () => {
+  const { out } = await rewrite(sample('in'), 'metric disk.bytes { indom -> null output avg }')
+  expect(values(out, DISKS)).toEqual(['10 -1=505', '11 -1=556', '12 -1=606'])
+})
+
 test('units change alone, or with the values', async () => {
   const input = sample('in')
   const rule = 'metric disk.bytes { units -> 1,0,0,BYTE,0,0'

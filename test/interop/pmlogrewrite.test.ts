@@ -1,0 +1,109 @@
+/**
+ * pmlogrewrite over archives of PCP's own tests, against the reference's output as its pmdumplog shows it. A share of the archives, all of
+ * them with ARCHIVES=all in the environment.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { tool } from '../../src/tools/pmlogrewrite/index.ts'
+import { testIo } from '../tools/run-tool.ts'
+import { sortBlocks } from './lib/dump-order.ts'
+import { run } from './lib/programs.ts'
+import { archivesOf, hasSuite, suiteFolder } from './lib/suite.ts'
+
+const REFERENCE = '/usr/lib/pcp/bin/pmlogrewrite'
+const canCompare = hasSuite && existsSync(REFERENCE)
+if (!canCompare) console.log(`skipped: the archives of the reference or ${REFERENCE} are not installed`)
+
+/** One archive in so many. */
+const SHARE = 12
+/** Beyond this a run takes too long for a share. */
+const MOST_BYTES = 3_000_000
+
+interface Case {
+  readonly args: readonly string[]
+  readonly rules: string
+}
+
+const CASES: Readonly<Record<string, Case>> = {
+  copy: { args: [], rules: 'global { }' },
+  'version 3': { args: ['-V', '3'], rules: 'global { }' },
+  label: { args: [], rules: 'global { hostname -> foo.bar tz -> "UTC" }' },
+  sample: {
+    args: ['-s'],
+    rules: `metric sample.colour { type -> double }
+      metric sample.bin { indom -> NULL output avg }
+      metric sample.seconds { pmid -> 29.0.999 units -> 0,1,0,0,MSEC,0 type -> u64 }
+      metric 60.0.* { pmid -> 61.0.* }
+      metric sample.drift { delete }
+      indom 29.1 { inst 0 -> 77 iname "green" -> "vert" }`,
+  },
+  linux: {
+    args: ['-s'],
+    rules: `metric kernel.all.load { indom -> NULL output max type -> double }
+      metric 60.0.* { pmid -> 61.*.* }
+      metric mem.util.free { units -> 1,0,0,BYTE,0,0 type if U64 -> double }
+      metric kernel.all.cpu.user { sem -> instant }
+      metric disk.dev.read { indom -> NULL output sum }
+      metric kernel.all.pswitch { type -> float }
+      indom 60.1 { inst 0 -> delete inst 1 -> 99 }`,
+  },
+}
+
+/** Where the reference is wrong, or only its index differs from that of the input; docs/differences.md says more. */
+const KNOWN: readonly (readonly [pattern: RegExp, reason: string])[] = [
+  [/^20180102 /, 'the reference damages names of instances that are written anew'],
+]
+
+/** A dump less the index, whose entries are those of the input here, in one order. */
+async function comparable(base: string): Promise<string> {
+  const { stdout } = await run('/usr/bin/pmdumplog', ['-z', '-a', base], { env: { TZ: 'UTC' } })
+  return sortBlocks(stdout.replaceAll(base, 'ARCHIVE').replace(/\nTemporal Index\n(.+\n)*/, '\n'))
+}
+
+test.runIf(canCompare)(
+  'the same rules make the same archives',
+  async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'rewrite-interop-'))
+    const config = join(dir, 'rules')
+    const different: string[] = []
+    const counts = { archives: 0, runs: 0, refused: 0, lines: 0 }
+    try {
+      for (const name of archivesOf('archives', SHARE, 5)) {
+        const input = join(suiteFolder('archives'), name)
+        if (!existsSync(`${input}.0`) || readFileSync(`${input}.0`).length > MOST_BYTES) continue
+        counts.archives++
+        for (const [which, { args, rules }] of Object.entries(CASES)) {
+          writeFileSync(config, rules)
+          const [ours, theirs] = [join(dir, 'ours'), join(dir, 'theirs')]
+          const { status } = await run(REFERENCE, [...args, '-c', config, input, theirs], {
+            env: { TZ: 'UTC' },
+          })
+          const io = testIo('pmlogrewrite', [...args, '-c', config, input, ours])
+          const own = await tool.run(io)
+          counts.runs++
+          // The reference crashes where it should say what is wrong.
+          if (status !== 0) counts.refused++
+          else if (!KNOWN.some(([pattern]) => pattern.test(`${name} ${which}`))) {
+            const dump = await comparable(theirs)
+            counts.lines += dump.split('\n').length
+            if (own !== 0 || (await comparable(ours)) !== dump)
+              different.push(`${name} ${which} ${io.printed.stderr}`)
+          }
+          for (const base of [ours, theirs])
+            for (const part of ['meta', 'index', '0', '1', '2']) rmSync(`${base}.${part}`, { force: true })
+        }
+      }
+    } finally {
+      rmSync(dir, { recursive: true })
+    }
+    const { archives, runs, refused, lines } = counts
+    console.log(
+      `pmlogrewrite: ${archives} archives, ${runs} runs, ${refused} refused by the reference, ${lines} lines equal`,
+    )
+    expect(different).toEqual([])
+    expect(lines).toBeGreaterThan(1000)
+  },
+  600_000,
+)
