@@ -62,9 +62,15 @@ export function temporaryOutput(base: string, options: ArchiveOutputOptions = {}
     create(part) {
       // Left by a process of the same id that died: nobody else has this name.
       rmSync(`${hidden}.${part}`, { force: true })
-      const sink = output.create(part)
-      parts.push(part)
-      return sink
+      try {
+        const sink = output.create(part)
+        parts.push(part)
+        return sink
+      } catch (error) {
+        // Nobody has heard of the name that the file has until it is complete.
+        if (error instanceof Error) error.message = error.message.replaceAll(hidden, base)
+        throw error
+      }
     },
     remove(part) {
       output.remove(part)

@@ -65,3 +65,8 @@ test('a temporary archive that is abandoned leaves nothing behind', () => {
   output.abandon()
   expect(readdirSync(dir)).toEqual([])
 })
+
+test('what goes wrong is said of the name that was asked for', () => {
+  const output = temporaryOutput(join(dir, 'none', 'a'))
+  expect(() => output.create('meta')).toThrow(`'${join(dir, 'none', 'a.meta')}'`)
+})
