@@ -159,8 +159,13 @@ export class MemberData {
     const order = (): number => window.sec - index.sec[entry]! || window.nsec - index.nsec[entry]!
     const before = window.loadBefore(position)
     if (before === 'damage' || (before === 'record' && order() > 0)) return undefined
+    const isLastsTime = before === 'record' && order() === 0
     const behind = window.load(position)
     if (behind === 'damage' || (behind === 'record' && order() < 0)) return undefined
+    const isFirstsTime = behind === 'record' && order() === 0
+    // Other volumes are not opened for this: the one record at an end of this one has to agree exactly.
+    if (before === 'end' && volume > 0 && !isFirstsTime) return undefined
+    if (behind === 'end' && volume + 1 < this.member.volumes.length && !isLastsTime) return undefined
     return { volume, position }
   }
 }

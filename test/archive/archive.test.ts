@@ -240,3 +240,19 @@ test('a volume that was begun when the archive was opened is read once it has re
   contents['a.1'] = begun
   expect([reader.next()?.sec, reader.next(), opened.end()]).toEqual([2, undefined, { sec: 2, nsec: 0 }])
 })
+
+test('an index that is wrong about the end or the start of a volume does not hide the records of the other one', () => {
+  const volumes = [
+    [point(3, 10), point(3, 20)],
+    [point(3, 30), point(3, 40)],
+  ]
+  const length = point(3, 10).length
+  const found = (time: number, direction: 'forward' | 'backward', wrong: Uint8Array): number | undefined => {
+    const files = archive('a', { volumes, start: 10, index: [wrong] })
+    const reader = new RecordReader(Archive.open('a', memoryFiles(files)))
+    reader.seek({ sec: time, nsec: 0 }, direction)
+    return (direction === 'forward' ? reader.next() : reader.previous())?.sec
+  }
+  expect(found(35, 'backward', entry(3, 38, 0, 0, 808 + 2 * length))).toBe(30)
+  expect(found(15, 'forward', entry(3, 12, 1, 0, 808))).toBe(20)
+})
