@@ -181,6 +181,8 @@ class Member {
       const logger = await this.#begin(turn, signal)
       if (logger === undefined) return 0
       this.#logger = logger
+      // Whoever ended the farm while this one began has not stopped it.
+      if (signal.aborted) void logger.stop('The farm ends')
       const { status } = await logger.ended
       this.#logger = undefined
       // Metrics that changed end an archive, not the recording, where the next one has another name.
@@ -217,7 +219,10 @@ class Member {
     while (!signal.aborted) {
       if (this.#backoff.mayTry(performance.now())) {
         try {
-          const logger = await turn(() => startLogger(this.#settings(), signal))
+          const logger = await turn(async () => {
+            signal.throwIfAborted()
+            return startLogger(this.#settings(), signal)
+          })
           this.#backoff.succeeded()
           return logger
         } catch (error) {
