@@ -40,6 +40,18 @@ const KNOWN: readonly (readonly [pattern: RegExp, reason: string])[] = [
   ],
   [/(pcp-mpstat3|binning)$/, 'the index is off record boundaries, which the reference takes for damage'],
   [/pminfo -l pcp-pidstat-process-args$/, 'instances of a domain that has them only later'],
+  [
+    /pminfo -l (20190628\.04\.03|mirage-3|omnibus-nomark_v[23]|sample-labels|badmeta-[67])$/,
+    'labels of cluster 0, which the reference leaves out',
+  ],
+  [/pminfo -l (bozo-vm-disk|old611)$/, 'instances of derived metrics have the labels of their domain there'],
+  [/archive-20150417\.131733$/, 'the end is found in spite of damage'],
+  [/(badlen-(1|2|3|11)|badlog-1|ok-truncbin)$/, 'damage is told with its place, at once'],
+  [/(badlog-[34]|badti-2)$/, 'records that go backwards in time, and an index that does'],
+  [/badti-4$/, 'an index that points between records is not believed'],
+  [/pmprobe -iI badmeta-2$/, 'a count that runs into an error'],
+  [/pmval -a badmeta-7$/, 'steps of years lose their fraction there'],
+  [/pmval -\w logsummary-bug$/, 'values of one metric in two formats'],
 ]
 
 interface Output {

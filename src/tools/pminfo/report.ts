@@ -82,8 +82,9 @@ async function valuesFor(
   const { values, verify, labels } = report.wanted
   if (values || verify) return settle(fetchValues(report, descs))
   // Labels in an archive are those at the time of the values, whether these are shown or not.
-  if (labels && report.context.archive !== undefined) await settle(fetchValues(report, descs))
-  return []
+  if (!labels || report.context.archive === undefined) return []
+  const sets = await settle(fetchValues(report, descs))
+  return isError(sets) ? sets : []
 }
 
 /** The problem of a metric in verify mode, or ''. */
