@@ -270,7 +270,7 @@ class StandardReader {
         return
       case 'namespace':
       case 'uniqnames':
-        this.#namespace = { file: value, unique: name === 'uniqnames' }
+        this.#setNamespace(value, name === 'uniqnames')
         return
       case 'container':
         this.#container = value
@@ -318,6 +318,14 @@ class StandardReader {
     } catch (error) {
       this.problems.push(`pmSpecLocalPMDA failed: ${PcpError.from(error).message}`)
     }
+  }
+
+  #setNamespace(file: string, unique: boolean): void {
+    if (this.#namespace !== undefined) {
+      const { code, text } = new PcpError('PM_ERR_DUPPMNS')
+      throw new PcpError(code, `Cannot load namespace from "${file}": ${text}`)
+    }
+    this.#namespace = { file, unique }
   }
 
   #setDebug(value: string): void {

@@ -73,10 +73,12 @@ const TABLE: OptionTable = {
 }
 
 /** What is done elsewhere or later than reading the command line, or not at all. */
-function isElsewhere({ argv, env = {}, flagsIn = [] }: OptionCase): string | undefined {
+function isElsewhere({ argv, env = {}, flagsIn = [], result }: OptionCase): string | undefined {
   const all = [...argv, ...Object.keys(env)].join(' ')
   if (/ENV_ONLY|LONG_ONLY|QUIET/.test(flagsIn.join())) return 'modes no command of ours uses'
-  if (/-n |-N |--namespace|--uniqnames|PCP_NAMESPACE|PCP_UNIQNAMES/.test(all)) return 'name spaces load later'
+  const isReload = result.messages?.includes('Attempt to reload') === true
+  if (!isReload && /-n |-N |--namespace|--uniqnames|PCP_NAMESPACE|PCP_UNIQNAMES/.test(all))
+    return 'name spaces load later'
   if (/-K del,(29|,nosuch)$/.test(all)) return 'what local agents there are is found out later'
   if (/--derived/.test(all)) return 'derived metrics are not there yet'
   if (env['PCP_DEBUG'] === 'bogus') return 'the library warns besides'
