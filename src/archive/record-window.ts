@@ -286,7 +286,7 @@ export class RecordWindow implements RecordView {
     const { view, count, offset } = this
     const end = offset + this.length - 4
     let at = this.#indexed === 0 ? offset + this.#head : this.#indexedTo
-    if (count < 0 || count > (end - at) >> 3) return `${count} value sets do not fit`
+    if (count < 0 || count - this.#indexed > (end - at) >> 3) return `${count} value sets do not fit`
     if (count > this.pmids.length) this.#grow(count)
     const { pmids, statuses, formats, pairs } = this
     const origin = offset - 8

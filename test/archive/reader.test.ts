@@ -410,6 +410,20 @@ describe('a sparse reader of large records', () => {
     )
   })
 
+  test('looks through a record in steps to its end', () => {
+    const sets = Array.from({ length: 16 }, (_, m) => ({
+      pmid: m + 1,
+      type: 0,
+      values: [[-1, m]] as [number, number][],
+    }))
+    const reader = new RecordReader(open(archive('a', { version: 3, volumes: [[result(3, 1, ...sets)]] })), {
+      checkValues: false,
+      sparse: true,
+    })
+    const record = reader.next()!
+    expect([1, 8, 16, 17].map((id) => record.find(id))).toEqual([0, 7, 15, -1])
+  })
+
   test('reads a part of the file', () => {
     const source = memoryFiles(files)
     let read = 0
