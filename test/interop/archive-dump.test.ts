@@ -100,7 +100,8 @@ describe.skipIf(!hasArchives)('archive tools beside the reference', () => {
         else if (KNOWN.some(([pattern]) => pattern.test(`${tool} ${options} ${name}`))) listed.push(name)
         else different.push(`${name} (${ours.status}, ${theirs.status}): ${firstDifference(got, expected)}`)
       }
-      for (const folder of FOLDERS)
+      // Of damaged archives the reference's pmlogsize sums up what it can make of them, says status 0, or crashes; ours says what is wrong.
+      for (const folder of tool === 'pmlogsize' ? FOLDERS.slice(0, 1) : FOLDERS)
         for (const name of archivesOf(folder, SHARE, index))
           if (!SLOW.test(name)) await check(suiteFolder(folder), name)
       console.log(
