@@ -30,11 +30,15 @@ export function changesAnything({ known, rules, metrics }: Plan): boolean {
   return (
     Object.keys(rules.global).length > 0 ||
     known.version !== known.archive.label.version ||
-    metrics.size > 0 ||
+    [...metrics.values()].some(changesMetricPlan) ||
     [...rules.indoms.values()].some(changesIndom) ||
     rules.texts.some(changesText) ||
     rules.labels.some(changesLabels)
   )
+}
+
+function changesMetricPlan({ rule, indom, instances }: MetricPlan): boolean {
+  return changesMetric(rule) || indom !== rule.desc.indom || changesInstances(instances)
 }
 
 /** The whole report. */
@@ -95,10 +99,7 @@ function metricBlocks({ rules, metrics }: Plan): string[] {
   const all = [...metrics.values()]
   const withDomain = all.filter(({ rule }) => !rules.metrics.has(rule.desc.pmid))
   const own = [...rules.metrics.keys()].reverse().flatMap((pmid) => metrics.get(pmid) ?? [])
-  const changed = own.filter(
-    ({ rule, indom, instances }) =>
-      changesMetric(rule) || indom !== rule.desc.indom || changesInstances(instances),
-  )
+  const changed = own.filter(changesMetricPlan)
   return [...withDomain, ...changed].map(metricBlock)
 }
 

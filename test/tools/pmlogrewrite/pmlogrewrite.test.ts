@@ -317,7 +317,11 @@ test('nothing is left of an output when a value cannot be converted, or the inpu
 
 test('-q writes nothing when nothing changes, and no archive is written over', async () => {
   const input = sample('in')
-  const quiet = await rewrite(input, 'metric nosuch { delete } global { hostname -> h }', '-q')
+  const quiet = await rewrite(
+    input,
+    'metric nosuch { delete } metric note { sem -> discrete } global { hostname -> h }',
+    '-q',
+  )
   expect([quiet.status, existsSync(`${quiet.out}.meta`)]).toEqual([0, false])
   await rewrite(input, '')
   const again = await rewrite(input, '')
