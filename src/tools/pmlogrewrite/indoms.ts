@@ -62,8 +62,9 @@ export class IndomRewriter {
     for (const target of targets) {
       const of = rule?.isDuplicate && target === layout.indom ? instances : changed
       const change = this.#written.change(version, target, [...of.keys()], [...of.values()], true)
-      if (change !== undefined)
-        this.#write(encodeIndom(version, at, target, change.instances, change.isDelta))
+      if (change === undefined) continue
+      this.#write(encodeIndom(version, at, target, change.instances, change.isDelta))
+      this.#written.written(target, change)
     }
   }
 
