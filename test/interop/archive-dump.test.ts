@@ -37,6 +37,7 @@ const KNOWN: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/badti-4$/, 'an index that points between records is not believed'],
   [/archive-20150417\.131733$/, 'the end is found in spite of damage'],
   [/pmlogcheck {2}(badlog-4|badmeta-[67])$/, 'times of metadata are checked'],
+  [/pmlogcheck {2}bozo\.client_v2\.meta\.bad$/, 'which of two wrong lengths of a record is named'],
   [/pmloglabel -L (541380|951127\.23\.01|960624\.08\.17|ace|babylon\.percpu|babylon\.pmview)$/, 'version 1'],
   [/pmloglabel -L (bigace|bozo\.client|bug|err_v1|empty|badlabel-2)$/, 'no label is made up'],
   [/pmlogsize .*_v3$/, 'records of version 3 are taken for larger ones, and end it with -r'],
