@@ -30,7 +30,7 @@ const LAYERS: Record<string, number> = {
   start: 8,
 }
 /** Folders the browser uses: no node: module and no Buffer. */
-const PURE = ['base', 'model', 'time', 'wire', 'pmns', 'derive', 'archive']
+const PURE = ['base', 'model', 'time', 'wire', 'pmns', 'derive', 'mmv', 'archive']
 /** Packages that need no Node either. */
 const PURE_PACKAGES = ['fzstd', 'js-lzma']
 /** Folders whose sub-folders or files stand beside each other and never import one another. */

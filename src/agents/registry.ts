@@ -26,6 +26,12 @@ export const AGENTS: readonly AgentEntry[] = [
     dso: { file: 'pmda_linux.so', entry: 'linux_init' },
   },
   {
+    name: 'mmv',
+    domain: 70,
+    load: async () => (await import('./mmv/index.ts')).agent,
+    dso: { file: 'pmda_mmv.so', entry: 'mmv_init' },
+  },
+  {
     name: 'sample',
     domain: 29,
     isDemonstration: true,

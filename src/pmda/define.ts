@@ -52,6 +52,8 @@ export interface IndomSpec {
   readonly help: string
   /** The full help text. Without it `help` serves as both. */
   readonly text?: string
+  /** In place of `help` and `text`: what somebody else said of it, or did not (PM_ERR_TEXT). */
+  readonly texts?: { readonly oneline?: string; readonly help?: string }
   readonly labels?: Labels
   /** Labels of one instance. */
   readonly instanceLabels?: (inst: number, name: string) => Labels | undefined
@@ -72,6 +74,8 @@ export interface MetricSpec {
   readonly help: string
   /** The full help text: where it comes from, what to make of it. Without it `help` serves as both. */
   readonly text?: string
+  /** In place of `help` and `text`: what somebody else said of it, or did not (PM_ERR_TEXT). */
+  readonly texts?: { readonly oneline?: string; readonly help?: string }
   /** A function for labels that change; tell clients with PMCD_LABEL_CHANGE when they do. */
   readonly labels?: Labels | (() => Labels)
   /** Labels that are annotations, not part of the metric's identity. */

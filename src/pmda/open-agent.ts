@@ -128,6 +128,11 @@ class Agent implements AgentSource {
     const table = query.kind === 'metric' ? this.#compiled.metrics : this.#compiled.indoms
     const spec = table.get(query.id)?.spec
     if (spec === undefined) throw new PcpError('PM_ERR_TEXT')
+    if (spec.texts !== undefined) {
+      const text = spec.texts[query.level]
+      if (text === undefined) throw new PcpError('PM_ERR_TEXT')
+      return text
+    }
     return query.level === 'oneline' ? spec.help : wrapText(spec.text ?? spec.help)
   }
 

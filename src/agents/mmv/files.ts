@@ -1,0 +1,161 @@
+/** The files of memory-mapped values in a directory, kept open and read again at each fetch. docs/formats/mmv.md */
+import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  HEADER_SIZE,
+  MMV_FLAG_PROCESS,
+  type MmvLayout,
+  parseHeader,
+  parseMmv,
+  viewOf,
+} from '../../mmv/layout.ts'
+import { PcpError } from '../../model/errors.ts'
+
+/** A file that is no use now, for a reason that may pass, and may be worth a line of the log. */
+type Refusal = { readonly again: boolean; readonly why?: string }
+
+/** One file, with what it describes. */
+export class MmvFile {
+  readonly name: string
+  readonly layout: MmvLayout
+  /** The bytes as last read. */
+  readonly view: DataView
+  readonly #fd: number
+  readonly #bytes: Uint8Array
+
+  /** Opens a file. Throws Node's error or a PcpError; gives why not when the file is not to be used. */
+  static open(directory: string, name: string): MmvFile | Refusal {
+    const fd = openSync(join(directory, name), 'r')
+    try {
+      const stat = fstatSync(fd)
+      if (!stat.isFile()) return refused(fd, { again: false })
+      const bytes = new Uint8Array(stat.size)
+      readSync(fd, bytes, 0, bytes.length, 0)
+      const header = parseHeader(bytes)
+      if (!header.isStable) return refused(fd, { again: true })
+      if ((header.flags & MMV_FLAG_PROCESS) !== 0 && !isAlive(header.pid))
+        return refused(fd, { again: false, why: `process ${header.pid} has ended` })
+      return new MmvFile(name, fd, bytes)
+    } catch (error) {
+      closeSync(fd)
+      throw error
+    }
+  }
+
+  private constructor(name: string, fd: number, bytes: Uint8Array) {
+    this.name = name
+    this.layout = parseMmv(bytes)
+    this.#fd = fd
+    this.#bytes = bytes
+    this.view = viewOf(bytes)
+  }
+
+  /** Reads the values again. */
+  refresh(): void {
+    readSync(this.#fd, this.#bytes, 0, this.#bytes.length, 0)
+  }
+
+  /** Does the file still describe what it did, and does its process live? */
+  isCurrent(): boolean {
+    const { header } = this.layout
+    const bytes = new Uint8Array(HEADER_SIZE)
+    if (readSync(this.#fd, bytes, 0, HEADER_SIZE, 0) < HEADER_SIZE) return false
+    const now = parseHeader(bytes)
+    if (!now.isStable || now.generation !== header.generation) return false
+    return (header.flags & MMV_FLAG_PROCESS) === 0 || isAlive(header.pid)
+  }
+
+  close(): void {
+    closeSync(this.#fd)
+  }
+}
+
+/** The files of one directory. */
+export class MmvFiles {
+  readonly #directory: string
+  readonly #log: (text: string) => void
+  #files: readonly MmvFile[] = []
+  #changedMs: number | undefined
+  /** Some file was being written when it was looked at. */
+  #isUnfinished = false
+
+  constructor(directory: string, log: (text: string) => void) {
+    this.#directory = directory
+    this.#log = log
+  }
+
+  /** In order of their names. */
+  get list(): readonly MmvFile[] {
+    return this.#files
+  }
+
+  /** Looks at the directory when something changed, or always; true when the files were read anew. */
+  reload(always = false): boolean {
+    const changedMs = this.#changeTime()
+    const isSame = !always && changedMs === this.#changedMs && !this.#isUnfinished
+    if (isSame && this.#files.every((file) => isCurrent(file))) return false
+    this.close()
+    this.#changedMs = changedMs
+    this.#isUnfinished = false
+    this.#files = this.#names().flatMap((name) => this.#open(name))
+    return true
+  }
+
+  /** Reads all values again. */
+  refresh(): void {
+    for (const file of this.#files) file.refresh()
+  }
+
+  close(): void {
+    for (const file of this.#files) file.close()
+    this.#files = []
+  }
+
+  #open(name: string): MmvFile[] {
+    try {
+      const file = MmvFile.open(this.#directory, name)
+      if (file instanceof MmvFile) return [file]
+      this.#isUnfinished ||= file.again
+      if (file.why !== undefined) this.#log(`${name}: ${file.why}`)
+    } catch (error) {
+      this.#log(`${name}: ${PcpError.from(error).message}`)
+    }
+    return []
+  }
+
+  #names(): readonly string[] {
+    try {
+      return readdirSync(this.#directory)
+        .filter((name) => !name.startsWith('.'))
+        .sort()
+    } catch {
+      return [] // nobody has published anything yet
+    }
+  }
+
+  #changeTime(): number | undefined {
+    return statSync(this.#directory, { throwIfNoEntry: false })?.mtimeMs
+  }
+}
+
+function isCurrent(file: MmvFile): boolean {
+  try {
+    return file.isCurrent()
+  } catch {
+    return false // whatever became of it, reading it anew tells
+  }
+}
+
+function refused(fd: number, refusal: Refusal): Refusal {
+  closeSync(fd)
+  return refusal
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return PcpError.from(error).code === 'EPERM' // somebody else's
+  }
+}

@@ -1,0 +1,265 @@
+/**
+ * Memory-mapped values, versions 1 to 3: a file that an application writes and keeps changing, and others read. Integers
+ * have the byte order of the host. docs/formats/mmv.md
+ */
+import { decodeText } from '../base/text.ts'
+import { PcpError } from '../model/errors.ts'
+
+/** Byte order of this host. */
+export const IS_LITTLE: boolean = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
+/** Names have no file name in front. */
+export const MMV_FLAG_NOPREFIX = 1
+/** The file is of no use without the process that wrote it. */
+export const MMV_FLAG_PROCESS = 2
+/** NaN, all bits set and the empty string stand for no value. */
+export const MMV_FLAG_SENTINEL = 4
+/** Microseconds that pass while a section is timed: a 64-bit counter to clients. */
+export const MMV_TYPE_ELAPSED = 9
+/** Bytes of the header. */
+export const HEADER_SIZE = 40
+
+const TOC_SIZE = 16
+const STRING_SIZE = 256
+const NAME_SIZE = 64
+const MAX_LABELS = 255
+
+const TOC_INDOMS = 1
+const TOC_METRICS = 3
+const TOC_VALUES = 4
+const TOC_LABELS = 6
+
+/** The first bytes of a file. */
+export interface MmvHeader {
+  readonly version: 1 | 2 | 3
+  /** Stamp of the structure; 0 while it is being built. */
+  readonly generation: bigint
+  /** Nobody is changing the structure. */
+  readonly isStable: boolean
+  readonly sections: number
+  /** MMV_FLAG_*. */
+  readonly flags: number
+  readonly pid: number
+  /** Cluster the metrics want to be in; 0 for any. */
+  readonly cluster: number
+}
+
+/** Texts; absent where the file has none. */
+export interface MmvTexts {
+  readonly oneline?: string
+  readonly help?: string
+}
+
+/** An instance domain, or what a file adds to one. */
+export interface MmvIndom {
+  readonly serial: number
+  readonly ids: readonly number[]
+  readonly names: readonly string[]
+  readonly texts: MmvTexts
+}
+
+/** A metric. */
+export interface MmvMetric {
+  readonly name: string
+  readonly item: number
+  /** PM_TYPE_*, or MMV_TYPE_ELAPSED. */
+  readonly type: number
+  readonly sem: number
+  /** A units word. */
+  readonly units: number
+  /** Serial of its instance domain; undefined for a metric with one value. */
+  readonly indom: number | undefined
+  readonly texts: MmvTexts
+  /** Where in the file the value of each instance is; -1 stands for the one value. */
+  readonly values: ReadonlyMap<number, number>
+}
+
+/** A label record. */
+export interface MmvLabel {
+  /** LABEL_CLUSTER, LABEL_INDOM, LABEL_ITEM or LABEL_INSTANCES; LABEL_OPTIONAL may be added. */
+  readonly flags: number
+  /** Cluster, serial or item. */
+  readonly id: number
+  readonly inst: number
+  /** `{"name":value}`. */
+  readonly json: string
+}
+
+/** What a file describes. */
+export interface MmvLayout {
+  readonly header: MmvHeader
+  readonly indoms: readonly MmvIndom[]
+  readonly metrics: readonly MmvMetric[]
+  readonly labels: readonly MmvLabel[]
+}
+
+/** Reads a header. EINVAL for what is none. */
+export function parseHeader(bytes: Uint8Array): MmvHeader {
+  if (bytes.length < HEADER_SIZE || decodeText(bytes, 0, 4) !== 'MMV\0')
+    throw new PcpError('EINVAL', 'Not a file of memory-mapped values: it does not begin with MMV')
+  const view = viewOf(bytes)
+  const version = view.getUint32(4, IS_LITTLE)
+  if (version !== 1 && version !== 2 && version !== 3)
+    throw new PcpError('EINVAL', `Version ${version} of memory-mapped values is not known: 1 to 3 are`)
+  const generation = view.getBigUint64(8, IS_LITTLE)
+  return {
+    version,
+    generation,
+    isStable: generation !== 0n && generation === view.getBigUint64(16, IS_LITTLE),
+    sections: view.getUint32(24, IS_LITTLE),
+    flags: view.getUint32(28, IS_LITTLE),
+    pid: view.getInt32(32, IS_LITTLE),
+    cluster: view.getUint32(36, IS_LITTLE),
+  }
+}
+
+/** Reads what a file describes. EINVAL names the offset of what is wrong. */
+export function parseMmv(bytes: Uint8Array): MmvLayout {
+  return new Parser(bytes).layout()
+}
+
+/** A part of the file: records of one kind. */
+interface Section {
+  readonly type: number
+  readonly count: number
+  readonly offset: number
+}
+
+class Parser {
+  readonly #bytes: Uint8Array
+  readonly #view: DataView
+  readonly #header: MmvHeader
+
+  constructor(bytes: Uint8Array) {
+    this.#header = parseHeader(bytes)
+    this.#bytes = bytes
+    this.#view = viewOf(bytes)
+  }
+
+  layout(): MmvLayout {
+    const sections = this.#sections()
+    const each = <T>(type: number, size: number, read: (at: number) => T, most?: number): T[] =>
+      sections
+        .filter((section) => section.type === type)
+        .flatMap((one) => this.#records(one, size, read, most))
+    const values = new Map<number, Map<number, number>>()
+    each(TOC_VALUES, 32, (at) => this.#value(at, values))
+    const isFirst = this.#header.version === 1
+    return {
+      header: this.#header,
+      indoms: each(TOC_INDOMS, 32, (at) => this.#indom(at)),
+      metrics: each(TOC_METRICS, isFirst ? 104 : 48, (at) => this.#metric(at, values)),
+      labels: each(TOC_LABELS, STRING_SIZE, (at) => this.#label(at), MAX_LABELS),
+    }
+  }
+
+  #sections(): Section[] {
+    const { sections } = this.#header
+    this.#check(HEADER_SIZE, sections, TOC_SIZE)
+    return Array.from({ length: sections }, (_, i) => {
+      const at = HEADER_SIZE + i * TOC_SIZE
+      return { type: this.#u32(at), count: this.#u32(at + 4), offset: this.#offset(at + 8) }
+    })
+  }
+
+  #records<T>({ count, offset }: Section, size: number, read: (at: number) => T, most = count): T[] {
+    this.#check(offset, count, size)
+    return Array.from({ length: Math.min(count, most) }, (_, i) => read(offset + i * size))
+  }
+
+  #indom(at: number): MmvIndom {
+    const count = this.#u32(at + 4)
+    const offset = this.#offset(at + 8)
+    const size = this.#header.version === 1 ? 80 : 24
+    this.#check(offset, count, size)
+    const records = Array.from({ length: count }, (_, i) => offset + i * size)
+    return {
+      serial: this.#u32(at),
+      ids: records.map((record) => this.#view.getInt32(record + 12, IS_LITTLE)),
+      names: records.map((record) => this.#name(record + 16)),
+      texts: this.#texts(at + 16),
+    }
+  }
+
+  #metric(at: number, values: ReadonlyMap<number, ReadonlyMap<number, number>>): MmvMetric {
+    const rest = at + (this.#header.version === 1 ? NAME_SIZE : 8)
+    const indom = this.#u32(rest + 16)
+    return {
+      name: this.#name(at),
+      item: this.#u32(rest),
+      type: this.#u32(rest + 4),
+      sem: this.#u32(rest + 8),
+      units: this.#u32(rest + 12),
+      indom: indom === 0 || indom === 0xffffffff ? undefined : indom,
+      texts: this.#texts(rest + 24),
+      values: values.get(at) ?? new Map(),
+    }
+  }
+
+  /** Notes where a value is, under its metric and its instance. */
+  #value(at: number, values: Map<number, Map<number, number>>): void {
+    const metric = this.#offset(at + 16)
+    const instance = this.#offset(at + 24)
+    const known = values.get(metric) ?? new Map<number, number>()
+    values.set(metric, known)
+    if (instance === 0) known.set(-1, at)
+    else {
+      this.#check(instance, 1, 16)
+      known.set(this.#view.getInt32(instance + 12, IS_LITTLE), at)
+    }
+  }
+
+  #label(at: number): MmvLabel {
+    return {
+      flags: this.#u32(at),
+      id: this.#u32(at + 4),
+      inst: this.#view.getInt32(at + 8, IS_LITTLE),
+      json: textAt(this.#bytes, at + 12, STRING_SIZE - 12),
+    }
+  }
+
+  #texts(at: number): MmvTexts {
+    const [oneline, help] = [this.#offset(at), this.#offset(at + 8)]
+    return {
+      ...(oneline === 0 ? {} : { oneline: this.#string(oneline) }),
+      ...(help === 0 ? {} : { help: this.#string(help) }),
+    }
+  }
+
+  /** In version 1 the name itself, later where it is. */
+  #name(at: number): string {
+    return this.#header.version === 1 ? textAt(this.#bytes, at, NAME_SIZE) : this.#string(this.#offset(at))
+  }
+
+  #string(at: number): string {
+    this.#check(at, 1, STRING_SIZE)
+    return textAt(this.#bytes, at, STRING_SIZE)
+  }
+
+  #u32(at: number): number {
+    return this.#view.getUint32(at, IS_LITTLE)
+  }
+
+  #offset(at: number): number {
+    return Number(this.#view.getBigUint64(at, IS_LITTLE))
+  }
+
+  #check(offset: number, count: number, size: number): void {
+    if (offset + count * size > this.#bytes.length)
+      throw new PcpError(
+        'EINVAL',
+        `${count} records of ${size} bytes at offset ${offset} go beyond the end of the file`,
+      )
+  }
+}
+
+/** Text of at most `size` bytes, up to the first NUL. */
+export function textAt(bytes: Uint8Array, at: number, size: number): string {
+  const limit = Math.min(at + size, bytes.length)
+  const nul = bytes.indexOf(0, at)
+  return decodeText(bytes, at, nul === -1 || nul > limit ? limit : nul)
+}
+
+/** A view of bytes, wherever they are in their buffer. */
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
