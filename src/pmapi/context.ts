@@ -96,6 +96,8 @@ export class Context {
   readonly #backoff: Backoff
   #shared: Shared
   #isOpen = true
+  /** Not the same as `!#isOpen`: a failed `reconnect` leaves no source either, and its error says more. */
+  #isClosed = false
 
   private constructor(shared: Shared, options: ContextOptions) {
     this.#shared = shared
@@ -140,7 +142,9 @@ export class Context {
     return this.#archive
   }
 
+  /** Every question passes here: a context that was closed has no answers, also where others share its source. */
   #asking(options: CallOptions | undefined): Ask {
+    this.#insistOnOpen()
     return options?.signal === undefined ? this.#ask : { ...this.#ask, signal: options.signal }
   }
 
@@ -374,7 +378,10 @@ export class Context {
    */
   async reconnect(options?: CallOptions): Promise<void> {
     const { reopen } = this.#options
-    if (reopen === undefined) return
+    if (reopen === undefined) {
+      this.#insistOnOpen()
+      return
+    }
     if (!this.#backoff.mayTry(this.#clock.now()))
       throw new PcpError('ETIMEDOUT', 'Too soon after the last failed attempt to reconnect')
     await this.#release()
@@ -382,6 +389,7 @@ export class Context {
       const { context } = this.#ask.requester
       this.#shared = { source: await reopen(options?.signal), contexts: 1, next: context + 1 }
       this.#isOpen = true
+      this.#isClosed = false
       this.#derived = this.#layers(this.#derived.own)
       this.#source = traced(this.#derived)
       this.#backoff.succeeded()
@@ -397,6 +405,7 @@ export class Context {
    * source, which the last of them to be closed closes. Derived metrics of one context alone stay with it. @see pmDupContext(3)
    */
   async dup(options?: CallOptions): Promise<Context> {
+    this.#insistOnOpen()
     const { dup, reopen } = this.#options
     // The PDUs counted are those of this context's connection.
     const { counters: _, ...rest } = this.#options
@@ -407,9 +416,14 @@ export class Context {
     return other
   }
 
-  /** Releases the source. Idempotent. @see pmDestroyContext(3) */
+  /** Releases the source: later questions fail with PM_ERR_NOCONTEXT. Idempotent. @see pmDestroyContext(3) */
   async close(): Promise<void> {
+    this.#isClosed = true
     await this.#release()
+  }
+
+  #insistOnOpen(): void {
+    if (this.#isClosed) throw new PcpError('PM_ERR_NOCONTEXT', 'The context was closed')
   }
 
   /** The last context to let go of a source closes it. */

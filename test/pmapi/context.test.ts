@@ -147,6 +147,8 @@ test('contexts on one source have profiles of their own, and the last one closes
   await context.close()
   await context.close()
   expect(closings).toBe(0)
+  await expect(context.fetch([BIN])).rejects.toMatchObject({ code: 'PM_ERR_NOCONTEXT' })
+  await expect(context.dup()).rejects.toMatchObject({ code: 'PM_ERR_NOCONTEXT' })
   expect((await other.fetch([BIN])).sets[0]!.status).toBe(2)
   await other.close()
   expect(closings).toBe(1)
