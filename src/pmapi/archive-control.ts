@@ -51,8 +51,14 @@ export interface ArchiveControl {
   instanceName(indom: Indom, id: number): string
   /** All records in a range, marks among them; the context's own position stays where it is. */
   records(range?: ArchiveRange): IterableIterator<FetchResult>
-  /** Values computed at every `stepSec` of a range; the context's own position stays where it is. */
+  /**
+   * Values computed at every `stepSec` of a range; the context's own position stays where it is. Of recorded metrics: PM_ERR_PMID_LOG
+   * for a derived one, which `Context.sample`, `table` and `fetch` have values of.
+   */
   samples(ids: readonly Pmid[], stepSec: number, range?: ArchiveRange): IterableIterator<FetchResult>
-  /** All values of some metrics as columns of times and numbers, in one pass over the records. */
+  /**
+   * All values of some recorded metrics as columns of times and numbers, in one pass over the records. PM_ERR_PMID_LOG for a metric
+   * that is not there, or derived; PM_ERR_TYPE for one whose values are no numbers.
+   */
   scan(ids: readonly Pmid[], options?: ScanOptions): ScanResult
 }

@@ -4,7 +4,9 @@ import { scan } from '../archive/scan.ts'
 import { ArchiveSource, type ArchiveSourceOptions } from '../archive/source.ts'
 import type { ArchiveFiles } from '../base/byte-source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
+import { isDerivedPmid } from '../derive/definitions.ts'
 import { isError, PcpError } from '../model/errors.ts'
+import { type Pmid, pmidStr } from '../model/ids.ts'
 import type { MetricSource } from '../model/source.ts'
 import type { FetchResult } from '../model/values.ts'
 import { Pmns } from '../pmns/tree.ts'
@@ -159,14 +161,28 @@ function controlOf(source: ArchiveSource): ArchiveControl {
       return until(isWithin, () => other.fetchRecord())
     },
     samples: (ids, stepSec, range = {}) => {
+      insistOnRecorded(ids)
       if (!(stepSec > 0)) throw new PcpError('PM_ERR_ARG', `A step must be positive: ${stepSec}`)
       const other = source.dup()
       const { from, isWithin } = boundsOf(range, archive.start, end)
       other.setMode('interpolate', from, range.backward === true ? -stepSec : stepSec)
       return until(isWithin, () => other.fetchNow(ids))
     },
-    scan: (ids, options) => scan(archive, ids, options),
+    scan: (ids, options) => {
+      insistOnRecorded(ids)
+      return scan(archive, ids, options)
+    },
   }
+}
+
+/** Derived metrics are a layer above the archive, which only questions to the context pass. */
+function insistOnRecorded(ids: readonly Pmid[]): void {
+  const derived = ids.find(isDerivedPmid)
+  if (derived !== undefined)
+    throw new PcpError(
+      'PM_ERR_PMID_LOG',
+      `Metric ${pmidStr(derived)} is derived, not recorded: read it with sample, table or fetch of the context`,
+    )
 }
 
 /** Where a range starts, and whether a moment is before its other end. */

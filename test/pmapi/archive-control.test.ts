@@ -91,3 +91,20 @@ test('rates over an archive, through the same API as live ones', async () => {
     rates.push(row.value('web.hits', 'north'))
   expect(rates).toEqual([10, 10, 10, 10])
 })
+
+test('derived metrics are not recorded: scans and samples refuse them, the context has their values', async () => {
+  const { context, archive } = await open()
+  const twice = await context.addDerived('web.twice', '2 * web.hits')
+  const refusal = expect.objectContaining({
+    code: 'PM_ERR_PMID_LOG',
+    message: expect.stringContaining('table'),
+  })
+  expect(() => archive.scan([twice])).toThrow(refusal)
+  expect(() => archive.samples([twice], 10)).toThrow(refusal)
+  for await (const row of context.sample(['web.twice'], {
+    every: 10,
+    count: 2,
+    from: { sec: 1010, nsec: 0 },
+  }))
+    expect(row.value('web.twice', 'north')).toBe((row.time.sec - 1000) * 20)
+})
