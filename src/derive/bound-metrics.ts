@@ -1,4 +1,5 @@
 /** Which derived metrics a source has, and what each one is there. docs/derived.md */
+import { debug } from '../model/debug.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
@@ -8,6 +9,7 @@ import { PM_SEM_DISCRETE, PM_TYPE_U32 } from '../model/types.ts'
 import { type BindFault, type Binding, type Bound, bind, isBindFault, namesIn, type Operand } from './bind.ts'
 import { type DerivedDefinition, type DerivedDefinitions, isDerivedPmid } from './definitions.ts'
 import type { SameIndom } from './meta.ts'
+import { traceBinding } from './trace.ts'
 
 /** A metric that is bound. */
 export interface BoundMetric {
@@ -96,6 +98,11 @@ export class BoundMetrics {
     const hidden = new Set(own.map(({ name }) => name))
     const globals = [...this.#early().byName.values()]
     return [...globals.filter(({ name, isRemoved }) => !isRemoved && !hidden.has(name)), ...own]
+  }
+
+  /** Is it to be told what is computed? */
+  get isTraced(): boolean {
+    return debug.derive || this.#own.controls.debugEval
   }
 
   /** Identifier of a name; PM_ERR_NONLEAF when it is only the beginning of names; undefined when nothing has it. */
@@ -193,6 +200,7 @@ export class BoundMetrics {
       sameIndom: (a, b) => a === b || sameIndom?.(a, b) === true,
     })
     this.#bound.set(pmid, isBindFault(outcome) ? this.#failed(definition, outcome) : described(pmid, outcome))
+    if (debug.derive || this.#own.controls.debugSemantics) traceBinding(definition.name, this.desc(pmid))
   }
 
   #operand(name: string, pending: ReadonlySet<Pmid>): Operand {

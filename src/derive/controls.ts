@@ -2,16 +2,19 @@
 import { PcpError } from '../model/errors.ts'
 import type { DerivedControls } from './definitions.ts'
 
-/** Names in lower case, and what each one may be. The reference's tracing is `-D derive` here, so its controls change nothing. */
-const CONTROLS: Readonly<Record<string, { readonly isFlag: boolean; readonly key?: keyof DerivedControls }>> =
-  {
-    global_limit: { isFlag: false, key: 'globalLimit' },
-    context_limit: { isFlag: false, key: 'contextLimit' },
-    option_novalue: { isFlag: true, key: 'optionNovalue' },
-    debug_syntax: { isFlag: true },
-    debug_semantics: { isFlag: true },
-    debug_eval: { isFlag: true },
-  }
+type Flag = 'optionNovalue' | 'debugSyntax' | 'debugSemantics' | 'debugEval'
+
+/** Names in lower case, and where each one is: limits, and what is 0 or 1. */
+const LIMITS: ReadonlyMap<string, 'globalLimit' | 'contextLimit'> = new Map([
+  ['global_limit', 'globalLimit'],
+  ['context_limit', 'contextLimit'],
+])
+const FLAGS: ReadonlyMap<string, Flag> = new Map([
+  ['option_novalue', 'optionNovalue'],
+  ['debug_syntax', 'debugSyntax'],
+  ['debug_semantics', 'debugSemantics'],
+  ['debug_eval', 'debugEval'],
+])
 
 /**
  * Sets a control. PM_ERR_ARG for an unknown name or a value it cannot have, PM_ERR_AGAIN when the environment has set it.
@@ -24,20 +27,24 @@ export function setControl(
   locked: ReadonlySet<string> = new Set(),
 ): void {
   const lower = name.toLowerCase()
-  const control = Object.hasOwn(CONTROLS, lower) ? CONTROLS[lower] : undefined
-  if (control === undefined) throw new PcpError('PM_ERR_ARG', `Unknown derived metric control "${name}"`)
-  const { isFlag, key } = control
-  if (!(isFlag ? value === 0 || value === 1 : value === -1 || value > 0))
+  const [limit, flag] = [LIMITS.get(lower), FLAGS.get(lower)]
+  if (limit === undefined && flag === undefined) throw unknownControl(name)
+  if (!(flag === undefined ? value === -1 || value > 0 : value === 0 || value === 1))
     throw new PcpError('PM_ERR_ARG', `${value} is no value of derived metric control "${name}"`)
   if (locked.has(lower)) throw new PcpError('PM_ERR_AGAIN', `${name} is set by $PCP_DERIVED_CONTROL`)
-  if (key === 'optionNovalue') controls.optionNovalue = value === 1
-  else if (key !== undefined) controls[key] = value
+  if (flag !== undefined) controls[flag] = value === 1
+  else if (limit !== undefined) controls[limit] = value
 }
 
-/** The value of a control. PM_ERR_ARG for one that is unknown or has none. @see pmGetDerivedControl(3) */
+function unknownControl(name: string): PcpError {
+  return new PcpError('PM_ERR_ARG', `Unknown derived metric control "${name}"`)
+}
+
+/** The value of a control. PM_ERR_ARG for an unknown one. @see pmGetDerivedControl(3) */
 export function getControl(controls: DerivedControls, name: string): number {
-  const key = CONTROLS[name.toLowerCase()]?.key
-  if (key === undefined) throw new PcpError('PM_ERR_ARG', `Unknown derived metric control "${name}"`)
+  const lower = name.toLowerCase()
+  const key = LIMITS.get(lower) ?? FLAGS.get(lower)
+  if (key === undefined) throw unknownControl(name)
   return Number(controls[key])
 }
 
@@ -57,7 +64,7 @@ export function setControls(
     }
     const [name, value] = [setting.slice(0, equals), setting.slice(equals + 1)]
     const lower = name.toLowerCase()
-    if (!Object.hasOwn(CONTROLS, lower)) report('Warning', `unknown derived metric control (${name})`)
+    if (!LIMITS.has(lower) && !FLAGS.has(lower)) report('Warning', `unknown derived metric control (${name})`)
     else if (!/^-?\d+$/.test(value))
       report('Warning', `bad value (${value}) for derived metric control (${name})`)
     else {

@@ -1,8 +1,10 @@
 /** Definitions of derived metrics: names, expressions and texts. pmRegisterDerived(3), pmAddDerived(3), docs/derived.md */
+import { debug } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { clusterOf, DOMAIN_RESERVED, domainOf, itemOf, type Pmid, pmid } from '../model/ids.ts'
 import type { Expr, SyntaxFault } from './expr.ts'
 import { isFault, parseExpr } from './parse.ts'
+import { traceDefinition } from './trace.ts'
 
 /** One derived metric as it was defined; what it is over a source is known once it is bound. */
 export interface DerivedDefinition {
@@ -25,6 +27,10 @@ export interface DerivedControls {
   contextLimit: number
   /** A metric that cannot be bound has no values, instead of being an error. */
   optionNovalue: boolean
+  /** Tell about expressions as they are read, bound, computed; `-D derive` asks for all three. */
+  debugSyntax: boolean
+  debugSemantics: boolean
+  debugEval: boolean
 }
 
 /** Which of a metric's texts. */
@@ -39,7 +45,14 @@ const TAKEN = 2
 
 /** Controls as they are unless set: no limits. */
 export function defaultControls(): DerivedControls {
-  return { globalLimit: -1, contextLimit: -1, optionNovalue: false }
+  return {
+    globalLimit: -1,
+    contextLimit: -1,
+    optionNovalue: false,
+    debugSyntax: false,
+    debugSemantics: false,
+    debugEval: false,
+  }
 }
 
 /** May a derived metric have this name? */
@@ -94,6 +107,12 @@ export class DerivedDefinitions {
    * means something is known when it is bound. PM_ERR_NAME for what can be no name.
    */
   add(name: string, text: string): DerivedDefinition | SyntaxFault {
+    const outcome = this.#add(name, text)
+    if (debug.derive || this.controls.debugSyntax) traceDefinition(this.scope, name, text, outcome)
+    return outcome
+  }
+
+  #add(name: string, text: string): DerivedDefinition | SyntaxFault {
     if (!isDerivedName(name)) throw new PcpError('PM_ERR_NAME', `Illegal derived metric name: "${name}"`)
     const start = text.length - text.trimStart().length
     const scope = this.scope === 'global' ? 'global' : 'per-context'

@@ -1,6 +1,6 @@
 /** Fetches of derived metrics: their operands are fetched with the rest, and evaluated. docs/derived.md */
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
-import type { Pmid } from '../model/ids.ts'
+import { type Pmid, pmidStr } from '../model/ids.ts'
 import { wants } from '../model/profile.ts'
 import type { Ask, MetricSource, Requester } from '../model/source.ts'
 import { emptySet, type FetchResult, type ValueSet } from '../model/values.ts'
@@ -8,6 +8,7 @@ import type { BoundMetric, BoundMetrics } from './bound-metrics.ts'
 import { setOf } from './column.ts'
 import { evaluate } from './evaluate.ts'
 import type { Previous } from './history.ts'
+import { traceValues } from './trace.ts'
 
 /** What one requester's metrics remember. */
 export type History = Map<Pmid, (Previous | undefined)[]>
@@ -72,7 +73,12 @@ export async function fetchDerived(
   const sets = new Map<Pmid, ValueSet>()
   for (const [i, id] of fetched.entries()) sets.set(id, result.sets[i]!)
   const lookups = await lookUp(source, bound, sets, ask)
-  for (const [id, metric] of bound) sets.set(id, valuesOf(id, metric, history, sets, result, lookups))
+  for (const [id, metric] of bound) {
+    const set = valuesOf(id, metric, history, sets, result, lookups)
+    sets.set(id, set)
+    if (metrics.isTraced)
+      traceValues(metrics.definition(id)?.name ?? pmidStr(id), set, isError(metric) ? -1 : metric.desc.type)
+  }
   return { ...result, sets: ids.map((id) => sets.get(id)!) }
 }
 

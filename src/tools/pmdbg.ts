@@ -38,7 +38,7 @@ const MEANINGS: Readonly<Record<DebugName, string>> = {
   libpmda: 'The agent toolkit (not used here)',
   timecontrol: 'Time control of graphical tools (not used here)',
   pmc: 'Metrics of graphical tools (not used here)',
-  derive: 'Derived metrics (not used here)',
+  derive: 'Derived metrics: their definitions, what they mean over a source, their values',
   lock: 'Locks (not used here)',
   interp: 'Interpolation between records of archives (not used here)',
   config: 'Configuration that is read',

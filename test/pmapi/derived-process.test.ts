@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { clearDebug, setDebug, traceTo } from '../../src/model/debug.ts'
 import { Context } from '../../src/pmapi/context.ts'
 import {
   addDerivedText,
@@ -62,4 +63,32 @@ test('a context has metrics of its own', async () => {
   expect((await context.values(['own.two'])).value('own.two')).toBe(2)
   await expect(open().lookupName('own.two')).rejects.toMatchObject({ code: 'PM_ERR_NAME' })
   await expect(context.addDerived('own.bad', 'no.such')).rejects.toMatchObject({ code: 'PM_ERR_BADDERIVE' })
+})
+
+test('-D derive and the debug controls tell what is defined, what it means, and its values', async () => {
+  const lines: string[] = []
+  traceTo((line) => lines.push(line))
+  try {
+    setDebug('derive')
+    const context = open()
+    await context.addDerived('own.two', 'demo.one * 2')
+    await context.values(['own.two'])
+    await expect(context.addDerived('own.bad', 'demo.one *')).rejects.toThrow()
+    clearDebug('derive')
+    setDerivedControl('debug_eval', 1)
+    expect(getDerivedControl('debug_eval')).toBe(1)
+    await open().addDerived('own.four', 'demo.one * 4')
+    await context.values(['own.two'])
+  } finally {
+    clearDebug('derive')
+    setDerivedControl('debug_eval', 0)
+    traceTo()
+  }
+  expect(lines).toEqual([
+    'derive: context own.two = demo.one * 2: is 511.2047.1023',
+    'derive: own.two bound: U32 instant of PM_INDOM_NULL in no units',
+    'derive: own.two: 2',
+    'derive: context own.bad = demo.one *: refused at column 10: Arithmetic expression expected to follow STAR',
+    'derive: own.two: 2',
+  ])
 })
