@@ -110,6 +110,16 @@ export {
   type ItemOptions,
 } from './fetch-group.ts'
 export type { FetchEvent, FetchEvents, FetchIndom, FetchInstance, FetchItem } from './fetch-item.ts'
+export type {
+  Converted,
+  KnownCell,
+  KnownColumn,
+  KnownColumns,
+  KnownColumnText,
+  KnownTableRow,
+  ScalarName,
+} from './known-columns.ts'
+export type { EventName, KnownGroup, KnownIndom, KnownInstance, KnownItem, NameBy } from './known-group.ts'
 export {
   type InstanceArguments,
   type KnownContext,

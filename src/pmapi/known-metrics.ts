@@ -7,8 +7,12 @@ import { isError, PcpError } from '../model/errors.ts'
 import { PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { typeStr } from '../model/types.ts'
 import type { CallOptions, Context } from './context.ts'
+import { FetchGroup, type FetchGroupOptions } from './fetch-group.ts'
+import type { KnownColumns, KnownTableRow } from './known-columns.ts'
+import type { KnownGroup } from './known-group.ts'
 import type { MetricValues, Row } from './row.ts'
 import type { SampleOptions, ValuesOptions } from './sample.ts'
+import type { TableOptions } from './table.ts'
 
 /** Type of a metric's values, by the name of its PM_TYPE_* constant in lower case. */
 export type KnownType =
@@ -93,6 +97,13 @@ export interface KnownContext<M extends KnownMetrics> {
     names: readonly N[],
     options?: O,
   ): AsyncGenerator<KnownRow<M, N, O extends { readonly rates: true } ? true : false>>
+  /** Rows of columns, each with its metric, instances and units. @see Context.table */
+  table<const C extends KnownColumns<M>>(
+    columns: C,
+    options?: TableOptions,
+  ): AsyncGenerator<KnownTableRow<M, C>>
+  /** A fetch group, which takes the context over: closing it closes the context. @see FetchGroup */
+  group(options?: FetchGroupOptions): KnownGroup<M>
 }
 
 /**
@@ -132,6 +143,8 @@ export async function known<M extends KnownMetrics>(
     context,
     values: (asked, how) => context.values(asked, how) as Promise<unknown> as Promise<never>,
     sample: (asked, how) => context.sample(asked, how) as AsyncGenerator<unknown> as AsyncGenerator<never>,
+    table: (columns, how) => context.table(columns, how) as AsyncGenerator<unknown> as AsyncGenerator<never>,
+    group: (how) => FetchGroup.over(context, how) as unknown as KnownGroup<M>,
   }
 }
 

@@ -18,6 +18,18 @@ test('asks as the context does', async () => {
   await pcp.context.close()
 })
 
+test('gives tables and fetch groups as the context does', async () => {
+  const pcp = await known(context(), demo)
+  const columns = { first: `${BIN}[first]`, text: { metric: 'demo.text', as: 'text' } } as const
+  for await (const { values } of pcp.table(columns, { count: 1, every: 0.001 }))
+    expect(values).toEqual({ first: 10, text: (await pcp.values(['demo.text'])).value('demo.text') })
+  const group = pcp.group()
+  const item = await group.item(BIN, { instance: 'first' })
+  await group.fetch()
+  expect(item.value).toBe(10)
+  await group.close()
+})
+
 test('a source with other types is refused before anything is asked', async () => {
   const changed = { ...demo, 'demo.one': { ...demo['demo.one'], type: 'double' } } as const
   await expect(known(context(), changed)).rejects.toMatchObject({
