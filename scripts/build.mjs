@@ -27,6 +27,7 @@ const ENTRIES = {
   pmapi: 'pmapi/index.ts',
   local: 'local.ts',
   archive: 'archive.ts',
+  derive: 'derive.ts',
   pmda: 'pmda/index.ts',
 }
 

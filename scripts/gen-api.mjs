@@ -15,6 +15,7 @@ const ENTRIES = {
   'pcp-ts/local': 'local.d.ts',
   'pcp-ts/pmda': 'pmda/index.d.ts',
   'pcp-ts/archive': 'archive.d.ts',
+  'pcp-ts/derive': 'derive.d.ts',
 }
 
 /** Names that a declaration file exports from others: name to file, and '*' for all of a file. */

@@ -12,6 +12,8 @@ const guide = join(top, 'docs', 'guide')
 const ENTRIES = {
   'pcp-ts/pmapi': 'src/pmapi/index.ts',
   'pcp-ts/local': 'src/local.ts',
+  'pcp-ts/archive': 'src/archive.ts',
+  'pcp-ts/derive': 'src/derive.ts',
   'pcp-ts/pmda': 'src/pmda/index.ts',
 }
 
