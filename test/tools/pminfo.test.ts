@@ -131,9 +131,7 @@ test('takes PMIDs for names, and goes on after operands it cannot resolve', asyn
   })
 })
 
-test.each([
-  ['-s', 'demo'],
-])('%s is refused in one line', async (...args) => {
+test.each([['-s', 'demo']])('%s is refused in one line', async (...args) => {
   const { status, stdout, stderr } = await pminfo(...args)
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
   expect(stderr).toMatch(/^pminfo: .* not supported yet\n$/)

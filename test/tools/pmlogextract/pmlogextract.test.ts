@@ -248,7 +248,9 @@ describe('selecting', () => {
       'days',
       Array.from({ length: 72 }, (_, i) => 864_000 + i * 3600),
     )
-    expect(times((await extract('-S', '+1hour', '-T', '+3hour', days)).out)).toBe('867600 871200 874800 878400')
+    expect(times((await extract('-S', '+1hour', '-T', '+3hour', days)).out)).toBe(
+      '867600 871200 874800 878400',
+    )
     expect(times((await extract('-w', '-S', '@10:00', '-T', '@11:30', days)).out)).toBe(
       '900000 903600 903600.1000000m 986400 990000 990000.1000000m 1072800 1076400',
     )
