@@ -1,6 +1,7 @@
 /** All clients of a collector: let in or refused, numbered, judged anew by new access rules, gone. pmcd(1) */
 import type { Socket } from 'node:net'
 import { PcpError, statusOf } from '../model/errors.ts'
+import { PM_IN_NULL } from '../model/ids.ts'
 import type { Credentials, MetricSource } from '../model/source.ts'
 import { OP_ALL } from '../net/access/statements.ts'
 import type { AccessTable, Admission, Peer } from '../net/access/table.ts'
@@ -89,10 +90,10 @@ export class Clients {
     return this.#connected().map(({ client }) => client)
   }
 
-  /** The client in a slot. PM_ERR_PERMISSION when it is not connection number `seq`. */
+  /** The client in a slot. PM_ERR_PERMISSION when it is not connection number `seq`; PM_IN_NULL stands for any. */
   own(slot: number, seq: number): Client {
     const client = this.#slots[slot]?.client
-    if (client?.identity.seq !== seq)
+    if (client === undefined || (seq !== PM_IN_NULL && client.identity.seq !== seq))
       throw new PcpError('PM_ERR_PERMISSION', 'A client may only change what is said about itself')
     return client
   }

@@ -92,6 +92,8 @@ export interface MetricSpec {
   readonly reportedAs?: (inst: number) => number
   /** Stores a value; throws PcpError (PM_ERR_BADSTORE...) to refuse. Without it the metric refuses with PM_ERR_PERMISSION. */
   readonly store?: (value: Value, inst: number, ask: Ask) => void
+  /** A store to PM_IN_NULL is taken, although the metric has instances: the one of whoever stores is meant. */
+  readonly storesToOwn?: boolean
 }
 
 /** One more name: of another row, or of any PMID, which may be another agent's or nobody's. */

@@ -1,5 +1,6 @@
 /** Stores: from a value set to the agent's callback, one value at a time. */
 import { PcpError } from '../model/errors.ts'
+import { PM_IN_NULL } from '../model/ids.ts'
 import type { Ask } from '../model/source.ts'
 import { extract } from '../model/value-set.ts'
 import type { Value, ValueSet } from '../model/values.ts'
@@ -21,7 +22,8 @@ export function storeSet(metric: AgentMetric, set: ValueSet, ask: Ask): void {
   for (let i = 0; i < set.status; i++) {
     const value = valueAt(name, set, i, type)
     const inst = set.inst[i]!
-    if (known !== undefined && !known.has(inst))
+    const isOwn = inst === PM_IN_NULL && spec.storesToOwn === true
+    if (known !== undefined && !known.has(inst) && !isOwn)
       throw new PcpError('PM_ERR_INST', `${name}: no instance ${inst} to store to`)
     store(value, inst, ask)
   }

@@ -248,6 +248,10 @@ test('a client describes itself, and only itself', async () => {
     { inst: 0, value: 'me' },
     { inst: 1, value: '' },
   ])
+  // As PCP's pmval does it.
+  await other.store([makeSet(whoami, PM_TYPE_STRING, [PM_IN_NULL], ['the other'])], ASK)
+  const { sets: now } = await other.fetch([whoami], ASK)
+  expect(valuesOf(now[0]!, PM_TYPE_STRING).map(({ value }) => value)).toEqual(['me', 'the other'])
 })
 
 test('controls are changed by user 0 over the unix socket, by nobody over TCP', async () => {

@@ -109,6 +109,7 @@ export function clientMetrics(statistics: CollectorStatistics): Record<string, M
       sem: 'discrete',
       help: 'What each client says it is',
       text: 'A client stores a description of itself here, usually its command line. It may only set its own instance.',
+      storesToOwn: true,
       store: (value, inst, ask) => statistics.setWhoami(ask.requester.client, inst, String(value)),
     },
     'pmcd.client.start_date': {
@@ -123,6 +124,7 @@ export function clientMetrics(statistics: CollectorStatistics): Record<string, M
       sem: 'instant',
       help: 'Container each client looks into',
       text: 'A client stores the name of a container here to get the values of that container. It may only set its own instance.',
+      storesToOwn: true,
       store: (value, inst, ask) => statistics.setContainer(ask.requester.client, inst, String(value)),
     },
   }
