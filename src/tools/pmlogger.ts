@@ -6,6 +6,8 @@
  */
 import { resolve } from 'node:path'
 import { toSeconds } from '../base/timestamp.ts'
+import { announce } from '../pmapi/announce.ts'
+import type { Context } from '../pmapi/context.ts'
 import type { ProcessSettings } from '../pmlogger/process-settings.ts'
 import { intervalMs, parseSizeLimit, type SizeLimit } from '../pmlogger/sizes.ts'
 import { loadConfig } from '../sys/config.ts'
@@ -15,7 +17,7 @@ import { FOREVER } from '../time/arithmetic.ts'
 import { makeZone } from '../time/zone.ts'
 import { endEarly, type OptionTable } from './lib/options.ts'
 import { openContext } from './lib/source.ts'
-import { type ParsedStandard, parseStandard, STANDARD } from './lib/standard.ts'
+import { type ParsedStandard, parseStandard, STANDARD, type StandardOptions } from './lib/standard.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 import { samplingWindow } from './lib/window.ts'
 
@@ -81,16 +83,21 @@ async function run(io: ToolIo): Promise<number> {
   if (early !== undefined) return early
   setProcessName(tool.name, io.args)
   const { standard } = parsed
+  const opened = async (source: StandardOptions, signal: AbortSignal): Promise<Context> => {
+    const context = await openContext(source, { ...io, signal })
+    void announce(context, [io.progname, ...io.args], { signal })
+    return context
+  }
   if (settings.farmPath !== undefined) {
     const { runFarm } = await import('../pmlogger/farm.ts')
     const open = (host: string, signal: AbortSignal) =>
-      openContext({ ...standard, source: 'host', hosts: [host] }, { ...io, signal })
+      opened({ ...standard, source: 'host', hosts: [host] }, signal)
     return runFarm(settings.farmPath, settings, { ...io, open })
   }
   const { runLogger } = await import('../pmlogger/process.ts')
   const isLocal = parsed.given.some(({ name }) => name === 'o')
   const source = isLocal ? ({ ...standard, source: 'local' } as const) : standard
-  return runLogger(settings, { ...io, open: (signal) => openContext(source, { ...io, signal }) })
+  return runLogger(settings, { ...io, open: (signal) => opened(source, signal) })
 }
 
 /** Checks every option; mistakes are added to the problems. */

@@ -1,12 +1,13 @@
 /**
  * pmval: the values of one metric over time. pmval(1)
  *
- * Derived metrics and time control are refused.
+ * Time control is refused.
  */
 import { PcpError } from '../../model/errors.ts'
 import { PM_IN_NULL } from '../../model/ids.ts'
 import { PM_TYPE_STRING, typeStr } from '../../model/types.ts'
 import { makeSet } from '../../model/value-writer.ts'
+import { announce } from '../../pmapi/announce.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { type MetricSpec, parseMetricSpec } from '../../pmapi/metric-spec.ts'
 import { endEarly, usageText } from '../lib/options.ts'
@@ -66,6 +67,7 @@ The metric may say where it is and which instances are meant: host:metric[instan
       return endEarly(OPTIONS, parsed, io) ?? 1
     }
     const context = await openContext(standard, io)
+    void announce(context, [io.progname, ...io.args], io)
     try {
       await show(context, spec, wanted, standard, io)
       return 0

@@ -1,0 +1,36 @@
+/** What a client tells a collector of itself: `pmcd.client.whoami`. docs/pmcd.md */
+import { hostname, networkInterfaces } from 'node:os'
+import { isError } from '../model/errors.ts'
+import { PM_IN_NULL } from '../model/ids.ts'
+import { PM_TYPE_STRING } from '../model/types.ts'
+import { makeSet } from '../model/value-writer.ts'
+import type { CallOptions, Context } from './context.ts'
+
+const WHOAMI = 'pmcd.client.whoami'
+
+/**
+ * Tells the collector which command asks, and from which host: `HOST (ADDRESS) COMMAND`. It is for whoever looks at the collector's
+ * clients, so whether that works makes no difference to the client: a collector may not know the metric, or refuse stores.
+ */
+export async function announce(
+  context: Context,
+  command: readonly string[],
+  options?: CallOptions,
+): Promise<void> {
+  // Archives and agents in this process have no other end.
+  if (context.counters === undefined) return
+  try {
+    const [id] = await context.lookupNames([WHOAMI], options)
+    if (id === undefined || isError(id)) return
+    const text = `${hostname()} (${ownAddress()}) ${command.join(' ')}`
+    await context.store([makeSet(id, PM_TYPE_STRING, [PM_IN_NULL], [text])], options)
+  } catch {
+    // What is wrong with the connection is found by the questions that matter.
+  }
+}
+
+/** An address of this host, one that others can reach if there is any. */
+function ownAddress(): string {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  return (all.find(({ internal }) => !internal) ?? all[0])?.address ?? '127.0.0.1'
+}
