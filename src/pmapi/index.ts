@@ -42,11 +42,13 @@ export {
 export { mergeLabelSets, mergeLabels } from '../model/label-set.ts'
 export {
   LABEL_CLUSTER,
+  LABEL_COMPOUND,
   LABEL_CONTEXT,
   LABEL_DOMAIN,
   LABEL_INDOM,
   LABEL_INSTANCES,
   LABEL_ITEM,
+  LABEL_OPTIONAL,
   type Label,
   type LabelSet,
 } from '../model/labels.ts'
