@@ -12,9 +12,11 @@
 extern int __pmParseLabelSet(const char *, int, int, pmLabelSet **);
 
 static const char *units[] = {
-    "Kbyte", "Mbyte / sec", "count / min", "millisec", "byte / count", "nanosec", "Kbyte^2 / sec^2 x 10^3", "10^6 / hour",
+    "Kbyte", "Mbyte / sec", "count / min", "millisec", "byte / count", "nanosec", "Kbyte^2 / sec^2",
+    "100 count x 10^3 / hour",
 };
-#define NUNITS (sizeof(units) / sizeof(units[0]))
+static const char *no_units[] = {"Kbyte^2 / sec^2 x 10^3", "10^6 / hour"};
+#define COUNT_OF(list) (sizeof(list) / sizeof(list[0]))
 
 static double now(void)
 {
@@ -34,17 +36,17 @@ static void die(const char *what, int status)
     exit(1);
 }
 
-static void parse_units(long rounds)
+static void parse_units(const char *job, const char **texts, int count, long rounds)
 {
     double start = now();
     for (long i = 0; i < rounds; i++) {
         pmUnits result;
         double multiplier;
         char *message = NULL;
-        if (pmParseUnitsStr(units[i % NUNITS], &result, &multiplier, &message) < 0)
+        if (pmParseUnitsStr(texts[i % count], &result, &multiplier, &message) < 0)
             free(message);
     }
-    report("units", start, rounds);
+    report(job, start, rounds);
 }
 
 static void convert(long rounds)
@@ -136,7 +138,8 @@ int main(int argc, char **argv)
 {
     if (argc != 3)
         return 1;
-    parse_units(200000);
+    parse_units("units", units, COUNT_OF(units), 200000);
+    parse_units("no units", no_units, COUNT_OF(no_units), 200000);
     convert(2000000);
     merge(50000);
     char *error;
