@@ -155,7 +155,12 @@ export function traceTo(write: TraceWriter = toConsole): void {
 
 /** Writes one line, `NAME: TEXT`. Others choose parts of the text, so control characters in it are shown as such. */
 export function trace(name: DebugName, text: string): void {
-  diagnostics.write(`${name}: ${text.replace(/\p{Cc}/gu, escaped)}`)
+  traceLine(`${name}: ${text}`)
+}
+
+/** Writes one line as it is, where scripts look for a form of PCP's; control characters as `trace` does. */
+export function traceLine(text: string): void {
+  diagnostics.write(text.replace(/\p{Cc}/gu, escaped))
 }
 
 function escaped(control: string): string {

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import { decodeText } from '../base/text.ts'
 import { PcpError } from '../model/errors.ts'
+import { descriptorOf } from '../sys/descriptor.ts'
 import { encodeAttr, PCP_ATTR_CONTAINER } from '../wire/attr.ts'
 import { encodeCreds, PDU_FLAG_CONTAINER, PDU_FLAG_SECURE, PDU_VERSION } from '../wire/creds.ts'
 import { decodeChallenge } from '../wire/error.ts'
@@ -147,7 +148,10 @@ async function dialOne(
     target.path !== undefined || (target.proxy === undefined && isLoopback(socket.remoteAddress))
   if (target.proxy !== undefined) await askProxy(socket, target, limitMs, signal)
   const name = `pmcd at ${target.address}`
-  const connection = new PduConnection(socketStream(socket), { name, watch: tracePdus(name) })
+  const connection = new PduConnection(socketStream(socket), {
+    name,
+    watch: tracePdus(name, descriptorOf(socket)),
+  })
   try {
     const ms = timeoutMs(env['PMCD_REQUEST_TIMEOUT'], 2 * CONNECT_MS)
     const features = checkChallenge(await nextPdu(connection, { ms, signal }), target, wish.container)

@@ -1,12 +1,14 @@
 /** From the names of a configuration to metrics and instances of a collector. docs/pmlogger.md */
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import { type Indom, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
-import type { Instances } from '../model/source.ts'
 import type { Context } from '../pmapi/context.ts'
 import type { LogStatement, MetricRequest } from './config.ts'
 import { LoggedMetric } from './logged-metric.ts'
 import type { Pool } from './pool.ts'
 import type { Mode, ModeRequest, Refusal } from './states.ts'
+
+/** Instances that are asked for at once. */
+const BATCH = 200
 
 /** Where the metrics of a configuration come together. */
 export interface BindTarget {
@@ -96,11 +98,10 @@ async function apply(context: Context, found: readonly Found[], target: BindTarg
       metrics.set(item.pmid, new LoggedMetric(pool.text(item.name), pool.desc(desc)))
     }
   })
-  const domains = new Map<Indom, Promise<Outcome<Instances>>>()
   for (const item of found) {
     const metric = metrics.get(item.pmid)
     if (metric === undefined) continue
-    const instances = await instancesFor(context, item, metric, domains, target)
+    const instances = await instancesFor(context, item, metric, target)
     if (instances !== 'none') applyTo(metric, instances, item, target)
   }
 }
@@ -126,7 +127,6 @@ async function instancesFor(
   context: Context,
   item: Found,
   { name, desc }: LoggedMetric,
-  domains: Map<Indom, Promise<Outcome<Instances>>>,
   target: BindTarget,
 ): Promise<readonly number[] | undefined | 'none'> {
   const wanted = item.request.instances
@@ -136,34 +136,35 @@ async function instancesFor(
     target.warn(`${headOf(item)}\nMetric "${name}" has no instances ... not logged`)
     return 'none'
   }
-  const domain = domains.get(indom) ?? instancesOf(context, indom)
-  domains.set(indom, domain)
-  const known = await domain
-  if (isError(known)) {
-    target.warn(
-      `${headOf(item)}\nInstance domain of metric "${name}" unavailable ... not logged\nReason: ${known.text}`,
-    )
-    return 'none'
+  const ids: number[] = []
+  for (let first = 0; first < wanted.length; first += BATCH) {
+    const part = wanted.slice(first, first + BATCH)
+    const outcomes = await Promise.all(part.map((instance) => instanceOf(context, indom, instance)))
+    for (const [i, outcome] of outcomes.entries()) {
+      if (!isError(outcome)) ids.push(outcome)
+      else if (outcome.code === 'PM_ERR_INST')
+        target.warn(`${headOf(item)}\nInstance "${part[i]}" is not defined for the metric "${name}"`)
+      else {
+        target.warn(
+          `${headOf(item)}\nInstance domain of metric "${name}" unavailable ... not logged\nReason: ${outcome.text}`,
+        )
+        return 'none'
+      }
+    }
   }
-  const ids = wanted.flatMap((instance): number[] => {
-    const at = positionOf(known, instance)
-    if (at >= 0) return [known.ids[at]!]
-    target.warn(`${headOf(item)}\nInstance "${instance}" is not defined for the metric "${name}"`)
-    return []
-  })
   return ids.length === 0 ? 'none' : ids
 }
 
-/** By id, by name, or by the name up to its first blank; -1 when it is not there. */
-function positionOf({ ids, names }: Instances, instance: string | number): number {
-  if (typeof instance === 'number') return ids.indexOf(instance)
-  const exact = names.indexOf(instance)
-  return exact >= 0 ? exact : names.findIndex((name) => name.split(' ', 1)[0] === instance)
-}
-
-async function instancesOf(context: Context, indom: Indom): Promise<Outcome<Instances>> {
+/** By id or by name, as the collector understands names: its agents may know instances that they do not list. */
+async function instanceOf(
+  context: Context,
+  indom: Indom,
+  instance: string | number,
+): Promise<Outcome<number>> {
   try {
-    return await context.instances(indom)
+    if (typeof instance === 'string') return await context.instanceId(indom, instance)
+    await context.instanceName(indom, instance)
+    return instance
   } catch (error) {
     return PcpError.from(error)
   }

@@ -1,5 +1,5 @@
 /** What a logger wants to know of the collector itself, and the records that tell it to readers. docs/formats/archive.md */
-import { now, type Timestamp } from '../base/timestamp.ts'
+import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError } from '../model/errors.ts'
 import { indom, PM_IN_NULL, PM_INDOM_NULL, type Pmid, pmid } from '../model/ids.ts'
@@ -9,13 +9,17 @@ import { makeSet } from '../model/value-writer.ts'
 import type { Value, ValueSet } from '../model/values.ts'
 import type { Context } from '../pmapi/context.ts'
 
-/** What a collector tells of itself; what it does not know is empty or zero. */
-export interface CollectorFacts {
+/** Which collector it is, and with which agents. */
+export interface AgentFacts {
   /** When it was asked, by its own clock. */
   readonly at: Timestamp
   readonly pid: Value
   /** Grows with every change of its agents. */
   readonly seqnum: Value
+}
+
+/** What a collector tells of itself; what it does not know is empty or zero. */
+export interface CollectorFacts extends AgentFacts {
   readonly hostname: string
   /** Its zone as a rule. */
   readonly timezone: string
@@ -23,30 +27,42 @@ export interface CollectorFacts {
   readonly zoneinfo: string
 }
 
-const NAMES = ['pmcd.pid', 'pmcd.seqnum', 'pmcd.hostname', 'pmcd.timezone', 'pmcd.zoneinfo'] as const
-const TYPES = [PM_TYPE_U64, PM_TYPE_U32, PM_TYPE_STRING, PM_TYPE_STRING, PM_TYPE_STRING] as const
-
 /** Asks the collector. Errors of the connection are thrown. */
 export async function readFacts(context: Context): Promise<CollectorFacts> {
-  const ids = await context.lookupNames(NAMES)
+  const [[hostname], [timezone, zoneinfo], agents] = await Promise.all([
+    readTexts(context, ['pmcd.hostname']),
+    readTexts(context, ['pmcd.timezone', 'pmcd.zoneinfo']),
+    readAgentFacts(context),
+  ])
+  return { ...agents, hostname: hostname!, timezone: timezone!, zoneinfo: zoneinfo! }
+}
+
+/** Asks for what the last record says. Errors of the connection are thrown. */
+export async function readAgentFacts(context: Context): Promise<AgentFacts> {
+  const asked = METRICS.slice(-2)
+  const { timestamp, sets } = await context.fetch(asked.map((metric) => metric.pmid))
+  const [pid = 0, seqnum = 0] = asked.map(({ type }, i) => valueIn(sets[i], type))
+  return { at: timestamp, pid, seqnum }
+}
+
+/** Texts by the names of their metrics; '' where there is none. */
+async function readTexts(context: Context, names: readonly string[]): Promise<readonly string[]> {
+  const ids = await context.lookupNames(names)
   const known = ids.filter((id): id is Pmid => !isError(id))
-  const result = known.length === 0 ? undefined : await context.fetch(known)
-  const value = (i: number): Value | undefined => {
-    const set = result?.sets.find((candidate) => candidate.pmid === ids[i])
-    return set === undefined || set.status <= 0 ? undefined : valueIn(set, TYPES[i]!)
-  }
-  return {
-    at: result?.timestamp ?? now(),
-    pid: value(0) ?? 0,
-    seqnum: value(1) ?? 0,
-    hostname: String(value(2) ?? ''),
-    timezone: String(value(3) ?? ''),
-    zoneinfo: String(value(4) ?? ''),
-  }
+  const sets = known.length === 0 ? [] : (await context.fetch(known)).sets
+  return ids.map((id) =>
+    String(
+      valueIn(
+        sets.find((set) => set.pmid === id),
+        PM_TYPE_STRING,
+      ) ?? '',
+    ),
+  )
 }
 
 /** A name may stand for another metric in a name space of one's own: then nothing is known. */
-function valueIn(set: ValueSet, type: number): Value | undefined {
+function valueIn(set: ValueSet | undefined, type: number): Value | undefined {
+  if (set === undefined || set.status <= 0) return undefined
   try {
     return extract(set, 0, type)
   } catch {
@@ -80,7 +96,7 @@ export const LOGUE_METRICS: readonly { readonly name: string; readonly desc: Met
 )
 
 /** The values of the first and the last record. */
-export function logueSets(logger: LoggerIdentity, facts: Pick<CollectorFacts, 'pid' | 'seqnum'>): ValueSet[] {
+export function logueSets(logger: LoggerIdentity, facts: AgentFacts): ValueSet[] {
   const values = [logger.hostname, logger.port, logger.archive, facts.pid, facts.seqnum]
   return METRICS.map(({ pmid: id, type, indom: domain }, i) =>
     makeSet(id, type, [domain === PM_INDOM_NULL ? PM_IN_NULL : logger.pid], [values[i]!]),

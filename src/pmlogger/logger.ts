@@ -26,7 +26,14 @@ import { ctime } from '../sys/log.ts'
 import { addTimes, compareTimes, earlierOf, laterOf } from '../time/arithmetic.ts'
 import type { LogStatus } from '../wire/log-status.ts'
 import { bind, type Wish } from './bind.ts'
-import { type CollectorFacts, LOGGER_INDOM, LOGUE_METRICS, logueSets, readFacts } from './collector-facts.ts'
+import {
+  type AgentFacts,
+  type CollectorFacts,
+  LOGGER_INDOM,
+  LOGUE_METRICS,
+  logueSets,
+  readAgentFacts,
+} from './collector-facts.ts'
 import type { LoggedMetric } from './logged-metric.ts'
 import { Recorder } from './recorder.ts'
 import { taskReport, taskTrace } from './report.ts'
@@ -196,15 +203,15 @@ export class Logger {
     this.#resolveEnd(end)
   }
 
-  async #lastFacts(): Promise<CollectorFacts> {
+  async #lastFacts(): Promise<AgentFacts> {
     try {
-      return await readFacts(this.#context)
+      return await readAgentFacts(this.#context)
     } catch {
       return this.#facts // it has gone: what it was is what there is to say
     }
   }
 
-  #writeLogue(at: Timestamp, facts: CollectorFacts): void {
+  #writeLogue(at: Timestamp, facts: AgentFacts): void {
     const { pid, ownHost, archivePath, port } = this.#settings
     const last = this.#writer.lastTime
     const time = last === undefined ? at : laterOf(at, last)

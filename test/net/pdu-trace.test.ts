@@ -14,7 +14,7 @@ afterEach(() => {
 })
 
 test('is off until it is asked for', () => {
-  const watch = tracePdus('pmcd at db1')
+  const watch = tracePdus('pmcd at db1', 7)
   expect(watch.isOn).toBe(false)
   setDebug('pdu')
   expect(watch.isOn).toBe(true)
@@ -23,14 +23,18 @@ test('is off until it is asked for', () => {
 test('says which PDU went where, and what it is about', () => {
   traceTo((line) => lines.push(line))
   setDebug('pdu')
-  tracePdus('pmcd at db1').sent(encodeDescReq(pmid(60, 0, 3)))
-  expect(lines).toEqual(['pdu: to pmcd at db1: DESC_REQ, 16 bytes, pmid=60.0.3'])
+  tracePdus('pmcd at db1', 7).sent(encodeDescReq(pmid(60, 0, 3)))
+  tracePdus('pmcd at db1', 7).received(encodeDescReq(pmid(60, 0, 3), 2))
+  expect(lines).toEqual([
+    `[${process.pid}]pmXmitPDU: DESC_REQ fd=7 len=16, pmcd at db1, pmid=60.0.3`,
+    `[${process.pid}]pmGetPDU: DESC_REQ fd=7 len=16 from=2, pmcd at db1, pmid=60.0.3`,
+  ])
 })
 
 test('shows the words of PDUs, but not those that may hold a password', () => {
   traceTo((line) => lines.push(line))
   setDebug('pdubuf')
-  tracePdus('pmcd at db1').received(encodeDescReq(pmid(60, 0, 3)))
-  tracePdus('pmcd at db1').sent(encodeAttr(1, 'secret'))
+  tracePdus('pmcd at db1', 7).received(encodeDescReq(pmid(60, 0, 3)))
+  tracePdus('pmcd at db1', 7).sent(encodeAttr(1, 'secret'))
   expect(lines).toEqual(['pdubuf: 000:       10     7004        0  f000003'])
 })

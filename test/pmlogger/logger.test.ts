@@ -113,13 +113,14 @@ test('event records come with the descriptors of their parameters', async () => 
 
 test('unknown metrics and instances are warned of, conflicts too, and the rest is logged', async () => {
   const config = [
-    'log mandatory on 1 hour { demo.one nosuch.metric demo.bin[first, third] demo.one[x] }',
+    'log mandatory on 1 hour { demo.one nosuch.metric demo.bin[first, third, 2, 7] demo.one[x] }',
     'log advisory on 1 sec demo.one',
   ].join('\n')
   const { lines, logger } = await start(config)
   expect(lines.slice(0, -3)).toEqual([
     'Warning [f, line 1]\nProblem with lookup for metric "nosuch.metric" ... logging not activated\nReason: Unknown metric name',
     'Warning [f, line 1]\nInstance "third" is not defined for the metric "demo.bin"',
+    'Warning [f, line 1]\nInstance "7" is not defined for the metric "demo.bin"',
     'Warning [f, line 1]\nMetric "demo.one" has no instances ... not logged',
     'Warning [f, line 2]\nIncompatible request for metric "demo.one"\nRequest for (advisory) ON conflicts with current (mandatory) ON state',
   ])
