@@ -91,7 +91,8 @@ async function buildParts(parts, folder, options, importers) {
       entryPoints: [source],
       outfile: join(folder, 'parts', file),
       plugins: [onDemand(importers, parts, '.')],
-      ...required,
+      // Below the tools there are modules that a configuration names: only import() loads those of every kind.
+      ...(file.startsWith('tools-') ? required : {}),
     })
 }
 
