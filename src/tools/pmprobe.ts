@@ -120,15 +120,21 @@ code and its text. Options add instances or values behind it. A name with others
 function wantedFrom({ given, problems }: ParsedOptions): Wanted {
   const has = (letter: string): boolean => given.some(({ name }) => name === letter)
   let batch = DEFAULT_BATCH
+  let [ids, names, values] = [false, false, false]
+  // Who comes second is told, as often as it comes.
   for (const { name, value } of given) {
-    if (name !== 'b') continue
-    if (/^\s*[-+]?\d+$/.test(value)) batch = Math.max(1, Number(value))
-    else problems.push('-b requires numeric argument')
+    if (name === 'b') {
+      if (/^\s*[-+]?\d+$/.test(value)) batch = Math.max(1, Number(value))
+      else problems.push('-b requires numeric argument')
+    } else if (name === 'v') {
+      if (ids || names) problems.push('at most one of -v and (-i or -I) allowed')
+      values = true
+    } else if (name === 'i' || name === 'I') {
+      if (values) problems.push(`at most one of -${name} and -v allowed`)
+      if (name === 'i') ids = true
+      else names = true
+    }
   }
-  const [ids, names, values] = [has('i'), has('I'), has('v')]
-  if (values && ids && names) problems.push('at most one of -v and (-i or -I) allowed')
-  else if (values && ids) problems.push('at most one of -i and -v allowed')
-  else if (values && names) problems.push('at most one of -I and -v allowed')
   return { batch, wholeIndom: has('f'), leavesOnly: has('F'), ids, names, values, pduCounts: has('V') }
 }
 

@@ -39,10 +39,18 @@ test('with -F takes every name for a metric', async () => {
   expect((await pmprobe('-F', 'demo')).stdout).toBe('demo -12394 Metric name is not a leaf in PMNS\n')
 })
 
-test('refuses to list values and instances together', async () => {
-  const { status, stderr } = await pmprobe('-vi', 'demo.one')
+test.each([
+  ['-vi', ['-i and -v']],
+  ['-vI', ['-I and -v']],
+  ['-iv', ['-v and (-i or -I)']],
+  ['-viI', ['-i and -v', '-I and -v']],
+  ['-ivI', ['-v and (-i or -I)', '-I and -v']],
+])('refuses to list values and instances together: %s', async (options, pairs) => {
+  const { status, stderr } = await pmprobe(options, 'demo.one')
   expect(status).toBe(1)
-  expect(stderr).toMatch(/^pmprobe: at most one of -i and -v allowed\nUsage: pmprobe /)
+  expect(stderr.slice(0, stderr.indexOf('Usage: pmprobe '))).toBe(
+    pairs.map((pair) => `pmprobe: at most one of ${pair} allowed\n`).join(''),
+  )
 })
 
 test('asks in batches', async () => {
