@@ -66,10 +66,14 @@ export async function openActivity(group: FetchGroup, window: SamplingWindow): P
 }
 
 async function checkNames(context: Context): Promise<void> {
-  const names = [LOAD, USER, SYS, FREE, DISK, NCPU]
+  const names = [NCPU, LOAD, USER, SYS, FREE, DISK]
   const found = await context.lookupNames(names)
-  for (const [i, id] of found.entries())
-    if (isError(id)) throw new PcpError(id.code, `metric "${names[i]}" not in name space`, { cause: id })
+  for (const [i, id] of found.entries()) {
+    if (!isError(id)) continue
+    // PCP's looks the number of processors up alone, and says so when that fails.
+    const call = i === 0 ? `pmLookupName: ${id.text}\npmclient: ` : ''
+    throw new PcpError(id.code, `${call}metric "${names[i]}" not in name space`, { cause: id })
+  }
 }
 
 /** In an archive the number may have been recorded before the window, or some time after the archive's start. */
