@@ -117,7 +117,7 @@ function reasonFor(
   const plain = (set: string): string => (desc?.indom === PM_INDOM_NULL ? set.replace(/,-?\d+=/g, ',=') : set)
   if (plain(x) === plain(y)) return ''
   if (isRead || desc === undefined) return undefined
-  if (isRounding(plain(x), plain(y), desc)) return 'rounding below zero'
+  if (isRounding(plain(x), plain(y), desc)) return 'rounding below zero or beyond 2^53'
   if (plain(y) === plain(unmarked())) return 'a mark that the reference overlooks'
   return undefined
 }
@@ -172,7 +172,7 @@ function withoutMarks(archive: Archive, { ids, sign, stepNanos }: Run, [, sec, n
   return shown(source.fetchNow(ids), archive.metadata.descs).split(' ')
 }
 
-/** Integers of counters that differ by one below zero, or that are beyond 2^63. */
+/** Integers of counters that differ by one below zero, by the last place of a double beyond 2^53, or that are beyond 2^63. */
 function isRounding(a: string, b: string, { type, sem }: MetricDesc): boolean {
   if (sem !== PM_SEM_COUNTER || type > PM_TYPE_U64) return false
   const [x, y] = [a.split(','), b.split(',')]
@@ -187,6 +187,9 @@ function isNear(a: string, b: string, type: number): boolean {
       ? BigInt.asIntN(32, BigInt(`0x${hex.slice(1)}`))
       : BigInt.asIntN(64, Buffer.from(hex, 'hex').readBigUInt64LE())
   const [m, n] = [number(p[1]), number(q[1])]
+  // Beyond 2^53 the last bits of a double decide, and these the order in which a processor does its sums.
+  const bits = (m < 0n ? -m : m).toString(2).length
+  if (bits > 53 && (m > n ? m - n : n - m) <= 1n << BigInt(bits - 53)) return true
   return m < 0n && (type === PM_TYPE_U64 || m - n === -1n || (type === PM_TYPE_64 && m === n))
 }
 

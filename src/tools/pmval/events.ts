@@ -1,7 +1,7 @@
 /** The layout of event records in pmval. */
 import { isError, PcpError } from '../../model/errors.ts'
 import { type EventRecord, type Parameter, unpackEvents } from '../../model/events.ts'
-import { PM_IN_NULL, type Pmid } from '../../model/ids.ts'
+import { PM_IN_NULL, type Pmid, pmidStr } from '../../model/ids.ts'
 import { eventFlagsStr, type PrintOptions, printValue } from '../../model/print.ts'
 import { PM_TYPE_AGGREGATE, PM_TYPE_AGGREGATE_STATIC, PM_TYPE_HIGHRES_EVENT } from '../../model/types.ts'
 import { extract } from '../../model/value-set.ts'
@@ -74,7 +74,7 @@ export class EventReport {
     let name = this.#names.get(param.pmid)
     if (name === undefined) {
       const names = await settle(this.#context.namesOf(param.pmid, this.#io))
-      if (isError(names)) return `\t${this.#subject.name}: pmNameID: ${names.text}\n`
+      if (isError(names)) return `\t${pmidStr(param.pmid)}: pmNameID: ${names.text}\n`
       name = names[0]!
       this.#names.set(param.pmid, name)
     }
