@@ -67,7 +67,7 @@ The metric may say where it is and which instances are meant: host:metric[instan
       return endEarly(OPTIONS, parsed, io) ?? 1
     }
     const context = await openContext(standard, io)
-    void announce(context, [io.progname, ...io.args], io)
+    await announce(context, [io.progname, ...io.args], io)
     try {
       await show(context, spec, wanted, standard, io)
       return 0
