@@ -45,6 +45,11 @@ export class LoggedMetric {
     return last === undefined || !isSamePopulation(last.inst, inst)
   }
 
+  /** Has there been a result? */
+  get hasResult(): boolean {
+    return this.#columns.length > 0
+  }
+
   /** Had the last result that could have this instance a value of it? */
   isAvailable(inst: number): boolean {
     const column = this.#columns.find(({ wanted }) => wanted === undefined || wanted.has(inst))

@@ -40,7 +40,7 @@ import { taskReport, taskTrace } from './report.ts'
 import { Schedule } from './schedule.ts'
 import type { LoggerEnd, LoggerSettings } from './settings.ts'
 import type { SizeLimit } from './sizes.ts'
-import { planTasks, selectSets, type Task } from './tasks.ts'
+import { type Fetch, planTasks, selectSets, type Task } from './tasks.ts'
 import { validate } from './validate.ts'
 
 /** A disk may have room again; other errors of the files stay. */
@@ -232,20 +232,27 @@ export class Logger {
 
   async #sample(task: Task): Promise<void> {
     if (this.#end !== undefined || !(await this.#isConnected())) return
-    this.#context.profile = task.profile
-    let result: FetchResult
+    let results: readonly FetchResult[]
     try {
-      result = await this.#context.fetch(task.pmids, { signal: this.#abort.signal })
-      if (result.changes !== 0) await this.#changed(result)
+      results = await Promise.all(task.fetches.map((fetch) => this.#fetch(fetch)))
+      for (const result of results) if (result.changes !== 0) await this.#changed(result)
     } catch (error) {
       this.#fetchFailed(PcpError.from(error))
       return
     }
     if (this.#end !== undefined) return
-    this.#tellClock(result.timestamp)
     const before = this.#writer.dataBytes
-    await this.#recorder.record(this.#context, result.timestamp, task, selectSets(task, result.sets))
+    for (const [i, { timestamp, sets }] of results.entries()) {
+      const fetch = task.fetches[i]!
+      this.#tellClock(timestamp)
+      await this.#recorder.record(this.#context, timestamp, { key: task.key, fetch }, selectSets(fetch, sets))
+    }
     this.#written(task, this.#writer.dataBytes - before)
+  }
+
+  #fetch({ pmids, profile }: Fetch): Promise<FetchResult> {
+    this.#context.profile = profile
+    return this.#context.fetch(pmids, { signal: this.#abort.signal })
   }
 
   /** The clock of the collector may be set back: readers leave out what follows until it has caught up. */

@@ -33,7 +33,7 @@ import { PM_TYPE_EVENT } from '../model/types.ts'
 import type { ValueSet } from '../model/values.ts'
 import type { Context } from '../pmapi/context.ts'
 import type { LoggedMetric } from './logged-metric.ts'
-import type { Task } from './tasks.ts'
+import type { Fetch } from './tasks.ts'
 
 /** Identifier of context labels in an archive. */
 const NO_ID = 0xffff_ffff
@@ -67,15 +67,21 @@ export class Recorder {
   }
 
   /**
-   * Writes a result of a task with all it needs; `sets` are those of the task's metrics in the same order. Errors of the
-   * connection and of the files are thrown; what was not written is then written with the next result.
+   * Writes a result of a task with all it needs; `sets` are those of the metrics of one of its fetches in the same order. Errors
+   * of the connection and of the files are thrown; what was not written is then written with the next result.
    */
-  async record(context: Context, at: Timestamp, task: Task, sets: readonly ValueSet[]): Promise<void> {
-    const fresh = task.metrics.filter(({ desc }) => !this.#known.has(desc.pmid))
+  async record(
+    context: Context,
+    at: Timestamp,
+    { key, fetch }: { readonly key: string; readonly fetch: Fetch },
+    sets: readonly ValueSet[],
+  ): Promise<void> {
+    const { metrics } = fetch
+    const fresh = metrics.filter(({ desc }) => !this.#known.has(desc.pmid))
     for (let i = 0; i < fresh.length; i += BATCH) await this.#describe(context, at, fresh.slice(i, i + BATCH))
-    await this.#recordIndoms(context, at, task, sets)
+    await this.#recordIndoms(context, at, key, fetch, sets)
     for (const [i, set] of sets.entries())
-      if (set.status > 0 && task.metrics[i]!.desc.type === PM_TYPE_EVENT)
+      if (set.status > 0 && metrics[i]!.desc.type === PM_TYPE_EVENT)
         await this.#recordParameters(context, set)
     const stored = sets.some((set) => isDerived(set.pmid))
       ? sets.map((set) => ({ ...set, pmid: storedId(set.pmid) }))
@@ -148,17 +154,23 @@ export class Recorder {
   async #recordIndoms(
     context: Context,
     at: Timestamp,
-    { key, metrics, only }: Task,
+    key: string,
+    { metrics, only }: Fetch,
     sets: readonly ValueSet[],
   ): Promise<void> {
     const stale = new Set<Indom>()
     for (const [i, set] of sets.entries()) {
       const metric = metrics[i]!
+      const isFirst = !metric.hasResult
       const hasChanged = set.status >= 0 && metric.seen(key, set.inst, only.get(set.pmid))
       if (set.status <= 0) continue
       const { indom } = metric.desc
       if (indom === PM_INDOM_NULL || stale.has(indom)) continue
-      if (hasChanged || !this.#writer.knowsInstance(indom)) stale.add(indom)
+      // Another metric of the domain may have had it written a moment ago.
+      const isStale = isFirst
+        ? set.inst.some((inst) => !this.#writer.knowsInstance(indom, inst))
+        : hasChanged || !this.#writer.knowsInstance(indom)
+      if (isStale) stale.add(indom)
     }
     for (const indom of stale) {
       const { ids, names } = await this.#instancesOf(context, indom)

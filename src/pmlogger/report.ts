@@ -18,8 +18,8 @@ export function taskReport({ metrics, deltaMs }: Task, bytes: number): string {
   return `\nGroup [${metrics.length} metrics${extra}] {\n${names}} ${size}`
 }
 
-/** The lines about task number `i`, which is always one fetch; PCP's may need several. */
-export function taskTrace(i: number, { metrics, deltaMs }: Task): string {
-  const count = metrics.length
-  return `Fetch task[${i}] delta: ${1000 * deltaMs} usec numpmid: ${count}\n  Fetch group[${i}][0] ${count} metrics`
+/** The lines about task number `i` and its fetches. */
+export function taskTrace(i: number, { metrics, fetches, deltaMs }: Task): string {
+  const groups = fetches.map(({ pmids }, j) => `\n  Fetch group[${i}][${j}] ${pmids.length} metrics`)
+  return `Fetch task[${i}] delta: ${1000 * deltaMs} usec numpmid: ${metrics.length}${groups.join('')}`
 }

@@ -1,17 +1,12 @@
-/** Metrics that are logged together: those with the same state and interval make one fetch. docs/pmlogger.md */
+/** Metrics that are logged together: those with the same state and interval, as a rule in one fetch. docs/pmlogger.md */
 import { type Indom, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { ALL_INSTANCES, exclude, include, type Profile } from '../model/profile.ts'
 import type { ValueSet } from '../model/values.ts'
 import type { LoggedMetric } from './logged-metric.ts'
 import type { Mode } from './states.ts'
 
-/** One fetch, and how often. */
-export interface Task {
-  /** Tasks of equal keys follow each other when requests change what belongs to them. */
-  readonly key: string
-  readonly isMandatory: boolean
-  /** Interval, 0 for once. */
-  readonly deltaMs: number
+/** What is asked for at once. */
+export interface Fetch {
   readonly metrics: readonly LoggedMetric[]
   readonly pmids: readonly Pmid[]
   /** Keeps the instances away that nobody wants. */
@@ -20,10 +15,27 @@ export interface Task {
   readonly only: ReadonlyMap<Pmid, ReadonlySet<number>>
 }
 
+/** What to fetch, and how often. */
+export interface Task {
+  /** Tasks of equal keys follow each other when requests change what belongs to them. */
+  readonly key: string
+  readonly isMandatory: boolean
+  /** Interval, 0 for once. */
+  readonly deltaMs: number
+  readonly metrics: readonly LoggedMetric[]
+  /** Each metric is in one of them. */
+  readonly fetches: readonly Fetch[]
+}
+
+/** A domain of which metrics together choose more instances than this is fetched metric by metric, as by PCP's logger. */
+const MAX_SHARED = 8
+
+/** Wanted instances; undefined means all. */
+type Wishes = Map<LoggedMetric, Set<number> | undefined>
+
 interface Draft {
   readonly mode: Mode
-  /** Wanted instances; undefined means all. */
-  readonly metrics: Map<LoggedMetric, Set<number> | undefined>
+  readonly metrics: Wishes
 }
 
 /** The tasks that what holds for metrics makes. */
@@ -51,19 +63,39 @@ export function planTasks(metrics: Iterable<LoggedMetric>): Task[] {
 
 function taskOf(key: string, { mode, metrics }: Draft): Task {
   // The largest identifier first: the order of PCP's logger in its records and reports.
-  const list = [...metrics.keys()].sort((a, b) => b.desc.pmid - a.desc.pmid)
+  const sorted: Wishes = new Map([...metrics].sort(([a], [b]) => b.desc.pmid - a.desc.pmid))
   return {
     key,
     isMandatory: mode.isMandatory,
     deltaMs: mode.deltaMs,
-    metrics: list,
-    pmids: list.map(({ desc }) => desc.pmid),
-    ...selectionOf(metrics),
+    metrics: [...sorted.keys()],
+    fetches: divide(sorted).map(fetchOf),
   }
 }
 
+/** Fetches have no values to throw away where much is chosen: what metrics choose of large domains does not meet in one. */
+function divide(metrics: Wishes): Wishes[] {
+  const chosen = new Map<Indom, Set<number>>()
+  for (const [{ desc }, instances] of metrics)
+    if (instances !== undefined)
+      chosen.set(desc.indom, new Set([...(chosen.get(desc.indom) ?? []), ...instances]))
+  const shared: Wishes = new Map()
+  const alone: Wishes[] = []
+  for (const [metric, instances] of metrics) {
+    const isMuch = instances !== undefined && chosen.get(metric.desc.indom)!.size > MAX_SHARED
+    if (isMuch) alone.push(new Map([[metric, instances]]))
+    else shared.set(metric, instances)
+  }
+  return shared.size === 0 ? alone : [shared, ...alone]
+}
+
+function fetchOf(metrics: Wishes): Fetch {
+  const list = [...metrics.keys()]
+  return { metrics: list, pmids: list.map(({ desc }) => desc.pmid), ...selectionOf(metrics) }
+}
+
 /** A profile that lets through what any metric of a domain wants, and what is too much for single ones. */
-function selectionOf(metrics: Draft['metrics']): Pick<Task, 'profile' | 'only'> {
+function selectionOf(metrics: Wishes): Pick<Fetch, 'profile' | 'only'> {
   const only = new Map<Pmid, ReadonlySet<number>>()
   const wanted = new Map<Indom, Set<number> | undefined>()
   for (const [{ desc }, instances] of metrics) {
@@ -80,8 +112,8 @@ function selectionOf(metrics: Draft['metrics']): Pick<Task, 'profile' | 'only'> 
   return { profile, only }
 }
 
-/** The value sets of a task's result, without the instances that only other metrics wanted. */
-export function selectSets({ only }: Task, sets: readonly ValueSet[]): readonly ValueSet[] {
+/** The value sets of a result, without the instances that only other metrics wanted. */
+export function selectSets({ only }: Fetch, sets: readonly ValueSet[]): readonly ValueSet[] {
   if (only.size === 0) return sets
   return sets.map((set) => {
     const wanted = only.get(set.pmid)

@@ -30,11 +30,27 @@ test('metrics of one state and interval make one task; what is off makes none', 
     metric(4, PM_INDOM_NULL, [undefined, 'mandatory off']),
     metric(5, PM_INDOM_NULL, [undefined, 'mandatory on 0']),
   ])
-  expect(tasks.map(({ key, pmids }) => [key, pmids])).toEqual([
+  expect(tasks.map(({ key, fetches }) => [key, ...fetches.map(({ pmids }) => pmids)])).toEqual([
     ['mandatory 5', [2, 1]],
     ['advisory 5', [3]],
     ['mandatory 0', [5]],
   ])
+})
+
+test('metrics that choose many instances of a domain are fetched each by itself, with theirs alone', () => {
+  const many = Array.from({ length: 9 }, (_, i) => [i, 'advisory on 5'] as const)
+  const [task, ...others] = planTasks([
+    metric(1, 7, ...many),
+    metric(2, 7, [20, 'advisory on 5']),
+    metric(3, 8, [1, 'advisory on 5']),
+    metric(4, PM_INDOM_NULL, [undefined, 'advisory on 5']),
+  ])
+  expect(others).toEqual([])
+  expect(task!.metrics.map(({ desc }) => desc.pmid)).toEqual([4, 3, 2, 1])
+  expect(task!.fetches.map(({ pmids }) => pmids)).toEqual([[4, 3], [2], [1]])
+  const [, second, first] = task!.fetches
+  expect([8, 20].map((inst) => wants(first!.profile, 7, inst))).toEqual([true, false])
+  expect([8, 20].map((inst) => wants(second!.profile, 7, inst))).toEqual([false, true])
 })
 
 test('instances nobody wants are kept away by the profile, those of other metrics afterwards', () => {
@@ -45,15 +61,16 @@ test('instances nobody wants are kept away by the profile, those of other metric
     metric(4, 8, [undefined, 'advisory on 5']),
     metric(5, 9, [undefined, 'advisory on 5']),
   ])
-  expect([1, 2, 3, 4].map((inst) => wants(task!.profile, 7, inst))).toEqual([true, true, false, true])
-  expect([wants(task!.profile, 8, 6), wants(task!.profile, 9, 1)]).toEqual([true, true])
+  const fetch = task!.fetches[0]!
+  expect([1, 2, 3, 4].map((inst) => wants(fetch.profile, 7, inst))).toEqual([true, true, false, true])
+  expect([wants(fetch.profile, 8, 6), wants(fetch.profile, 9, 1)]).toEqual([true, true])
   const sets = [
     makeSet(1, PM_TYPE_STRING, [4, 2, 1], ['four', 'two', 'one']),
     makeSet(2, PM_TYPE_32, [4], [44]),
     makeSet(3, PM_TYPE_32, [5, 6], [5, 6]),
     makeSet(4, PM_TYPE_32, [5, 6], [5, 6]),
   ]
-  const selected = selectSets(task!, sets)
+  const selected = selectSets(fetch, sets)
   expect(selected.map(({ inst }) => [...inst])).toEqual([[2, 1], [4], [5], [5, 6]])
   expect([0, 1].map((i) => extract(selected[0]!, i, PM_TYPE_STRING))).toEqual(['two', 'one'])
 })
