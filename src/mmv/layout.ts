@@ -128,9 +128,12 @@ class Parser {
   readonly #bytes: Uint8Array
   readonly #view: DataView
   readonly #header: MmvHeader
+  /** Bytes that records may still take: they stand beside each other, so all of them together are no more than the file. */
+  #left: number
 
   constructor(bytes: Uint8Array) {
     this.#header = parseHeader(bytes)
+    this.#left = bytes.length
     this.#bytes = bytes
     this.#view = viewOf(bytes)
   }
@@ -143,18 +146,18 @@ class Parser {
         .flatMap((one) => this.#records(one, size, read, most))
     const values = new Map<number, Map<number, number>>()
     each(TOC_VALUES, 32, (at) => this.#value(at, values))
-    const isFirst = this.#header.version === 1
+    const hasNamesInside = this.#header.version === 1
     return {
       header: this.#header,
       indoms: each(TOC_INDOMS, 32, (at) => this.#indom(at)),
-      metrics: each(TOC_METRICS, isFirst ? 104 : 48, (at) => this.#metric(at, values)),
+      metrics: each(TOC_METRICS, hasNamesInside ? 104 : 48, (at) => this.#metric(at, values)),
       labels: each(TOC_LABELS, STRING_SIZE, (at) => this.#label(at), MAX_LABELS),
     }
   }
 
   #sections(): Section[] {
     const { sections } = this.#header
-    this.#check(HEADER_SIZE, sections, TOC_SIZE)
+    this.#claim(HEADER_SIZE, sections, TOC_SIZE)
     return Array.from({ length: sections }, (_, i) => {
       const at = HEADER_SIZE + i * TOC_SIZE
       return { type: this.#u32(at), count: this.#u32(at + 4), offset: this.#offset(at + 8) }
@@ -162,7 +165,7 @@ class Parser {
   }
 
   #records<T>({ count, offset }: Section, size: number, read: (at: number) => T, most = count): T[] {
-    this.#check(offset, count, size)
+    this.#claim(offset, count, size)
     return Array.from({ length: Math.min(count, most) }, (_, i) => read(offset + i * size))
   }
 
@@ -170,7 +173,7 @@ class Parser {
     const count = this.#u32(at + 4)
     const offset = this.#offset(at + 8)
     const size = this.#header.version === 1 ? 80 : 24
-    this.#check(offset, count, size)
+    this.#claim(offset, count, size)
     const records = Array.from({ length: count }, (_, i) => offset + i * size)
     return {
       serial: this.#u32(at),
@@ -241,6 +244,14 @@ class Parser {
 
   #offset(at: number): number {
     return Number(this.#view.getBigUint64(at, IS_LITTLE))
+  }
+
+  /** Checks records that are read once. */
+  #claim(offset: number, count: number, size: number): void {
+    this.#check(offset, count, size)
+    this.#left -= count * size
+    if (this.#left < 0)
+      throw new PcpError('EINVAL', `The ${count} records at offset ${offset} overlap others`)
   }
 
   #check(offset: number, count: number, size: number): void {

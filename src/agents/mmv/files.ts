@@ -1,5 +1,5 @@
 /** The files of memory-mapped values in a directory, kept open and read again at each fetch. docs/formats/mmv.md */
-import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   HEADER_SIZE,
@@ -10,6 +10,9 @@ import {
   viewOf,
 } from '../../mmv/layout.ts'
 import { PcpError } from '../../model/errors.ts'
+
+/** A file is read whole at each fetch; those of applications have some thousand bytes. */
+const MAX_SIZE = 2 ** 24
 
 /** A file that is no use now, for a reason that may pass, and may be worth a line of the log. */
 type Refusal = { readonly again: boolean; readonly why?: string }
@@ -25,10 +28,13 @@ export class MmvFile {
 
   /** Opens a file. Throws Node's error or a PcpError; gives why not when the file is not to be used. */
   static open(directory: string, name: string): MmvFile | Refusal {
-    const fd = openSync(join(directory, name), 'r')
+    // Anybody may put things there: to open a pipe for reading would wait for somebody to write to it.
+    const fd = openSync(join(directory, name), constants.O_RDONLY | constants.O_NONBLOCK)
     try {
       const stat = fstatSync(fd)
       if (!stat.isFile()) return refused(fd, { again: false })
+      if (stat.size > MAX_SIZE)
+        return refused(fd, { again: false, why: `${stat.size} bytes are more than ${MAX_SIZE}` })
       const bytes = new Uint8Array(stat.size)
       readSync(fd, bytes, 0, bytes.length, 0)
       const header = parseHeader(bytes)

@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import { agent as definition } from '../../../src/agents/mmv/index.ts'
+import { parseMmv } from '../../../src/mmv/layout.ts'
 import { isError } from '../../../src/model/errors.ts'
 import { PM_INDOM_NULL, pmid, pmidStr } from '../../../src/model/ids.ts'
 import { PM_SEM_INSTANT, PM_TYPE_32 } from '../../../src/model/types.ts'
@@ -163,6 +165,28 @@ test('two files that share a cluster may share an item, which then has two names
     pmid(70, 5, 7),
   ])
   expect(await valuesNamed('mmv.a.level')).toEqual([7])
+})
+
+test('pipes, directories and huge files hold up nobody', async () => {
+  publish('good')
+  const directory = join(root, 'run', 'mmv')
+  mkdirSync(join(directory, 'folder'))
+  execFileSync('mkfifo', [join(directory, 'pipe')])
+  publish('huge')
+  truncateSync(join(directory, 'huge'), 2 ** 40)
+  expect(await valuesNamed('mmv.good.level')).toEqual([42])
+  expect(await valuesNamed('mmv.control.files')).toEqual([1])
+  expect(log.join('\n')).toContain('huge: 1099511627776 bytes are more than')
+})
+
+test('sections that claim the same records again and again are refused', () => {
+  const file = buildMmv({ version: 1, level: { type: 1, bits: 1n }, counts: [1, 2] })
+  for (const section of [1, 4]) {
+    file.writeUInt32LE(6, 40 + section * 16)
+    file.writeUInt32LE(Math.floor(file.length / 256), 40 + section * 16 + 4)
+    file.writeBigUInt64LE(0n, 40 + section * 16 + 8)
+  }
+  expect(() => parseMmv(file)).toThrow(/overlap/)
 })
 
 test('files are counted, and read anew on request', async () => {
