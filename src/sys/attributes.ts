@@ -5,8 +5,10 @@ import { readAttribute, rooted } from './proc.ts'
 
 /** An attribute is at most a page; a whole page may be the beginning of more. */
 const PAGE = 4096
-/** Descriptors kept: a machine of usual size needs some hundred, one with thousands of devices opens the rest anew. */
+/** Descriptors kept: a machine of usual size needs some hundred. When there are more, all are given up: some are of devices long gone. */
 const MAX_OPEN = 256
+/** Paths remembered as missing, likewise. */
+const MAX_MISSING = 4096
 
 /**
  * Reads attributes below /sys/ of this system through descriptors that stay open: 2 µs in place of 12 for open, read
@@ -44,10 +46,11 @@ export class Attributes {
   }
 
   #readClosed(path: string): string | undefined {
-    if (this.#open.size >= MAX_OPEN) return readAttribute(this.#root, path)
+    if (this.#open.size >= MAX_OPEN) this.close()
     try {
       this.#open.set(path, openSync(path, 'r'))
     } catch {
+      if (this.#missing.size >= MAX_MISSING) this.#missing.clear()
       this.#missing.add(path)
       return undefined // absence is the answer
     }
