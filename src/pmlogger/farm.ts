@@ -12,6 +12,7 @@ import { decodeText } from '../base/text.ts'
 import { traceTo } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { Backoff } from '../pmapi/backoff.ts'
+import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
 import type { Context } from '../pmapi/context.ts'
 import { archiveOutput } from '../sys/archive-output.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
@@ -272,14 +273,7 @@ class Member {
   }
 }
 
+/** Waits, or less when the farm ends: whoever waits looks for that. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((done) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      done()
-    }
-    const timer = setTimeout(end, ms)
-    signal.addEventListener('abort', end, { once: true })
-  })
+  await SYSTEM_CLOCK.sleep(ms, signal).catch(() => undefined)
 }
