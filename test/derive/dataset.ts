@@ -10,7 +10,8 @@ import { makeSet } from '../../src/model/value-writer.ts'
 import { emptySet, type Value } from '../../src/model/values.ts'
 import { Pmns } from '../../src/pmns/tree.ts'
 
-interface Dataset {
+/** The file of the data set. */
+export interface Dataset {
   readonly t0: number
   readonly indoms: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly metrics: readonly {
@@ -32,7 +33,8 @@ export function vectors<T>(name: string): T {
   return JSON.parse(readFileSync(new URL(`../vectors/derived/${name}.json`, import.meta.url), 'utf8')) as T
 }
 
-const dataset = vectors<Dataset>('dataset')
+/** The recorded samples. */
+export const dataset: Dataset = vectors<Dataset>('dataset')
 
 /** `245.1` as an identifier. */
 export function indomOf(text: string | null): number {
@@ -41,13 +43,16 @@ export function indomOf(text: string | null): number {
   return indom(domain!, serial!)
 }
 
-interface Metric {
+/** A metric of the data set. */
+export interface Metric {
   readonly desc: MetricDesc
   readonly name: string
 }
 
-const byPmid = new Map<Pmid, Metric>()
-const names = new Pmns()
+/** Its metrics. */
+export const byPmid: Map<Pmid, Metric> = new Map()
+/** Their names. */
+export const names: Pmns = new Pmns()
 for (const metric of dataset.metrics) {
   const [domain, cluster, item] = metric.pmid.split('.').map(Number)
   const [dimSpace, dimTime, dimCount, scaleSpace, scaleTime, scaleCount] = metric.units
@@ -65,7 +70,8 @@ for (const metric of dataset.metrics) {
   names.add(name, id)
 }
 
-function readValue(text: string, type: number): Value {
+/** A value as it is recorded. */
+export function readValue(text: string, type: number): Value {
   if (type === PM_TYPE_STRING) return text
   if (type === PM_TYPE_64 || type === PM_TYPE_U64) return BigInt(text)
   return text === 'inf' ? Infinity : text === '-inf' ? -Infinity : Number(text)

@@ -5,13 +5,13 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
-import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { freePort } from '../../bench/macro/lib/collectors.ts'
 import { PcpError } from '../../src/model/errors.ts'
 import type { FetchResult } from '../../src/model/values.ts'
 import { openArchive } from '../../src/pmapi/archive.ts'
 import type { Context } from '../../src/pmapi/context.ts'
+import { bundleTools } from '../lib/bundle-tools.ts'
 
 let programs: string
 let dir: string
@@ -20,26 +20,7 @@ const children: ChildProcess[] = []
 
 beforeAll(async () => {
   programs = mkdtempSync(join(tmpdir(), 'pmlogger-programs-'))
-  const tools = { pmcd: 'pmcd.ts', pmlogger: 'pmlogger.ts', pmlc: 'pmlc/index.ts' }
-  await Promise.all(
-    Object.entries(tools).map(([name, file]) =>
-      build({
-        stdin: {
-          contents: `import { main } from './src/tools/main.ts'
-                     import { tool } from './src/tools/${file}'
-                     void main(tool)`,
-          resolveDir: process.cwd(),
-          loader: 'ts',
-        },
-        outfile: join(programs, `${name}.cjs`),
-        bundle: true,
-        platform: 'node',
-        format: 'cjs',
-        external: ['koffi'],
-        define: { 'import.meta.url': '__filename' },
-      }),
-    ),
-  )
+  await bundleTools(programs, { pmcd: 'pmcd.ts', pmlogger: 'pmlogger.ts', pmlc: 'pmlc/index.ts' })
 })
 afterAll(() => rmSync(programs, { recursive: true }))
 

@@ -18,7 +18,6 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../bench/macro/lib/collectors.ts'
 import { Archive } from '../../src/archive/archive.ts'
@@ -31,6 +30,7 @@ import { extract } from '../../src/model/value-set.ts'
 import { openArchive } from '../../src/pmapi/archive.ts'
 import type { Context } from '../../src/pmapi/context.ts'
 import { archiveFiles } from '../../src/sys/archive-files.ts'
+import { bundleTools } from '../lib/bundle-tools.ts'
 
 const KILLS = Number(process.env['PCP_TS_KILLS'] ?? 10)
 const SEED = Number(process.env['PCP_TS_SEED'] ?? Date.now() % 2 ** 31)
@@ -50,22 +50,7 @@ const collectors: ChildProcess[] = []
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'pmlogger-kills-'))
-  for (const name of ['pmcd', 'pmlogger'])
-    await build({
-      stdin: {
-        contents: `import { main } from './src/tools/main.ts'
-                   import { tool } from './src/tools/${name}.ts'
-                   void main(tool)`,
-        resolveDir: process.cwd(),
-        loader: 'ts',
-      },
-      outfile: join(dir, `${name}.cjs`),
-      bundle: true,
-      platform: 'node',
-      format: 'cjs',
-      external: ['koffi'],
-      define: { 'import.meta.url': '__filename' },
-    })
+  await bundleTools(dir, { pmcd: 'pmcd.ts', pmlogger: 'pmlogger.ts' })
   writeFileSync(
     join(dir, 'pcp.conf'),
     ['RUN', 'TMP', 'SYSCONF', 'VAR', 'PMDAS'].map((name) => `PCP_${name}_DIR=${dir}\n`).join('') +

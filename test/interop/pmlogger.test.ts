@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Tool } from '../../src/tools/lib/tool.ts'
 import { tool as pmlogcheck } from '../../src/tools/pmlogcheck/index.ts'
 import { tool as pmdumplog } from '../../src/tools/pmlogdump/index.ts'
+import { bundleTools } from '../lib/bundle-tools.ts'
 import { testIo } from '../tools/run-tool.ts'
 import { sortBlocks } from './lib/dump-order.ts'
 import {
@@ -30,25 +30,7 @@ const children: ChildProcess[] = []
 beforeAll(async () => {
   if (!hasReference) return
   dir = mkdtempSync(join(tmpdir(), 'pmlogger-interop-'))
-  await Promise.all(
-    Object.entries({ pmlogger: 'pmlogger.ts', pmlc: 'pmlc/index.ts' }).map(([name, file]) =>
-      build({
-        stdin: {
-          contents: `import { main } from './src/tools/main.ts'
-                     import { tool } from './src/tools/${file}'
-                     void main(tool)`,
-          resolveDir: process.cwd(),
-          loader: 'ts',
-        },
-        outfile: join(dir, `${name}.cjs`),
-        bundle: true,
-        platform: 'node',
-        format: 'cjs',
-        external: ['koffi'],
-        define: { 'import.meta.url': '__filename' },
-      }),
-    ),
-  )
+  await bundleTools(dir, { pmlogger: 'pmlogger.ts', pmlc: 'pmlc/index.ts' })
   collector = await startReference(['pmcd', 'sample'])
 })
 afterEach(async () => {
