@@ -27,6 +27,12 @@ export function decodeText(bytes: Uint8Array, start = 0, end: number = bytes.len
   }
 }
 
+/** Writes ASCII text into `bytes` at `at`, where there must be room; false when the text has other characters. */
+export function writeAscii(text: string, bytes: Uint8Array, at: number): boolean {
+  const { read, written } = encoder.encodeInto(text, bytes.subarray(at, at + text.length))
+  return read === text.length && written === text.length
+}
+
 /** Encodes text as UTF-8, turning escaped bytes (see above) back into themselves. */
 export function encodeText(text: string): Uint8Array {
   if (!hasEscapedBytes(text)) return encoder.encode(text)

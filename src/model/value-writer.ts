@@ -1,6 +1,6 @@
 /** Writes values into value sets. docs/formats/wire.md §5.3 */
 import { byteWidth } from '../base/printf.ts'
-import { encodeText } from '../base/text.ts'
+import { encodeText, writeAscii } from '../base/text.ts'
 import { PcpError } from './errors.ts'
 import { type Pmid, pmidStr } from './ids.ts'
 import {
@@ -28,6 +28,8 @@ const NO_BYTES = new Uint8Array(0)
 /** The length of a block is 24 bits. */
 const MAX_BLOCK = 0xff_ffff
 const CHUNK = 16 * 1024
+/** From here on it is faster to have the platform encode a text than to do it a character at a time. */
+const LONG = 64
 
 /**
  * A value set of `values` of `type`, one for each entry of `insts` (an Int32Array is taken over, not copied). Integers are
@@ -99,7 +101,7 @@ export class ValueSetWriter {
     if (i === this.#inst.length) this.#growColumns()
     if (this.#type === PM_TYPE_32 || this.#type === PM_TYPE_U32) {
       this.#word[i] = toWord(value, this.#pmid, this.#type)
-    } else {
+    } else if (typeof value !== 'string' || value.length < LONG || !this.#addLong(i, value)) {
       const size = padded(blockSize(value, this.#pmid, this.#type))
       if (this.#at + size > this.#bytes.length) this.#newChunk(size)
       writeBlock(this.#bytes, this.#view, this.#at, value, this.#pmid, this.#type)
@@ -108,6 +110,20 @@ export class ValueSetWriter {
     }
     this.#inst[i] = inst
     this.#count = i + 1
+  }
+
+  /** Adds a text of ASCII, as long ones nearly always are, without counting its bytes first; false when it is none. */
+  #addLong(i: number, text: string): boolean {
+    if (this.#type !== PM_TYPE_STRING) return false
+    const size = checkSize(BLOCK_HEADER + text.length + 1, this.#pmid)
+    if (this.#at + padded(size) > this.#bytes.length) this.#newChunk(padded(size))
+    const at = this.#at
+    if (!writeAscii(text, this.#bytes, at + BLOCK_HEADER)) return false
+    this.#view.setUint32(at, (PM_TYPE_STRING << 24) | size)
+    zeroPad(this.#bytes, at + size - 1, 1)
+    this.#word[i] = at
+    this.#at = at + padded(size)
+    return true
   }
 
   /** The set begun last; empty when nothing was added. */

@@ -52,6 +52,8 @@ export interface AgentLinkOptions {
 
 const REQUEST_MS = 5000
 const HANDSHAKE_MS = 3000
+/** Fetches an agent is sent before it has answered the first: it need not wait for the collector between two of them. */
+const FETCHES_AT_ONCE = 16
 /** Bits an agent may set in the seconds of its RESULT. */
 const STATE_BITS = PMCD_LABEL_CHANGE | PMCD_NAMES_CHANGE
 const NOTREADY = statusOf('PM_ERR_PMDANOTREADY')
@@ -79,7 +81,8 @@ export async function openAgentLink(
 }
 
 /**
- * An agent behind a pipe or socket. One request is under way at a time, the others wait in order. A request fails with
+ * An agent behind a pipe or socket. Fetches are sent ahead, a few at a time, and answered in order; any other request is
+ * under way by itself. A request fails with
  * the agent's own status (and the link stays), or with PM_ERR_TIMEOUT or PM_ERR_IPC when the agent is silent, gone or
  * talks nonsense: then the connection is closed, listeners hear 'lost', once, and later requests get PM_ERR_NOAGENT. While the agent is not ready everything
  * is refused with PM_ERR_AGAIN. State bits in results come as 'changed' events, never in `FetchResult.changes`.
@@ -103,12 +106,14 @@ export class AgentLink implements MetricSource {
     this.flags = flags
     this.#connection = connection
     this.#requests = new RequestQueue(connection, {
-      depth: 1,
+      depth: FETCHES_AT_ONCE,
       // Asked for each request: the options may have a getter whose value changes.
       get timeoutMs() {
         return options.timeoutMs ?? REQUEST_MS
       },
       toleratesOddStatus: true,
+      // It may come before the answers to what was asked together with the request that it refused.
+      isNews: (status) => status === READY && !this.#isReady,
       onUnsolicited: (pdu) => this.#onUnsolicited(pdu),
     })
     connection.onClose((error) => this.#listeners.emit({ type: 'lost', error }))
@@ -227,7 +232,9 @@ export class AgentLink implements MetricSource {
       if (question.needsProfile === true) this.#sendProfile(ask.requester)
     }
     try {
-      return await this.#requests.ask({ ...question, prepare, onRefusal: this.#onRefusal }, ask.signal)
+      const isAlone = question.replyType !== PDU_RESULT
+      const request = { ...question, isAlone, prepare, onRefusal: this.#onRefusal }
+      return await this.#requests.ask(request, ask.signal)
     } catch (error) {
       throw this.#explain(error)
     }

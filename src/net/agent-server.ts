@@ -56,7 +56,7 @@ export interface ServeAgentOptions {
 
 const NOTCONN = statusOf('PM_ERR_NOTCONN')
 const NOTREADY = statusOf('PM_ERR_PMDANOTREADY')
-/** Requests that may wait for their turn; collectors send one at a time. */
+/** Requests that may wait for their turn; collectors send few at a time. */
 const MAX_WAITING = 64
 
 /**

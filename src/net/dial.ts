@@ -7,7 +7,7 @@ import { encodeAttr, PCP_ATTR_CONTAINER } from '../wire/attr.ts'
 import { encodeCreds, PDU_FLAG_CONTAINER, PDU_FLAG_SECURE, PDU_VERSION } from '../wire/creds.ts'
 import { decodeChallenge } from '../wire/error.ts'
 import { PduConnection, socketStream } from './connection.ts'
-import { type Env, type HostSpec, hostAttr } from './host-spec.ts'
+import { type Env, type HostSpec, hostAttr, showHostSpec } from './host-spec.ts'
 import { isLoopback } from './loopback.ts'
 import { nextPdu } from './next-pdu.ts'
 import { tracePdus } from './pdu-trace.ts'
@@ -72,7 +72,7 @@ export async function dial(spec: HostSpec, options: DialOptions = {}): Promise<D
   if (hostAttr(spec, 'compress') !== undefined)
     throw new PcpError('ENOTSUP', 'PCP no longer compresses connections: leave "compress" out')
   const wish = { container: containerOf(spec, env), security: securityOf(spec, env) }
-  let last = new PcpError('PM_ERR_NOTHOST', `No host in "${spec.text}"`)
+  let last = new PcpError('PM_ERR_NOTHOST', `No host in "${showHostSpec(spec.text)}"`)
   for (const target of targetsOf(spec, env)) {
     try {
       return await dialOne(target, wish, env, options.signal)
@@ -235,8 +235,8 @@ function connectTo(
   })
 }
 
-/** A name nobody knows has no errno: PCP reports EHOSTUNREACH then. */
-function connectError(error: NodeJS.ErrnoException, where: string): PcpError {
+/** Why a socket does not connect. A name nobody knows has no errno: PCP reports EHOSTUNREACH then. */
+export function connectError(error: NodeJS.ErrnoException, where: string): PcpError {
   const isUnknown = error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN' || error.code === 'EAI_FAIL'
   if (isUnknown) return new PcpError('EHOSTUNREACH', `${where}: unknown host`, { cause: error })
   const known = PcpError.from(error)

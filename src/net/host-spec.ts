@@ -84,6 +84,11 @@ export function hostAttr(spec: HostSpec, name: string): string | undefined {
   return attr === undefined ? undefined : (attr.value ?? '')
 }
 
+/** A host specification as it may be shown: whoever sees messages need not see the password. */
+export function showHostSpec(text: string): string {
+  return text.replace(/([?&](?:pass|password)=)[^&/]+/g, '$1***')
+}
+
 /** Path of the collector's unix socket. */
 function defaultSocketPath(env: Env): string {
   return env['PMCD_SOCKET'] ?? `${env['PCP_RUN_DIR'] ?? '/run/pcp'}/pmcd.socket`
@@ -122,7 +127,7 @@ interface Parsed {
 }
 
 function fail(text: string, at: number, problem: string): never {
-  throw new PcpError('PM_ERR_GENERIC', `${text}\n${' '.repeat(at)}^ -- ${problem}\n`)
+  throw new PcpError('PM_ERR_GENERIC', `${showHostSpec(text)}\n${' '.repeat(at)}^ -- ${problem}\n`)
 }
 
 function parsePath(text: string, start: number, env: Env): Parsed {
@@ -201,7 +206,8 @@ function decodeQuery(text: string): string {
       continue
     }
     const digits = decodeText(bytes, i + 1, Math.min(i + 3, bytes.length))
-    if (!/^[0-9a-fA-F]{2}$/.test(digits)) throw new PcpError('EINVAL', `Bad escape in attribute: "${text}"`)
+    if (!/^[0-9a-fA-F]{2}$/.test(digits))
+      throw new PcpError('EINVAL', 'Bad escape in the value of an attribute: % takes two hexadecimal digits')
     out.push(Number.parseInt(digits, 16))
     i += 2
   }

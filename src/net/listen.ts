@@ -11,8 +11,10 @@ export interface ListenOptions {
   readonly addresses?: readonly string[]
   /** Listen on the loopback addresses only (PMCD_LOCAL). */
   readonly localOnly?: boolean
-  /** Path of the unix socket, which everybody may use. */
+  /** Path of the unix socket, which everybody may use unless it is private. */
   readonly socketPath?: string
+  /** Only this process's user may connect to the unix socket. */
+  readonly isPrivate?: boolean
   /** Connections the kernel keeps waiting; default 1024: a thousand may come at once. */
   readonly backlog?: number
   /** Pause before a port that is in use is tried again, four times; default 250 ms. */
@@ -126,7 +128,8 @@ function bind(target: Target, options: ListenOptions): Promise<Server> {
     server.once('error', reject)
     const listening = (): void => {
       try {
-        if (target.family === 'unix' && !isMainThread()) chmodSync(target.bind, 0o666)
+        if (target.family === 'unix' && !isMainThread())
+          chmodSync(target.bind, options.isPrivate ? 0o600 : 0o666)
       } catch (error) {
         server.close()
         reject(error)
@@ -141,7 +144,9 @@ function bind(target: Target, options: ListenOptions): Promise<Server> {
     }
     const backlog = options.backlog ?? 1024
     if (target.family === 'unix')
-      withUmask(0o111, () => server.listen({ path: target.bind, backlog }, listening))
+      withUmask(options.isPrivate ? 0o177 : 0o111, () =>
+        server.listen({ path: target.bind, backlog }, listening),
+      )
     else
       server.listen(
         { host: target.bind, port: target.port, ipv6Only: target.family === 'ipv6', backlog },

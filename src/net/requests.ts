@@ -15,12 +15,16 @@ export interface RequestQueueOptions {
   readonly timeoutMs: number
   /** What an ERROR without an error as answer means: the agent's odd answer (PM_ERR_GENERIC), or a broken conversation. */
   readonly toleratesOddStatus: boolean
-  /** A PDU arrived that no request waits for; throws PcpError to end the connection. */
+  /** Is an ERROR with this status news that no request is answered with, whatever is under way? Default: none is. */
+  readonly isNews?: (status: number) => boolean
+  /** News, or a PDU that no request waits for, arrived; throws PcpError to end the connection. */
   readonly onUnsolicited: (pdu: Uint8Array) => void
 }
 
 /** A question and what goes with asking it. */
 export interface Request<T> extends Question<T> {
+  /** It is under way by itself: what comes after it waits for its reply, as it does for all before it. */
+  readonly isAlone?: boolean
   /** Called when its turn comes, before it is sent. */
   readonly prepare?: () => void
   /** Hears an ERROR with state bits, which precedes the reply. */
@@ -29,7 +33,7 @@ export interface Request<T> extends Question<T> {
   readonly onRefusal?: (status: number) => void
 }
 
-/** Something that is sent in its turn and not answered. */
+/** Something that is sent in its turn, when nothing is under way, and not answered. */
 export interface Notice {
   /** The client it is about. */
   readonly client: number
@@ -131,8 +135,8 @@ export class RequestQueue {
   }
 
   #startNext(): void {
-    const { depth, timeoutMs } = this.#options
-    while (this.#waiting.length > 0 && this.#sent.length < depth && this.#heldBy === undefined) {
+    const { timeoutMs } = this.#options
+    while (this.#heldBy === undefined && this.#waiting.length > 0 && this.#mayStart(this.#waiting[0]!)) {
       const item = this.#waiting.shift()!
       if (!('request' in item)) {
         item.send()
@@ -144,6 +148,13 @@ export class RequestQueue {
       this.#connection.send(item.request.pdu)
       if (timeoutMs > 0 && this.#timer === undefined) this.#arm(timeoutMs)
     }
+  }
+
+  #mayStart(item: Item): boolean {
+    const first = this.#sent[0]
+    if (first === undefined) return true
+    if (first.request.isAlone === true || !('request' in item) || item.request.isAlone === true) return false
+    return this.#sent.length < this.#options.depth
   }
 
   /** One timer serves all requests: it looks at the oldest. It does not keep the process alive, the socket does. */
@@ -193,7 +204,9 @@ export class RequestQueue {
 
   #receiveStatus(pending: Pending, status: number, pdu: Uint8Array): void {
     const { request } = pending
-    if (status > 0 && request.onState !== undefined && !this.#options.toleratesOddStatus) {
+    if (this.#options.isNews?.(status) === true) {
+      this.#options.onUnsolicited(pdu)
+    } else if (status > 0 && request.onState !== undefined && !this.#options.toleratesOddStatus) {
       request.onState(status)
     } else if (status < 0) {
       request.onRefusal?.(status)

@@ -33,7 +33,7 @@ export class Attributes {
     const known = this.#open.get(path)
     if (known !== undefined) {
       const text = this.#readOpen(path, known)
-      if (text !== undefined) return text
+      if (text !== undefined || this.#open.has(path)) return text
     }
     if (this.#missing.has(path) && !existsSync(rooted(this.#root, path))) return undefined
     return this.#readClosed(path)
@@ -60,13 +60,20 @@ export class Attributes {
 
   /** undefined, and the descriptor closed, when the device is gone or has nothing to say. */
   #readOpen(path: string, fd: number): string | undefined {
+    // Some devices refuse an attribute each time (the speed of a loopback): where from is of no use, and costs three quarters.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     try {
       const size = readSync(fd, this.#page, 0, PAGE, 0)
       return size < PAGE ? decodeText(this.#page, 0, size).trim() : readAttribute(this.#root, path)
-    } catch {
+    } catch (error) {
+      // EINVAL: not now. Only what is gone (ENODEV) must be opened again.
+      if ((error as NodeJS.ErrnoException).code === 'EINVAL') return undefined
       this.#open.delete(path)
       closeSync(fd)
       return undefined
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Small files that are read again and again: /proc, /sys. Synchronous, because the kernel answers at once. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync, read, readSync } from 'node:fs'
 import { ascii, Scanner } from '../base/scan.ts'
 import { decodeText } from '../base/text.ts'
 
@@ -21,10 +21,25 @@ export class ProcFile {
   #onDisk = false
   #buffer: Uint8Array = new Uint8Array(FIRST_SIZE)
   readonly #scanner: Scanner = new Scanner()
+  /** What `scanLater` reads into, and through: a descriptor that must not be closed before it has finished. */
+  #later: Uint8Array = new Uint8Array(0)
+  #busy = -1
+  #closesLater = false
+  /** Why it could not be opened, while there is no such file: an exception costs ten times as much as the question. */
+  #absent: unknown
 
   /** `root` is '/' except in tests; `path` is absolute: '/proc/stat'. Nothing is opened before the first reading. */
   constructor(root: string, path: string) {
     this.path = rooted(root, path)
+  }
+
+  /** Opens it while this process still may, as root before it becomes somebody else. What fails is told by the first reading. */
+  prepare(): void {
+    try {
+      if (this.#fd < 0) this.#open()
+    } catch {
+      // absent, or somebody else's: nobody has asked for it yet
+    }
   }
 
   /** The content now. Borrowed until the next reading. Throws Node's error (ENOENT, EACCES, ENODEV...) with the path. */
@@ -37,6 +52,42 @@ export class ProcFile {
   scan(): Scanner {
     const size = this.#readAll()
     return this.#scanner.reset(this.#buffer, size)
+  }
+
+  /**
+   * As `scan`, read by another thread, for files the kernel takes milliseconds for. Borrowed until the next call, which
+   * must not come before this one is settled; `scan` and the others may be called meanwhile. Rejects as `scan` throws.
+   */
+  async scanLater(): Promise<Scanner> {
+    this.#closeReplaced()
+    if (this.#fd < 0) this.#open()
+    if (this.#later.length === 0) this.#later = new Uint8Array(FIRST_SIZE)
+    const fd = this.#fd
+    this.#busy = fd
+    let size = 0
+    try {
+      for (;;) {
+        const got = await this.#readPart(fd, size)
+        if (got === 0) return new Scanner(this.#later, size)
+        size += got
+        if (size === this.#later.length) this.#later = grown(this.#later, this.path)
+      }
+    } catch (error) {
+      throw withPath(error, this.path)
+    } finally {
+      this.#busy = -1
+      if (this.#closesLater) closeSync(fd)
+      this.#closesLater = false
+    }
+  }
+
+  #readPart(fd: number, at: number): Promise<number> {
+    const buffer = this.#later
+    return new Promise((resolve, reject) => {
+      read(fd, buffer, at, buffer.length - at, at, (error, got) =>
+        error === null ? resolve(got) : reject(error),
+      )
+    })
   }
 
   /** The content now as UTF-8 text. */
@@ -52,12 +103,17 @@ export class ProcFile {
   /** Closes the descriptor; a later reading opens it again. */
   close(): void {
     if (this.#fd < 0) return
-    closeSync(this.#fd)
+    if (this.#fd === this.#busy) this.#closesLater = true
+    else closeSync(this.#fd)
     this.#fd = -1
   }
 
-  #readAll(): number {
+  #closeReplaced(): void {
     if (this.#fd >= 0 && this.#onDisk && fstatSync(this.#fd).nlink === 0) this.close()
+  }
+
+  #readAll(): number {
+    this.#closeReplaced()
     if (this.#fd >= 0) {
       try {
         return this.#readOpen()
@@ -65,14 +121,25 @@ export class ProcFile {
         this.close() // what the descriptor stood for is gone: the path may name something new
       }
     }
-    this.#fd = openSync(this.path, 'r')
     try {
-      this.#onDisk = fstatSync(this.#fd).blocks > 0
+      this.#open()
       return this.#readOpen()
     } catch (error) {
       this.close()
       throw withPath(error, this.path)
     }
+  }
+
+  #open(): void {
+    if (this.#absent !== undefined && !existsSync(this.path)) throw this.#absent
+    this.#absent = undefined
+    try {
+      this.#fd = openSync(this.path, 'r')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') this.#absent = error
+      throw error
+    }
+    this.#onDisk = fstatSync(this.#fd).blocks > 0
   }
 
   #readOpen(): number {

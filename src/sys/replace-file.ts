@@ -22,12 +22,12 @@ export interface ReplaceOptions {
 }
 
 /**
- * Writes a text to a file, through a temporary file beside it. A symbolic link stays, and what it points to is replaced;
+ * Writes a text, or bytes, to a file, through a temporary file beside it. A symbolic link stays, and what it points to is replaced;
  * devices and pipes are written to. Throws Node's error; the old file is then unharmed and nothing is left behind.
  */
-export function replaceFile(path: string, text: string, options: ReplaceOptions = {}): void {
+export function replaceFile(path: string, text: string | Uint8Array, options: ReplaceOptions = {}): void {
   const old = statIfPresent(path)
-  const bytes = encodeText(text)
+  const bytes = typeof text === 'string' ? encodeText(text) : text
   if (old !== undefined && !old.isFile()) {
     writeFileSync(path, bytes)
     return

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { PcpError } from '../../src/model/errors.ts'
-import { formatHostSpec, hostAttr, parseHostSpec } from '../../src/net/host-spec.ts'
+import { formatHostSpec, hostAttr, parseHostSpec, showHostSpec } from '../../src/net/host-spec.ts'
 
 interface Case {
   readonly spec: string
@@ -65,4 +65,14 @@ test('the environment gives the default socket, and the last attribute wins', ()
 
 test('names of Object.prototype are no attributes', () => {
   expect(parseHostSpec('h?constructor=1&toString&__proto__=2').attrs).toEqual([])
+})
+
+test('passwords are not shown', () => {
+  expect(showHostSpec('pcps://h:1@p?user=me&password=se%20cret&container=c')).toBe(
+    'pcps://h:1@p?user=me&password=***&container=c',
+  )
+  expect(showHostSpec('h?pass=x')).toBe('h?pass=***')
+  expect(showHostSpec('password=no?username=password')).toBe('password=no?username=password')
+  expect(() => parseHostSpec('h:x?password=secret')).toThrow('h:x?password=***\n  ^ -- non-numeric port\n')
+  expect(() => parseHostSpec('h?password=secret%zz')).toThrow(/^(?!.*secret)/)
 })

@@ -20,6 +20,16 @@ afterEach(() => {
 
 const write = (text: string | Uint8Array): void => writeFileSync(join(root, 'proc/x'), text)
 
+test('what was opened beforehand stays open; what could not be is opened by the first reading', () => {
+  file.prepare()
+  expect(() => file.text()).toThrow('ENOENT')
+  write('first')
+  file.prepare()
+  renameSync(join(root, 'proc/x'), join(root, 'proc/y'))
+  write('second')
+  expect(file.text()).toBe('first')
+})
+
 test('reads the content as it is now, each time', () => {
   write('one\n')
   expect(file.text()).toBe('one\n')

@@ -1,48 +1,65 @@
-/** What authors of agents may rely on, as types. */
+/** What users of pcp-ts/pmda may rely on, as types. Checked by the compiler; running it only proves that names exist. */
 import { expectTypeOf, test } from 'vitest'
 import {
   type AgentDefinition,
   type AgentSource,
-  type AgentSpec,
+  type Ask,
+  askService,
+  type BackgroundReading,
+  type CachedInstance,
+  ChildFeed,
+  cacheDir,
   defineAgent,
-  type MetricSpec,
+  type EventQueue,
+  type GivenOptions,
+  InstanceCache,
+  LogTail,
   openAgent,
+  type PcpError,
+  Rates,
+  type Reading,
+  type Refreshable,
   runDaemon,
-  type SemName,
-  type TypeName,
+  runProgram,
+  type Sample,
+  SocketFeed,
+  snapshotFile,
+  WorkerReader,
 } from '../../src/pmda/index.ts'
 
-const jobs: string[] = []
-
-test('an agent is a table', () => {
-  const agent = defineAgent({
-    name: 'queue',
-    domain: 400,
-    metrics: {
-      'queue.depth': {
-        item: 0,
-        type: 'u32',
-        sem: 'instant',
-        units: 'count',
-        help: 'Jobs waiting',
-        value: () => jobs.length,
-      },
-    },
-  })
-  expectTypeOf(agent).toEqualTypeOf<AgentDefinition>()
-  expectTypeOf(openAgent).toBeCallableWith(agent)
-  expectTypeOf(openAgent).returns.toExtend<AgentSource>()
-  expectTypeOf(runDaemon).toBeCallableWith(agent)
-  expectTypeOf(runDaemon).toBeCallableWith(async () => agent)
+test('an agent is a table, or a function that makes one', () => {
+  expectTypeOf(defineAgent).returns.toEqualTypeOf<AgentDefinition>()
+  expectTypeOf(openAgent).returns.toEqualTypeOf<AgentSource>()
+  expectTypeOf(runDaemon).parameter(0).toEqualTypeOf<AgentDefinition | (() => Promise<AgentDefinition>)>()
+  expectTypeOf<Sample>().toEqualTypeOf<number | bigint | string | Uint8Array | PcpError | undefined>()
+  expectTypeOf<GivenOptions>().toEqualTypeOf<Readonly<Record<string, string | true>>>()
 })
 
-test('types and semantics are words', () => {
-  expectTypeOf<'u32' | 'string' | 'double'>().toExtend<TypeName>()
-  expectTypeOf<'unsigned'>().not.toExtend<TypeName>()
-  expectTypeOf<'counter' | 'instant' | 'discrete'>().toEqualTypeOf<SemName>()
+test('whatever refreshes may be the reading of a metric', () => {
+  expectTypeOf<Reading<number>>().toExtend<Refreshable>()
+  expectTypeOf<BackgroundReading<string>>().toExtend<Refreshable>()
+  expectTypeOf(snapshotFile<number[]>).returns.toEqualTypeOf<Reading<number[]>>()
+  expectTypeOf(WorkerReader<number>)
+    .instance.toHaveProperty('read')
+    .returns.resolves.toEqualTypeOf<number>()
 })
 
-test('a metric without help, or an agent without name, does not compile', () => {
-  expectTypeOf<{ item: 0; type: 'u32'; sem: 'instant'; units: 'count' }>().not.toExtend<MetricSpec>()
-  expectTypeOf<{ domain: 400; metrics: Record<string, never> }>().not.toExtend<AgentSpec>()
+test('instances keep what the agent gives them', () => {
+  expectTypeOf<InstanceCache<Date>['get']>().returns.toEqualTypeOf<CachedInstance<Date> | undefined>()
+  expectTypeOf(new InstanceCache({ domain: 1, serial: 0 })).toEqualTypeOf<InstanceCache>()
+  expectTypeOf(cacheDir).returns.toBeString()
+  expectTypeOf(new Rates<string>().get).parameter(0).toBeString()
+})
+
+test('events are fetched with the question that asks for them', () => {
+  expectTypeOf<EventQueue<string>['append']>().parameter(0).toBeString()
+  expectTypeOf<EventQueue<string>['records']>().parameters.toEqualTypeOf<[Ask]>()
+})
+
+test('data comes as lines, or as a text', () => {
+  expectTypeOf(LogTail).constructorParameters.toHaveProperty('0')
+  expectTypeOf(ChildFeed).instance.toHaveProperty('start')
+  expectTypeOf(SocketFeed).instance.toHaveProperty('start')
+  expectTypeOf(runProgram).returns.resolves.toBeString()
+  expectTypeOf(askService).returns.resolves.toBeString()
 })

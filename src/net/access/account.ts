@@ -1,7 +1,6 @@
 /** The account a server runs as once it serves. pmcd(1) -U, -F, pmlogger(1) -U */
 import { PcpError } from '../../model/errors.ts'
 import type { Variables } from '../../sys/config.ts'
-import type { Log } from '../../sys/log.ts'
 import { type Accounts, openAccounts } from '../../sys/native/accounts.ts'
 
 /** Whom to become. */
@@ -13,13 +12,12 @@ export interface Account {
 
 /**
  * The account of a service that root starts: the one asked for, else PCP_USER. Undefined when nothing is to be changed:
- * somebody else starts it, nobody is named, or the installation's own account does not exist. EINVAL when the one asked
- * for does not exist.
+ * somebody else starts it, or nobody is named. EINVAL when the one named does not exist: going on as root would give a
+ * service more rights than its configuration says.
  */
 export function serviceAccount(
   asked: string | undefined,
   variables: Variables,
-  log: Log,
   accounts: Pick<Accounts, 'userId' | 'firstGroupOf'> = openAccounts(),
   ownUid: number | undefined = process.geteuid?.(),
 ): Account | undefined {
@@ -28,10 +26,9 @@ export function serviceAccount(
   const uid = accounts.userId(name)
   const gid = accounts.firstGroupOf(name)
   if (uid !== undefined && gid !== undefined) return uid === 0 ? undefined : { name, uid, gid }
-  const problem = `There is no user "${name}" to run as`
-  if (asked !== undefined) throw new PcpError('EINVAL', `${problem}: give -U a user that exists`)
-  log.notice('warning', `${problem}: pmcd goes on as root`)
-  return undefined
+  const remedy =
+    asked === undefined ? 'create PCP_USER of pcp.conf, or give -U a user' : 'give -U a user that exists'
+  throw new PcpError('EINVAL', `There is no user "${name}" to run as: ${remedy}`)
 }
 
 /** Gives up being root, for good: agents started from now on run as the account as well. */

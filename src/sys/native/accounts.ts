@@ -18,6 +18,14 @@ export interface Accounts {
   membersOf(group: string): readonly number[]
 }
 
+/** The other way round. */
+export interface AccountNames {
+  /** Name of a user; undefined when no user has that id. */
+  userName(id: number): string | undefined
+  /** Name of a group; undefined when no group has that id. */
+  groupName(id: number): string | undefined
+}
+
 /** Where the fallback looks. */
 export interface AccountFiles {
   readonly passwd: string
@@ -27,7 +35,10 @@ export interface AccountFiles {
 const FILES: AccountFiles = { passwd: '/etc/passwd', group: '/etc/group' }
 
 /** The accounts of this host. */
-export function openAccounts(load: LoadNative = loadNative, files: AccountFiles = FILES): Accounts {
+export function openAccounts(
+  load: LoadNative = loadNative,
+  files: AccountFiles = FILES,
+): Accounts & AccountNames {
   const calls = load()
   return calls === undefined ? accountsOfFiles(files) : accountsOfSystem(calls)
 }
@@ -36,7 +47,7 @@ export function openAccounts(load: LoadNative = loadNative, files: AccountFiles 
 const GROUP_AFTER_USER = 4
 
 /** struct passwd and struct group begin alike everywhere: name, password, ids; members follow the group's id. */
-function accountsOfSystem(calls: NativeCalls): Accounts {
+function accountsOfSystem(calls: NativeCalls): Accounts & AccountNames {
   const { pointerBytes } = calls
   const getpwnam = calls.bind('void *getpwnam(const char *name)')
   const getgrnam = calls.bind('void *getgrnam(const char *name)')
@@ -52,7 +63,15 @@ function accountsOfSystem(calls: NativeCalls): Accounts {
     wordOf(get, name, 2 * pointerBytes)
   const pointerAt = (address: bigint, offset: number): bigint =>
     BigInt((calls.read(address, offset, 'void *') as bigint | null) ?? 0)
+  const getpwuid = calls.bind('void *getpwuid(uint32_t id)')
+  const getgrgid = calls.bind('void *getgrgid(uint32_t id)')
+  const nameOf = (get: (id: number) => unknown, id: number): string | undefined => {
+    const entry = get(id)
+    return typeof entry === 'bigint' && entry !== 0n ? (calls.read(entry, 0, 'char *') as string) : undefined
+  }
   return {
+    userName: (id) => nameOf(getpwuid, id),
+    groupName: (id) => nameOf(getgrgid, id),
     userId: (name) => idOf(getpwnam, name),
     firstGroupOf: (user) => wordOf(getpwnam, user, 2 * pointerBytes + GROUP_AFTER_USER),
     groupId: (name) => idOf(getgrnam, name),
@@ -68,10 +87,12 @@ function accountsOfSystem(calls: NativeCalls): Accounts {
   }
 }
 
-function accountsOfFiles({ passwd, group }: AccountFiles): Accounts {
+function accountsOfFiles({ passwd, group }: AccountFiles): Accounts & AccountNames {
   const userId = (name: string): number | undefined => numberIn(entryIn(passwd, name)?.[2])
   return {
     userId,
+    userName: (id) => nameIn(passwd, id),
+    groupName: (id) => nameIn(group, id),
     firstGroupOf: (user) => numberIn(entryIn(passwd, user)?.[3]),
     groupId: (name) => numberIn(entryIn(group, name)?.[2]),
     membersOf: (name) => idsOf((entryIn(group, name)?.[3] ?? '').split(','), userId),
@@ -83,6 +104,15 @@ function entryIn(path: string, name: string): readonly string[] | undefined {
   for (const line of readText(path).split('\n')) {
     const fields = line.split(':')
     if (fields[0] === name && name !== '') return fields
+  }
+  return undefined
+}
+
+/** Name in the first line about an id. */
+function nameIn(path: string, id: number): string | undefined {
+  for (const line of readText(path).split('\n')) {
+    const [name, , number] = line.split(':')
+    if (number === String(id)) return name
   }
   return undefined
 }

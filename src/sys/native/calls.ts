@@ -55,8 +55,13 @@ function load(): Loaded {
     // In a CommonJS bundle the build puts the file's name in place of import.meta.url.
     const koffi = createRequire(import.meta.url)('koffi') as Koffi
     const library = koffi.load(null)
+    const bound = new Map<string, NativeFunction>()
     const calls: NativeCalls = {
-      bind: (declaration) => library.func(declaration),
+      bind(declaration) {
+        const known = bound.get(declaration) ?? library.func(declaration) // which takes a millisecond
+        bound.set(declaration, known)
+        return known
+      },
       errno: () => koffi.errno(),
       view: (address, bytes) => koffi.view(address, bytes),
       read: (address, offset, type) => koffi.decode(address, offset, type),

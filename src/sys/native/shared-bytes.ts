@@ -57,12 +57,18 @@ function mappingOf(calls: NativeCalls, fd: number, size: number, path: string): 
     refresh() {},
     flush() {},
     close() {
-      // Somebody may still have the array, so the addresses stay: zeros take the place of the file.
-      if (isOpen) mmap(address, size, PROT_READ_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
+      if (!isOpen) return
       isOpen = false
+      // Somebody may still have the array, so the addresses stay until nobody has: zeros take the place of the file.
+      mmap(address, size, PROT_READ_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
+      const munmap = calls.bind('int munmap(void *address, size_t bytes)')
+      forgotten.register(bytes.buffer, () => void munmap(address, size))
     },
   }
 }
+
+/** Gives addresses back once no array is there any more that could touch them. */
+const forgotten = new FinalizationRegistry<() => void>((unmap) => unmap())
 
 function copyOf(fd: number, size: number): SharedBytes {
   const bytes = new Uint8Array(size)

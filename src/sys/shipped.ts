@@ -1,0 +1,19 @@
+/** Files that this package ships in its `share` folder. */
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Folders between any program of ours, built or not, and the package's own. */
+const DEPTH = 6
+
+/** The path of something below `share`; undefined where the program stands alone, without its package. */
+export function shippedPath(name: string): string | undefined {
+  const here = import.meta.url // a path where this is bundled as CommonJS
+  let folder = dirname(here.startsWith('file:') ? fileURLToPath(here) : here)
+  for (let depth = 0; depth < DEPTH; depth++) {
+    const path = join(folder, 'share', name)
+    if (existsSync(path)) return path
+    folder = dirname(folder)
+  }
+  return undefined
+}
