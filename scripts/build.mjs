@@ -1,7 +1,7 @@
 /**
  * Builds what the package ships: bin/NAME for every tool (a few lines, and in bin/parts the tool itself and what it
  * imports on demand) and bin/pmdaNAME for every agent (one self-contained file each), their man pages and completion in
- * dist, and the library in dist (ESM, CommonJS, types). `--bin` builds the commands only.
+ * dist, the chart page in share/web, and the library in dist (ESM, CommonJS, types). `--bin` builds the commands only.
  */
 import {
   chmodSync,
@@ -19,6 +19,7 @@ import { install, packageBin, run, top } from './lib/run.mjs'
 install()
 const { build, transform } = await import('esbuild')
 const { generateToolDocuments } = await import('./gen-man.mjs')
+const { buildUi } = await import('./build-ui.mjs')
 const binOnly = process.argv.includes('--bin')
 
 /** Public entry points: name in package.json's exports to source file. */
@@ -29,7 +30,11 @@ const ENTRIES = {
   archive: 'archive.ts',
   derive: 'derive.ts',
   pmda: 'pmda/index.ts',
+  mmv: 'mmv/index.ts',
+  node: 'node/index.ts',
 }
+/** What importing alone has an effect of: apart from the others. */
+const REGISTER = { 'node-register': 'node/register.ts' }
 
 /** CommonJS has no import.meta.url: createRequire takes the file's name as well. */
 const cjs = { format: 'cjs', define: { 'import.meta.url': '__filename' } }
@@ -133,9 +138,9 @@ async function buildCommands() {
   mkdirSync(join(top, 'bin'), { recursive: true })
   // The package is ESM; its commands are CommonJS.
   writeFileSync(join(top, 'bin', 'package.json'), '{ "type": "commonjs" }\n')
-  const tools = TOOLS.map(({ name, file = name }) => [
+  const tools = TOOLS.map(({ name, file = name, hasOwnVersion }) => [
     name,
-    `import { main } from './tools/main.ts'\nvoid main(async () => (await import('${moduleOf('tools', file)}')).tool)\n`,
+    `import { main } from './tools/main.ts'\nvoid main(async () => (await import('${moduleOf('tools', file)}')).tool${hasOwnVersion ? ', { hasOwnVersion: true }' : ''})\n`,
   ])
   const daemons = AGENTS.map(({ name }) => [
     `pmda${name}`,
@@ -158,7 +163,10 @@ async function buildLibrary() {
     rmSync(join(dist, part), { recursive: true, force: true })
   await build({
     ...common,
-    entryPoints: Object.entries(ENTRIES).map(([out, file]) => ({ in: join('src', file), out })),
+    entryPoints: Object.entries({ ...ENTRIES, ...REGISTER }).map(([out, file]) => ({
+      in: join('src', file),
+      out,
+    })),
     outdir: join(dist, 'esm'),
     format: 'esm',
     keepNames: true, // users see class names in errors and in the console
@@ -185,6 +193,13 @@ async function buildLibrary() {
   await buildParts(parts, join(dist, 'cjs'), { keepNames: true }, 'agents')
   for (const name of names)
     writeFileSync(join(dist, 'cjs', `${name}.js`), `module.exports = require('./all.js').${name}\n`)
+  await build({
+    ...common,
+    entryPoints: Object.entries(REGISTER).map(([out, file]) => ({ in: join('src', file), out })),
+    outdir: join(dist, 'cjs'),
+    ...cjs,
+    keepNames: true,
+  })
   writeFileSync(join(dist, 'cjs', 'package.json'), '{ "type": "commonjs" }\n')
   if (run(packageBin('tsc'), ['-p', 'tsconfig.build.json']) !== 0) process.exit(1)
   cpSync(join(dist, 'types'), join(dist, 'types-cjs'), { recursive: true })
@@ -213,5 +228,5 @@ async function buildStart() {
   })
 }
 
-await Promise.all([buildCommands(), buildStart(), generateToolDocuments()])
+await Promise.all([buildCommands(), buildStart(), buildUi(), generateToolDocuments()])
 if (!binOnly) await buildLibrary()

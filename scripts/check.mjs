@@ -6,6 +6,7 @@ import { install, must, packageBin, top } from './lib/run.mjs'
 install()
 must(packageBin('biome'), ['check', '--error-on-warnings', '.'])
 must(packageBin('tsc'), ['-p', 'tsconfig.json'])
+must(packageBin('tsc'), ['-p', 'src/ui'])
 must(packageBin('vitest'), ['run', '--project', 'unit'])
 must(process.execPath, [join(top, 'scripts', 'build.mjs')])
 must(process.execPath, [join(top, 'scripts', 'bench.mjs'), 'start', '--runs', '8'])

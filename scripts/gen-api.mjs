@@ -16,6 +16,8 @@ const ENTRIES = {
   'pcp-ts/pmda': 'pmda/index.d.ts',
   'pcp-ts/archive': 'archive.d.ts',
   'pcp-ts/derive': 'derive.d.ts',
+  'pcp-ts/mmv': 'mmv/index.d.ts',
+  'pcp-ts/node': 'node/index.d.ts',
 }
 
 /** Names that a declaration file exports from others: name to file, and '*' for all of a file. */

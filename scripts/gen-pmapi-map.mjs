@@ -16,8 +16,8 @@ as all times have nanoseconds.
 `
 
 /** The page. */
-export function mapPage(rows) {
-  const lines = [HEAD]
+export function mapPage(rows, head = HEAD) {
+  const lines = [head]
   let isOpen = false
   for (const row of rows) {
     if (row.section !== undefined) {

@@ -10,6 +10,7 @@ const CONTENTS = `
 import { TOOLS } from './tools/registry.ts'
 export { manPage } from './tools/lib/man.ts'
 export { bashCompletion, zshCompletion } from './tools/lib/completion.ts'
+export { fishCompletion } from './tools/lib/fish-completion.ts'
 /** Every command but those that only scripts call; one with two names comes twice. */
 export const loadTools = () =>
   Promise.all(TOOLS.filter((row) => !row.isForScripts).map(async (row) => ({ ...(await row.load()), name: row.name })))
