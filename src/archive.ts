@@ -23,7 +23,7 @@ export { indom, PM_IN_NULL, PM_INDOM_NULL, pmid } from './model/ids.ts'
 export * from './model/types.ts'
 export { makeSet, makeSingular } from './model/value-writer.ts'
 export { type OpenArchiveOptions, openArchive } from './pmapi/archive.ts'
-export type { ArchiveControl, ArchiveRange } from './pmapi/archive-control.ts'
+export type { ArchiveControl, ArchiveRange, SampleRange } from './pmapi/archive-control.ts'
 export { archiveFiles } from './sys/archive-files.ts'
 export { type ArchiveOutputOptions, archiveOutput } from './sys/archive-output.ts'
 

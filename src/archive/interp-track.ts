@@ -124,6 +124,15 @@ export class Track {
     return t >= this.#lives.birth[slot]! && t <= this.#lives.death[slot]!
   }
 
+  /** The first moment from `moment` on at which an instance begins or ends to be. */
+  nextChange(moment: number): number {
+    let next = Number.POSITIVE_INFINITY
+    if (this.#lives === undefined) return next
+    for (const column of [this.#lives.birth, this.#lives.death])
+      for (const t of column) if (t * this.#sign >= moment && t * this.#sign < next) next = t * this.#sign
+    return next
+  }
+
   /** Moves what was ahead and has been reached by `moment` behind. */
   shift(moment: number): void {
     const { kind, at } = this.ahead

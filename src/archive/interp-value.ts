@@ -91,6 +91,14 @@ function between64({ prior, next, elapsed, span }: Between, out: Words): void {
 }
 
 function betweenU64({ prior, next, elapsed, span }: Between, wraps: boolean, out: Words): void {
+  const low = numberOf(PM_TYPE_U64, prior.high, prior.low)
+  const high = numberOf(PM_TYPE_U64, next.high, next.low)
+  if (Number.isSafeInteger(low) && Number.isSafeInteger(high) && (high >= low || !wraps)) {
+    const value = round(low + (elapsed * (high - low)) / span)
+    out.high = Math.floor(value / TWO_32) | 0
+    out.low = value | 0
+    return
+  }
   const [p, n] = [BigInt.asUintN(64, toBigint(prior)), BigInt.asUintN(64, toBigint(next))]
   const grew = n >= p || wraps
   const change = Number(BigInt.asUintN(64, grew ? n - p : p - n))
@@ -120,6 +128,24 @@ function doubleOf({ high, low }: Words): number {
   scratch.setInt32(0, high)
   scratch.setInt32(4, low)
   return scratch.getFloat64(0)
+}
+
+/** A value of a numeric type as a double, from its two words; integers beyond 2^53 are rounded. */
+export function numberOf(type: number, high: number, low: number): number {
+  switch (type) {
+    case PM_TYPE_U32:
+      return high >>> 0
+    case PM_TYPE_64:
+      return high * TWO_32 + (low >>> 0)
+    case PM_TYPE_U64:
+      return (high >>> 0) * TWO_32 + (low >>> 0)
+    case PM_TYPE_FLOAT:
+      return floatOf(high)
+    case PM_TYPE_DOUBLE:
+      return doubleOf({ high, low })
+    default:
+      return high
+  }
 }
 
 function toNumber({ high, low }: Words): number {

@@ -17,6 +17,7 @@ import { PM_SEM_COUNTER, PM_TYPE_32, PM_TYPE_DOUBLE } from '../model/types.ts'
 import { emptySet, type ValueSet } from '../model/values.ts'
 import type { Archive } from './archive.ts'
 import { type ValueRules, valuesAt } from './interp-result.ts'
+import { openStretch, type Stretch, stretchEnd } from './interp-stretch.ts'
 import { type Lives, type Place, Track } from './interp-track.ts'
 import { MarkFilter } from './mark-filter.ts'
 import { RecordReader } from './reader.ts'
@@ -63,6 +64,11 @@ export class Interpolator {
   #isStuck = false
   /** Moments of marks that were read and not yet passed. */
   #marksAhead: number[] = []
+  /** Up to here, without it, the same observations decide about all values of `#calmIds`. */
+  #calmUntil = Number.NEGATIVE_INFINITY
+  #calmIds: readonly Pmid[] = []
+  /** Opened when the first moment of such a stretch comes. */
+  #calm: Stretch[] | undefined
 
   constructor(archive: Archive, options: InterpolationOptions) {
     this.#archive = archive
@@ -76,17 +82,34 @@ export class Interpolator {
     this.#subjects.clear()
     this.#pending = undefined
     this.#marksAhead = []
+    this.#calmUntil = Number.NEGATIVE_INFINITY
   }
 
-  /** Values of metrics at a time, coming from earlier times or, with `sign` -1, from later ones. PM_ERR_LOGREC for a damaged record. */
-  at(time: Timestamp, sign: 1 | -1, ids: readonly Pmid[], profile: Profile): ValueSet[] {
+  /**
+   * Values of metrics at a time, coming from earlier times or, with `sign` -1, from later ones. With `reuses` they are good until the next
+   * ones are asked for. PM_ERR_LOGREC for a damaged record.
+   */
+  at(time: Timestamp, sign: 1 | -1, ids: readonly Pmid[], profile: Profile, reuses = false): ValueSet[] {
     const moment = this.#seconds(time) * sign
+    if (
+      moment < this.#calmUntil &&
+      moment >= this.#before &&
+      sign === this.#sign &&
+      this.#isCalm(ids, profile)
+    ) {
+      this.#before = moment
+      this.#calm ??= this.#stretches(ids, moment, reuses)
+      return this.#calm.map((stretch) => stretch(moment))
+    }
     if (sign !== this.#sign || !(moment >= this.#before) || profile !== this.#profile) this.forget()
     this.#sign = sign
     this.#profile = profile
     try {
       const subjects = this.#subjectsOf(time, moment, ids)
       const crossed = this.#crossed(moment)
+      this.#calmUntil = crossed ? Number.NEGATIVE_INFINITY : this.#calmEnd(moment, subjects)
+      if (this.#calmUntil > moment) this.#calmIds = [...ids]
+      this.#calm = undefined
       this.#before = moment
       const sets = new Map(
         subjects.map((subject) => [subject.track.desc.pmid, this.#values(subject, moment, crossed)]),
@@ -96,6 +119,33 @@ export class Interpolator {
       this.forget()
       throw error
     }
+  }
+
+  #isCalm(ids: readonly Pmid[], profile: Profile): boolean {
+    const known = this.#calmIds
+    if (profile !== this.#profile || ids.length !== known.length) return false
+    for (let i = 0; i < ids.length; i++) if (ids[i] !== known[i]) return false
+    return true
+  }
+
+  /** Up to which moment the same observations decide; not worth knowing where the next record comes before the next moment. */
+  #calmEnd(moment: number, subjects: readonly Subject[]): number {
+    const next = this.#pending === undefined ? Number.NaN : this.#seconds(this.#pending)
+    if (this.#sign < 0 || !(next > moment + (moment - this.#before))) return Number.NEGATIVE_INFINITY
+    let end = next
+    for (const at of this.#marksAhead) end = Math.min(end, at)
+    for (const { track } of subjects) end = Math.min(end, stretchEnd(track, moment, this.#options))
+    return end
+  }
+
+  #stretches(ids: readonly Pmid[], moment: number, reuses: boolean): Stretch[] {
+    return ids.map((id) => {
+      const subject = this.#subjects.get(id)
+      if (subject !== undefined)
+        return openStretch(subject.track, moment, subject.slots, this.#options, reuses)
+      const none = emptySet(id, this.#refusal(id))
+      return () => none
+    })
   }
 
   #refusal(id: Pmid): number {

@@ -98,9 +98,12 @@ export class ArchiveSource implements MetricSource {
     return { timestamp: record.timestamp(), changes: 0, sets: found.map((s) => record.toSet(s)) }
   }
 
-  /** See `MetricSource.fetch`, without waiting. PM_ERR_EOL, PM_ERR_LOGREC. @see pmFetch(3) */
-  fetchNow(ids: readonly Pmid[], profile: Profile = ALL_INSTANCES): FetchResult {
-    if (this.#mode === 'interpolate') return this.#interpolate(ids, profile)
+  /**
+   * See `MetricSource.fetch`, without waiting. With `reuses` interpolated values are good until the next fetch. PM_ERR_EOL, PM_ERR_LOGREC.
+   * @see pmFetch(3)
+   */
+  fetchNow(ids: readonly Pmid[], profile: Profile = ALL_INSTANCES, reuses = false): FetchResult {
+    if (this.#mode === 'interpolate') return this.#interpolate(ids, profile, reuses)
     const recorded = ids.filter((id) => !this.#isSynthetic(id))
     const record = this.#nextRecord((candidate) => candidate.count > 0 && hasAny(candidate, recorded))
     const sets = ids.map((id) => {
@@ -151,12 +154,12 @@ export class ArchiveSource implements MetricSource {
     reader.seek(this.#origin, direction)
   }
 
-  #interpolate(ids: readonly Pmid[], profile: Profile): FetchResult {
+  #interpolate(ids: readonly Pmid[], profile: Profile, reuses: boolean): FetchResult {
     const timestamp = this.#origin
     this.#origin = moved(timestamp, this.#stepSec)
     this.#checkInside(secondsBetween(this.archive.start, timestamp))
     const sign = this.#stepSec > 0 ? 1 : -1
-    return { timestamp, changes: 0, sets: this.#interpolator.at(timestamp, sign, ids, profile) }
+    return { timestamp, changes: 0, sets: this.#interpolator.at(timestamp, sign, ids, profile, reuses) }
   }
 
   /** PM_ERR_EOL outside the archive. A moment just behind the end passes when the end has been reached before. */

@@ -18,6 +18,12 @@ export interface ArchiveRange {
   readonly backward?: boolean
 }
 
+/** Which moments to interpolate at. */
+export interface SampleRange extends ArchiveRange {
+  /** Each result is good until the next one is asked for, which may use its memory again; default: for ever. */
+  readonly isPassing?: boolean
+}
+
 /**
  * The archive behind a context. Everything here answers at once, as archives are files; a damaged record throws
  * PM_ERR_LOGREC from whatever had to read it.
@@ -55,7 +61,7 @@ export interface ArchiveControl {
    * Values computed at every `stepSec` of a range; the context's own position stays where it is. Of recorded metrics: PM_ERR_PMID_LOG
    * for a derived one, which `Context.sample`, `table` and `fetch` have values of.
    */
-  samples(ids: readonly Pmid[], stepSec: number, range?: ArchiveRange): IterableIterator<FetchResult>
+  samples(ids: readonly Pmid[], stepSec: number, range?: SampleRange): IterableIterator<FetchResult>
   /**
    * All values of some recorded metrics as columns of times and numbers, in one pass over the records. PM_ERR_PMID_LOG for a metric
    * that is not there, or derived; PM_ERR_TYPE for one whose values are no numbers.

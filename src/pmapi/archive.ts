@@ -7,6 +7,7 @@ import type { Timestamp } from '../base/timestamp.ts'
 import { isDerivedPmid } from '../derive/definitions.ts'
 import { isError, PcpError } from '../model/errors.ts'
 import { type Pmid, pmidStr } from '../model/ids.ts'
+import { ALL_INSTANCES } from '../model/profile.ts'
 import type { MetricSource } from '../model/source.ts'
 import type { FetchResult } from '../model/values.ts'
 import { Pmns } from '../pmns/tree.ts'
@@ -21,7 +22,7 @@ import { withLocalNames } from './local-names.ts'
 
 /** How to open archives. */
 export interface OpenArchiveOptions {
-  /** Default: the environment of this process. PCP_COUNTER_WRAP and PCP_IGNORE_MARK_RECORDS are looked at. */
+  /** Default: the environment of this process. PCP_COUNTER_WRAP, PCP_IGNORE_MARK_RECORDS and PCP_INTERP_EARLIER are looked at. */
   readonly env?: Readonly<Record<string, string | undefined>>
   /** Take metric names from here instead of from the archive. */
   readonly names?: Pmns
@@ -29,7 +30,7 @@ export interface OpenArchiveOptions {
   readonly files?: ArchiveFiles
   /** Accept archives whose label has feature bits that are not known. */
   readonly anyFeatures?: boolean
-  /** Between two observations of a number that is no counter: the nearer one (default), or, as before PCP 6.3.2, the earlier one. */
+  /** Between two observations of a number that is no counter: the nearer one, or, as before PCP 6.3.2, the earlier one; default: the nearer one unless PCP_INTERP_EARLIER is set. */
   readonly nearest?: boolean
   /** Hears about archives of a list that are left out, and about records lost to damage. */
   readonly onWarning?: (warning: PcpError) => void
@@ -69,7 +70,7 @@ function sourceRules({ env = process.env, nearest }: OpenArchiveOptions): Archiv
   const ignored = env['PCP_IGNORE_MARK_RECORDS']
   return {
     counterWrap: env['PCP_COUNTER_WRAP'] !== undefined,
-    ...(nearest === undefined ? {} : { nearest }),
+    nearest: nearest ?? env['PCP_INTERP_EARLIER'] === undefined,
     ...(ignored === undefined ? {} : { ignoreMarksSec: secondsIn(ignored) }),
   }
 }
@@ -166,7 +167,7 @@ function controlOf(source: ArchiveSource): ArchiveControl {
       const other = source.dup()
       const { from, isWithin } = boundsOf(range, archive.start, end)
       other.setMode('interpolate', from, range.backward === true ? -stepSec : stepSec)
-      return until(isWithin, () => other.fetchNow(ids))
+      return until(isWithin, () => other.fetchNow(ids, ALL_INSTANCES, range.isPassing === true))
     },
     scan: (ids, options) => {
       insistOnRecorded(ids)

@@ -89,7 +89,7 @@ export { clockStamp, clockStampNanos, ctime, fromSeconds, intervalStr } from '..
 export { parseTimeWindow, type TimeWindow, type WindowContext, type WindowTexts } from '../time/window.ts'
 export { type LocalTime, localTime, newZone, UTC, type Zone } from '../time/zone.ts'
 export { type OpenArchiveOptions, openArchive } from './archive.ts'
-export type { ArchiveControl, ArchiveRange } from './archive-control.ts'
+export type { ArchiveControl, ArchiveRange, SampleRange } from './archive-control.ts'
 export type { Clock } from './clock.ts'
 export { type ConnectOptions, connect } from './connect.ts'
 export { type CallOptions, Context, type ContextOptions, type TextOptions } from './context.ts'

@@ -21,7 +21,10 @@ export interface ParseOptions {
   readonly file?: string
   /** Refuse two names for one PMID; dynamic roots are exempt. */
   readonly unique?: boolean
-  /** A text without group `root` is the subtree that its first group names: the non-leaves above it are made. */
+  /**
+   * A text without group `root` is the subtree that its first group names: the non-leaves above it are made. It may also be
+   * one name with its PMID and no group at all, as the root of dynamic names is.
+   */
   readonly subtree?: boolean
 }
 
@@ -74,6 +77,8 @@ const PATH = /^[A-Za-z][A-Za-z0-9_.]*$/
 const ID = /^[0-9*][0-9*:]*$/
 const BLANKS = /[ \t\r\v\f]+/g
 const MARKER = /^#[ \t]*(\d+)(?:[ \t]+"([^"]*)")?/
+/** Nothing but one name, with those above it, and its PMID. */
+const LONE_ENTRY = /^((?:\s|#.*\n)*)(?:([A-Za-z][\w.]*)\.)?([A-Za-z]\w*[ \t]+\d[\d \t:*]*?)\s*$/
 
 /**
  * Reads a name space without preprocessing it. Never throws: reading stops at the first syntax error, whose
@@ -82,10 +87,16 @@ const MARKER = /^#[ \t]*(\d+)(?:[ \t]+"([^"]*)")?/
 export function parsePmns(text: string, options: ParseOptions = {}): ParsedPmns {
   const diagnostics: PmnsDiagnostic[] = []
   const file = options.file ?? ''
-  const read = readGroups(text, file, diagnostics)
+  const whole = options.subtree === true ? text.replace(LONE_ENTRY, inGroup) : text
+  const read = readGroups(whole, file, diagnostics)
   const groups = options.subtree === true ? hang(read) : read
   const pmns = diagnostics.length === 0 ? link(groups, file, options.unique ?? false, diagnostics) : undefined
   return pmns === undefined || diagnostics.length > 0 ? { diagnostics } : { pmns, diagnostics }
+}
+
+/** A lone entry in the group that it belongs to. */
+function inGroup(_all: string, before: string, above: string | undefined, entry: string): string {
+  return `${before}${above ?? 'root'} { ${entry} }`
 }
 
 /** A diagnostic as PCP prints it: one line, the source and a caret when there are some; ends with a newline. */

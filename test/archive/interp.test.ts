@@ -17,6 +17,7 @@ const TYPE_32 = 0
 const TYPE_U32 = 1
 const TYPE_64 = 2
 const TYPE_U64 = 3
+const TYPE_FLOAT = 4
 const TYPE_DOUBLE = 5
 const TYPE_STRING = 6
 
@@ -359,6 +360,75 @@ test('forwards, backwards and one by one give the same, for metrics asked for to
     ),
     { numRuns: 60 },
   )
+})
+
+test('small steps give what is given when every moment is looked up anew, for all types, also when memory is used again', () => {
+  const types = [TYPE_32, TYPE_U32, TYPE_64, TYPE_U64, TYPE_FLOAT, TYPE_DOUBLE]
+  const steps = fc.array(
+    fc.record({
+      gap: fc.integer({ min: 1, max: 20 }),
+      kind: fc.integer({ min: 0, max: 9 }),
+      by: fc.integer({ min: -3, max: 90 }),
+    }),
+    { minLength: 3, maxLength: 30 },
+  )
+  let compared = 0
+  fc.assert(
+    fc.property(
+      steps,
+      fc.constantFrom(COUNTER, INSTANT, DISCRETE),
+      fc.double({ min: 0.2, max: 9, noNaN: true }),
+      fc.boolean(),
+      fc.boolean(),
+      (all, sem, step, reuses, counterWrap) => {
+        let time = 0
+        let value = 1000
+        const records = all.map(({ gap, kind, by }) => {
+          time += gap
+          value += by
+          if (kind === 0) return mark(3, time)
+          return result(
+            3,
+            time,
+            ...types.map((type, i) => {
+              const number = type === TYPE_64 || type === TYPE_U64 ? BigInt(value) * 0x1_0000_0001n : value
+              return {
+                pmid: i + 1,
+                type,
+                values: [[1, number], ...(kind < 5 ? [[2, number] as const] : [])] as const,
+              }
+            }),
+          )
+        })
+        const meta = [
+          indom(3, 0, 5, [
+            [1, 'a'],
+            [2, 'b'],
+          ]),
+          ...types.map((type, i) => desc({ pmid: i + 1, type, sem, indom: 5 }, `m${i}`)),
+        ]
+        const ids = types.map((_, i) => i + 1)
+        const inOneGo = open({ meta, volumes: [records] }, { counterWrap })
+        const anew = open({ meta, volumes: [records] }, { counterWrap })
+        for (const source of [inOneGo, anew]) source.setMode('interpolate', at(0), step)
+        const shown = (source: ArchiveSource, asked: readonly number[]): string =>
+          JSON.stringify(
+            source
+              .fetchNow(asked, ALL_INSTANCES, reuses)
+              .sets.toSorted((a, b) => a.pmid - b.pmid)
+              .map((set, i) => valuesOf(set, types[i]!)),
+            (_, each) => (typeof each === 'bigint' ? `${each}n` : each),
+          )
+        for (let n = 0; n * step < time; n++) {
+          // Another order of metrics each time: nothing is taken for granted.
+          expect(shown(inOneGo, ids)).toBe(shown(anew, n % 2 === 0 ? ids : ids.toReversed()))
+          compared += ids.length
+        }
+      },
+    ),
+    { numRuns: 25 },
+  )
+  console.log(`interpolation in small steps: ${compared} value sets compared`)
 })
 
 test('interpolated counters stay between their neighbours', () => {

@@ -96,6 +96,13 @@ describe('a subtree', () => {
     return pmns?.traverse() ?? diagnostics.map(({ message }) => message)
   }
 
+  test('may be one name with its PMID, on its own', () => {
+    const text = (source: string): string => parsePmns(source, { subtree: true }).pmns!.toString()
+    expect(text('# 1 "trivial"\n\ntrivial 250:*:*\n')).toEqual(text('root { trivial 250:*:* }'))
+    expect(text('a.b.c  1 : 2 : 3')).toEqual(text('a.b { c 1:2:3 }'))
+    expect(parsePmns('a 1:2:3 b 1:2:4', { subtree: true }).diagnostics).toHaveLength(1)
+  })
+
   test('hangs where its first group says', () => {
     expect(names('a.b {\n\tc\t1:2:3\n\td\n}\na.b.d {\n\te 1:2:4\n}\n')).toEqual(['a.b.c', 'a.b.d.e'])
   })

@@ -42,6 +42,13 @@ export class WrittenMetadata {
   readonly descs: Set<Pmid> = new Set()
   readonly texts: Set<string> = new Set()
   readonly labels: Map<string, RawLabels> = new Map()
+  readonly instances: Map<Indom, WrittenInstances> = new Map()
+}
+
+interface WrittenInstances {
+  readonly time: Timestamp
+  readonly ids: readonly number[]
+  readonly names: readonly string[]
 }
 
 interface MetricState {
@@ -127,6 +134,11 @@ export class MetadataCopy {
     this.#snapshots.set(indom, snapshot)
     const ids = Array.from(snapshot.ids)
     const names = ids.map((_, i) => snapshot.name(i))
+    // Archives that overlap may both say the same of the same time.
+    const last = this.#written.instances.get(indom)
+    const now = { time, ids, names }
+    if (last !== undefined && sameInstances(last, now)) return
+    this.#written.instances.set(indom, now)
     // Where the input says once more that nothing changed, so does the output.
     writer.instances(time, indom, ids, names, true)
   }
@@ -165,6 +177,14 @@ export class MetadataCopy {
         if (metric.change !== this.#change) this.#prepare(writer, record.timestamp(), metric, false)
       }
   }
+}
+
+function sameInstances(a: WrittenInstances, b: WrittenInstances): boolean {
+  return (
+    compareTimes(a.time, b.time) === 0 &&
+    a.ids.length === b.ids.length &&
+    a.ids.every((id, i) => id === b.ids[i] && a.names[i] === b.names[i])
+  )
 }
 
 /** PMIDs of the parameters in one value; none where it is damaged: it is copied as it is all the same. */

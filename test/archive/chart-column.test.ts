@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { ChartColumn } from '../../src/archive/chart-column.ts'
+import { PM_SEM_COUNTER, PM_SEM_INSTANT } from '../../src/model/types.ts'
+
+const WINDOW = { start: 100, finish: 200, points: 10 }
+
+test('a counter becomes change a second, from the last value before the window on', () => {
+  const column = new ChartColumn(WINDOW, { sem: PM_SEM_COUNTER, factor: 0.001, raw: false })
+  column.add(90, 0)
+  column.add(100, 10_000)
+  column.add(110, 30_000)
+  expect(column.finish()).toEqual({ times: [100, 110], values: [1, 2] })
+})
+
+test('nothing is concluded across a mark, or where a counter went back', () => {
+  const column = new ChartColumn(WINDOW, { sem: PM_SEM_COUNTER, factor: 1, raw: false })
+  column.add(100, 50)
+  column.add(110, 40)
+  column.mark(115)
+  column.add(120, 60)
+  column.add(130, 70)
+  expect(column.finish()).toEqual({ times: [110, 115, 130], values: [Number.NaN, Number.NaN, 1] })
+})
+
+test('as recorded, and only inside the window', () => {
+  const column = new ChartColumn(WINDOW, { sem: PM_SEM_COUNTER, factor: 1, raw: true })
+  for (const time of [90, 100, 200, 210]) column.add(time, time)
+  expect(column.finish()).toEqual({ times: [100, 200], values: [100, 200] })
+})
+
+test('more than there is room for: means of equal shares, with what was least and most', () => {
+  const column = new ChartColumn(WINDOW, { sem: PM_SEM_INSTANT, factor: 1, raw: false })
+  for (let time = 100; time < 200; time++) column.add(time, time)
+  const { times, values, min, max } = column.finish()
+  expect(times).toHaveLength(10)
+  expect(values[0]).toBe(104.5)
+  expect([min![9], max![9]]).toEqual([190, 199])
+})
