@@ -18,15 +18,37 @@ export const MMV_TYPE_ELAPSED = 9
 /** Bytes of the header. */
 export const HEADER_SIZE = 40
 
-const TOC_SIZE = 16
-const STRING_SIZE = 256
-const NAME_SIZE = 64
-const MAX_LABELS = 255
+/** Bytes of an entry of the table of contents. */
+export const TOC_SIZE = 16
+/** Bytes of a text or label record; the text ends with a NUL. */
+export const STRING_SIZE = 256
+/** Bytes of the JSON text in a label record. */
+export const LABEL_TEXT_SIZE = 244
+/** Bytes of a name in version 1; the name ends with a NUL. */
+export const NAME_SIZE = 64
+/** Labels that readers take from one file. */
+export const MAX_LABELS = 255
+/** Bytes of an instance domain. */
+export const INDOM_SIZE = 32
+/** Bytes of an instance, by version. */
+export const INSTANCE_SIZES = { 1: 80, 2: 24, 3: 24 } as const
+/** Bytes of a metric, by version. */
+export const METRIC_SIZES = { 1: 104, 2: 48, 3: 48 } as const
+/** Bytes of a value. */
+export const VALUE_SIZE = 32
 
-const TOC_INDOMS = 1
-const TOC_METRICS = 3
-const TOC_VALUES = 4
-const TOC_LABELS = 6
+/** Section of instance domains. */
+export const TOC_INDOMS = 1
+/** Section of instances. */
+export const TOC_INSTANCES = 2
+/** Section of metrics. */
+export const TOC_METRICS = 3
+/** Section of values. */
+export const TOC_VALUES = 4
+/** Section of texts. */
+export const TOC_STRINGS = 5
+/** Section of labels. */
+export const TOC_LABELS = 6
 
 /** The first bytes of a file. */
 export interface MmvHeader {
@@ -145,12 +167,11 @@ class Parser {
         .filter((section) => section.type === type)
         .flatMap((one) => this.#records(one, size, read, most))
     const values = new Map<number, Map<number, number>>()
-    each(TOC_VALUES, 32, (at) => this.#value(at, values))
-    const hasNamesInside = this.#header.version === 1
+    each(TOC_VALUES, VALUE_SIZE, (at) => this.#value(at, values))
     return {
       header: this.#header,
-      indoms: each(TOC_INDOMS, 32, (at) => this.#indom(at)),
-      metrics: each(TOC_METRICS, hasNamesInside ? 104 : 48, (at) => this.#metric(at, values)),
+      indoms: each(TOC_INDOMS, INDOM_SIZE, (at) => this.#indom(at)),
+      metrics: each(TOC_METRICS, METRIC_SIZES[this.#header.version], (at) => this.#metric(at, values)),
       labels: each(TOC_LABELS, STRING_SIZE, (at) => this.#label(at), MAX_LABELS),
     }
   }
@@ -172,7 +193,7 @@ class Parser {
   #indom(at: number): MmvIndom {
     const count = this.#u32(at + 4)
     const offset = this.#offset(at + 8)
-    const size = this.#header.version === 1 ? 80 : 24
+    const size = INSTANCE_SIZES[this.#header.version]
     this.#claim(offset, count, size)
     const records = Array.from({ length: count }, (_, i) => offset + i * size)
     return {

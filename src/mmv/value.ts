@@ -9,9 +9,7 @@ import {
   PM_TYPE_U64,
 } from '../model/types.ts'
 import type { Value } from '../model/values.ts'
-import { IS_LITTLE, MMV_TYPE_ELAPSED, textAt } from './layout.ts'
-
-const STRING_SIZE = 256
+import { IS_LITTLE, MMV_TYPE_ELAPSED, STRING_SIZE, textAt } from './layout.ts'
 
 /** How values are to be understood. */
 export interface ValueRules {

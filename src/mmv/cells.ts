@@ -1,0 +1,208 @@
+/**
+ * Where values are kept: in the process and, once the file is there, in its bytes too. A new file, with more instances say,
+ * takes the values along. docs/formats/mmv.md
+ */
+import { encodeText } from '../base/text.ts'
+import {
+  PM_TYPE_32,
+  PM_TYPE_64,
+  PM_TYPE_DOUBLE,
+  PM_TYPE_FLOAT,
+  PM_TYPE_U32,
+  PM_TYPE_U64,
+} from '../model/types.ts'
+import { IS_LITTLE, STRING_SIZE } from './layout.ts'
+
+/** The bytes of a file as numbers of every width; values stand at multiples of eight. */
+export interface Region {
+  readonly bytes: Uint8Array
+  readonly u32: Uint32Array
+  readonly f32: Float32Array
+  readonly f64: Float64Array
+  readonly i64: BigInt64Array
+}
+
+/** Something that has a value record. */
+export interface Cell {
+  /** Writes the value to the record at `at`, and from now on every change. */
+  place(region: Region, at: number): void
+}
+
+/** Views of bytes that begin at a multiple of eight and whose number is one. */
+export function regionOf(bytes: Uint8Array): Region {
+  const { buffer, byteOffset, length } = bytes
+  return {
+    bytes,
+    u32: new Uint32Array(buffer, byteOffset, length >> 2),
+    f32: new Float32Array(buffer, byteOffset, length >> 2),
+    f64: new Float64Array(buffer, byteOffset, length >> 3),
+    i64: new BigInt64Array(buffer, byteOffset, length >> 3),
+  }
+}
+
+/** What is written before there is a file: cheaper than asking each time. */
+const NOWHERE = regionOf(new Uint8Array(STRING_SIZE + 32))
+/** Two halves and the double of the same bits: a 64-bit number goes out in one store, so nobody reads half of it. */
+const halves = new Uint32Array(2)
+const whole = new Float64Array(halves.buffer)
+const LOW = IS_LITTLE ? 0 : 1
+const HIGH = 1 - LOW
+/** What stands for none among integers. */
+const NO_VALUE = -1n
+const TWO_32 = 2 ** 32
+
+/** A number of any type. Integers beyond 2^53 are exact when they are set as a bigint. */
+export class NumberCell implements Cell {
+  readonly #type: number
+  #value: number
+  #exact: bigint | undefined
+  #region: Region = NOWHERE
+  /** Number of the record's first word of eight bytes. */
+  #at = 0
+
+  /** `value` NaN is no value. */
+  constructor(type: number, value: number) {
+    this.#type = type
+    this.#value = value
+  }
+
+  /** NaN for none. */
+  get value(): number {
+    return this.#value
+  }
+
+  place(region: Region, at: number): void {
+    this.#region = region
+    this.#at = at >> 3
+    if (this.#exact !== undefined) this.setExact(this.#exact)
+    else this.set(this.#value)
+  }
+
+  /** Adds to the value, or to 0 where there is none. */
+  add(amount: number): void {
+    const sum = this.#value + amount
+    this.set(Number.isNaN(sum) ? amount : sum)
+  }
+
+  /** NaN, and infinity where the type has none, is no value; a fraction is cut off where the type has none. */
+  set(value: number): void {
+    this.#value = value
+    this.#exact = undefined
+    const region = this.#region
+    const at = this.#at
+    switch (this.#type) {
+      case PM_TYPE_DOUBLE:
+        region.f64[at] = value
+        break
+      case PM_TYPE_U64:
+        if (value >= 0 && value <= Number.MAX_SAFE_INTEGER) {
+          halves[LOW] = value
+          halves[HIGH] = value / TWO_32
+          region.f64[at] = whole[0]!
+        } else this.#setRare(value)
+        break
+      default:
+        this.#setRare(value)
+    }
+  }
+
+  /** A whole number that may be beyond 2^53, which only the 64-bit integers hold exactly. */
+  setExact(value: bigint): void {
+    if (this.#type !== PM_TYPE_U64 && this.#type !== PM_TYPE_64) {
+      this.set(Number(value))
+      return
+    }
+    this.#value = Number(value)
+    this.#exact = value
+    this.#region.i64[this.#at] = value
+  }
+
+  #setRare(value: number): void {
+    const { f32, u32, i64 } = this.#region
+    const at = this.#at
+    if (this.#type === PM_TYPE_FLOAT) f32[at * 2] = value
+    else if (!Number.isFinite(value)) {
+      this.#value = Number.NaN
+      i64[at] = NO_VALUE
+    } else if (this.#type === PM_TYPE_32 || this.#type === PM_TYPE_U32) {
+      u32[at * 2] = value
+      u32[at * 2 + 1] = 0 // all bits set, which stands for no value, may have been here
+    } else i64[at] = BigInt(Math.trunc(value))
+  }
+}
+
+/** Time in which something was going on, in microseconds. */
+export class ElapsedCell implements Cell {
+  /** Microseconds of the sections that have ended. */
+  #total = 0
+  /** When the section that is open began, since the epoch; undefined for none. */
+  #since: number | undefined
+  #region: Region = NOWHERE
+  #at = 0
+
+  /** Microseconds up to now. */
+  total(nowUs: number): number {
+    return this.#total + (this.#since === undefined ? 0 : nowUs - this.#since)
+  }
+
+  place(region: Region, at: number): void {
+    this.#region = region
+    this.#at = at >> 3
+    this.#write()
+  }
+
+  begin(nowUs: number): void {
+    this.#since = nowUs
+    this.#write()
+  }
+
+  end(nowUs: number): void {
+    this.#total = this.total(nowUs)
+    this.#since = undefined
+    this.#write()
+  }
+
+  #write(): void {
+    const { i64 } = this.#region
+    i64[this.#at + 1] = this.#since === undefined ? 0n : -BigInt(Math.round(this.#since))
+    i64[this.#at] = BigInt(Math.round(this.#total))
+  }
+}
+
+/** A text of up to 255 bytes; what is longer is cut at a character. */
+export class TextCell implements Cell {
+  #bytes: Uint8Array
+  #region: Region = NOWHERE
+  #at = 0
+
+  /** An empty text is no value. */
+  constructor(text: string) {
+    this.#bytes = cut(text)
+  }
+
+  place(region: Region, at: number): void {
+    this.#region = region
+    this.#at = Number(region.i64[(at >> 3) + 1])
+    this.#write()
+  }
+
+  set(text: string): void {
+    this.#bytes = cut(text)
+    this.#write()
+  }
+
+  #write(): void {
+    const { bytes } = this.#region
+    bytes.set(this.#bytes, this.#at)
+    bytes.fill(0, this.#at + this.#bytes.length, this.#at + STRING_SIZE)
+  }
+}
+
+/** The text up to its first NUL, as many whole characters of it as a record holds. */
+function cut(text: string): Uint8Array {
+  const nul = text.indexOf('\0')
+  const bytes = encodeText(nul < 0 ? text : text.slice(0, nul))
+  let end = Math.min(bytes.length, STRING_SIZE - 1)
+  if (end < bytes.length) while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--
+  return bytes.subarray(0, end)
+}

@@ -1,0 +1,16 @@
+/** Public entry point 'pcp-ts/mmv': an application publishes metrics of its own. docs/guide/mmv.md */
+export { type ErrorCode, PcpError } from '../model/errors.ts'
+export type {
+  CounterOptions,
+  GaugeOptions,
+  HistogramOptions,
+  InstanceOptions,
+  InstancesOptions,
+  MetricOptions,
+  MmvLabels,
+  NumberType,
+  TextOptions,
+} from './declare.ts'
+export type { Counter, Gauge, Histogram, PerInstance, Text, Timer } from './handles.ts'
+export type { Instances } from './instances.ts'
+export { MmvWriter, type MmvWriterOptions } from './writer.ts'
