@@ -13,6 +13,15 @@ export interface AgentMetric {
   readonly spec: MetricSpec
   /** Undefined for a metric with one value. */
   readonly indom: AgentIndom | undefined
+  /**
+   * What each fetch wants of `spec`. Rows are objects of many shapes, in which looking something up costs ten times as much.
+   */
+  readonly reading: MetricSpec['reading']
+  readonly ahead: MetricSpec['ahead']
+  readonly begin: MetricSpec['begin']
+  readonly describe: MetricSpec['describe']
+  readonly reportedAs: MetricSpec['reportedAs']
+  readonly value: MetricSpec['value']
 }
 
 /** The tables of an open agent. */
@@ -28,7 +37,7 @@ export interface CompiledAgent {
 
 /** The descriptor of a metric now. Throws what its `describe` throws. */
 export function descOf(metric: AgentMetric): MetricDesc {
-  const { describe } = metric.spec
+  const { describe } = metric
   return describe === undefined ? metric.desc : describe(metric.desc)
 }
 
@@ -53,9 +62,23 @@ export function compile(domain: number, tables: AgentTables): CompiledAgent {
       sem: SEMANTICS[spec.sem],
       units: unitsWord(name, spec.units),
     }
-    metrics.set(id, { name, desc, spec, indom: instances })
+    const { reading, ahead, begin, describe, reportedAs, value } = spec
+    metrics.set(id, {
+      name,
+      desc,
+      spec,
+      indom: instances,
+      reading,
+      ahead,
+      begin,
+      describe,
+      reportedAs,
+      value,
+    })
   }
   for (const spec of tables.indoms ?? []) indomOf(spec)
-  const hasInstanceLabels = [...indoms.values()].some(({ spec }) => spec.instanceLabels !== undefined)
+  const hasInstanceLabels = [...indoms.values()].some(
+    ({ spec }) => spec.instanceLabels !== undefined || spec.instanceNotes !== undefined,
+  )
   return { domain, tables, metrics, indoms, hasInstanceLabels }
 }

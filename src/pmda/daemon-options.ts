@@ -1,4 +1,19 @@
-/** The command line that every agent daemon understands. pmdaGetOptions(3), docs/agents.md */
+/** The command line that every agent daemon understands, with options of the agent's own. pmdaGetOptions(3), docs/agents.md */
+import { parseDebug } from '../model/debug.ts'
+
+/** An option that one agent has besides those of every daemon. */
+export interface DaemonOption {
+  /** One letter or digit, none of those that every daemon has. */
+  readonly short?: string
+  /** The name after `--`, and in `env.options`. */
+  readonly long: string
+  /** What its argument is called in the usage text; an option without one takes none. */
+  readonly arg?: string
+  readonly help: string
+}
+
+/** The agent's own options as they were given: the argument, or true for an option that takes none. */
+export type GivenOptions = Readonly<Record<string, string | true>>
 
 /** How pmcd reaches the agent. */
 export type Transport =
@@ -12,7 +27,12 @@ export interface DaemonOptions {
   /** Log file; undefined is NAME.log in the current directory. */
   readonly log: string | undefined
   readonly user: string | undefined
+  /** Names of diagnostics, as setDebug takes them. */
+  readonly debug: string | undefined
+  /** Base name of help files, whose texts come before those of the agent's table. */
+  readonly help: string | undefined
   readonly transport: Transport
+  readonly own: GivenOptions
 }
 
 /** Mistakes in a command line, without the program's name; none of them and no options ask for the usage text. */
@@ -25,14 +45,24 @@ interface Row {
   readonly long: string
   /** Name of the argument; '' for none. */
   readonly arg: string
-  /** '' for an option that is accepted but not shown. */
   readonly help: string
+  readonly isOwn?: true
 }
 
 const ROWS: readonly Row[] = [
   { short: 'd', long: 'domain', arg: 'NUM', help: "number of the metrics domain (default: the agent's own)" },
-  { short: 'D', long: 'debug', arg: 'SPEC', help: '' },
-  { short: 'h', long: 'helpfile', arg: 'FILE', help: '' },
+  {
+    short: 'D',
+    long: 'debug',
+    arg: 'SPEC',
+    help: 'diagnostics to write into the log, as pmdbg -l lists them',
+  },
+  {
+    short: 'h',
+    long: 'helpfile',
+    arg: 'FILE',
+    help: "help files (FILE.dir, FILE.pag) to use before the agent's own texts (default: help in its PCP_PMDAS_DIR)",
+  },
   { short: 'l', long: 'log', arg: 'FILE', help: 'log file (default: NAME.log in the current directory)' },
   { short: 'U', long: 'username', arg: 'USER', help: 'become this user before doing anything' },
   { short: 'i', long: 'inet', arg: 'PORT', help: 'wait for pmcd on an IPv4 port (number or service)' },
@@ -43,10 +73,24 @@ const ROWS: readonly Row[] = [
 ]
 const TRANSPORTS = 'ip6u'
 
+/** Can an agent have these options? Says what is wrong with one, or undefined. */
+export function checkOwnOptions(own: readonly DaemonOption[]): string | undefined {
+  const rows = [...ROWS]
+  for (const row of own.map(rowOf)) {
+    if (!/^[a-z][a-z0-9-]+$/.test(row.long) || !/^[A-Za-z0-9]?$/.test(row.short))
+      return `option --${row.long}: two or more small letters, digits or -, and as its short form one letter or digit`
+    if (rows.some(({ short, long }) => long === row.long || (short !== '' && short === row.short)))
+      return `option --${row.long} exists already, or its short form does`
+    rows.push(row)
+  }
+  return undefined
+}
+
 /** Text for whoever asked for it, or made a mistake. */
-export function daemonUsage(program: string): string {
-  const lines = ROWS.filter(({ help }) => help !== '').map(({ short, long, arg, help }) => {
-    const option = arg === '' ? `-${short}, --${long}` : `-${short} ${arg}, --${long}=${arg}`
+export function daemonUsage(program: string, own: readonly DaemonOption[] = []): string {
+  const lines = [...ROWS, ...own.map(rowOf)].map(({ short, long, arg, help }) => {
+    const [space, equals] = arg === '' ? ['', ''] : [` ${arg}`, `=${arg}`]
+    const option = `${short === '' ? '   ' : `-${short}${space},`} --${long}${equals}`
     return `  ${option.padEnd(26)} ${help}\n`
   })
   return `Usage: ${program} [options]\n\nOptions (at most one of -i, -6, -u and -p):\n${lines.join('')}`
@@ -56,32 +100,42 @@ export function daemonUsage(program: string): string {
 export function parseDaemonOptions(
   args: readonly string[],
   portOf: (service: string) => number | undefined,
+  ownOptions: readonly DaemonOption[] = [],
 ): DaemonOptions | DaemonUsage {
-  const { given, problems } = split(args)
-  let wantsHelp = false
-  let domain: number | undefined
-  let log: string | undefined
-  let user: string | undefined
+  const { given, problems } = split(args, [...ROWS, ...ownOptions.map(rowOf)])
+  const values = new Map<string, string>()
+  const own: Record<string, string | true> = {}
   let transport: Transport | undefined
   let chosen = ''
   for (const [row, value] of given) {
-    if (TRANSPORTS.includes(row.short)) {
+    if (row.isOwn === true) own[row.long] = row.arg === '' ? true : value
+    else if (TRANSPORTS.includes(row.short)) {
       if (chosen !== '') {
         problems.push(`-${row.short} option clashes with -${chosen} option`)
         continue
       }
       chosen = row.short
       transport = transportOf(row.short, value, portOf, problems)
-    } else if (row.short === 'd') {
-      domain = /^\d+$/.test(value) ? Number(value) : Number.NaN
-      if (!(domain <= 510)) problems.push('-d requires numeric domain number')
-    } else if (row.short === 'l') log = value
-    else if (row.short === 'U') user = value
-    else if (row.short === '?') wantsHelp = true
-    // -D and -h are taken for the sake of existing pmcd.conf lines: help comes from the table of metrics.
+    } else values.set(row.short, value)
   }
-  if (wantsHelp || problems.length > 0) return { problems }
-  return { domain, log, user, transport: transport ?? { kind: 'pipe' } }
+  const domain = domainOf(values.get('d'), problems)
+  const debug = values.get('D')
+  if (debug !== undefined && parseDebug(debug) === undefined)
+    problems.push(`unrecognized debug options specification (${debug})`)
+  if (values.has('?') || problems.length > 0) return { problems }
+  const [log, user, help] = ['l', 'U', 'h'].map((short) => values.get(short))
+  return { domain, log, user, debug, help, transport: transport ?? { kind: 'pipe' }, own }
+}
+
+function rowOf({ short = '', long, arg = '', help }: DaemonOption): Row {
+  return { short, long, arg, help, isOwn: true }
+}
+
+function domainOf(text: string | undefined, problems: string[]): number | undefined {
+  if (text === undefined) return undefined
+  const domain = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (!(domain <= 510)) problems.push('-d requires numeric domain number')
+  return domain
 }
 
 function transportOf(
@@ -99,7 +153,10 @@ function transportOf(
 }
 
 /** Options with their values, in the order given. */
-function split(args: readonly string[]): {
+function split(
+  args: readonly string[],
+  rows: readonly Row[],
+): {
   readonly given: readonly (readonly [Row, string])[]
   readonly problems: string[]
 } {
@@ -110,15 +167,15 @@ function split(args: readonly string[]): {
     if (arg === '--') break
     if (arg.startsWith('--')) {
       const [name = '', ...rest] = arg.slice(2).split('=')
-      const rows = ROWS.filter(({ long }) => long.startsWith(name))
-      const row = rows.find(({ long }) => long === name) ?? rows[0]
+      const matches = rows.filter(({ long }) => long.startsWith(name))
+      const row = matches.find(({ long }) => long === name) ?? matches[0]
       if (name === '' || row === undefined) problems.push(`unrecognized option '${arg}'`)
-      else if (row.long !== name && rows.length > 1) problems.push(`option '${arg}' is ambiguous`)
+      else if (row.long !== name && matches.length > 1) problems.push(`option '${arg}' is ambiguous`)
       else if (row.arg === '' || rest.length > 0) given.push([row, rest.join('=')])
       else if (i + 1 < args.length) given.push([row, args[++i]!])
       else problems.push(`option '--${row.long}' requires an argument`)
     } else if (arg.startsWith('-') && arg.length > 1) {
-      i += splitBundle(arg, args[i + 1], given, problems)
+      i += splitBundle(arg, args[i + 1], rows, { given, problems })
     }
   }
   return { given, problems }
@@ -128,12 +185,12 @@ function split(args: readonly string[]): {
 function splitBundle(
   arg: string,
   next: string | undefined,
-  given: (readonly [Row, string])[],
-  problems: string[],
+  rows: readonly Row[],
+  { given, problems }: { given: (readonly [Row, string])[]; problems: string[] },
 ): number {
   for (let at = 1; at < arg.length; at++) {
     const letter = arg[at]!
-    const row = ROWS.find(({ short }) => short === letter)
+    const row = rows.find(({ short }) => short === letter)
     if (row === undefined) problems.push(`invalid option -- '${letter}'`)
     else if (row.arg === '') given.push([row, ''])
     else if (at + 1 < arg.length) {

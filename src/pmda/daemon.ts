@@ -1,17 +1,20 @@
 /** An agent as a process of its own, as pmcd starts it: pmdaMain(3), docs/agents.md */
-import { chmodSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { hostname } from 'node:os'
 import { isAbsolute, join } from 'node:path'
+import { clearDebug, setDebug, traceTo } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { serveAgent } from '../net/agent-server.ts'
 import { PduConnection, type PduStream } from '../net/connection.ts'
 import { listen } from '../net/listen.ts'
 import { loadConfig } from '../sys/config.ts'
 import { type Log, logOnFd, openLog } from '../sys/log.ts'
+import { servicePort } from '../sys/services.ts'
 import { PDU_FLAG_AUTH, PDU_FLAG_CONTAINER } from '../wire/creds.ts'
 import { type DaemonOptions, daemonUsage, parseDaemonOptions, type Transport } from './daemon-options.ts'
 import type { AgentDefinition } from './define-agent.ts'
+import { HelpFile } from './help-file.ts'
 import { openAgent } from './open-agent.ts'
 
 /** Everything a daemon touches, so that tests run it in-process. */
@@ -29,6 +32,8 @@ export interface DaemonIo {
   readonly onLog?: (log: Log) => void
   /** The agent waits for pmcd on this port (0 for a unix socket). */
   readonly onListening?: (port: number) => void
+  /** The process has the rights of root: an agent that needs none of them gives them up. */
+  readonly isRoot?: boolean
   /** Becomes another user. Throws when it cannot. */
   readonly becomeUser?: (user: string) => void
   /** Ends the agent in good order. */
@@ -41,14 +46,18 @@ export interface DaemonIo {
  */
 export async function runAgentDaemon(definition: AgentDefinition, io: DaemonIo): Promise<number> {
   const program = `pmda${definition.name}`
-  const options = parseDaemonOptions(io.args, servicePort)
+  const options = parseDaemonOptions(io.args, servicePort, definition.options)
   if ('problems' in options) {
     for (const problem of options.problems) io.stderr(`${program}: ${problem}\n`)
-    io.stderr(daemonUsage(program))
+    io.stderr(daemonUsage(program, definition.options))
     return 1
   }
   const log = openDaemonLog(definition.name, options, io)
   io.onLog?.(log)
+  if (options.debug !== undefined) {
+    setDebug(options.debug)
+    traceTo((line) => log.line(line))
+  }
   try {
     await serve(definition, options, io, log)
     return 0
@@ -56,6 +65,10 @@ export async function runAgentDaemon(definition: AgentDefinition, io: DaemonIo):
     log.notice('error', error instanceof PcpError ? error.message : describe(error))
     return 1
   } finally {
+    if (options.debug !== undefined) {
+      clearDebug(options.debug)
+      traceTo()
+    }
     log.close()
   }
 }
@@ -66,12 +79,18 @@ async function serve(
   io: DaemonIo,
   log: Log,
 ): Promise<void> {
-  if (options.user !== undefined) io.becomeUser?.(options.user)
-  const source = openAgent(definition, {
+  const { variables } = loadConfig(io.env)
+  const ordinary = definition.needsNoRoot && io.isRoot === true ? (variables['PCP_USER'] ?? 'pcp') : undefined
+  const user = options.user ?? ordinary
+  if (user !== undefined) io.becomeUser?.(user)
+  const env = {
     domain: options.domain ?? definition.domain,
-    env: loadConfig(io.env).variables,
-    log: (level, text) => log.notice(level, text),
-  })
+    env: variables,
+    log: (level: 'info' | 'warning' | 'error', text: string) => log.notice(level, text),
+    options: options.own,
+  }
+  const help = options.help ?? installedHelp(definition.name, env.env)
+  const source = openAgent(definition, env, openDaemonHelp(help, log))
   try {
     const stream = await connect(options.transport, io)
     const connection = new PduConnection(stream, { name: 'pmcd' })
@@ -86,6 +105,25 @@ async function serve(
     if (!(error instanceof PcpError) || error.code !== 'PM_ERR_EOF') throw error
   } finally {
     await source.close()
+  }
+}
+
+/** Help files in the agent's own directory, where PCP's agents have theirs: texts of the site, or of PCP's agent itself. */
+function installedHelp(name: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const dir = env['PCP_PMDAS_DIR']
+  if (dir === undefined) return undefined
+  const base = join(dir, name, 'help')
+  return existsSync(`${base}.dir`) && existsSync(`${base}.pag`) ? base : undefined
+}
+
+/** Help files of the command line, or the agent's directory. What is wrong with them is told, and the agent's own texts serve. */
+function openDaemonHelp(base: string | undefined, log: Log): HelpFile | undefined {
+  if (base === undefined) return undefined
+  try {
+    return new HelpFile({ dir: readFileSync(`${base}.dir`), pag: readFileSync(`${base}.pag`) })
+  } catch (error) {
+    log.notice('warning', `Help files "${base}": ${(error as Error).message}: the agent's own texts are used`)
+    return undefined
   }
 }
 
@@ -142,22 +180,6 @@ function openDaemonLog(name: string, options: DaemonOptions, io: DaemonIo): Log 
     io.stderr(`${progname}: cannot open log "${path}": ${PcpError.from(error).text}\n`)
     return logOnFd(2, { progname, host: hostname() })
   }
-}
-
-/** The TCP port of a service. @see services(5) */
-function servicePort(service: string): number | undefined {
-  let text: string
-  try {
-    text = readFileSync('/etc/services', 'utf8')
-  } catch {
-    return undefined // without the table no name is known
-  }
-  for (const line of text.split('\n')) {
-    const [name, port, ...aliases] = line.replace(/#.*/, '').trim().split(/\s+/)
-    const [number, protocol] = (port ?? '').split('/')
-    if (protocol === 'tcp' && (name === service || aliases.includes(service))) return Number(number)
-  }
-  return undefined
 }
 
 function describe(error: unknown): string {

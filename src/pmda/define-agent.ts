@@ -1,5 +1,6 @@
 /** From a table to an agent that can be opened, with everything checked that can be checked once. docs/agents.md */
 import { PcpError } from '../model/errors.ts'
+import { checkOwnOptions, type DaemonOption } from './daemon-options.ts'
 import type { AgentEnv, AgentSpec, AgentTables, IndomSpec, MetricSpec } from './define.ts'
 import { SEMANTICS, TYPES, unitsWord } from './words.ts'
 
@@ -9,6 +10,10 @@ export interface AgentDefinition {
   readonly name: string
   /** The domain it has unless a configuration says otherwise. */
   readonly domain: number
+  /** Its daemon becomes the user of PCP_USER when root starts it. */
+  readonly needsNoRoot: boolean
+  /** Options of its daemon besides those that every daemon has. */
+  readonly options: readonly DaemonOption[]
   /** Tables for one life of the agent; `openAgent` checks those that a function made. */
   readonly open: (env: AgentEnv) => AgentTables
 }
@@ -18,15 +23,17 @@ export interface AgentDefinition {
  * PM_ERR_GENERIC says what in the table is wrong and how to mend it.
  */
 export function defineAgent(spec: AgentSpec): AgentDefinition {
-  const { name, domain, open, metrics = {}, ...rest } = spec
+  const { name, domain, needsNoRoot = false, options = [], open, metrics = {}, ...rest } = spec
   if (!/^[A-Za-z]\w*$/.test(name))
     throw wrong(`Agent name "${name}" must be a letter followed by letters, digits or _`)
   if (!Number.isInteger(domain) || domain < 0 || domain > 510)
     throw wrong(`Agent ${name}: domain ${domain} must be a whole number from 0 to 510`)
-  if (open !== undefined) return { name, domain, open }
+  const problem = checkOwnOptions(options)
+  if (problem !== undefined) throw wrong(`Agent ${name}: ${problem}`)
+  if (open !== undefined) return { name, domain, needsNoRoot, options, open }
   const tables: AgentTables = { ...rest, metrics }
   checkTables(name, tables)
-  return { name, domain, open: () => tables }
+  return { name, domain, needsNoRoot, options, open: () => tables }
 }
 
 /** Checks the tables of an agent. PM_ERR_GENERIC names the metric or the instance domain and what to do. */

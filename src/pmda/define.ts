@@ -2,9 +2,10 @@
 import type { MetricDesc } from '../model/desc.ts'
 import type { Outcome } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
-import type { Ask, Instances, SourceEvent } from '../model/source.ts'
+import type { Ask, SourceEvent } from '../model/source.ts'
 import type { Value } from '../model/values.ts'
-import type { Reading } from './reading.ts'
+import type { DaemonOption, GivenOptions } from './daemon-options.ts'
+import type { Refreshable } from './reading.ts'
 
 /** A type as agents write it. */
 export type TypeName =
@@ -41,13 +42,24 @@ export type LabelValue =
 /** Labels as agents write them: names to JSON values. */
 export type Labels = { readonly [name: string]: LabelValue }
 
+/** Instances as an agent lists them: two columns of equal length. */
+export interface Listing {
+  readonly ids: readonly number[]
+  /** Names, or what finds them when somebody wants them: a fetch does not. */
+  readonly names: readonly string[] | (() => readonly string[])
+}
+
 /** An instance domain of an agent. */
 export interface IndomSpec {
   readonly serial: number
-  /** Static instances (external name to id), or a function that lists them as they are now. */
-  readonly instances: { readonly [name: string]: number } | (() => Omit<Instances, 'indom'>)
+  /** Static instances (external name to id), or a function that lists them as they are now, for whoever asks. */
+  readonly instances: { readonly [name: string]: number } | ((ask: Ask) => Listing)
+  /** Not everybody has the same instances: nothing is shared by requesters, not even within one moment. */
+  readonly isPerRequester?: true
+  /** The name to look for when somebody asks for one: where several ways of writing it are usual. */
+  readonly canonicalName?: (given: string) => string
   /** Refreshed before the instances are listed. */
-  readonly reading?: Reading<unknown>
+  readonly reading?: Refreshable
   /** One line: what the instances are. */
   readonly help: string
   /** The full help text. Without it `help` serves as both. */
@@ -57,6 +69,8 @@ export interface IndomSpec {
   readonly labels?: Labels
   /** Labels of one instance. */
   readonly instanceLabels?: (inst: number, name: string) => Labels | undefined
+  /** Labels of one instance that are annotations, not part of its identity. */
+  readonly instanceNotes?: (inst: number, name: string) => Labels | undefined
 }
 
 /** One metric: one row. */
@@ -83,7 +97,12 @@ export interface MetricSpec {
   /** The descriptor now, for a metric that learns its type or units while it runs. Throws PcpError: it has none. */
   readonly describe?: (desc: MetricDesc) => MetricDesc
   /** Refreshed once a moment, before `value` is called; when it fails the whole metric has its error. */
-  readonly reading?: Reading<unknown>
+  readonly reading?: Refreshable
+  /**
+   * Begins what another thread can do, before anything of a fetch is worked out; `wanted` are the instances. The metric is
+   * answered when the promise is resolved, the others meanwhile. It must not reject. Undefined when there is nothing to begin.
+   */
+  readonly ahead?: (ask: Ask, wanted: () => Int32Array) => Promise<void> | undefined
   /** Called once in each fetch, before `value`: to advance what changes with each fetch. Throws what the whole metric has. */
   readonly begin?: (ask: Ask) => void
   /** The value of one instance (PM_IN_NULL for a metric with one value). Called for the instances the profile wants. */
@@ -112,6 +131,8 @@ export interface AgentEnv {
   readonly root: string
   /** Environment variables and pcp.conf variables. */
   readonly env: Readonly<Record<string, string | undefined>>
+  /** What the daemon's command line said for the `options` of the agent; none in a collector. */
+  readonly options: GivenOptions
   /** Writes a line to the agent's log: never to standard output. */
   readonly log: (level: 'info' | 'warning' | 'error', text: string) => void
   /** Milliseconds since the epoch. */
@@ -130,6 +151,8 @@ export interface AgentTables {
   readonly metrics: { readonly [name: string]: MetricSpec | AliasSpec }
   /** Roots of the subtrees whose names come and go: a collector asks the agent about them each time. */
   readonly dynamicRoots?: readonly string[]
+  /** Whoever looks up an inner node there hears that there is no such name, not that it is no leaf: old agents do that. */
+  readonly hidesDynamicNodes?: boolean
   /** Labels of the whole domain, `{}` for none. Without them the domain has one label: `{"agent":"NAME"}`. */
   readonly labels?: Labels
   /** Labels of clusters. */
@@ -138,6 +161,14 @@ export interface AgentTables {
   readonly indoms?: readonly IndomSpec[]
   /** Called before each request is answered; throws PcpError to refuse it. */
   readonly beforeRequest?: (kind: RequestKind, ask: Ask) => void
+  /** Called after each request was worked out, or failed: to let go what was made for it. */
+  readonly afterRequest?: (kind: RequestKind, ask: Ask) => void
+  /**
+   * Other tables for who asks about values, instances or their labels: of the same metrics, elsewhere, as for a client that
+   * looks into a container. The same object for as long as that is the same place; undefined for these tables here. Throws
+   * PcpError to refuse. Its own hooks are not called.
+   */
+  readonly tablesFor?: (ask: Ask) => Pick<AgentTables, 'metrics' | 'indoms'> | undefined
   /** Called once before each fetch is answered. */
   readonly beforeFetch?: (ask: Ask) => void
   /** A client of the collector went away. */
@@ -151,6 +182,10 @@ export interface AgentSpec extends Partial<AgentTables> {
   /** Name without 'pmda': its daemon is bin/pmdaNAME. */
   readonly name: string
   readonly domain: number
+  /** It needs no rights of root: its daemon becomes the user of PCP_USER when root starts it, unless -U says another. */
+  readonly needsNoRoot?: boolean
+  /** Options of its daemon besides those that every daemon has; `env.options` has what was given. */
+  readonly options?: readonly DaemonOption[]
   /** Called once each time the agent is opened. */
   readonly open?: (env: AgentEnv) => AgentTables
 }

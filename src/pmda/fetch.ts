@@ -10,7 +10,7 @@ import type { AgentIndom } from './indom.ts'
 import type { Reports } from './reports.ts'
 
 /** The one 'instance' of a metric without instance domain. */
-const SINGULAR: Int32Array = Int32Array.of(PM_IN_NULL)
+export const SINGULAR: Int32Array = Int32Array.of(PM_IN_NULL)
 const APPVERSION: number = statusOf('PM_ERR_APPVERSION')
 const CONV: number = statusOf('PM_ERR_CONV')
 
@@ -27,11 +27,10 @@ export interface FetchTools {
  * without one are left out; when none has, the status is what the last callback said: an error, or 0 for 'no value'.
  */
 export function fetchMetric(metric: AgentMetric, ask: Ask, moment: object, tools: FetchTools): ValueSet {
-  const { spec, desc, indom } = metric
+  const { desc, indom, reading, begin } = metric
   try {
     const { type, indom: id } = descOf(metric)
     if (type === PM_TYPE_NOSUPPORT) return emptySet(desc.pmid, APPVERSION)
-    const { reading } = spec
     if (reading !== undefined) {
       reading.refresh(moment)
       const { error } = reading
@@ -40,9 +39,9 @@ export function fetchMetric(metric: AgentMetric, ask: Ask, moment: object, tools
         return emptySet(desc.pmid, error.status)
       }
     }
-    spec.begin?.(ask)
+    begin?.(ask)
     const instances = id === desc.indom ? indom : otherIndom(metric, id, tools)
-    const wanted = instances === undefined ? SINGULAR : instances.select(ask.requester.profile, moment)
+    const wanted = instances === undefined ? SINGULAR : instances.select(ask, moment)
     tools.writer.begin(desc.pmid, type)
     return fetchInstances(metric, wanted, ask, tools)
   } catch (thrown) {
@@ -60,14 +59,13 @@ function otherIndom({ name }: AgentMetric, id: Indom, { indoms }: FetchTools): A
 }
 
 function fetchInstances(metric: AgentMetric, wanted: Int32Array, ask: Ask, tools: FetchTools): ValueSet {
-  const { spec, desc } = metric
+  const { desc, reportedAs, value } = metric
   const { writer, reports } = tools
-  const { reportedAs } = spec
   let count = 0
   let last = 0
   for (let i = 0; i < wanted.length; i++) {
     const inst = wanted[i]!
-    const sample = spec.value(inst, ask)
+    const sample = value(inst, ask)
     if (sample === undefined) {
       last = 0
     } else if (sample instanceof PcpError) {

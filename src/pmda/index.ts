@@ -1,9 +1,39 @@
 /** Public entry point 'pcp-ts/pmda': everything an agent is written with. docs/agents.md */
 export { Scanner } from '../base/scan.ts'
-export { PcpError } from '../model/errors.ts'
-export { PM_IN_NULL } from '../model/ids.ts'
+export { type Outcome, PcpError } from '../model/errors.ts'
+export {
+  encodeEvents,
+  type NewEventRecord,
+  PM_EVENT_FLAG_END,
+  PM_EVENT_FLAG_ID,
+  PM_EVENT_FLAG_MISSED,
+  PM_EVENT_FLAG_PARENT,
+  PM_EVENT_FLAG_POINT,
+} from '../model/events.ts'
+export { indom, PM_IN_NULL, pmid } from '../model/ids.ts'
 export type { Ask, Credentials, Instances, Requester, SourceEvent } from '../model/source.ts'
+export {
+  PM_TYPE_32,
+  PM_TYPE_64,
+  PM_TYPE_AGGREGATE,
+  PM_TYPE_DOUBLE,
+  PM_TYPE_EVENT,
+  PM_TYPE_FLOAT,
+  PM_TYPE_HIGHRES_EVENT,
+  PM_TYPE_STRING,
+  PM_TYPE_U32,
+  PM_TYPE_U64,
+} from '../model/types.ts'
+export { PMCD_LABEL_CHANGE, PMCD_NAMES_CHANGE } from '../model/values.ts'
 export { ProcFile, readAttribute, readSmallFile, rooted } from '../sys/proc.ts'
+export { type BackgroundOptions, BackgroundReading } from './background-reading.ts'
+export {
+  type CachedInstance,
+  cacheDir,
+  InstanceCache,
+  type InstanceCacheOptions,
+} from './cache/instance-cache.ts'
+export type { DaemonOption, GivenOptions } from './daemon-options.ts'
 export type {
   AgentEnv,
   AgentSpec,
@@ -19,6 +49,20 @@ export type {
   TypeName,
 } from './define.ts'
 export { type AgentDefinition, defineAgent } from './define-agent.ts'
+export { EventQueue, type EventQueueOptions } from './event-queue.ts'
+export { ChildFeed, type ChildFeedOptions, type Program, type RunOptions, runProgram } from './feeds/child.ts'
+export { LogTail, type LogTailOptions } from './feeds/log-tail.ts'
+export { type SnapshotFileOptions, snapshotFile } from './feeds/snapshot-file.ts'
+export {
+  type AskOptions,
+  askService,
+  type ServiceAddress,
+  SocketFeed,
+  type SocketFeedOptions,
+} from './feeds/socket.ts'
+export { HelpFile, type HelpFiles, type HelpRecord } from './help-file.ts'
 export { type AgentSource, openAgent } from './open-agent.ts'
-export { Reading } from './reading.ts'
+export { Rates, type RatesOptions } from './rates.ts'
+export { Reading, type Refreshable } from './reading.ts'
 export { runDaemon } from './run-daemon.ts'
+export { WorkerReader, type WorkerReaderOptions } from './worker-reader.ts'

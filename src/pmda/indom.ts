@@ -2,16 +2,17 @@
 import { PcpError } from '../model/errors.ts'
 import { type Indom, indomStr } from '../model/ids.ts'
 import type { Profile } from '../model/profile.ts'
-import type { InstanceQuery, Instances } from '../model/source.ts'
-import type { IndomSpec } from './define.ts'
+import type { Ask, InstanceQuery, Instances, Requester } from '../model/source.ts'
+import type { IndomSpec, Listing } from './define.ts'
 
 /** Listing and selection are worked out once a moment, however many metrics of a fetch share the domain. */
 export class AgentIndom {
   readonly id: Indom
   readonly spec: IndomSpec
   readonly #isStatic: boolean
-  #listing: Instances | undefined
+  #listing: Listing | undefined
   #listedAt: object | undefined
+  #listedFor: Requester | undefined
   #all: Int32Array | undefined
   #selection: Int32Array | undefined
   #selectedFor: Profile | undefined
@@ -22,35 +23,41 @@ export class AgentIndom {
     const { instances } = spec
     this.#isStatic = typeof instances !== 'function'
     if (typeof instances !== 'function')
-      this.#listing = { indom: id, ids: Object.values(instances), names: Object.keys(instances) }
+      this.#listing = { ids: Object.values(instances), names: Object.keys(instances) }
   }
 
   /** All instances now, in the agent's order. Throws why they cannot be listed. */
-  list(moment: object | undefined): Instances {
-    const { reading, instances } = this.spec
+  list(ask: Ask): Instances {
+    const { ids, names } = this.#list(ask, ask.moment)
+    return { indom: this.id, ids, names: typeof names === 'function' ? this.#checked(ids, names()) : names }
+  }
+
+  #list(ask: Ask, moment: object | undefined): Listing {
+    const { reading, instances, isPerRequester = false } = this.spec
     const known = this.#listing
-    if (known !== undefined && (this.#isStatic || (moment !== undefined && moment === this.#listedAt)))
-      return known
+    if (known !== undefined) {
+      if (this.#isStatic) return known
+      const isForAsker = !isPerRequester || ask.requester === this.#listedFor
+      if (isForAsker && moment !== undefined && moment === this.#listedAt) return known
+    }
     if (reading !== undefined) {
       reading.refresh(moment)
       if (reading.error !== undefined) throw reading.error
     }
-    const { ids, names } = (instances as Exclude<typeof instances, { readonly [name: string]: number }>)()
-    if (ids.length !== names.length)
-      throw new PcpError(
-        'PM_ERR_GENERIC',
-        `Instance domain ${indomStr(this.id)} listed ${ids.length} ids and ${names.length} names`,
-      )
-    this.#listing = { indom: this.id, ids, names }
+    const listing = (instances as Exclude<typeof instances, { readonly [name: string]: number }>)(ask)
+    if (typeof listing.names !== 'function') this.#checked(listing.ids, listing.names)
+    this.#listing = listing
     this.#listedAt = moment
+    this.#listedFor = isPerRequester ? ask.requester : undefined
     this.#all = undefined
     this.#selectedFor = undefined
-    return this.#listing
+    return listing
   }
 
   /** Ids that the profile wants, in the agent's order. Shared: never written to. Throws as `list` does. */
-  select(profile: Profile, moment: object): Int32Array {
-    const { ids } = this.list(moment)
+  select(ask: Ask, moment: object): Int32Array {
+    const { ids } = this.#list(ask, moment)
+    const { profile } = ask.requester
     const entry = profile.entries.get(this.id)
     if (entry === undefined ? profile.includeByDefault : entry.includeAll && entry.instances.size === 0) {
       this.#all ??= new Int32Array(ids)
@@ -65,17 +72,25 @@ export class AgentIndom {
   }
 
   /** Answers a question about instances. PM_ERR_INST for an instance that does not exist. */
-  find(query: InstanceQuery, moment: object | undefined): Instances {
-    const listing = this.list(moment)
+  find(query: InstanceQuery, ask: Ask): Instances {
+    const listing = this.list(ask)
     if (query === undefined) return listing
     if ('id' in query) {
       const at = listing.ids.indexOf(query.id)
       if (at < 0) throw this.#noInstance(`instance ${query.id}`)
       return { indom: this.id, ids: [query.id], names: [listing.names[at]!] }
     }
-    const at = findName(listing.names, query.name)
+    const at = findName(listing.names, this.spec.canonicalName?.(query.name) ?? query.name)
     if (at < 0) throw this.#noInstance(`instance "${query.name}"`)
     return { indom: this.id, ids: [listing.ids[at]!], names: [listing.names[at]!] }
+  }
+
+  #checked(ids: readonly number[], names: readonly string[]): readonly string[] {
+    if (ids.length === names.length) return names
+    throw new PcpError(
+      'PM_ERR_GENERIC',
+      `Instance domain ${indomStr(this.id)} listed ${ids.length} ids and ${names.length} names`,
+    )
   }
 
   #noInstance(what: string): PcpError {

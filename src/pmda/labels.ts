@@ -65,13 +65,16 @@ function labelsNow(labels: Labels | (() => Labels) | undefined): Labels | undefi
 function instanceSets(compiled: CompiledAgent, id: number, ask: Ask): readonly LabelSet[] {
   const indom = compiled.indoms.get(id)
   if (indom === undefined || !compiled.hasInstanceLabels) return []
-  const { instanceLabels } = indom.spec
-  const { ids, names } = indom.list(ask.moment)
+  const { instanceLabels, instanceNotes } = indom.spec
+  const { ids, names } = indom.list(ask)
   const sets: LabelSet[] = []
   for (let i = 0; i < ids.length; i++) {
     const inst = ids[i]!
     if (!wants(ask.requester.profile, id, inst)) continue
-    sets.push(makeLabelSet(instanceLabels?.(inst, names[i]!) ?? {}, LABEL_INSTANCES, { inst }))
+    const set = makeLabelSet(instanceLabels?.(inst, names[i]!) ?? {}, LABEL_INSTANCES, { inst })
+    const notes = instanceNotes?.(inst, names[i]!)
+    if (notes === undefined) sets.push(set)
+    else sets.push(mergeLabelSets([set, makeLabelSet(notes, LABEL_INSTANCES, { inst, isOptional: true })]))
   }
   return sets
 }

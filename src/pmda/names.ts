@@ -1,4 +1,5 @@
 /** The names an agent answers for: of its metrics, further ones, and subtrees it decides about itself. docs/agents.md */
+import { PcpError } from '../model/errors.ts'
 import { dynamicRoot, type Pmid } from '../model/ids.ts'
 import type { Child } from '../model/source.ts'
 import { Pmns } from '../pmns/tree.ts'
@@ -14,11 +15,13 @@ export class AgentNames {
   readonly #entries: readonly NamedId[]
   readonly #roots: readonly string[]
   readonly #domain: number
+  readonly #hidesNodes: boolean
 
   constructor(compiled: CompiledAgent) {
     const { domain, tables, metrics } = compiled
     this.#domain = domain
     this.#roots = tables.dynamicRoots ?? []
+    this.#hidesNodes = tables.hidesDynamicNodes === true
     this.#entries = entriesOf(tables.metrics, metrics)
     for (const [name, id] of this.#entries) this.#tree.add(name, id)
   }
@@ -43,7 +46,9 @@ export class AgentNames {
 
   /** @see MetricSource.lookupNames */
   lookup(name: string): ReturnType<Pmns['lookup']> {
-    return this.#tree.lookup(name)
+    const found = this.#tree.lookup(name)
+    if (!this.#hidesNodes || typeof found === 'number' || this.#rootOf(name) === undefined) return found
+    return new PcpError('PM_ERR_NAME', `Unknown metric name: "${name}"`)
   }
 
   /** All names of a PMID, none when it has none. */

@@ -1,5 +1,6 @@
 /** An open agent: a MetricSource made from tables. docs/agents.md */
 import { fromMillis } from '../base/timestamp.ts'
+import { debug, trace } from '../model/debug.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { type Outcome, PcpError } from '../model/errors.ts'
 import { type Indom, indomStr, type Pmid, pmidStr } from '../model/ids.ts'
@@ -19,8 +20,9 @@ import { emptySet, type FetchResult, PMCD_NAMES_CHANGE, type ValueSet } from '..
 import { type AgentMetric, type CompiledAgent, compile, descOf } from './compile.ts'
 import type { AgentEnv, AgentTables, RequestKind } from './define.ts'
 import { type AgentDefinition, checkTables } from './define-agent.ts'
-import { type FetchTools, fetchMetric } from './fetch.ts'
+import { type FetchTools, fetchMetric, SINGULAR } from './fetch.ts'
 import { wrapText } from './help.ts'
+import type { HelpFile } from './help-file.ts'
 import { labelsOf } from './labels.ts'
 import { AgentNames, type NamedId } from './names.ts'
 import { Reports } from './reports.ts'
@@ -41,23 +43,32 @@ export interface AgentSource extends MetricSource {
 
 /**
  * Opens an agent in this process. What `env` does not say is: the definition's domain, the file system's root, this
- * process's environment, the wall clock, and a log that is thrown away. PM_ERR_GENERIC when its tables are wrong.
+ * process's environment, the wall clock, no options, and a log that is thrown away. Texts in `help` come before those of
+ * the tables. PM_ERR_GENERIC when the tables are wrong.
  */
-export function openAgent(definition: AgentDefinition, env: Partial<AgentEnv> = {}): AgentSource {
-  return new Agent(definition, env)
+export function openAgent(
+  definition: AgentDefinition,
+  env: Partial<AgentEnv> = {},
+  help?: HelpFile,
+): AgentSource {
+  return new Agent(definition, env, help)
 }
 
 class Agent implements AgentSource {
   readonly agent: string
   readonly domain: number
   readonly #env: AgentEnv
+  readonly #help: HelpFile | undefined
   #compiled: CompiledAgent
+  /** Of the tables that `tablesFor` gave. */
+  readonly #elsewhere = new WeakMap<object, CompiledAgent>()
   #names: AgentNames
   #tools: FetchTools
   readonly #listeners = new Set<(event: SourceEvent) => void>()
   #isClosed = false
 
-  constructor(definition: AgentDefinition, env: Partial<AgentEnv>) {
+  constructor(definition: AgentDefinition, env: Partial<AgentEnv>, help: HelpFile | undefined) {
+    this.#help = help
     this.agent = definition.name
     this.domain = env.domain ?? definition.domain
     this.#env = {
@@ -66,6 +77,7 @@ class Agent implements AgentSource {
       env: env.env ?? process.env,
       log: env.log ?? (() => {}),
       clock: env.clock ?? Date.now,
+      options: env.options ?? {},
       announce: (event) => this.#announce(event),
       replaceTables: (tables) => this.#replace(tables),
     }
@@ -82,88 +94,61 @@ class Agent implements AgentSource {
   }
 
   async children(name: string, ask: Ask): Promise<readonly Child[]> {
-    this.#begin('names', ask)
-    return this.#names.children(name)
+    return this.#serve('names', ask, () => this.#names.children(name))
   }
 
   async traverse(name: string, ask: Ask): Promise<readonly string[]> {
-    this.#begin('names', ask)
-    return this.#names.traverse(name)
+    return this.#serve('names', ask, () => this.#names.traverse(name))
   }
 
   async lookupNames(names: readonly string[], ask: Ask): Promise<readonly Outcome<Pmid>[]> {
-    this.#begin('names', ask)
-    return names.map((name) => this.#names.lookup(name))
+    return this.#serve('names', ask, () => names.map((name) => this.#names.lookup(name)))
   }
 
   async lookupId(id: Pmid, ask: Ask): Promise<readonly string[]> {
-    this.#begin('names', ask)
-    const names = this.#names.namesOf(id)
-    if (names.length === 0) throw unknownMetric(id)
-    return names
-  }
-
-  async descs(ids: readonly Pmid[], ask: Ask): Promise<readonly Outcome<MetricDesc>[]> {
-    this.#begin('descs', ask)
-    return ids.map((id) => {
-      const metric = this.#compiled.metrics.get(id)
-      if (metric === undefined) return unknownMetric(id)
-      try {
-        return descOf(metric)
-      } catch (thrown) {
-        return this.#tools.reports.thrown(metric.name, thrown)
-      }
+    return this.#serve('names', ask, () => {
+      const names = this.#names.namesOf(id)
+      if (names.length === 0) throw unknownMetric(id)
+      return names
     })
   }
 
+  async descs(ids: readonly Pmid[], ask: Ask): Promise<readonly Outcome<MetricDesc>[]> {
+    return this.#serve('descs', ask, () => ids.map((id) => this.#desc(id)))
+  }
+
   async instances(id: Indom, query: InstanceQuery, ask: Ask): Promise<Instances> {
-    this.#begin('instances', ask)
-    const indom = this.#compiled.indoms.get(id)
-    if (indom === undefined) throw new PcpError('PM_ERR_INDOM', `No instance domain ${indomStr(id)}`)
-    return this.#guard(() => indom.find(query, ask.moment))
+    return this.#serve('instances', ask, () => {
+      const indom = this.#for(ask).indoms.get(id)
+      if (indom === undefined) throw new PcpError('PM_ERR_INDOM', `No instance domain ${indomStr(id)}`)
+      return this.#guard(() => indom.find(query, ask))
+    })
   }
 
   async text(query: TextQuery, ask: Ask): Promise<string> {
-    this.#begin('text', ask)
-    const table = query.kind === 'metric' ? this.#compiled.metrics : this.#compiled.indoms
-    const spec = table.get(query.id)?.spec
-    if (spec === undefined) throw new PcpError('PM_ERR_TEXT')
-    if (spec.texts !== undefined) {
-      const text = spec.texts[query.level]
-      if (text === undefined) throw new PcpError('PM_ERR_TEXT')
-      return text
-    }
-    return query.level === 'oneline' ? spec.help : wrapText(spec.text ?? spec.help)
+    return this.#serve('text', ask, () => this.#text(query))
   }
 
   async labels(query: LabelQuery, ask: Ask): Promise<readonly LabelSet[]> {
-    this.#begin('labels', ask)
-    return this.#guard(() => labelsOf(this.agent, this.#compiled, query, ask))
+    return this.#serve('labels', ask, () =>
+      this.#guard(() => labelsOf(this.agent, this.#for(ask), query, ask)),
+    )
   }
 
   async fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
-    this.#begin('fetch', ask)
-    const { tables, metrics } = this.#compiled
-    if (tables.beforeFetch !== undefined) this.#guard(() => tables.beforeFetch?.(ask))
-    const moment = ask.moment ?? {}
-    const sets = new Array<ValueSet>(ids.length)
-    for (let i = 0; i < ids.length; i++) {
-      const metric: AgentMetric | undefined = metrics.get(ids[i]!)
-      sets[i] =
-        metric === undefined
-          ? emptySet(ids[i]!, UNKNOWN_METRIC)
-          : fetchMetric(metric, ask, moment, this.#tools)
-    }
-    return { timestamp: fromMillis(this.#env.clock()), changes: 0, sets }
+    // who comes over a pipe has no moment: all metrics of a fetch share one, so that a file is read once for them
+    const asked = ask.moment === undefined ? { ...ask, moment: {} } : ask
+    return this.#serve('fetch', asked, () => this.#fetch(ids, asked))
   }
 
   async store(sets: readonly ValueSet[], ask: Ask): Promise<void> {
-    this.#begin('store', ask)
-    for (const set of sets) {
-      const metric = this.#compiled.metrics.get(set.pmid)
-      if (metric === undefined) throw unknownMetric(set.pmid)
-      this.#guard(() => storeSet(metric, set, ask))
-    }
+    this.#serve('store', ask, () => {
+      for (const set of sets) {
+        const metric = this.#compiled.metrics.get(set.pmid)
+        if (metric === undefined) throw unknownMetric(set.pmid)
+        this.#guard(() => storeSet(metric, set, ask))
+      }
+    })
   }
 
   endClient(client: number): void {
@@ -186,10 +171,95 @@ class Agent implements AgentSource {
     this.#guard(() => this.#compiled.tables.close?.())
   }
 
-  /** Lets the agent see a request, and refuse it. */
-  #begin(kind: RequestKind, ask: Ask): void {
-    const { beforeRequest } = this.#compiled.tables
+  #desc(id: Pmid): Outcome<MetricDesc> {
+    const metric = this.#compiled.metrics.get(id)
+    if (metric === undefined) return unknownMetric(id)
+    try {
+      return descOf(metric)
+    } catch (thrown) {
+      return this.#tools.reports.thrown(metric.name, thrown)
+    }
+  }
+
+  #text({ kind, id, level }: TextQuery): string {
+    const record = this.#help?.find(kind, id)
+    if (record !== undefined) return level === 'oneline' ? record.oneline : record.help
+    const table = kind === 'metric' ? this.#compiled.metrics : this.#compiled.indoms
+    const spec = table.get(id)?.spec
+    if (spec === undefined) throw new PcpError('PM_ERR_TEXT')
+    if (spec.texts !== undefined) {
+      const text = spec.texts[level]
+      if (text === undefined) throw new PcpError('PM_ERR_TEXT')
+      return text
+    }
+    return level === 'oneline' ? spec.help : wrapText(spec.text ?? spec.help)
+  }
+
+  /** What other threads have begun is waited for at the end: until then the rest is worked out. */
+  #fetch(ids: readonly Pmid[], ask: Ask): FetchResult | Promise<FetchResult> {
+    const { beforeFetch } = this.#compiled.tables
+    if (beforeFetch !== undefined) this.#guard(() => beforeFetch(ask))
+    const sets = new Array<ValueSet>(ids.length)
+    const compiled = this.#for(ask)
+    const metrics = ids.map((id) => compiled.metrics.get(id))
+    const tools = compiled === this.#compiled ? this.#tools : { ...this.#tools, indoms: compiled.indoms }
+    const fetch = (i: number): void => {
+      const metric = metrics[i]
+      sets[i] =
+        metric === undefined
+          ? emptySet(ids[i]!, UNKNOWN_METRIC)
+          : fetchMetric(metric, ask, ask.moment!, tools)
+    }
+    const result = (): FetchResult => ({ timestamp: fromMillis(this.#env.clock()), changes: 0, sets })
+    const later: number[] = []
+    const ahead = new Set<Promise<void>>()
+    for (let i = 0; i < ids.length; i++) {
+      const begun = metrics[i]?.ahead === undefined ? undefined : begin(metrics[i]!, ask)
+      if (begun === undefined) continue
+      ahead.add(begun)
+      later.push(i)
+    }
+    for (let i = 0, next = 0; i < ids.length; i++)
+      if (i === later[next]) next++
+      else fetch(i)
+    if (later.length === 0) return result()
+    return Promise.all(ahead).then(() => {
+      for (const i of later) fetch(i)
+      return result()
+    })
+  }
+
+  /** The tables that answer who asks. */
+  #for(ask: Ask): CompiledAgent {
+    const { tablesFor } = this.#compiled.tables
+    const tables = tablesFor === undefined ? undefined : this.#guard(() => tablesFor(ask))
+    if (tables === undefined) return this.#compiled
+    let compiled = this.#elsewhere.get(tables)
+    if (compiled === undefined) {
+      checkTables(this.agent, tables)
+      compiled = compile(this.domain, { ...this.#compiled.tables, ...tables })
+      this.#elsewhere.set(tables, compiled)
+    }
+    return compiled
+  }
+
+  /** Answers a request, between what the agent wants to do before and after it; before it may refuse. */
+  #serve<T>(kind: RequestKind, ask: Ask, answer: () => T): T {
+    const { beforeRequest, afterRequest } = this.#compiled.tables
+    if (debug.libpmda) trace('libpmda', `${this.agent}: ${kind} for client ${ask.requester.client}`)
     if (beforeRequest !== undefined) this.#guard(() => beforeRequest(kind, ask))
+    if (afterRequest === undefined) return answer()
+    const after = (): void => this.#guard(() => afterRequest(kind, ask))
+    let answered: T
+    try {
+      answered = answer()
+    } catch (thrown) {
+      after()
+      throw thrown
+    }
+    if (answered instanceof Promise) return answered.finally(after) as T
+    after()
+    return answered
   }
 
   #replace(tables: AgentTables): void {
@@ -217,6 +287,15 @@ class Agent implements AgentSource {
 }
 
 const UNKNOWN_METRIC: number = new PcpError('PM_ERR_PMID').status
+
+/** Lets a metric that takes other threads to read begin with that. */
+function begin({ ahead, indom }: AgentMetric, ask: Ask): Promise<void> | undefined {
+  try {
+    return ahead!(ask, () => indom?.select(ask, ask.moment!) ?? SINGULAR)
+  } catch {
+    return undefined // the fetch meets the same error, and tells it
+  }
+}
 
 function unknownMetric(id: Pmid): PcpError {
   return new PcpError('PM_ERR_PMID', `No metric ${pmidStr(id)}: unknown or illegal metric identifier`)

@@ -1,6 +1,14 @@
 /** A reading of the system shared by many metrics and, within one moment, by many requests. docs/agents.md */
 import { type Outcome, PcpError } from '../model/errors.ts'
 
+/** What metrics and instance domains may rest on: a `Reading`, a `BackgroundReading`, or what works like them. */
+export interface Refreshable {
+  /** Reads afresh, unless this moment has been read already. */
+  refresh(moment: object | undefined): void
+  /** Why there is nothing to tell; the metrics that rest on it have this error. */
+  readonly error: PcpError | undefined
+}
+
 /** One object for all readings: making an error costs 10 µs, and an agent may have sixty readings. */
 const NOT_READ = new PcpError('PM_ERR_AGAIN')
 
@@ -9,7 +17,7 @@ const NOT_READ = new PcpError('PM_ERR_AGAIN')
  * moment has been read already; `value` is what was read, or throws why it could not be. A failed reading never shows
  * the previous values.
  */
-export class Reading<T> {
+export class Reading<T> implements Refreshable {
   readonly #read: (moment: object | undefined) => T
   #moment: object | undefined
   #outcome: Outcome<T> = NOT_READ

@@ -1,4 +1,5 @@
 /** What an agent's log hears about failing metrics: each thing once, not once a fetch. */
+import { debug, trace } from '../model/debug.ts'
 import { type ErrorCode, PcpError } from '../model/errors.ts'
 import type { AgentEnv } from './define.ts'
 
@@ -25,6 +26,7 @@ export class Reports {
 
   /** Why a metric, or some instances of it, have no value. */
   failure(metric: string, error: PcpError): void {
+    if (debug.libpmda) trace('libpmda', `${metric}: ${error.message}`)
     if (!QUIET.includes(error.code)) this.#once(`${metric}: ${error.message}`)
   }
 

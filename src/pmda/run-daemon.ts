@@ -1,10 +1,9 @@
 /** From a process to an agent daemon: what bin/pmdaNAME calls. docs/agents.md */
 import { Writable } from 'node:stream'
-import { PcpError } from '../model/errors.ts'
 import type { PduStream } from '../net/connection.ts'
 import type { Log } from '../sys/log.ts'
-import { openAccounts } from '../sys/native/accounts.ts'
 import { setProcessName } from '../sys/native/process-name.ts'
+import { becomeUser } from './become-user.ts'
 import { runAgentDaemon } from './daemon.ts'
 import type { AgentDefinition } from './define-agent.ts'
 
@@ -32,6 +31,7 @@ export async function runDaemon(agent: AgentDefinition | (() => Promise<AgentDef
     pipe,
     stderr: (text) => process.stderr.write(text),
     onLog: printTo,
+    isRoot: process.geteuid?.() === 0,
     becomeUser,
     signal: abort.signal,
   })
@@ -63,21 +63,4 @@ function printTo(log: Pick<Log, 'line'>): void {
   Object.defineProperty(process, 'stdout', { configurable: true, enumerable: true, value: stdout })
   // The console may have looked up standard output before.
   Object.assign(console, { _stdout: stdout })
-}
-
-/** Gives up root for a user, in the order that cannot be undone. Throws PcpError. */
-function becomeUser(user: string): void {
-  const accounts = openAccounts()
-  const uid = accounts.userId(user)
-  const gid = accounts.firstGroupOf(user)
-  if (uid === undefined || gid === undefined) throw new PcpError('ESRCH', `No user "${user}": correct -U`)
-  if (process.geteuid?.() === uid) return
-  try {
-    const { initgroups } = process as { initgroups?: (user: string, extraGroup: number) => void }
-    initgroups?.(user, gid)
-    process.setgid?.(gid)
-    process.setuid?.(uid)
-  } catch (error) {
-    throw new PcpError('EPERM', `Cannot become user "${user}": start the agent as root`, { cause: error })
-  }
 }

@@ -17,7 +17,7 @@ export function storeSet(metric: AgentMetric, set: ValueSet, ask: Ask): void {
   if (store === undefined)
     throw new PcpError('PM_ERR_PERMISSION', `${name}: no permission to store: it can only be read`)
   // Listed once for the whole set: a listing may read many files.
-  const known = indom === undefined ? undefined : new Set(indom.list(ask.moment).ids)
+  const known = indom === undefined ? undefined : new Set(indom.list(ask).ids)
   const { type } = descOf(metric)
   for (let i = 0; i < set.status; i++) {
     const value = valueAt(name, set, i, type)

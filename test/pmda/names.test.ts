@@ -106,6 +106,24 @@ describe('dynamic roots', () => {
     expect(await agent.children('names.empty', ASK)).toEqual([])
   })
 
+  test('have inner nodes that are no leaves, or unknown, as the agent wants it', async () => {
+    const names = ['names.ghosts', 'names.ghosts.deep', 'names.ghosts.two', 'names.ghosts.none', 'names']
+    const codes = async (more: Partial<AgentTables>): Promise<readonly unknown[]> =>
+      (await opened({ ...tables, ...more }).agent.lookupNames(names, ASK)).map((outcome) =>
+        typeof outcome === 'number' ? outcome : (outcome as PcpError).code,
+      )
+    const leaf = pmid(480, 0, 2)
+    expect(await codes({})).toEqual([
+      'PM_ERR_NONLEAF',
+      'PM_ERR_NONLEAF',
+      leaf,
+      'PM_ERR_NAME',
+      'PM_ERR_NONLEAF',
+    ])
+    const hidden = ['PM_ERR_NAME', 'PM_ERR_NAME', leaf, 'PM_ERR_NAME', 'PM_ERR_NONLEAF']
+    expect(await codes({ hidesDynamicNodes: true })).toEqual(hidden)
+  })
+
   test('cannot be metrics', () => {
     expect(() => opened({ ...tables, dynamicRoots: ['names.fixed'] })).toThrow('dynamic root "names.fixed"')
   })

@@ -8,6 +8,7 @@ import {
   LABEL_INDOM,
   LABEL_INSTANCES,
   LABEL_ITEM,
+  LABEL_OPTIONAL,
 } from '../../src/model/labels.ts'
 import type { Profile } from '../../src/model/profile.ts'
 import type { SourceEvent } from '../../src/model/source.ts'
@@ -376,6 +377,33 @@ describe('instances', () => {
     })
   })
 
+  test('lists instances for whoever asks, and their names only for those who want them', async () => {
+    let looks = 0
+    const mine: IndomSpec = {
+      ...disks,
+      isPerRequester: true,
+      canonicalName: (given) => given.padStart(3, '0'),
+      instances: ({ requester }) => ({
+        ids: [requester.context],
+        names: () => {
+          looks++
+          return [`00${requester.context} disk`]
+        },
+      }),
+    }
+    const source = open({ metrics: { 'demo.x': { ...base, indom: mine, value: (inst) => inst } } })
+    const moment = {}
+    for (const context of [7, 8]) {
+      const asker = { requester: { ...ASK.requester, context }, moment }
+      const { sets } = await source.fetch([id(0)], asker)
+      expect(valuesOf(sets[0]!, PM_TYPE_32).map(({ inst }) => inst)).toEqual([context])
+    }
+    expect(looks).toBe(0)
+    const asker = { requester: { ...ASK.requester, context: 8 }, moment }
+    expect((await source.instances(indom(DOMAIN, 3), { name: '8' }, asker)).ids).toEqual([8])
+    expect(looks).toBe(1)
+  })
+
   test('that an agent lists wrongly are an error, not a crash', async () => {
     const broken = { ...disks, instances: () => ({ ids: [1, 2], names: ['a'] }) }
     const source = open({ metrics: { 'demo.x': { ...base, indom: broken } } })
@@ -425,6 +453,17 @@ describe('labels', () => {
     expect(await json(LABEL_ITEM, id(0))).toEqual(['{"nested.a":true,"nested.b":[1,null],"unit":"bytes"}'])
     expect(await json(LABEL_INDOM, indom(DOMAIN, 3))).toEqual(['{"kind":"disk"}'])
     await expect(agent.labels({ level: 3, id: 0 }, ASK)).rejects.toMatchObject({ code: 'PM_ERR_TYPE' })
+  })
+
+  test('of instances may be annotations as well', async () => {
+    const noted = { ...base, indom: { ...disks, instanceNotes: () => ({ seen: 'today' }) } }
+    const agent = open({ metrics: { 'demo.x': noted } })
+    const sets = await agent.labels({ level: LABEL_INSTANCES, id: indom(DOMAIN, 3) }, ASK)
+    expect(sets.length).toBeGreaterThan(0)
+    for (const { json, labels } of sets) {
+      expect(json).toBe('{"seen":"today"}')
+      expect(labels[0]?.flags).toBe(LABEL_INSTANCES | LABEL_OPTIONAL)
+    }
   })
 
   test('of instances: one set for each that the profile wants, empty where there are none', async () => {

@@ -1,0 +1,191 @@
+/** What other programs print: of one that runs all the time, or of one that is run for an answer. docs/guide/agent-data.md */
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
+import { onAbort } from '../../base/on-abort.ts'
+import { decodeText } from '../../base/text.ts'
+import { PcpError } from '../../model/errors.ts'
+import { LineSplitter } from './lines.ts'
+import { Retry } from './retry.ts'
+
+/** Which program, without a shell. */
+export interface Program {
+  readonly command: string
+  readonly args?: readonly string[]
+  readonly cwd?: string
+  /** Default: the environment of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+/** How a program that runs all the time is followed. */
+export interface ChildFeedOptions extends Program {
+  /** Hears of each line of its standard output. */
+  readonly onLine: (line: string) => void
+  /** Hears of each line of its standard error, and when it ended. */
+  readonly log: (level: 'info' | 'warning', text: string) => void
+  /** A longer line loses its end; default 65536 bytes. */
+  readonly maxLineBytes?: number
+}
+
+/** How a program is run once. */
+export interface RunOptions {
+  /** Ends the program. */
+  readonly signal?: AbortSignal
+  /** More output is an error (EFBIG), and ends it; default 16 MB. */
+  readonly maxBytes?: number
+}
+
+const LONGEST_LINE = 65_536
+const MAX_BYTES = 16 * 1024 * 1024
+/** Output that stands for what went wrong. */
+const MAX_ERROR_BYTES = 500
+/** Time to end in good order. */
+const KILL_MS = 2000
+/** A program that ran so long did its work: its end is the first failure. */
+const SETTLED_MS = 10_000
+
+/**
+ * Keeps a program running and hears its lines. It has no standard input. When it ends it is started again: at once, then
+ * after 1, 2, 4... 60 seconds unless it ran for ten. `close` ends it, by force when it does not go.
+ */
+export class ChildFeed {
+  readonly #options: ChildFeedOptions
+  readonly #retry: Retry
+  #child: ChildProcess | undefined
+  #startedAt = 0
+  #starts = 0
+  #isClosed = false
+  #error: PcpError | undefined = new PcpError('PM_ERR_AGAIN', 'Not started yet')
+
+  constructor(options: ChildFeedOptions) {
+    this.#options = options
+    this.#retry = new Retry(() => this.start())
+  }
+
+  /** Why it does not run: it was not found, or how it ended. Undefined while it runs. */
+  get error(): PcpError | undefined {
+    return this.#error
+  }
+
+  /** How often it was started. */
+  get starts(): number {
+    return this.#starts
+  }
+
+  /** Starts the program, unless it runs. */
+  start(): void {
+    if (this.#child !== undefined || this.#isClosed) return
+    const { command, log, onLine, maxLineBytes = LONGEST_LINE } = this.#options
+    const child = start(this.#options)
+    this.#child = child
+    this.#startedAt = Date.now()
+    this.#starts++
+    this.#error = undefined
+    const lines = new LineSplitter(maxLineBytes, onLine)
+    const complaints = new LineSplitter(LONGEST_LINE, (line) => log('warning', `${command}: ${line}`))
+    child.stdout!.on('data', (piece: Uint8Array) => lines.push(piece))
+    child.stderr!.on('data', (piece: Uint8Array) => complaints.push(piece))
+    child.once('error', (error) => this.#ended(child, PcpError.from(error)))
+    child.once('close', (status, signal) => {
+      lines.finish()
+      complaints.finish()
+      this.#ended(child, new PcpError('ECHILD', `${command} ended with ${signal ?? `status ${status}`}`))
+    })
+  }
+
+  /** Ends the program; resolves when it has gone. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#retry.close()
+    const child = this.#child
+    if (child === undefined) return
+    await new Promise<void>((resolve) => {
+      const force = setTimeout(() => end(child), KILL_MS)
+      child.once('close', () => {
+        clearTimeout(force)
+        resolve()
+      })
+      child.once('error', () => resolve())
+      signalAll(child, 'SIGTERM')
+    })
+  }
+
+  #ended(child: ChildProcess, error: PcpError): void {
+    if (this.#child !== child) return
+    this.#child = undefined
+    this.#error = error
+    if (this.#isClosed) return
+    this.#options.log('info', error.message)
+    if (Date.now() - this.#startedAt >= SETTLED_MS) this.#retry.succeeded()
+    this.#retry.later()
+  }
+}
+
+/**
+ * Runs a program, without standard input, and gives what it printed. Made for a `BackgroundReading`. ENOENT when there is
+ * no such program, ECHILD with the end of its standard error when its status is not 0, EFBIG for too much output, EINTR
+ * when `signal` ended it.
+ */
+export function runProgram(program: Program, options: RunOptions = {}): Promise<string> {
+  const { command } = program
+  const { signal, maxBytes = MAX_BYTES } = options
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) throw new PcpError('EINTR', `${command} was not started`)
+    const child = start(program)
+    const pieces: Uint8Array[] = []
+    let size = 0
+    let complaints = Buffer.alloc(0)
+    let failure: PcpError | undefined
+    const give = (error: PcpError): void => {
+      failure ??= error
+      end(child)
+    }
+    const stop = onAbort(signal, () => give(new PcpError('EINTR', `${command} was ended`)))
+    child.stdout!.on('data', (piece: Uint8Array) => {
+      size += piece.length
+      if (size > maxBytes) give(new PcpError('EFBIG', `${command} printed more than ${maxBytes} bytes`))
+      else pieces.push(piece)
+    })
+    child.stderr!.on('data', (piece: Uint8Array) => {
+      complaints = Buffer.concat([complaints, piece]).subarray(-MAX_ERROR_BYTES)
+    })
+    child.once('error', (error) => {
+      stop()
+      reject(PcpError.from(error))
+    })
+    child.once('close', (status, killed) => {
+      stop()
+      if (failure !== undefined) reject(failure)
+      else if (status === 0) resolve(decodeText(Buffer.concat(pieces)))
+      else {
+        const why = decodeText(complaints).trim()
+        const end = `${command} ended with ${killed ?? `status ${status}`}`
+        reject(new PcpError('ECHILD', why === '' ? end : `${end}: ${why}`))
+      }
+    })
+  })
+}
+
+/** Ends a program and what it started, now; whoever still has its output open is heard no more. */
+function end(child: ChildProcess): void {
+  signalAll(child, 'SIGKILL')
+  child.stdout!.destroy()
+  child.stderr!.destroy()
+}
+
+function signalAll({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // they have gone already
+  }
+}
+
+function start({ command, args = [], cwd, env }: Program): ChildProcess {
+  const options: SpawnOptions = {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true, // a group of its own, so that what it starts ends with it
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(env === undefined ? {} : { env: { ...env } }),
+  }
+  return process.getBuiltinModule('node:child_process').spawn(command, [...args], options)
+}

@@ -1,0 +1,142 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { statusOf } from '../../src/model/errors.ts'
+import { pmid } from '../../src/model/ids.ts'
+import type { MetricSpec } from '../../src/pmda/define.ts'
+import { defineAgent } from '../../src/pmda/define-agent.ts'
+import { type AgentSource, openAgent } from '../../src/pmda/open-agent.ts'
+import { SlowReading } from '../../src/pmda/slow-reading.ts'
+import { ProcFile } from '../../src/sys/proc.ts'
+import { ASK } from '../lib/agent-catalogue.ts'
+
+let root: string
+let file: ProcFile
+let parsed: number
+let reading: SlowReading<number>
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'slow-'))
+  mkdirSync(join(root, 'proc'))
+  write('1')
+  file = new ProcFile(root, '/proc/x')
+  parsed = 0
+  reading = new SlowReading(file, (scan) => {
+    parsed++
+    return scan.uint()
+  })
+})
+
+afterEach(() => {
+  file.close()
+  rmSync(root, { recursive: true })
+})
+
+const write = (text: string): void => writeFileSync(join(root, 'proc/x'), text)
+
+test('what was begun is what the moment has, read once', async () => {
+  const moment = {}
+  const begun = reading.begin(moment)
+  expect(reading.begin(moment)).toBe(begun)
+  await begun
+  write('2')
+  reading.refresh(moment)
+  expect([reading.value, parsed]).toEqual([1, 1])
+  expect(reading.begin(moment)).toBeUndefined()
+  reading.refresh({})
+  expect([reading.value, parsed]).toEqual([2, 2])
+})
+
+test('a later moment does not have what was begun before it', async () => {
+  const first = reading.begin({})
+  const moment = {}
+  const second = reading.begin(moment)
+  await first
+  await second
+  reading.refresh(moment)
+  expect([reading.value, parsed]).toEqual([1, 2])
+})
+
+test('whoever does not wait reads, and what was begun does not disturb', async () => {
+  const begun = reading.begin({})
+  const moment = {}
+  reading.refresh(moment)
+  expect(reading.value).toBe(1)
+  await begun
+  expect(reading.value).toBe(1)
+})
+
+test('a failure is told by the refresh, and is over when the file is there', async () => {
+  rmSync(join(root, 'proc/x'))
+  const moment = {}
+  await reading.begin(moment)
+  reading.refresh(moment)
+  expect(reading.error?.code).toBe('ENOENT')
+  expect(() => reading.value).toThrow('/proc/x')
+  write('7')
+  const later = {}
+  await reading.begin(later)
+  reading.refresh(later)
+  expect([reading.error, reading.value]).toEqual([undefined, 7])
+})
+
+test('a file that is closed while it is read is read to its end', async () => {
+  const content = 'x'.repeat(100_000)
+  write(content)
+  const later = file.scanLater()
+  file.close()
+  const scan = await later
+  expect([scan.end, scan.rest() === content]).toEqual([content.length, true])
+})
+
+const base: MetricSpec = { item: 0, type: '32', sem: 'instant', units: 'none', help: 'x', value: () => 1 }
+
+function open(order: string[]): AgentSource {
+  const metrics = {
+    'demo.slow': {
+      ...base,
+      reading,
+      ahead: ({ moment }: { moment?: object }) => reading.begin(moment),
+      begin: () => void order.push('slow'),
+      value: () => reading.value,
+    },
+    'demo.fast': { ...base, item: 1, begin: () => void order.push('fast'), value: () => 5 },
+    'demo.alone': { ...base, item: 2, ahead: () => undefined, value: () => 6 },
+  }
+  const heard = { afterRequest: () => order.push('after') }
+  return openAgent(defineAgent({ name: 'demo', domain: 400, metrics, ...heard }))
+}
+
+const ids = [0, 1, 2, 77].map((item) => pmid(400, 0, item))
+
+test('a fetch works out the rest first, keeps the order, and is over when all is there', async () => {
+  const order: string[] = []
+  const { sets } = await open(order).fetch(ids, ASK)
+  expect(sets.map(({ word, status }) => word[0] ?? status)).toEqual([1, 5, 6, statusOf('PM_ERR_PMID')])
+  expect(order).toEqual(['fast', 'slow', 'after'])
+})
+
+test('fetches at once each have values of their own moment', async () => {
+  const agent = open([])
+  const fetches = Array.from({ length: 5 }, () => agent.fetch(ids, ASK))
+  for (const { sets } of await Promise.all(fetches)) expect(sets[0]!.word[0]).toBe(1)
+  expect(parsed).toBeGreaterThanOrEqual(5)
+})
+
+test('all metrics of a fetch have one moment, also when who asks has none', async () => {
+  const moments = new Set<unknown>()
+  const spec: MetricSpec = {
+    ...base,
+    begin: ({ moment }) => moments.add(moment),
+    value: (_inst, { moment }) => (moments.has(moment) ? 1 : undefined),
+  }
+  const agent = openAgent(
+    defineAgent({ name: 'demo', domain: 400, metrics: { 'demo.a': spec, 'demo.b': { ...spec, item: 1 } } }),
+  )
+  const { sets } = await agent.fetch(ids, ASK)
+  expect([...moments]).toEqual([expect.any(Object)])
+  expect(sets.map(({ status }) => status).slice(0, 2)).toEqual([1, 1])
+  await agent.fetch(ids, ASK)
+  expect(moments.size).toBe(2)
+})
