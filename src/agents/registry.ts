@@ -11,6 +11,8 @@ export interface AgentEntry {
   readonly platform?: string
   /** Serves tests and examples: runs only where somebody names it. */
   readonly isDemonstration?: true
+  /** Asks other machines, runs programs or listens to applications: runs only where somebody names it, too. */
+  readonly isOutgoing?: true
   readonly load: () => Promise<AgentDefinition>
   /** The shared object and its entry that this agent stands in for when a pmcd.conf names them. */
   readonly dso: { readonly file: string; readonly entry: string }
@@ -18,6 +20,20 @@ export interface AgentEntry {
 
 /** Every agent but the collector's own, which only a collector can open. */
 export const AGENTS: readonly AgentEntry[] = [
+  {
+    name: 'jbd2',
+    domain: 122,
+    platform: 'linux',
+    load: async () => (await import('./jbd2/index.ts')).agent,
+    dso: { file: 'pmda_jbd2.so', entry: 'jbd2_init' },
+  },
+  {
+    name: 'kvm',
+    domain: 95,
+    platform: 'linux',
+    load: async () => (await import('./kvm/index.ts')).agent,
+    dso: { file: 'pmda_kvm.so', entry: 'kvm_init' },
+  },
   {
     name: 'linux',
     domain: 60,
@@ -30,6 +46,46 @@ export const AGENTS: readonly AgentEntry[] = [
     domain: 70,
     load: async () => (await import('./mmv/index.ts')).agent,
     dso: { file: 'pmda_mmv.so', entry: 'mmv_init' },
+  },
+  {
+    name: 'node',
+    domain: 460,
+    load: async () => (await import('./node/index.ts')).agent,
+    dso: { file: 'pmda_node.so', entry: 'node_init' },
+  },
+  {
+    name: 'openmetrics',
+    domain: 144,
+    isOutgoing: true,
+    load: async () => (await import('./openmetrics/index.ts')).agent,
+    dso: { file: 'pmda_openmetrics.so', entry: 'openmetrics_init' },
+  },
+  {
+    name: 'otel',
+    domain: 508,
+    isOutgoing: true,
+    load: async () => (await import('./otel/index.ts')).agent,
+    dso: { file: 'pmda_otel.so', entry: 'otel_init' },
+  },
+  {
+    name: 'pmproxy',
+    domain: 4,
+    load: async () => (await import('./pmproxy/index.ts')).agent,
+    dso: { file: 'pmda_mmv.so', entry: 'pmproxy_init' },
+  },
+  {
+    name: 'proc',
+    domain: 3,
+    platform: 'linux',
+    load: async () => (await import('./proc/index.ts')).agent,
+    dso: { file: 'pmda_proc.so', entry: 'proc_init' },
+  },
+  {
+    name: 'root',
+    domain: 1,
+    platform: 'linux',
+    load: async () => (await import('./root/index.ts')).agent,
+    dso: { file: 'pmda_root.so', entry: 'root_init' },
   },
   {
     name: 'sample',
@@ -50,5 +106,12 @@ export const AGENTS: readonly AgentEntry[] = [
     isDemonstration: true,
     load: async () => (await import('./trivial/index.ts')).agent,
     dso: { file: 'pmda_trivial.so', entry: 'trivial_init' },
+  },
+  {
+    name: 'xfs',
+    domain: 11,
+    platform: 'linux',
+    load: async () => (await import('./xfs/index.ts')).agent,
+    dso: { file: 'pmda_xfs.so', entry: 'xfs_init' },
   },
 ]

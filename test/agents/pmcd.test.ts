@@ -3,71 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { pmcdAgent } from '../../src/agents/pmcd/index.ts'
-import type { CollectorStatistics } from '../../src/agents/pmcd/statistics.ts'
 import { PcpError } from '../../src/model/errors.ts'
 import { ANONYMOUS, type Ask } from '../../src/model/source.ts'
 import { extract } from '../../src/model/value-set.ts'
 import { type AgentSource, openAgent } from '../../src/pmda/open-agent.ts'
 import { ASK, assertCatalogue, assertHelp, type CatalogueRow, readCatalogue } from '../lib/agent-catalogue.ts'
+import { fakeCollector } from '../lib/fake-collector.ts'
 
 let root: string
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'pmcd-'))
 })
 afterEach(() => rmSync(root, { recursive: true }))
-
-/** A collector that remembers what it is told. */
-function fakeCollector(): { statistics: CollectorStatistics; told: string[] } {
-  const told: string[] = []
-  const counts = new Float64Array(64)
-  counts[0x03] = 7
-  counts[0x10] = 2
-  counts[0x15] = 2 ** 32 + 1
-  const statistics: CollectorStatistics = {
-    version: '0.1.0',
-    build: '1',
-    hostname: 'vm',
-    uid: 1000,
-    pdusIn: counts,
-    pdusOut: new Float64Array(64),
-    clients: () => [{ seq: 9, slot: 1, address: '::1', whoami: 'me', container: '', startMs: 0 }],
-    agents: () => [
-      { domain: 2, name: 'pmcd', kind: 'dso', isConnected: true, status: 0, isFenced: false },
-      { domain: 29, name: 'sample', kind: 'pipe', isConnected: false, status: 776, isFenced: true },
-    ],
-    features: () => ({
-      secure: false,
-      ipv6: true,
-      authentication: false,
-      credsRequired: false,
-      unixSockets: true,
-      serviceDiscovery: false,
-      containers: true,
-      local: false,
-      certRequired: false,
-    }),
-    fileLabels: () => '{"a":1}',
-    sighups: () => 3,
-    seqnum: () => 11,
-    controls: { timeoutSec: 5, credsTimeoutSec: 3 },
-    debug: { bits: 0 },
-    trace: {
-      recordsConnections: true,
-      recordsPdus: false,
-      isUnbuffered: false,
-      size: 20,
-      dump: () => told.push('trace'),
-    },
-    limits: { pduBytes: 65536, contexts: 64, metrics: 32768 },
-    reconfigure: () => told.push('reconfigure'),
-    advanceSeqnum: () => told.push('advance'),
-    dumpConnections: () => told.push('connections'),
-    fence: (domain, on) => told.push(`fence ${domain} ${on}`),
-    setWhoami: (slot, seq, text) => told.push(`whoami ${slot} ${seq} ${text}`),
-    setContainer: (slot, seq, name) => told.push(`container ${slot} ${seq} ${name}`),
-  }
-  return { statistics, told }
-}
 
 function open(statistics = fakeCollector().statistics): AgentSource {
   return openAgent(pmcdAgent(statistics), { root, env: { PCP_TMP_DIR: '/tmp/pcp', PCP_RUN_DIR: '/run/pcp' } })

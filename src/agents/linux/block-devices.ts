@@ -1,8 +1,8 @@
 /** Block devices of one kind as an instance domain over /proc/diskstats. */
 import type { IndomSpec, Labels } from '../../pmda/define.ts'
+import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { DISK_COLUMNS, type DiskKind, type DiskTable } from './disk-table.ts'
-import { InstanceIds } from './instance-ids.ts'
 
 /** What an instance domain of block devices is made from. */
 export interface BlockDevicesOptions {

@@ -1,8 +1,8 @@
 /** tape.dev and fchost: statistics files of tape drives and Fibre Channel adapters. /sys/class */
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
 import type { LinuxContext } from './context.ts'
-import { InstanceIds } from './instance-ids.ts'
 import { parseNumber } from './sample.ts'
 
 /** A metric that is one file of each device's statistics directory. */

@@ -1,9 +1,9 @@
 /** What the subjects of the linux agent share: rooted files, kernel constants, CPUs and nodes. */
-import { readdirSync } from 'node:fs'
-import { PcpError } from '../../model/errors.ts'
+import { existsSync, readdirSync } from 'node:fs'
 import type { AgentEnv, IndomSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { Attributes } from '../../sys/attributes.ts'
+import { unitsOrGiven } from '../../sys/auxv.ts'
 import { ProcFile, readSmallFile, rooted } from '../../sys/proc.ts'
 import { newStat, type ProcStat, parseStat } from './proc-stat.ts'
 import { parseNumber } from './sample.ts'
@@ -20,7 +20,7 @@ export interface LinuxContext {
   readonly pagesize: number
   /** A file that is read again and again: kept open until the agent is closed; the same object for the same path. */
   file(path: string): ProcFile
-  /** A file that is read now and then, as text. Throws Node's error (ENOENT...). */
+  /** A file as text; what is below /proc/ stays open. Throws Node's error (ENOENT...). */
   text(path: string): string
   /** As `text`, but '' when there is no such file: the kernel has nothing of the kind to tell about. */
   optionalText(path: string): string
@@ -28,7 +28,7 @@ export interface LinuxContext {
   attribute(path: string): string | undefined
   /** The number that an attribute is, decimal or 0x hexadecimal; undefined when it cannot be read or is none. */
   number(path: string): number | undefined
-  /** Names in a directory, sorted; none when there is no such directory. */
+  /** Names in a directory, sorted, listed once a request; none when there is no such directory. */
   list(path: string): readonly string[]
   /** /proc/stat. */
   readonly stat: Reading<ProcStat>
@@ -48,7 +48,6 @@ export interface LinuxContext {
 export function openContext(env: AgentEnv): LinuxContext {
   const root = rooted(env.root, env.env['LINUX_STATSPATH'] || '/')
   const files = new Map<string, ProcFile>()
-  const auxv = readAuxv()
 
   const file = (path: string): ProcFile => {
     let found = files.get(path)
@@ -58,7 +57,8 @@ export function openContext(env: AgentEnv): LinuxContext {
     }
     return found
   }
-  const text = (path: string): string => readSmallFile(root, path)
+  const text = (path: string): string =>
+    path.startsWith('/proc/') ? file(path).text() : readSmallFile(root, path)
   const attributes = new Attributes(root)
   const remembered = new Map<string, string | undefined>()
   let current: object | undefined
@@ -68,12 +68,14 @@ export function openContext(env: AgentEnv): LinuxContext {
     remembered.set(path, found)
     return found
   }
+  const listed = new Map<string, readonly string[]>()
   const list = (path: string): readonly string[] => {
-    try {
-      return readdirSync(rooted(root, path)).sort()
-    } catch {
-      return [] // a directory this kernel does not have: nothing of that kind exists
+    let names = listed.get(path)
+    if (names === undefined) {
+      names = namesIn(rooted(root, path))
+      listed.set(path, names)
     }
+    return names
   }
 
   const columns = newStat()
@@ -82,15 +84,14 @@ export function openContext(env: AgentEnv): LinuxContext {
   return {
     env,
     root,
-    hertz: numberFrom(env.env['LINUX_HERTZ']) ?? auxv.get(AT_CLKTCK) ?? 100,
-    pagesize: numberFrom(env.env['LINUX_PAGESIZE']) ?? auxv.get(AT_PAGESZ) ?? 4096,
+    ...unitsOrGiven(env.env, 'LINUX'),
     file,
     text,
     optionalText: (path) => {
       try {
         return text(path)
       } catch (error) {
-        if (PcpError.from(error).code === 'ENOENT') return ''
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
         throw error
       }
     },
@@ -124,7 +125,10 @@ export function openContext(env: AgentEnv): LinuxContext {
       instanceLabels: (inst) => ({ numa_node: inst }),
     },
     begin: (moment) => {
-      if (moment === undefined || moment !== current) remembered.clear()
+      if (moment === undefined || moment !== current) {
+        remembered.clear()
+        listed.clear()
+      }
       current = moment
     },
     close: () => {
@@ -135,27 +139,12 @@ export function openContext(env: AgentEnv): LinuxContext {
   }
 }
 
-const AT_PAGESZ = 6
-const AT_CLKTCK = 17
-
-/** Facts the kernel hands every process at its start: Node has no sysconf(3), and running getconf costs a process. */
-function readAuxv(): ReadonlyMap<number, number> {
-  const facts = new Map<number, number>()
-  const file = new ProcFile('/', '/proc/self/auxv')
+function namesIn(directory: string): readonly string[] {
+  // most kernels lack some of these directories, and an exception costs more than the question
+  if (!existsSync(directory)) return []
   try {
-    const { buffer, length } = file.read()
-    const view = new DataView(buffer, 0, length)
-    // pairs of 64-bit words, of which the low halves are enough for us
-    for (let i = 0; i + 16 <= length; i += 16) facts.set(view.getUint32(i, true), view.getUint32(i + 8, true))
+    return readdirSync(directory).sort()
   } catch {
-    return facts // not Linux, or no /proc: a fixture tree can still be read with the usual constants
-  } finally {
-    file.close()
+    return [] // gone meanwhile, or not for us: nothing of that kind exists
   }
-  return facts
-}
-
-function numberFrom(text: string | undefined): number | undefined {
-  const value = Number(text)
-  return text !== undefined && value > 0 ? value : undefined
 }

@@ -295,18 +295,23 @@ function throttleMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
 }
 
 function scalingMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+  /** Four metrics rest on the same files of a processor. */
+  const read = new Reading(() => new Map<number, Scaling>())
   const scaling = (cpu: number): Scaling => {
-    const stats = ctx.attribute(`${CPU_DIR}/cpu${cpu}/cpufreq/stats/time_in_state`)
-    return (
-      parseTimeInState(stats ?? '') ?? {
+    let found = read.value.get(cpu)
+    if (found === undefined) {
+      const stats = ctx.attribute(`${CPU_DIR}/cpu${cpu}/cpufreq/stats/time_in_state`)
+      found = parseTimeInState(stats ?? '') ?? {
         count: frequency(ctx, cpu, 'scaling_cur_freq'),
         time: undefined,
         max: frequency(ctx, cpu, 'cpuinfo_max_freq'),
         min: frequency(ctx, cpu, 'cpuinfo_min_freq'),
       }
-    )
+      read.value.set(cpu, found)
+    }
+    return found
   }
-  const from = { cluster: 55, indom: ctx.cpus } as const
+  const from = { cluster: 55, indom: ctx.cpus, reading: read } as const
   const stats = `${CPU_DIR}/cpuN/cpufreq/stats/time_in_state`
   return {
     'hinv.cpu.frequency_scaling.count': {

@@ -1,12 +1,14 @@
 /** disk.wwid: disks by their world wide name, all paths to one added up; hinv.map.scsi_id. /sys/block/DEVICE/device/wwid */
+import { existsSync } from 'node:fs'
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
+import { rooted } from '../../sys/proc.ts'
 import { BlockDevices, namedReading } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
 import { DISK_ROWS, diskMeaning } from './disk-rows.ts'
 import { schedulerOf, sysBlock } from './disk-scheduler.ts'
 import type { DiskTable } from './disk-table.ts'
-import { InstanceIds } from './instance-ids.ts'
 import { orNothing } from './sample.ts'
 
 /** How scsi_id(8) writes the kinds of names: by a digit in front. */
@@ -153,9 +155,10 @@ export function wwidMetrics(
 
 /** Content of a wwid file: blanks at the end belong to the name. */
 function readWwid(ctx: LinuxContext, path: string): string | undefined {
+  if (!existsSync(rooted(ctx.root, path))) return undefined // most devices have none
   try {
     return ctx.text(path).replace(/\n$/, '') || undefined
   } catch {
-    return undefined // most devices have none
+    return undefined // gone meanwhile
   }
 }

@@ -1,13 +1,14 @@
 /** The linux agent (domain 60): what the kernel says about the machine in /proc and /sys. */
 import type { MetricSpec } from '../../pmda/define.ts'
+import { inOrder } from '../../pmda/in-order.ts'
 import { type AgentDefinition, defineAgent } from '../../pmda/index.ts'
 import { classStatisticsMetrics } from './class-statistics.ts'
+import { ContainerViews } from './container-view.ts'
 import { type LinuxContext, openContext } from './context.ts'
 import { cpuMetrics } from './cpu.ts'
 import { cpuInfoMetrics } from './cpu-info.ts'
 import { diskMetrics } from './disk.ts'
 import { fileSystemMetrics } from './filesys.ts'
-import { inOrder } from './in-order.ts'
 import { interruptMetrics, softirqMetrics } from './interrupts.ts'
 import { ipcMetrics } from './ipc.ts'
 import { kernelMetrics, limitMetrics, loadMetrics, uptimeMetrics } from './kernel.ts'
@@ -76,15 +77,23 @@ const SUBJECTS: readonly Subject[] = [
 export const agent: AgentDefinition = defineAgent({
   name: 'linux',
   domain: 60,
+  options: [
+    { short: 'A', long: 'no-access-checks', help: 'show every client what otherwise only root may see' },
+  ],
   open: (env) => {
     const ctx = openContext(env)
     // without prototype it is a dictionary from the start: an ordinary object takes a microsecond for each name
     const metrics: { [name: string]: MetricSpec } = Object.create(null)
     for (const subject of SUBJECTS) Object.assign(metrics, subject(ctx))
+    const containers = new ContainerViews(env, metrics)
     return {
       metrics: inOrder(metrics, NAME_ORDER),
       beforeRequest: (_kind, { moment }) => ctx.begin(moment),
-      close: ctx.close,
+      tablesFor: (ask) => containers.tablesFor(ask),
+      close: () => {
+        containers.close()
+        ctx.close()
+      },
     }
   },
 })

@@ -1,9 +1,9 @@
 /** mem.buddyinfo and mem.zoneinfo: free blocks and statistics of memory zones. /proc/buddyinfo, /proc/zoneinfo */
 import type { IndomSpec, Labels, MetricSpec } from '../../pmda/define.ts'
+import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
 import type { LinuxContext } from './context.ts'
 import { fieldMetrics } from './fields.ts'
-import { InstanceIds } from './instance-ids.ts'
 import { ZONE_FIELDS } from './memory-zone-rows.ts'
 
 const ZONE_LINE = /^Node (\d+), zone +(\S+)(.*)$/

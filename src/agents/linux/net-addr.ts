@@ -1,9 +1,9 @@
 /** Addresses of network interfaces. /sys/class/net, /proc/net/if_inet6, getifaddrs(3) */
 import { networkInterfaces } from 'node:os'
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
 import type { LinuxContext } from './context.ts'
-import { InstanceIds } from './instance-ids.ts'
 
 /** One interface, or one alias of it (eth0:1). */
 export interface InterfaceAddress {

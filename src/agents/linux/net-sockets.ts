@@ -1,7 +1,9 @@
 /** Sockets in use: by protocol, by state. /proc/net/sockstat, tcp, udp, raw, unix; proc(5) */
 import type { Scanner } from '../../base/scan.ts'
+import type { Ask } from '../../model/source.ts'
 import type { MetricSpec, Sample } from '../../pmda/define.ts'
-import { Reading } from '../../pmda/reading.ts'
+import { Reading, type Refreshable } from '../../pmda/reading.ts'
+import { SlowReading } from '../../pmda/slow-reading.ts'
 import type { LinuxContext } from './context.ts'
 import { type FieldRow, type FieldValue, fieldMetrics, numberOrNone } from './fields.ts'
 
@@ -181,7 +183,7 @@ export function connectionMetrics(ctx: LinuxContext): { [name: string]: MetricSp
     item: number,
     help: string,
     text: string,
-    reading: Reading<unknown>,
+    reading: Refreshable,
     value: () => Sample,
   ): MetricSpec => ({
     cluster,
@@ -203,17 +205,22 @@ export function connectionMetrics(ctx: LinuxContext): { [name: string]: MetricSp
     rows: readonly StateRow[],
   ): void => {
     const counts: StateCounts = new Uint32Array(STATES)
-    const reading = new Reading(() => countStates(ctx.file(`/proc/net/${file}`).scan(), counts))
+    // for TCP the kernel looks through a table that has room for very many: 3 ms even when it is empty
+    const reading = new SlowReading(ctx.file(`/proc/net/${file}`), (scan) => countStates(scan, counts))
+    const ahead = rows === TCP_STATES ? { ahead: ({ moment }: Ask) => reading.begin(moment) } : {}
     const items = rows === UDP_STATES ? [1, 2] : rows.map((row) => row[1])
     for (const [i, [name, state, help]] of rows.entries())
-      metrics[`${prefix}.${name}`] = spec(
-        cluster,
-        items[i]!,
-        `${what} ${help}`,
-        `Rows of /proc/net/${file} whose column st is ${hexState(state)}. The kernel lists every socket for this, which takes time when there are very many.`,
-        reading,
-        () => reading.value[state],
-      )
+      metrics[`${prefix}.${name}`] = {
+        ...spec(
+          cluster,
+          items[i]!,
+          `${what} ${help}`,
+          `Rows of /proc/net/${file} whose column st is ${hexState(state)}. The kernel lists every socket for this, which takes time when there are very many.`,
+          reading,
+          () => reading.value[state],
+        ),
+        ...ahead,
+      }
   }
   byState('network.tcpconn', 19, 'tcp', 'IPv4 connections', TCP_STATES)
   byState('network.tcpconn6', 76, 'tcp6', 'IPv6 connections', TCP_STATES)

@@ -1,9 +1,11 @@
 /** mem.slabinfo and tty.serial: what the kernel shows to root alone. /proc/slabinfo, /proc/tty/driver/serial */
+import type { Scanner } from '../../base/scan.ts'
+import { decodeText } from '../../base/text.ts'
 import type { Ask } from '../../model/source.ts'
 import type { IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
-import { Reading } from '../../pmda/reading.ts'
+import { InstanceIds } from '../../pmda/instance-ids.ts'
+import { SlowReading } from '../../pmda/slow-reading.ts'
 import type { LinuxContext } from './context.ts'
-import { InstanceIds } from './instance-ids.ts'
 
 /** Numbers of each instance by its name, in file order. */
 type Table = ReadonlyMap<string, readonly number[]>
@@ -21,24 +23,47 @@ const SLABS = 6
  * Parses version 2 of /proc/slabinfo: `NAME active objects size objects-per-slab pages-per-slab : tunables 3 numbers :
  * slabdata active-slabs slabs ...`. Blanks in names, which old kernels have, become underscores.
  */
-export function parseSlabs(text: string): Table {
+export function parseSlabs(scan: Scanner): Table {
   const slabs = new Map<string, readonly number[]>()
-  for (const line of text.split('\n')) {
-    const match = /^(\S.*?)\s+((?:\d+\s+){5}):.*: slabdata\s+(\d+)\s+(\d+)/.exec(line)
-    if (match === null) continue
-    const [, name, numbers, active, total] = match
-    slabs.set(name!.replace(/\s/g, '_'), [...numbers!.trim().split(/\s+/), active, total].map(Number))
+  while (!scan.atEnd) {
+    const start = scan.pos
+    const name = scan.word()
+    const row = slabRow(scan)
+    if (row !== undefined) slabs.set(name, row)
+    else {
+      scan.pos = start
+      addOldRow(slabs, scan.rest())
+    }
+    scan.nextLine()
   }
   return slabs
+}
+
+/** The numbers after a name of one word: there are hundreds of such rows. */
+function slabRow(scan: Scanner): number[] | undefined {
+  const row = [scan.uint(), scan.uint(), scan.uint(), scan.uint(), scan.uint()]
+  scan.skipWords(5) // : tunables and its numbers
+  scan.skipBlanks()
+  if (!scan.accept(': slabdata')) return undefined
+  row.push(scan.uint(), scan.uint())
+  return row.some(Number.isNaN) ? undefined : row
+}
+
+/** A row whose name may have blanks; the lines in front of the rows are none. */
+function addOldRow(slabs: Map<string, readonly number[]>, line: string): void {
+  const match = /^(\S.*?)\s+((?:\d+\s+){5}):.*: slabdata\s+(\d+)\s+(\d+)/.exec(line)
+  if (match === null) return
+  const [, name, numbers, active, total] = match
+  slabs.set(name!.replace(/\s/g, '_'), [...numbers!.trim().split(/\s+/), active, total].map(Number))
 }
 
 /** Words before the numbers of /proc/tty/driver/serial; errors that never happened are left out there. */
 const SERIAL_WORDS = ['tx', 'rx', 'fe', 'pe', 'brk', 'oe', 'irq'] as const
 
 /** Parses lines such as `0: uart:16550A port:000003F8 irq:4 tx:218 rx:0 brk:1 RTS|CTS`, ports without device left out. */
-export function parseSerial(text: string): Table {
+export function parseSerial({ bytes, end }: Scanner): Table {
   const ports = new Map<string, readonly number[]>()
-  for (const line of text.split('\n')) {
+  for (const line of decodeText(bytes, 0, end).split('\n')) {
     const port = /^(\d+): uart:(?!unknown)/.exec(line)?.[1]
     if (port === undefined) continue
     const numbers = new Map(
@@ -136,6 +161,7 @@ export function restrictedMetrics(ctx: LinuxContext): { [name: string]: MetricSp
       help,
       text: `${text} From /proc/slabinfo, shown to clients that are root on this host.`,
       reading: slabs.reading,
+      ahead: ({ moment }) => slabs.reading.begin(moment),
       value: (inst, ask) =>
         isAllowed(ctx, ask) ? slabValue(slabs.row(inst), SLAB_COLUMNS[item], ctx.pagesize) : undefined,
     }
@@ -172,25 +198,29 @@ function slabValue(row: readonly number[] | undefined, column: number | undefine
 
 /**
  * Only root sees values; everybody else finds none, which is no error in PCP either (6.0.3, over TCP and as another user
- * of its unix socket). LINUX_ACCESS in the environment lets everybody in, for tests.
+ * of its unix socket). The option -A lets everybody in, and so does LINUX_ACCESS in the environment.
  */
 function isAllowed(ctx: LinuxContext, ask: Ask): boolean {
-  return ask.requester.credentials?.uid === 0 || ctx.env.env['LINUX_ACCESS'] !== undefined
+  const { env, options } = ctx.env
+  if (env['LINUX_ACCESS'] !== undefined || options['no-access-checks'] === true) return true
+  return ask.requester.credentials?.uid === 0
 }
 
 /** A table whose rows number themselves as they appear. */
 function namedTable(
   ctx: LinuxContext,
   path: string,
-  parse: (text: string) => Table,
+  parse: (scan: Scanner) => Table,
   about: Omit<IndomSpec, 'instances' | 'reading'>,
 ): {
   readonly indom: IndomSpec
-  readonly reading: Reading<Table>
+  readonly reading: SlowReading<Table>
   readonly row: (inst: number) => readonly number[] | undefined
 } {
   const instances = new InstanceIds()
-  const reading = new Reading(() => parse(ctx.file(path).text()))
+  const file = ctx.file(path)
+  file.prepare() // root's own: a collector that root started has become another user by the first request
+  const reading = new SlowReading(file, parse)
   return {
     reading,
     indom: {

@@ -1,8 +1,8 @@
 /** hinv.map.scsi: which block device each SCSI unit is. /proc/scsi/scsi, /sys/class/scsi_device */
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
 import type { LinuxContext } from './context.ts'
-import { InstanceIds } from './instance-ids.ts'
 
 /** One unit of a SCSI device. */
 export interface ScsiUnit {

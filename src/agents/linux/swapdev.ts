@@ -1,8 +1,8 @@
 /** swapdev: each swap device and file. /proc/swaps, swapon(8) */
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
 import type { LinuxContext } from './context.ts'
-import { InstanceIds } from './instance-ids.ts'
 
 /** One line of /proc/swaps; sizes in Kbyte. */
 export interface SwapDevice {

@@ -27,8 +27,11 @@ export function distro(read: (path: string) => string | undefined): string {
 
 type Row = readonly [name: string, item: number, value: () => string, help: string, text: string]
 
-/** The metrics of cluster 12, and hinv.machine. */
-export function unameMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+/** The metrics of cluster 12, and hinv.machine. `nodename` is that of the machine unless somebody asks about another. */
+export function unameMetrics(
+  ctx: LinuxContext,
+  nodename: () => string = hostname,
+): { [name: string]: MetricSpec } {
   const rows: readonly Row[] = [
     [
       'kernel.uname.release',
@@ -55,7 +58,7 @@ export function unameMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } 
     [
       'kernel.uname.nodename',
       4,
-      hostname,
+      nodename,
       'What the machine calls itself, without asking the network',
       'As uname -n prints it.',
     ],
@@ -69,7 +72,7 @@ export function unameMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } 
     [
       'pmda.uname',
       5,
-      () => [sysname(), hostname(), release(), version(), machine()].join(' '),
+      () => [sysname(), nodename(), release(), version(), machine()].join(' '),
       'System, host, release, version and architecture in one line',
       'As uname -a prints it: the kernel.uname metrics with blanks between them.',
     ],

@@ -1,75 +1,10 @@
 /** The mmv agent (domain 70): values that applications keep in mapped files. docs/formats/mmv.md */
-import { join } from 'node:path'
-import { PcpError } from '../../model/errors.ts'
-import type { AgentEnv, AgentTables, MetricSpec } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent } from '../../pmda/define-agent.ts'
-import { rooted } from '../../sys/proc.ts'
-import { MmvFiles } from './files.ts'
-import { mappedTables } from './tables.ts'
+import { openMapped } from '../../pmda/mapped-agent.ts'
 
 /** The agent for the collector's registry. */
-export const agent: AgentDefinition = defineAgent({ name: 'mmv', domain: 70, open })
-
-function open(env: AgentEnv): AgentTables {
-  const directory = rooted(env.root, join(env.env['PCP_TMP_DIR'] ?? '/var/tmp', 'mmv'))
-  const files = new MmvFiles(directory, (text) => env.log('warning', text))
-  let isReloadAsked = false
-  let isTalkative = 0
-  const control = (
-    item: number,
-    spec: Pick<MetricSpec, 'help' | 'text' | 'value' | 'store'>,
-  ): MetricSpec => ({
-    item,
-    type: '32',
-    sem: 'instant',
-    units: 'none',
-    ...spec,
-  })
-  const controls: AgentTables['metrics'] = {
-    'mmv.control.reload': control(0, {
-      help: 'Store anything but 0 to have all files read anew',
-      text: 'Files are read anew by themselves when the directory or what a file describes changes. The value is always 0.',
-      value: () => 0,
-      store: (value) => {
-        isReloadAsked = Number(value) !== 0
-      },
-    }),
-    'mmv.control.debug': control(1, {
-      help: 'Store 1 to have every reading of the files told in the log, 0 to end that',
-      value: () => isTalkative,
-      store: (value) => {
-        isTalkative = Number(value)
-      },
-    }),
-    'mmv.control.files': control(2, {
-      help: 'How many files are mapped',
-      text: 'Files in $PCP_TMP_DIR/mmv whose structure is complete and, where they ask for it, whose process lives.',
-      value: () => files.list.length,
-    }),
-  }
-  const tables = (): AgentTables => ({
-    ...mappedTables(files.list, {
-      controls,
-      nowUs: () => env.clock() * 1000,
-      log: (text) => env.log('warning', text),
-    }),
-    dynamicRoots: ['mmv'],
-    beforeRequest: () => {
-      if (!files.reload(isReloadAsked)) return
-      isReloadAsked = false
-      if (isTalkative !== 0) env.log('info', `${files.list.length} files in ${directory}`)
-      replace()
-    },
-    beforeFetch: () => files.refresh(),
-    close: () => files.close(),
-  })
-  const replace = (): void => {
-    try {
-      env.replaceTables(tables())
-    } catch (error) {
-      env.log('error', PcpError.from(error).message) // the tables stay as they were
-    }
-  }
-  files.reload()
-  return tables()
-}
+export const agent: AgentDefinition = defineAgent({
+  name: 'mmv',
+  domain: 70,
+  open: (env) => openMapped(env, 'mmv'),
+})

@@ -1,6 +1,7 @@
 /** The collector's own agent, domain 2: what pmcd says about itself, and lets be changed. docs/agents.md */
 import type { MetricSpec } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent } from '../../pmda/define-agent.ts'
+import { LiveMemory } from '../../sys/live-memory.ts'
 import { agentMetrics, clientMetrics } from './clients.ts'
 import { controlMetrics } from './controls.ts'
 import { loggerMetrics, ruleEngineMetrics } from './daemons.ts'
@@ -16,17 +17,21 @@ export function pmcdAgent(statistics: CollectorStatistics): AgentDefinition {
   return defineAgent({
     name: 'pmcd',
     domain: PMCD_DOMAIN,
-    open: (env) => ({
-      metrics: {
-        ...selfMetrics(statistics, env),
-        ...controlMetrics(statistics),
-        ...pduMetrics(statistics),
-        ...agentMetrics(statistics),
-        ...clientMetrics(statistics),
-        ...loggerMetrics(env),
-        ...ruleEngineMetrics(env),
-      },
-    }),
+    open: (env) => {
+      const memory = new LiveMemory()
+      return {
+        metrics: {
+          ...selfMetrics(statistics, env, memory),
+          ...controlMetrics(statistics),
+          ...pduMetrics(statistics),
+          ...agentMetrics(statistics),
+          ...clientMetrics(statistics),
+          ...loggerMetrics(env),
+          ...ruleEngineMetrics(env),
+        },
+        close: () => memory.close(),
+      }
+    },
   })
 }
 

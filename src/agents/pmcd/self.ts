@@ -4,6 +4,7 @@ import { machine } from 'node:os'
 import { join } from 'node:path'
 import type { AgentEnv, IndomSpec, MetricSpec } from '../../pmda/define.ts'
 import { hostZoneName, hostZoneRule } from '../../sys/host-zone.ts'
+import type { LiveMemory } from '../../sys/live-memory.ts'
 import type { CollectorStatistics, FeatureFlags } from './statistics.ts'
 
 const CLUSTER_CPU = 7
@@ -11,10 +12,14 @@ const CLUSTER_FEATURE = 8
 const SERIAL_BUFFERS = 5
 
 /** Metrics about the collector as a process and a program. */
-export function selfMetrics(statistics: CollectorStatistics, env: AgentEnv): Record<string, MetricSpec> {
+export function selfMetrics(
+  statistics: CollectorStatistics,
+  env: AgentEnv,
+  memory: LiveMemory,
+): Record<string, MetricSpec> {
   return {
     ...identity(statistics, env),
-    ...resources(statistics, env),
+    ...resources(statistics, env, memory),
     ...cpuTime(statistics),
     ...buffers(),
     ...features(statistics),
@@ -77,18 +82,20 @@ function identity(statistics: CollectorStatistics, env: AgentEnv): Record<string
   }
 }
 
-function resources(statistics: CollectorStatistics, env: AgentEnv): Record<string, MetricSpec> {
+function resources(
+  statistics: CollectorStatistics,
+  env: AgentEnv,
+  memory: LiveMemory,
+): Record<string, MetricSpec> {
   return {
     'pmcd.datasize': row(1, {
       type: 'u32',
       sem: 'instant',
       units: 'Kbyte',
       help: 'Memory the collector uses for data',
-      text: 'The heap of the JavaScript engine plus what is allocated outside it for buffers.',
-      value: () => {
-        const { heapUsed, external } = process.memoryUsage()
-        return Math.round((heapUsed + external) / 1024)
-      },
+      text: `The heap of the JavaScript engine plus what is allocated outside it for buffers, as the last full collection of
+garbage left it: what grows here is kept.`,
+      value: () => Math.round(memory.bytes / 1024),
     }),
     'pmcd.numagents': row(2, {
       type: 'u32',

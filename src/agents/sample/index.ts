@@ -5,6 +5,7 @@
 import { pmid } from '../../model/ids.ts'
 import type { AgentEnv, AgentTables, AliasSpec, MetricSpec } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent } from '../../pmda/define-agent.ts'
+import { LiveMemory } from '../../sys/live-memory.ts'
 import { binRows } from './bins.ts'
 import { Clients } from './clients.ts'
 import { colourRows, Mirage } from './colours.ts'
@@ -41,9 +42,10 @@ function open(env: AgentEnv): AgentTables {
   const clients = new Clients()
   const mirage = new Mirage(context)
   const readiness = new Readiness(env)
+  const memory = new LiveMemory()
   const ghosts = new Ghosts(context, () => env.replaceTables(tables()))
   const fixed: Rows = {
-    ...systemRows(context),
+    ...systemRows(context, memory),
     ...colourRows(mirage),
     ...binRows(context),
     ...walkRows(context),
@@ -65,6 +67,7 @@ function open(env: AgentEnv): AgentTables {
     metrics: withPrefix(prefix, { ...fixed, ...ghosts.rows() }),
     indoms: [ghosts.indom],
     dynamicRoots: DYNAMIC_ROOTS.map((root) => `${prefix}.${root}`),
+    hidesDynamicNodes: true, // as PCP 6.0.3's agent, whose answers tests of others know
     beforeRequest: (kind, ask) => {
       readiness.check()
       clients.count(kind, ask)
@@ -74,7 +77,10 @@ function open(env: AgentEnv): AgentTables {
       context.fetches++
     },
     endClient: (client) => clients.end(client),
-    close: () => readiness.close(),
+    close: () => {
+      readiness.close()
+      memory.close()
+    },
   })
   return tables()
 }

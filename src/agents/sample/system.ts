@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import { PcpError } from '../../model/errors.ts'
 import { Reading } from '../../pmda/reading.ts'
+import type { LiveMemory } from '../../sys/live-memory.ts'
 import { readSmallFile, rooted } from '../../sys/proc.ts'
 import { of, type Rows, type SampleContext } from './context.ts'
 
@@ -9,10 +10,8 @@ import { of, type Rows, type SampleContext } from './context.ts'
 const TWIN = 30
 
 /** Rows about the agent as a process. */
-export function systemRows(context: SampleContext): Rows {
+export function systemRows(context: SampleContext, memory: LiveMemory): Rows {
   const { env, started } = context
-  const heap = (): number => process.memoryUsage().heapTotal
-  const initialHeap = heap()
   const system = new Reading(() => systemBlock(env.root))
   let control = 0
   return {
@@ -57,8 +56,9 @@ export function systemRows(context: SampleContext): Rows {
     datasize: {
       item: 91,
       ...of('u32', 'instant', 'Kbyte'),
-      help: 'By how much the heap of the agent has grown since it was started',
-      value: () => Math.max(0, Math.floor((heap() - initialHeap) / 1024)),
+      help: 'By how much the memory that the process keeps has grown since the agent was started',
+      text: 'The heap of the JavaScript engine and buffers outside it, as the last full collection of garbage left them; 0 before the first one.',
+      value: () => Math.floor(memory.growth / 1024),
     },
   }
 }

@@ -4,6 +4,8 @@ import { parseStatistic } from '../../../src/agents/linux/class-statistics.ts'
 import { parseSerial, parseSlabs } from '../../../src/agents/linux/restricted.ts'
 import { parseScsi } from '../../../src/agents/linux/scsi.ts'
 import { parseUnusable } from '../../../src/agents/linux/sysfs.ts'
+import { Scanner } from '../../../src/base/scan.ts'
+import { encodeText } from '../../../src/base/text.ts'
 import { isError } from '../../../src/model/errors.ts'
 import { ANONYMOUS } from '../../../src/model/source.ts'
 import { answer, openFixture } from '../../lib/linux-agent.ts'
@@ -66,15 +68,20 @@ test('shows kernel caches and serial ports to root alone', async () => {
   await agent.close()
 })
 
+const scannerOf = (text: string): Scanner => new Scanner(encodeText(text))
+
 test('joins the words of a cache’s name, and skips lines of other forms', () => {
   const text =
-    'slabinfo - version: 2.1\n# name <active_objs>\nip fib trie 3 170 48 85 1 : tunables 0 0 0 : slabdata 1 2 0\nodd 1 2\n'
-  expect([...parseSlabs(text)]).toEqual([['ip_fib_trie', [3, 170, 48, 85, 1, 1, 2]]])
+    'slabinfo - version: 2.1\n# name <active_objs>\nip fib trie 3 170 48 85 1 : tunables 0 0 0 : slabdata 1 2 0\nkmalloc-8 1 2 8 5 1 : tunables 0 0 0 : slabdata 3 4 0\nodd 1 2\n'
+  expect([...parseSlabs(scannerOf(text))]).toEqual([
+    ['ip_fib_trie', [3, 170, 48, 85, 1, 1, 2]],
+    ['kmalloc-8', [1, 2, 8, 5, 1, 3, 4]],
+  ])
 })
 
 test('leaves out serial ports without a device', () => {
   const text = 'serinfo:1.0\n0: uart:16550A irq:4 tx:7 rx:8 oe:2 RTS|CTS\n1: uart:unknown irq:3\n'
-  expect([...parseSerial(text)]).toEqual([['0', [7, 8, 0, 0, 0, 2, 4]]])
+  expect([...parseSerial(scannerOf(text))]).toEqual([['0', [7, 8, 0, 0, 0, 2, 4]]])
 })
 
 test('adds up the sizes of the last zone of a node', () => {

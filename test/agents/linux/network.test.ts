@@ -4,7 +4,6 @@ import { type NetworkInterfaceInfo, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { openContext } from '../../../src/agents/linux/context.ts'
-import { InstanceIds } from '../../../src/agents/linux/instance-ids.ts'
 import { addressMetrics, formatInet6, parseIfInet6 } from '../../../src/agents/linux/net-addr.ts'
 import {
   devCounter,
@@ -23,6 +22,7 @@ import { encodeText } from '../../../src/base/text.ts'
 import { indom } from '../../../src/model/ids.ts'
 import { LABEL_INDOM, LABEL_INSTANCES } from '../../../src/model/labels.ts'
 import { defineAgent, openAgent } from '../../../src/pmda/index.ts'
+import { InstanceIds } from '../../../src/pmda/instance-ids.ts'
 import { ASK, assertCatalogue, readCatalogue } from '../../lib/agent-catalogue.ts'
 import { allAnswers, answer, openFixture } from '../../lib/linux-agent.ts'
 

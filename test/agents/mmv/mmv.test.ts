@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import { agent as definition } from '../../../src/agents/mmv/index.ts'
+import { MmvWriter } from '../../../src/mmv/index.ts'
 import { parseMmv } from '../../../src/mmv/layout.ts'
 import { isError } from '../../../src/model/errors.ts'
 import { PM_INDOM_NULL, pmid, pmidStr } from '../../../src/model/ids.ts'
+import { LABEL_INSTANCES } from '../../../src/model/labels.ts'
 import { PM_SEM_INSTANT, PM_TYPE_32 } from '../../../src/model/types.ts'
 import { unitsStr } from '../../../src/model/units.ts'
 import { valuesOf } from '../../../src/model/value-set.ts'
@@ -69,8 +71,8 @@ describe.each([1, 2] as const)('a file of version %i', (version) => {
   it('gives names, descriptors, texts, instances and values', async () => {
     publish('app', { version })
     expect((await agent.traverse('mmv', ASK)).filter((name) => !name.includes('control'))).toEqual([
-      'mmv.app.level',
       'mmv.app.count',
+      'mmv.app.level',
     ])
     const ids = [pmid(70, 5, 7), pmid(70, 5, 8)]
     const descs = (await agent.descs(ids, ASK)).map((desc) =>
@@ -164,6 +166,9 @@ test('two files that share a cluster may share an item, which then has two names
     pmid(70, 5, 7),
     pmid(70, 5, 7),
   ])
+  expect(await valuesNamed('mmv.a.level')).toEqual([42])
+  expect(await valuesNamed('mmv.b.level')).toEqual([42])
+  publish('b', { generation: 100n, level: { type: 3, bits: 7n } })
   expect(await valuesNamed('mmv.a.level')).toEqual([7])
 })
 
@@ -197,4 +202,48 @@ test('files are counted, and read anew on request', async () => {
   await expect(agent.store([makeSingular(pmid(70, 0, 2), 0, 1)], ASK)).rejects.toMatchObject({
     code: 'PM_ERR_PERMISSION',
   })
+})
+
+describe('files that say the same of a metric', () => {
+  const share = (name: string, instances: readonly string[]): MmvWriter => {
+    const writer = new MmvWriter(name, { directory: join(root, 'run', 'mmv'), cluster: 9, prefix: false })
+    const domain = writer.instances({ serial: 4 })
+    const tag = domain.gauge('tag', { item: 1, type: 'u32' })
+    for (const instance of instances) {
+      const id = Number(instance.slice(1))
+      domain.add(instance, { id, labels: { at: { [name]: id } } })
+      tag.of(instance).set(id)
+    }
+    writer.publish()
+    return writer
+  }
+
+  it('add their instances and values to it', async () => {
+    const some = share('some', ['i1', 'i2'])
+    const more = share('more', ['i3'])
+    expect(await valuesNamed('mmv.tag')).toEqual([3, 1, 2])
+    const { names } = await agent.instances((70 << 22) | (9 << 11) | 4, undefined, ASK)
+    expect(names).toEqual(['i3', 'i1', 'i2'])
+    expect(log).toEqual([])
+    some.close()
+    expect(await valuesNamed('mmv.tag')).toEqual([3])
+    more.close()
+    expect(await valuesNamed('mmv.tag')).toBe('PM_ERR_NAME')
+  })
+
+  it('add to one compound label', async () => {
+    const writers = [share('some', ['i1']), share('more', ['i1'])]
+    const sets = await agent.labels({ level: LABEL_INSTANCES, id: (70 << 22) | (9 << 11) | 4 }, ASK)
+    expect(sets.map(({ json }) => json)).toEqual(['{"at.more":1,"at.some":1}'])
+    for (const writer of writers) writer.close()
+  })
+})
+
+test('a process or a flag that changes in place counts at once', async () => {
+  publish('app')
+  expect(await valuesNamed('mmv.app.level')).toEqual([42])
+  publish('app', { flags: 1 })
+  expect(await valuesNamed('mmv.level')).toEqual([42])
+  publish('app', { flags: 2, pid: 0xffffffff })
+  expect(await valuesNamed('mmv.app.level')).toBe('PM_ERR_NAME')
 })

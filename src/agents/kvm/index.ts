@@ -1,0 +1,65 @@
+/** The kvm agent (domain 95): what the kernel counts while it runs virtual machines. debugfs, trace points; docs/kvm.md */
+import { type ErrorCode, PcpError } from '../../model/errors.ts'
+import type { AgentEnv, AgentTables, MetricSpec, Sample } from '../../pmda/define.ts'
+import { type AgentDefinition, defineAgent, Reading } from '../../pmda/index.ts'
+import { readAttribute, readSmallFile, rooted } from '../../sys/proc.ts'
+import { readKvmConfig } from './config.ts'
+import { KVM_FILES } from './files.ts'
+import { traceMetrics } from './traces.ts'
+
+/** The agent for the collector's registry. Environment: KVM_DEBUGFS_PATH, KVM_TRACEFS_PATH, KVM_LOCKDOWN_PATH, KVM_NCPUS. */
+export const agent: AgentDefinition = defineAgent({ name: 'kvm', domain: 95, open })
+
+const REFUSED: ReadonlySet<ErrorCode> = new Set(['EACCES', 'EPERM'])
+
+function open(env: AgentEnv): AgentTables {
+  const config = readKvmConfig(env.env, env.root, (text) => env.log('warning', text))
+  const { root } = env
+  const given = Number(env.env['KVM_NCPUS'])
+  const traces = traceMetrics({
+    root,
+    config,
+    cpuCount: given > 0 ? given : undefined,
+    log: env.log,
+  })
+  const permission = new Reading(() => checkLockdown(root, config.lockdown))
+  const metrics: { [name: string]: MetricSpec } = { ...traces.metrics }
+  for (const [item, [name, help]] of KVM_FILES.entries())
+    metrics[`kvm.${name}`] = {
+      item,
+      type: 'u64',
+      sem: name === 'guest_mode' ? 'instant' : 'counter',
+      units: 'count',
+      help,
+      text: `Of all virtual machines that run now: when one ends, what it counted is gone from the sum. From the file kvm/${name} of debugfs; no value where the kernel does not have it.`,
+      reading: permission,
+      value: () => statistic(root, `${config.debugfs}/kvm/${name}`),
+    }
+  return {
+    metrics,
+    close: traces.close,
+  }
+}
+
+/** A kernel that is locked down shows nobody its debugfs. */
+function checkLockdown(root: string, path: string): void {
+  const state = readAttribute(root, path)
+  if (state === undefined || !/\[(?!none\])/.test(state)) return
+  throw new PcpError('PM_ERR_PERMISSION', `The kernel is locked down: ${rooted(root, path)} says "${state}"`)
+}
+
+/** One number of a file; undefined where there is none. */
+function statistic(root: string, path: string): Sample {
+  let text: string
+  try {
+    text = readSmallFile(root, path).trim()
+  } catch (error) {
+    const { code } = PcpError.from(error)
+    return REFUSED.has(code as ErrorCode)
+      ? new PcpError('PM_ERR_PERMISSION', `${path}: only root may read it`)
+      : undefined
+  }
+  if (!/^\d+$/.test(text)) return undefined
+  const number = Number(text)
+  return Number.isSafeInteger(number) ? number : BigInt(text)
+}

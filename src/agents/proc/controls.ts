@@ -1,0 +1,116 @@
+/** proc.control: what is listed, for everybody and for single clients. */
+import { PcpError } from '../../model/errors.ts'
+import type { Ask } from '../../model/source.ts'
+import type { Value } from '../../model/values.ts'
+import type { MetricSpec } from '../../pmda/define.ts'
+import type { ProcContext } from './context.ts'
+import type { ListChoices } from './process-list.ts'
+
+interface OwnChoices {
+  threads?: boolean
+  cgroup?: string
+}
+
+/** What everybody and what single clients have chosen. */
+export class Controls {
+  #threads: boolean
+  readonly #cgroup: string
+  readonly #own = new Map<number, OwnChoices>()
+
+  /** What holds for clients that chose nothing. */
+  constructor(threads: boolean, cgroup: string) {
+    this.#threads = threads
+    this.#cgroup = cgroup
+  }
+
+  /** What holds for who asks. */
+  choices({ requester }: Ask): ListChoices {
+    const own = this.#own.get(requester.client)
+    return { threads: own?.threads ?? this.#threads, cgroup: own?.cgroup ?? this.#cgroup }
+  }
+
+  /** What clients have that chose nothing. */
+  get threads(): boolean {
+    return this.#threads
+  }
+
+  setThreads(isOn: boolean): void {
+    this.#threads = isOn
+  }
+
+  /** What a client chose itself; an object to be changed. */
+  own(client: number): OwnChoices {
+    const own = this.#own.get(client) ?? {}
+    this.#own.set(client, own)
+    return own
+  }
+
+  /** The client went away. */
+  forget(client: number): void {
+    this.#own.delete(client)
+  }
+}
+
+/** The metrics of cluster 10. */
+export function controlMetrics(ctx: ProcContext, controls: Controls): { [name: string]: MetricSpec } {
+  const from = { cluster: 10, sem: 'instant', units: 'none' } as const
+  return {
+    'proc.control.all.threads': {
+      ...from,
+      item: 1,
+      type: 'u32',
+      help: 'Whether threads are listed beside processes (1) or not (0) for clients that did not choose',
+      text: 'Can be stored by clients that may see processes. The threads then have values of their own.',
+      value: () => Number(controls.threads),
+      store: (value, _inst, ask) => {
+        ctx.checkMayLook(ask)
+        controls.setThreads(asSwitch(value))
+      },
+    },
+    'proc.control.perclient.threads': {
+      ...from,
+      item: 2,
+      type: 'u32',
+      help: 'Whether threads are listed beside processes for this client',
+      text: 'What a client stores here holds for its own connection until that ends; before, proc.control.all.threads holds.',
+      value: (_inst, ask) => Number(controls.choices(ask).threads),
+      store: (value, _inst, ask) => {
+        checkIsClient(ctx, ask)
+        controls.own(ask.requester.client).threads = asSwitch(value)
+      },
+    },
+    'proc.control.perclient.cgroups': {
+      ...from,
+      item: 3,
+      type: 'string',
+      help: 'Control group whose processes this client has listed; empty for all processes',
+      text: 'The directory of the group, such as /sys/fs/cgroup/system.slice. What a client stores here holds for its own connection until that ends.',
+      value: (_inst, ask) => controls.choices(ask).cgroup,
+      store: (value, _inst, ask) => {
+        checkIsClient(ctx, ask)
+        if (typeof value !== 'string') throw new PcpError('PM_ERR_BADSTORE', 'A control group is a path')
+        controls.own(ask.requester.client).cgroup = directory(value)
+      },
+    },
+  }
+}
+
+function checkIsClient(ctx: ProcContext, ask: Ask): void {
+  if (!ctx.mayLook(ask))
+    throw new PcpError(
+      'PM_ERR_NOCONTEXT',
+      'Only clients whose user and group are known can choose what is listed',
+    )
+}
+
+function asSwitch(value: Value): boolean {
+  if (value !== 0 && value !== 1) throw new PcpError('PM_ERR_BADSTORE', `${String(value)} is neither 0 nor 1`)
+  return value === 1
+}
+
+/** Only paths that cannot leave where they seem to be. */
+function directory(path: string): string {
+  if (path !== '' && (!path.startsWith('/') || path.split('/').includes('..')))
+    throw new PcpError('PM_ERR_BADSTORE', `"${path}" must be the absolute path of a control group`)
+  return path.replace(/\/+$/, '')
+}

@@ -1,0 +1,260 @@
+/** hotproc: processes of which a predicate holds, and who burns the processors' time. docs/proc.md */
+import { statSync } from 'node:fs'
+import { PcpError } from '../../../model/errors.ts'
+import type { Ask } from '../../../model/source.ts'
+import type { Value } from '../../../model/values.ts'
+import type { IndomSpec, MetricSpec } from '../../../pmda/define.ts'
+import { readSmallFile, rooted } from '../../../sys/proc.ts'
+import type { ProcContext } from '../context.ts'
+import { canonicalName, type ProcessList } from '../process-list.ts'
+import { type HotFacts, parsePredicate } from './predicate.ts'
+import type { HotSampler } from './sampler.ts'
+
+/** The instance domain of hot processes. */
+export function hotDomain(ctx: ProcContext, list: ProcessList, sampler: HotSampler): IndomSpec {
+  return {
+    serial: 39,
+    isPerRequester: true,
+    canonicalName,
+    instances: (ask) => {
+      ctx.checkMayLook(ask)
+      const hot = sampler.hot
+      if (hot.size === 0) return { ids: [], names: [] }
+      const alive = new Set(list.all())
+      return list.named([...hot.keys()].filter((pid) => alive.has(pid)))
+    },
+    help: 'Hot processes: those of which the predicate in hotproc.control.config holds',
+    text: 'Named and numbered as all processes are. Which of them are hot is found out every hotproc.control.refresh seconds.',
+    instanceLabels: (inst) => ({ pid: inst }),
+  }
+}
+
+/** The file with the predicate that holds from the start. */
+export class HotConfig {
+  readonly #ctx: ProcContext
+  readonly #sampler: HotSampler
+  /** Grows with each predicate that was accepted; 0 without one. */
+  generation = 0
+
+  constructor(ctx: ProcContext, sampler: HotSampler) {
+    this.#ctx = ctx
+    this.#sampler = sampler
+  }
+
+  /** Takes a predicate's text. PM_ERR_BADSTORE: what held before still holds. */
+  set(text: string): void {
+    const predicate = parsePredicate(text)
+    this.generation = predicate === undefined ? 0 : this.generation + 1
+    this.#sampler.predicate = predicate
+  }
+
+  /** Reads the file again, when there is one that only its owner can change. */
+  reload(): void {
+    const { env, root } = this.#ctx
+    const dir = env.env['PCP_PMDAS_DIR']
+    if (dir === undefined) return
+    const path = `${dir}/proc/hotproc.conf`
+    const found = statSync(rooted(root, path), { throwIfNoEntry: false })
+    if (found === undefined) return
+    if ((found.mode & 0o002) !== 0) {
+      env.log('warning', `${path} can be changed by everybody and is not used: chmod o-w`)
+      return
+    }
+    try {
+      this.set(readSmallFile(root, path))
+    } catch (error) {
+      env.log('error', `${path}: ${PcpError.from(error).message}`)
+    }
+  }
+}
+
+/** The metrics of clusters 52 (the number), 60 and 61. */
+export function hotMetrics(
+  ctx: ProcContext,
+  indom: IndomSpec,
+  sampler: HotSampler,
+  config: HotConfig,
+): { [name: string]: MetricSpec } {
+  return {
+    'hotproc.nprocs': {
+      cluster: 52,
+      item: 99,
+      type: 'u32',
+      sem: 'instant',
+      units: 'none',
+      help: 'How many processes are hot',
+      text: 'As of the last sample.',
+      value: () => sampler.hot.size,
+    },
+    ...controlMetrics(sampler, config),
+    ...totalMetrics(sampler),
+    ...predicateMetrics(ctx, indom, sampler),
+  }
+}
+
+function controlMetrics(sampler: HotSampler, config: HotConfig): { [name: string]: MetricSpec } {
+  const from = { cluster: 60, sem: 'instant', units: 'none' } as const
+  return {
+    'hotproc.control.refresh': {
+      ...from,
+      item: 1,
+      type: 'u32',
+      help: 'Seconds between two samples of all processes; root may store it',
+      text: 'Rates that predicates compare are those over this time.',
+      value: () => sampler.refreshSec,
+      store: (value, _inst, ask) => {
+        checkIsRoot(ask)
+        if (typeof value !== 'number' || value < 1 || value > MAX_REFRESH)
+          throw new PcpError(
+            'PM_ERR_BADSTORE',
+            `${String(value)} must be a number of seconds from 1 to ${MAX_REFRESH}`,
+          )
+        sampler.refreshSec = value
+      },
+    },
+    'hotproc.control.config': {
+      ...from,
+      item: 8,
+      type: 'string',
+      help: 'Predicate that says which processes are hot; root may store another',
+      text: 'Written out with all parentheses; empty when nothing is hot because nobody said what would be.',
+      value: () => sampler.predicate?.text ?? '',
+      store: (value, _inst, ask) => {
+        checkIsRoot(ask)
+        config.set(textIn(value))
+      },
+    },
+    'hotproc.control.config_gen': {
+      ...from,
+      item: 9,
+      type: 'u32',
+      help: 'How many predicates there were since there last was none',
+      text: '0 while there is none. A change tells that rates begin anew.',
+      value: () => config.generation,
+    },
+    'hotproc.control.reload_config': {
+      ...from,
+      item: 10,
+      type: 'u32',
+      help: 'Storing anything here as root reads the predicate from its file again',
+      text: 'The file is hotproc.conf in the directory of the proc agent. The value is always 0.',
+      value: () => 0,
+      store: (_value, _inst, ask) => {
+        checkIsRoot(ask)
+        config.reload()
+      },
+    },
+  }
+}
+
+const MAX_REFRESH = 86_400
+
+function checkIsRoot(ask: Ask): void {
+  if (ask.requester.credentials?.uid !== 0)
+    throw new PcpError('PM_ERR_PERMISSION', 'Only root may say which processes are hot')
+}
+
+function textIn(value: Value): string {
+  if (typeof value !== 'string') throw new PcpError('PM_ERR_BADSTORE', 'A predicate is a text')
+  return value
+}
+
+function totalMetrics(sampler: HotSampler): { [name: string]: MetricSpec } {
+  const from = { cluster: 60, type: 'float', sem: 'instant', units: 'none' } as const
+  const text = 'In seconds a second, so that 1 is one processor; as of the last sample.'
+  const other = (): number => sampler.totals.transient + sampler.totals.notCpuburn
+  return {
+    'hotproc.total.cpuidle': {
+      ...from,
+      item: 2,
+      help: 'Time the processors had nothing to do',
+      text,
+      value: () => sampler.totals.cpuidle,
+    },
+    'hotproc.total.cpuburn': {
+      ...from,
+      item: 3,
+      help: 'Processor time of hot processes',
+      text,
+      value: () => sampler.totals.cpuburn,
+    },
+    'hotproc.total.cpuother.transient': {
+      ...from,
+      item: 4,
+      help: 'Time that belongs to nobody: of processes that came and went between samples, and of interrupts',
+      text,
+      value: () => sampler.totals.transient,
+    },
+    'hotproc.total.cpuother.not_cpuburn': {
+      ...from,
+      item: 5,
+      help: 'Processor time of processes that are not hot',
+      text,
+      value: () => sampler.totals.notCpuburn,
+    },
+    'hotproc.total.cpuother.total': {
+      ...from,
+      item: 6,
+      help: 'Time that hot processes did not have: of others and of nobody',
+      text,
+      value: other,
+    },
+    'hotproc.total.cpuother.percent': {
+      ...from,
+      item: 7,
+      help: 'Share of the time in use that hot processes did not have, in per cent',
+      text: '0 when no time was used.',
+      value: () => {
+        const all = other() + sampler.totals.cpuburn
+        return all === 0 ? 0 : (other() * 100) / all
+      },
+    },
+  }
+}
+
+type Rate = 'ctxswitch' | 'virtualsize' | 'residentsize' | 'iodemand' | 'iowait' | 'schedwait' | 'cpuburn'
+
+const PREDICATES: readonly (readonly [
+  name: Rate,
+  item: number,
+  type: 'float' | 'u32',
+  units: string,
+  help: string,
+])[] = [
+  ['ctxswitch', 1, 'float', 'count / sec', 'Context switches a second of a hot process'],
+  ['virtualsize', 2, 'u32', 'Kbyte', 'Address space of a hot process'],
+  ['residentsize', 3, 'u32', 'Kbyte', 'Memory a hot process occupies'],
+  ['iodemand', 4, 'float', 'Kbyte / sec', 'What a hot process reads from and writes to disks'],
+  ['iowait', 5, 'float', 'none', 'Share of the time in which a hot process waited for disks'],
+  ['schedwait', 6, 'float', 'none', 'Share of the time in which a hot process waited for a processor'],
+  ['cpuburn', 7, 'float', 'none', 'Processor time of a hot process, in seconds a second'],
+]
+
+function predicateMetrics(
+  ctx: ProcContext,
+  indom: IndomSpec,
+  sampler: HotSampler,
+): { [name: string]: MetricSpec } {
+  const metrics: { [name: string]: MetricSpec } = {}
+  for (const [name, item, type, units, help] of PREDICATES)
+    metrics[`hotproc.predicate.${name}`] = {
+      cluster: 61,
+      item,
+      type,
+      sem: 'instant',
+      units,
+      indom,
+      help,
+      text: `The number that ${name} stands for in the predicate${name === 'iodemand' ? ', where it is in bytes a second' : ''}; as of the last sample.`,
+      begin: ctx.checkMayLook,
+      value: (inst) => rateOf(sampler.hot.get(inst), name),
+    }
+  return metrics
+}
+
+/** What the kernel does not tell is no value. PCP 6.0.3 shows bytes a second as if they were KB. */
+function rateOf(facts: HotFacts | undefined, name: Rate): number | undefined {
+  const value = facts?.[name]
+  if (value === undefined || Number.isNaN(value)) return undefined
+  return name === 'iodemand' ? value / 1024 : value
+}

@@ -1,0 +1,247 @@
+/** Samples all processes every few seconds and says which are hot. */
+import { Scanner } from '../../../base/scan.ts'
+import { PcpError } from '../../../model/errors.ts'
+import { readAttribute } from '../../../sys/proc.ts'
+import type { ProcContext } from '../context.ts'
+import type { Content, ProcessFiles } from '../process-files.ts'
+import type { ProcessList } from '../process-list.ts'
+import { columnAfter, numberAfter } from '../sample.ts'
+import { parseStat } from '../stat.ts'
+import type { HotFacts, Predicate } from './predicate.ts'
+
+/** What a process has used since it was started. */
+interface Used {
+  /** Ticks after boot: another start is another process. */
+  readonly start: number
+  readonly cpuSec: number
+  readonly switches: number
+  readonly ioBytes: number
+  readonly ioWaitSec: number
+  readonly runDelaySec: number
+}
+
+/** Where the processors' time went, in seconds a second. */
+export interface HotTotals {
+  readonly cpuidle: number
+  readonly cpuburn: number
+  readonly transient: number
+  readonly notCpuburn: number
+}
+
+const NO_TOTALS: HotTotals = { cpuidle: 0, cpuburn: 0, transient: 0, notCpuburn: 0 }
+/** Columns of /proc/PID/stat. */
+const UTIME = 14
+const STIME = 15
+const START = 22
+const VSIZE = 23
+const RSS = 24
+const BLKIO_DELAY = 42
+/** As long as PCP looks at arguments. */
+const ARGUMENTS = 255
+
+/** The hot processes, as of the last sample. */
+export class HotSampler {
+  readonly #ctx: ProcContext
+  readonly #files: ProcessFiles
+  readonly #list: ProcessList
+  readonly #scan = new Scanner()
+  #used = new Map<number, Used>()
+  #sampledAt = 0
+  #idleSec = 0
+  #hot = new Map<number, HotFacts>()
+  #totals: HotTotals = NO_TOTALS
+  #timer: NodeJS.Timeout | undefined
+  #refreshSec = 10
+  #predicate: Predicate | undefined
+
+  constructor(ctx: ProcContext, files: ProcessFiles, list: ProcessList) {
+    this.#ctx = ctx
+    this.#files = files
+    this.#list = list
+  }
+
+  /** Facts about the hot processes by number, in ascending order. */
+  get hot(): ReadonlyMap<number, HotFacts> {
+    return this.#hot
+  }
+
+  get totals(): HotTotals {
+    return this.#totals
+  }
+
+  get refreshSec(): number {
+    return this.#refreshSec
+  }
+
+  set refreshSec(seconds: number) {
+    this.#refreshSec = seconds
+    this.#restart()
+  }
+
+  get predicate(): Predicate | undefined {
+    return this.#predicate
+  }
+
+  /** Watches for processes of which this holds; without a predicate nothing is sampled and nothing is hot. */
+  set predicate(predicate: Predicate | undefined) {
+    this.#predicate = predicate
+    this.#restart()
+  }
+
+  /** Stops sampling. */
+  close(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  /** Takes a sample now. The first one after a while only has rates for the next. */
+  sample(): void {
+    const predicate = this.#predicate
+    if (predicate === undefined) return
+    const now = this.#ctx.env.clock() / 1000
+    const seconds = this.#sampledAt === 0 ? 0 : now - this.#sampledAt
+    const used = new Map<number, Used>()
+    const hot = new Map<number, HotFacts>()
+    let burnt = 0
+    let others = 0
+    for (const pid of this.#list.all()) {
+      const read = this.#read(pid)
+      if (read === undefined) continue // ended since it was listed
+      const facts = this.#facts(pid, read, seconds)
+      used.set(pid, read.used)
+      if (predicate.holds(facts)) {
+        hot.set(pid, facts)
+        burnt += facts.cpuburn
+      } else others += facts.cpuburn
+    }
+    const { idleSec, cpus } = this.#machine()
+    const idle = seconds > 0 ? (idleSec - this.#idleSec) / seconds : 0
+    this.#totals =
+      seconds > 0
+        ? {
+            cpuidle: idle,
+            cpuburn: burnt,
+            notCpuburn: others,
+            transient: Math.max(0, cpus - idle - burnt - others),
+          }
+        : NO_TOTALS
+    this.#used = used
+    this.#hot = hot
+    this.#sampledAt = now
+    this.#idleSec = idleSec
+  }
+
+  #restart(): void {
+    this.close()
+    this.#used = new Map()
+    this.#hot = new Map()
+    this.#totals = NO_TOTALS
+    this.#sampledAt = 0
+    if (this.#predicate === undefined) return
+    this.sample()
+    this.#timer = setInterval(() => this.sample(), this.#refreshSec * 1000)
+    this.#timer.unref()
+  }
+
+  #facts(pid: number, { used, vsize, rss, comm, uid, gid }: Read, seconds: number): HotFacts {
+    const before = this.#used.get(pid)
+    // a process that was not there before has no rates yet
+    const rate = (what: keyof Used): number =>
+      before === undefined || before.start !== used.start || seconds <= 0
+        ? 0
+        : Math.max(0, (used[what] - before[what]) / seconds)
+    const { accounts } = this.#ctx
+    const list = this.#list
+    return {
+      cpuburn: rate('cpuSec'),
+      ctxswitch: rate('switches'),
+      virtualsize: vsize,
+      residentsize: rss,
+      iodemand: rate('ioBytes'),
+      iowait: rate('ioWaitSec'),
+      schedwait: rate('runDelaySec'),
+      uid,
+      gid,
+      fname: comm,
+      // these cost something, and few predicates ask
+      get uname() {
+        return accounts.userName(uid) ?? ''
+      },
+      get gname() {
+        return accounts.groupName(gid) ?? ''
+      },
+      get psargs() {
+        return list.arguments(pid).slice(0, ARGUMENTS)
+      },
+    }
+  }
+
+  #read(pid: number): Read | undefined {
+    try {
+      const stat = parseStat(this.#start(this.#content(pid, 'stat')))
+      if (stat === undefined) return undefined
+      const { columns, comm } = stat
+      const status = this.#text(pid, 'status')
+      const io = this.#text(pid, 'io')
+      const { hertz, pagesize } = this.#ctx
+      const delay = this.#start(this.#content(pid, 'schedstat'))
+      delay.skipWords(1)
+      return {
+        comm,
+        vsize: Math.floor(columns[VSIZE]! / 1024),
+        rss: (columns[RSS]! * pagesize) / 1024,
+        uid: columnAfter(status, '\nUid:', 0),
+        gid: columnAfter(status, '\nGid:', 0),
+        used: {
+          start: columns[START]!,
+          cpuSec: (columns[UTIME]! + columns[STIME]!) / hertz,
+          switches:
+            numberAfter(status, '\nvoluntary_ctxt_switches:') +
+            numberAfter(status, '\nnonvoluntary_ctxt_switches:'),
+          ioBytes: numberAfter(io, '\nread_bytes:') + numberAfter(io, '\nwrite_bytes:'),
+          ioWaitSec: columns[BLKIO_DELAY]! / hertz,
+          runDelaySec: delay.uint() / 1e9,
+        },
+      }
+    } catch (error) {
+      if (error instanceof PcpError) throw error
+      return undefined
+    }
+  }
+
+  #content(pid: number, file: string): Content {
+    return this.#files.read(this.#files.path(pid, file, false))
+  }
+
+  #start({ bytes, end }: Content): Scanner {
+    this.#scan.reset(bytes, end).pos = 1
+    return this.#scan
+  }
+
+  /** '' for a file that this process may not read, or the kernel does not have. */
+  #text(pid: number, file: string): string {
+    try {
+      const { bytes, end } = this.#content(pid, file)
+      return bytes.toString('latin1', 0, end)
+    } catch {
+      return ''
+    }
+  }
+
+  #machine(): { readonly idleSec: number; readonly cpus: number } {
+    const text = `\n${readAttribute(this.#ctx.root, '/proc/stat') ?? ''}`
+    return {
+      idleSec: columnAfter(text, '\ncpu ', 3) / this.#ctx.hertz,
+      cpus: (text.match(/\ncpu\d/g) ?? []).length,
+    }
+  }
+}
+
+interface Read {
+  readonly comm: string
+  readonly vsize: number
+  readonly rss: number
+  readonly uid: number
+  readonly gid: number
+  readonly used: Used
+}

@@ -1,0 +1,118 @@
+/** The proc agent (domain 3): processes, control groups, and what stood in the accounts of ended processes. */
+import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import { inOrder } from '../../pmda/in-order.ts'
+import { type AgentDefinition, defineAgent } from '../../pmda/index.ts'
+import { readAttribute } from '../../sys/proc.ts'
+import { acctMetrics } from './acct.ts'
+import { AcctFile } from './acct-file.ts'
+import { cgroupMetrics } from './cgroup.ts'
+import { CgroupFiles } from './cgroup-tree.ts'
+import { openContext, type ProcContext } from './context.ts'
+import { Controls, controlMetrics } from './controls.ts'
+import { HotConfig, hotDomain, hotMetrics } from './hot/metrics.ts'
+import { HotSampler } from './hot/sampler.ts'
+import { KeptFiles } from './kept-files.ts'
+import { NAME_ORDER } from './name-order.ts'
+import { ProcessFiles } from './process-files.ts'
+import { canonicalName, ProcessList } from './process-list.ts'
+import { processMetrics } from './process-metrics.ts'
+import { processReaders } from './process-readers.ts'
+import { runqMetrics } from './runq.ts'
+
+/** The agent for the collector's registry. */
+export const agent: AgentDefinition = defineAgent({
+  name: 'proc',
+  domain: 3,
+  options: [
+    {
+      short: 'A',
+      long: 'no-access-checks',
+      help: 'show processes to every client, as this agent itself may see them',
+    },
+    { short: 'L', long: 'threads', help: 'list threads beside processes for clients that do not choose' },
+    {
+      short: 'r',
+      long: 'cgroup',
+      arg: 'CGROUP',
+      help: 'list the processes of one control group, named by its directory, for clients that do not choose',
+    },
+  ],
+  open: (env) => {
+    const ctx = openContext(env)
+    const { threads, cgroup } = env.options
+    const controls = new Controls(
+      threads === true || env.env['PROC_THREADS'] !== undefined,
+      typeof cgroup === 'string' ? cgroup : '',
+    )
+    const files = new ProcessFiles(ctx.root)
+    const kept = new KeptFiles(files)
+    // files of a fixture tree may be replaced
+    const cgroups = new CgroupFiles(ctx.root, ctx.root === '/' ? kept : files, ctx.env.clock)
+    const list = new ProcessList(ctx, files, (ask) => controls.choices(ask))
+    const readers = processReaders(ctx, files, kept, list, (ask) => controls.choices(ask).threads)
+    const acct = new AcctFile(ctx)
+    const sampler = new HotSampler(ctx, files, list)
+    const hotConfig = new HotConfig(ctx, sampler)
+    const hotProcesses = hotDomain(ctx, list, sampler)
+    hotConfig.reload()
+    const metrics: { [name: string]: MetricSpec } = Object.assign(
+      Object.create(null),
+      processMetrics(ctx, readers, { root: 'proc', indom: processDomain(list) }),
+      autogroupSwitch(ctx, 'proc', 74),
+      processMetrics(ctx, readers, { root: 'hotproc', indom: hotProcesses }),
+      autogroupSwitch(ctx, 'hotproc', 75),
+      hotMetrics(ctx, hotProcesses, sampler, hotConfig),
+      runqMetrics(list, readers.stat),
+      controlMetrics(ctx, controls),
+      cgroupMetrics(ctx, cgroups),
+      acctMetrics(ctx, acct),
+    )
+    return {
+      metrics: inOrder(metrics, NAME_ORDER),
+      endClient: (client) => controls.forget(client),
+      close: () => {
+        sampler.close()
+        acct.close()
+        cgroups.close()
+        kept.close()
+      },
+    }
+  },
+})
+
+function processDomain(list: ProcessList): IndomSpec {
+  return {
+    serial: 9,
+    isPerRequester: true,
+    canonicalName,
+    instances: (ask) => list.list(ask),
+    help: 'Processes, and threads where these are listed too',
+    text: 'The instance number is the process identifier. The name is that number in six digits, and the first word of the command line or, for those without one, the name in parentheses.',
+    instanceLabels: (inst) => ({ pid: inst }),
+  }
+}
+
+/** Whether there are autogroups at all. */
+function autogroupSwitch(
+  ctx: ProcContext,
+  root: 'proc' | 'hotproc',
+  cluster: number,
+): { [name: string]: MetricSpec } {
+  const path = '/proc/sys/kernel/sched_autogroup_enabled'
+  return {
+    [`${root}.autogroup.enabled`]: {
+      cluster,
+      item: 0,
+      type: 'u32',
+      sem: 'instant',
+      units: 'none',
+      help: 'Whether the scheduler puts the processes of a session in one group (1) or not (0)',
+      text: `From ${path}; no value where the kernel cannot.`,
+      begin: ctx.checkMayLook,
+      value: () => {
+        const text = readAttribute(ctx.root, path)
+        return text === undefined || text === '' ? undefined : Number(text)
+      },
+    },
+  }
+}

@@ -1,0 +1,216 @@
+/** quota.state.project and quota.project: which XFS file systems count by projects, and what those use. xfs_quota(8), projects(5) */
+import type { IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
+import { InstanceIds } from '../../pmda/instance-ids.ts'
+import { Reading } from '../../pmda/reading.ts'
+import {
+  openProjectQuotas,
+  type ProjectQuota,
+  type ProjectQuotas,
+  type QuotaState,
+} from '../../sys/native/project-quota.ts'
+import { readAttribute } from '../../sys/proc.ts'
+
+/** What the metrics need to be read. */
+export interface QuotaOptions {
+  /** Where the system's files are. */
+  readonly root: string
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+  readonly log: (level: 'warning', text: string) => void
+  /** How to ask file systems; the kernel unless a test says otherwise. Returns why that is not possible. */
+  readonly openQuotas?: () => ProjectQuotas | string
+}
+
+/** Devices that XFS is mounted from, in the order of the table of mounts, each once. */
+export function parseXfsMounts(mounts: string): readonly string[] {
+  const devices = new Set<string>()
+  for (const line of mounts.split('\n')) {
+    const [device = '', , type] = line.split(' ')
+    if (type === 'xfs' && device.startsWith('/dev')) devices.add(device)
+  }
+  return [...devices]
+}
+
+/** Numbers of the projects of /etc/projects: lines of number, colon and directory. */
+export function parseProjects(text: string): readonly number[] {
+  const numbers = new Set<number>()
+  for (const line of text.split('\n')) {
+    const [, digits] = /^(\d{1,10}):/.exec(line) ?? []
+    if (digits !== undefined) numbers.add(Number(digits))
+  }
+  return [...numbers]
+}
+
+/** A mounted file system; the state is unknown where it cannot be asked for. */
+interface Mounted {
+  readonly device: string
+  readonly state: QuotaState | undefined
+}
+
+const CLUSTER = 30
+
+/** The metrics, in the order of PCP's name space. */
+export function quotaMetrics(options: QuotaOptions): { [name: string]: MetricSpec } {
+  const quotas = quotasOnFirstUse(options)
+  const mountIds = new InstanceIds()
+  const projectIds = new InstanceIds()
+  const mounts = new Reading(() => {
+    const devices = parseXfsMounts(readAttribute(options.root, '/proc/mounts') ?? '')
+    const mounted = devices.map((device): [number, Mounted] => [
+      mountIds.idOf(device),
+      { device, state: quotas()?.state(device) },
+    ])
+    return new Map(mounted)
+  })
+  const projects = new Reading((moment) => {
+    mounts.refresh(moment)
+    const found = new Map<number, ProjectQuota>()
+    const counting = [...mounts.value.values()].filter(({ state }) => state?.accounting)
+    if (counting.length === 0) return found
+    const numbers = parseProjects(readAttribute(options.root, '/etc/projects') ?? '')
+    for (const { device } of counting)
+      for (const number of numbers) {
+        const quota = quotas()?.quota(device, number)
+        if (quota !== undefined) found.set(projectIds.idOf(`${number}:${device}`), quota)
+      }
+    return found
+  })
+  return { ...stateMetrics(mounts), ...projectMetrics(projects, projectIds, options.clock) }
+}
+
+/** Says once in the log why quotas cannot be asked for. */
+function quotasOnFirstUse({
+  log,
+  openQuotas = openProjectQuotas,
+}: QuotaOptions): () => ProjectQuotas | undefined {
+  let opened: ProjectQuotas | string | undefined
+  return () => {
+    if (opened === undefined) {
+      opened = openQuotas()
+      if (typeof opened === 'string') log('warning', `No quotas of XFS: ${opened}`)
+    }
+    return typeof opened === 'string' ? undefined : opened
+  }
+}
+
+function stateMetrics(mounts: Reading<ReadonlyMap<number, Mounted>>): { [name: string]: MetricSpec } {
+  const indom: IndomSpec = {
+    serial: 5,
+    reading: mounts,
+    instances: () => ({
+      ids: [...mounts.value.keys()],
+      names: [...mounts.value.values()].map(({ device }) => device),
+    }),
+    help: 'Mounted XFS file systems, by device',
+    text: 'As /proc/mounts names the devices, each once however often it is mounted.',
+  }
+  const state = (item: number, field: keyof QuotaState, help: string): MetricSpec => ({
+    cluster: CLUSTER,
+    item,
+    type: 'u32',
+    sem: 'discrete',
+    units: 'none',
+    indom,
+    help,
+    text: 'From quotactl(2). No value where that cannot be asked for: it takes the package koffi, and on some kernels the rights of root.',
+    reading: mounts,
+    value: (inst) => {
+      const known = mounts.value.get(inst)?.state
+      return known === undefined ? undefined : Number(known[field])
+    },
+  })
+  return {
+    'quota.state.project.accounting': state(
+      0,
+      'accounting',
+      'Is counted what each project uses (1) or not (0)?',
+    ),
+    'quota.state.project.enforcement': state(
+      1,
+      'enforcement',
+      'Are the limits of projects kept (1) or not (0)?',
+    ),
+  }
+}
+
+function projectMetrics(
+  projects: Reading<ReadonlyMap<number, ProjectQuota>>,
+  ids: InstanceIds,
+  clock: () => number,
+): { [name: string]: MetricSpec } {
+  const indom: IndomSpec = {
+    serial: 16,
+    reading: projects,
+    instances: () => {
+      const numbers = [...projects.value.keys()]
+      return { ids: numbers, names: numbers.map((id) => ids.nameOf(id)!) }
+    },
+    help: 'Projects of XFS file systems that count what projects use',
+    text: 'Number of the project, colon, device. Projects are those of /etc/projects that the file system knows.',
+  }
+  const metric = (
+    item: number,
+    spec: Pick<MetricSpec, 'type' | 'units' | 'help' | 'text'>,
+    value: (quota: ProjectQuota) => Sample,
+  ): MetricSpec => ({
+    cluster: CLUSTER,
+    item,
+    sem: 'discrete',
+    indom,
+    reading: projects,
+    value: (inst) => {
+      const quota = projects.value.get(inst)
+      return quota === undefined ? undefined : value(quota)
+    },
+    ...spec,
+  })
+  const space = (item: number, help: string, value: (quota: ProjectQuota) => bigint): MetricSpec =>
+    metric(item, { type: 'u64', units: 'Kbyte', help }, (quota) => value(quota) / 2n)
+  const files = (item: number, help: string, value: (quota: ProjectQuota) => bigint): MetricSpec =>
+    metric(item, { type: 'u64', units: 'count', help }, value)
+  const left = (item: number, help: string, until: (quota: ProjectQuota) => number): MetricSpec =>
+    metric(
+      item,
+      {
+        type: '32',
+        units: 'sec',
+        help,
+        text: '0 while the soft limit is not exceeded; below 0 when the time is over.',
+      },
+      (quota) => (until(quota) === 0 ? 0 : until(quota) - Math.floor(clock() / 1000)),
+    )
+  return {
+    'quota.project.space.hard': space(
+      6,
+      'Space a project may never exceed; 0 for no limit',
+      (q) => q.hardBlocks,
+    ),
+    'quota.project.space.soft': space(
+      7,
+      'Space a project may exceed for some time; 0 for no limit',
+      (q) => q.softBlocks,
+    ),
+    'quota.project.space.used': space(8, 'Space that the files of a project take', (q) => q.usedBlocks),
+    'quota.project.space.time_left': left(
+      9,
+      'Time until the soft limit of space is kept',
+      (q) => q.blocksUntil,
+    ),
+    'quota.project.files.hard': files(
+      10,
+      'How many files a project may never exceed; 0 for no limit',
+      (q) => q.hardFiles,
+    ),
+    'quota.project.files.soft': files(
+      11,
+      'How many files a project may exceed for some time; 0 for no limit',
+      (q) => q.softFiles,
+    ),
+    'quota.project.files.used': files(12, 'How many files belong to a project', (q) => q.usedFiles),
+    'quota.project.files.time_left': left(
+      13,
+      'Time until the soft limit of files is kept',
+      (q) => q.filesUntil,
+    ),
+  }
+}

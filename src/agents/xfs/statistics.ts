@@ -1,0 +1,66 @@
+/** Statistics files of XFS: rows of a word and numbers. /sys/fs/xfs, /proc/fs/xfs; Documentation/admin-guide/xfs.rst of the kernel */
+import { readdirSync } from 'node:fs'
+import { readAttribute, readSmallFile, rooted } from '../../sys/proc.ts'
+
+/** Numbers by the word that begins their row. */
+export type XfsStatistics = ReadonlyMap<string, readonly (number | bigint)[]>
+
+/** Takes a file apart; lines that are not of the kind are passed over. */
+export function parseXfsStatistics(text: string): XfsStatistics {
+  const rows = new Map<string, readonly (number | bigint)[]>()
+  for (const line of text.split('\n')) {
+    const [word = '', ...numbers] = line.trim().split(/\s+/)
+    if (numbers.length > 0 && numbers.every((number) => /^\d+$/.test(number)))
+      rows.set(word, numbers.map(exactly))
+  }
+  return rows
+}
+
+function exactly(digits: string): number | bigint {
+  const number = Number(digits)
+  return Number.isSafeInteger(number) ? number : BigInt(digits)
+}
+
+/**
+ * The sum over all file systems; undefined for a kernel without XFS. Kernels before 4.4 have it in /proc alone, and those before
+ * 2.6.39 have what is about quotas in a file of its own.
+ */
+export function readSum(root: string): XfsStatistics | undefined {
+  const text = readAttribute(root, '/sys/fs/xfs/stats/stats') ?? readAttribute(root, '/proc/fs/xfs/stat')
+  if (text === undefined) return undefined
+  const sum = parseXfsStatistics(text)
+  if (sum.has('qm')) return sum
+  const quota = readAttribute(root, '/proc/fs/xfs/xqmstat')
+  return quota === undefined ? sum : new Map([...parseXfsStatistics(quota), ...sum])
+}
+
+/** One file system: the device it is on, as users write it, and its statistics. */
+export interface XfsDevice {
+  readonly name: string
+  readonly statistics: XfsStatistics
+}
+
+/** Every mounted file system, sorted by the kernel's name of its device. */
+export function readDevices(root: string): readonly XfsDevice[] {
+  let names: readonly string[]
+  try {
+    names = readdirSync(rooted(root, '/sys/fs/xfs')).sort()
+  } catch {
+    return [] // this kernel has no XFS, or it does not tell file systems apart
+  }
+  return names.flatMap((name) => {
+    if (name === 'stats') return [] // the sum
+    try {
+      const text = readSmallFile(root, `/sys/fs/xfs/${name}/stats/stats`)
+      return [{ name: deviceName(root, name), statistics: parseXfsStatistics(text) }]
+    } catch {
+      return [] // settings of the module, or a file system that was unmounted since
+    }
+  })
+}
+
+/** Logical volumes and their like have a name of their own. */
+function deviceName(root: string, device: string): string {
+  const mapped = readAttribute(root, `/sys/block/${device}/dm/name`)
+  return mapped ? `/dev/mapper/${mapped}` : `/dev/${device}`
+}

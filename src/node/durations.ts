@@ -1,0 +1,129 @@
+/** How long things took: a histogram that lasts, and percentiles of what was recorded since they were last asked for. */
+import type { Counter, Gauge, GaugeOptions } from '../mmv/index.ts'
+import type { NodeContext } from './context.ts'
+import { Family } from './family.ts'
+
+/** Milliseconds at which ranges of the histogram end. */
+const BOUNDS: readonly number[] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000]
+/** Eight ranges for each doubling of the microseconds: a percentile is at most 6 % off. */
+const STEP_BITS = 3
+const STEPS = 2 ** STEP_BITS
+const RANGES = 32 * STEPS
+/** An integer: of those all readers know which is no value. */
+const MICROSECONDS: GaugeOptions = { type: 'u64', units: 'microsec' }
+
+/** Percentiles of what was recorded since the last reading. Recording costs some nanoseconds. */
+export class RecentDurations {
+  readonly #counts = new Uint32Array(RANGES)
+  #count = 0
+  #mostUs = 0
+
+  /** How many there were. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** The longest, in microseconds; NaN when there was none. */
+  get max(): number {
+    return this.#count === 0 ? Number.NaN : this.#mostUs
+  }
+
+  record(ms: number): void {
+    const us = Math.min(Math.max(ms * 1000, 0), 2 ** 31)
+    this.#counts[rangeOf(us)]!++
+    this.#count++
+    if (us > this.#mostUs) this.#mostUs = us
+  }
+
+  /** In microseconds; NaN when nothing was recorded. */
+  percentile(percent: number): number {
+    if (this.#count === 0) return Number.NaN
+    let left = Math.ceil((this.#count * percent) / 100)
+    for (let i = 0; i < RANGES; i++) {
+      left -= this.#counts[i]!
+      if (left <= 0) return Math.min(middleOf(i), this.#mostUs)
+    }
+    return this.max
+  }
+
+  reset(): void {
+    if (this.#count === 0) return
+    this.#counts.fill(0)
+    this.#count = 0
+    this.#mostUs = 0
+  }
+}
+
+/** Below 8 µs each microsecond is a range; above, eight ranges for each power of two. */
+function rangeOf(us: number): number {
+  const whole = us >>> 0
+  if (whole < STEPS) return whole
+  const shift = 31 - Math.clz32(whole) - STEP_BITS
+  return (shift + 1) * STEPS + ((whole >>> shift) - STEPS)
+}
+
+function middleOf(range: number): number {
+  if (range < STEPS) return range
+  const shift = Math.floor(range / STEPS) - 1
+  return ((range % STEPS) + STEPS + 0.5) * 2 ** shift
+}
+
+/** Items and domain of the metrics of one kind of duration. */
+export interface DurationPlace {
+  /** The first of eight items. */
+  readonly item: number
+  readonly serial: number
+  /** What is timed: `Answers to HTTP requests`. */
+  readonly what: string
+}
+
+/** Metrics NAME.time, NAME.count, NAME.bucket, and NAME.p50, p90, p99 and max of the last interval. */
+export class Durations {
+  readonly #recent = new RecentDurations()
+  readonly #count: Counter
+  readonly #time: Counter
+  readonly #buckets: readonly Counter[]
+  readonly #percentiles: readonly (readonly [percent: number, gauge: Gauge])[]
+  readonly #max: Gauge
+
+  constructor(context: NodeContext, name: string, { item, serial, what }: DurationPlace) {
+    this.#count = context.counter(`${name}.count`, item, `${what}: how many`)
+    this.#time = context.counter(`${name}.time`, item + 1, `${what}: time of all`, { units: 'microsec' })
+    const ranges = new Family(context.writer, context.self, { serial, help: `${what}: ranges of time` })
+    const bucket = ranges.instances.counter(`node.${name}.bucket`, {
+      item: item + 2,
+      help: `${what}: how many took up to so many milliseconds, and longer than the range before`,
+    })
+    const labels = [...BOUNDS.map((bound) => `upto-${bound}`), `above-${BOUNDS.at(-1)}`]
+    this.#buckets = labels.map((label) => bucket.of(ranges.of(label)))
+    this.#percentiles = [50, 90, 99].map((percent, i) => [
+      percent,
+      context.gauge(`${name}.p${percent}`, item + 3 + i, `${what}: ${percent} % took no longer`, {
+        ...MICROSECONDS,
+        text: 'Of those in the last interval; no value when there were none.',
+      }),
+    ])
+    this.#max = context.gauge(
+      `${name}.max`,
+      item + 6,
+      `${what}: the longest of the last interval`,
+      MICROSECONDS,
+    )
+  }
+
+  record(ms: number): void {
+    let i = 0
+    while (i < BOUNDS.length && ms > BOUNDS[i]!) i++
+    this.#buckets[i]!.inc()
+    this.#count.inc()
+    this.#time.add(ms * 1000)
+    this.#recent.record(ms)
+  }
+
+  /** An interval has ended. */
+  sample(): void {
+    for (const [percent, gauge] of this.#percentiles) gauge.set(this.#recent.percentile(percent))
+    this.#max.set(this.#recent.max)
+    this.#recent.reset()
+  }
+}

@@ -1,0 +1,9 @@
+/** Public entry point 'pcp-ts/node/register': to import it is to be measured. docs/guide/node.md */
+import { register } from './index.ts'
+
+try {
+  register()
+} catch (error) {
+  // A mistake in the environment must not keep the application from starting.
+  process.emitWarning(`Metrics of this process: ${(error as Error).message}`, 'PcpWarning')
+}
