@@ -8,6 +8,7 @@ import type { Pmns } from '../pmns/tree.ts'
 import type { Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
 import { pmnsFiles } from '../sys/pmns-files.ts'
+import { servicePort } from '../sys/services.ts'
 import { parseAccessFile, parseConfig } from './config.ts'
 import type { Debug } from './debug.ts'
 import { agentFromConfig, builtinAgents } from './open-agents.ts'
@@ -136,24 +137,6 @@ function stampOf(path: string): string {
   try {
     const { size, mtimeMs } = statSync(path)
     return `${size}@${mtimeMs};`
-  } catch {
-    return ''
-  }
-}
-
-/** Port of a TCP service in /etc/services. */
-function servicePort(name: string): number | undefined {
-  for (const line of textOrNothing('/etc/services').split('\n')) {
-    const [service, port = '', ...aliases] = line.replace(/#.*/, '').trim().split(/\s+/)
-    if ((service === name || aliases.includes(name)) && port.endsWith('/tcp'))
-      return Number.parseInt(port, 10)
-  }
-  return undefined
-}
-
-function textOrNothing(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
   } catch {
     return ''
   }

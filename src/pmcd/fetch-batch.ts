@@ -53,7 +53,6 @@ export class FetchBatch {
   turn(): void {
     this.#isDue = false
     if (this.#ask(SETS_A_TURN)) this.#beDue()
-    this.#awake.answered()
   }
 
   #beDue(): void {
@@ -77,7 +76,11 @@ export class FetchBatch {
       // A client that has gone is forgotten by the agents already: a late fetch would make them remember it.
       if (signal.aborted) continue
       budget -= ids.length
-      this.#source.fetch(ids, { requester, signal, moment }).then(done, failed)
+      const answer = (result: FetchResult): void => {
+        done(result)
+        this.#awake.answered()
+      }
+      this.#source.fetch(ids, { requester, signal, moment }).then(answer, failed)
     }
     const isDone = this.#asked === this.#current.length
     if (isDone) {

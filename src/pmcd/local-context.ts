@@ -85,7 +85,8 @@ const COLLECTOR = 'pmda_pmcd.so'
 /** The shared objects of pmcd.conf; where there is none, all that we stand in for. */
 function installedRows(variables: Variables): readonly LocalAgentRow[] {
   const ours = AGENTS.filter(
-    ({ platform = process.platform, isDemonstration }) => platform === process.platform && !isDemonstration,
+    ({ platform = process.platform, isDemonstration, isOutgoing }) =>
+      platform === process.platform && !isDemonstration && !isOutgoing,
   )
   const rowOf = ({ name, domain, dso }: AgentEntry): LocalAgentRow => ({
     domain,

@@ -1,14 +1,15 @@
 /** A collector as a process: configuration, log, signals, PID file. pmcd(1) */
-import { accessSync, constants, existsSync, rmSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { PcpError } from '../model/errors.ts'
 import { becomeAccount, serviceAccount } from '../net/access/account.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
-import { type Log, logOnFd, openLog } from '../sys/log.ts'
+import type { Log } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
 import { peerCredentials } from '../sys/native/peer-credentials.ts'
 import { defaultPmnsPath } from '../sys/pmns-files.ts'
+import { openServiceLog, removePidFile, writePidFile } from '../sys/service-files.ts'
 import { notifyReady } from '../sys/service-manager.ts'
 import { startCollector } from './collector.ts'
 import { FileConfiguration, readConfig } from './configuration.ts'
@@ -38,7 +39,7 @@ export async function runCollector(settings: CollectorSettings, io: CollectorPro
   process.umask(0o022)
   const signals = watchSignals(io.signal)
   const host = settings.hostname ?? hostname()
-  const log = openCollectorLog(settings.logPath, host)
+  const log = openServiceLog(settings.logPath, { progname: 'pmcd', host }, describe)
   const defect = (error: Error): void => log.notice('error', `A defect ends pmcd: ${error.stack ?? error}`)
   process.on('uncaughtExceptionMonitor', defect) // a daemon has no standard error to show it on
   try {
@@ -47,7 +48,7 @@ export async function runCollector(settings: CollectorSettings, io: CollectorPro
     signals.onHangup(() => void collector.reconfigure())
     log.notice('info', `pmcd caught ${await signals.ended} from unknown process`)
     await collector.close()
-    if (pidFile !== undefined) removePidFile(pidFile, log)
+    if (pidFile !== undefined) removePidFile(pidFile, log, describe)
     log.notice('info', 'pmcd Shutdown')
     return 0
   } catch (error) {
@@ -85,6 +86,8 @@ export async function verifyConfiguration(
   }
 }
 
+const describe = (error: unknown, what: string): string => PcpError.from(error, what).message
+
 async function start(
   settings: CollectorSettings,
   io: CollectorProcess,
@@ -97,7 +100,7 @@ async function start(
   const { debug } = diagnostics
   if (debug.config) debug.say('config', `settings from ${confPath ?? 'built-in defaults'}`)
   for (const notice of environment.notices) log.line(`Warning: ${notice}`)
-  const account = settings.isService ? serviceAccount(settings.username, variables, log) : undefined
+  const account = settings.isService ? serviceAccount(settings.username, variables) : undefined
   // Without pcp.conf and pmcd.conf there is no installation to follow: the built-in agents run.
   const defaultConfig = variables['PCP_PMCDCONF_PATH']!
   const hasConfig = confPath !== undefined || existsSync(defaultConfig)
@@ -148,7 +151,7 @@ async function start(
   })
   if (!settings.isService) return { collector, pidFile: undefined }
   try {
-    const pidFile = writePidFile(variables, log)
+    const pidFile = writePidFile(join(variables['PCP_RUN_DIR']!, 'pmcd.pid'), log, describe)
     if (account !== undefined) becomeAccount(account)
     if (io.env['NOTIFY_SOCKET'] !== undefined) await notifyReady(log)
     return { collector, pidFile }
@@ -167,43 +170,6 @@ function agentDirectory(logPath: string, variables: Variables): string {
     return dir
   } catch {
     return process.cwd() // nothing is installed here, or this is not its user
-  }
-}
-
-function openCollectorLog(path: string, host: string): Log {
-  const options = { progname: 'pmcd', host }
-  if (path === '-') return logOnFd(2, options)
-  try {
-    return openLog(path, options)
-  } catch (error) {
-    const log = logOnFd(2, options)
-    log.notice(
-      'warning',
-      `${PcpError.from(error, `Cannot write log file ${path}`).message}: logging to standard error`,
-    )
-    return log
-  }
-}
-
-function writePidFile(variables: Variables, log: Log): string | undefined {
-  const path = join(variables['PCP_RUN_DIR']!, 'pmcd.pid')
-  try {
-    rmSync(path, { force: true })
-    // Root writes into a directory of PCP's account: what that links there meanwhile must not be overwritten.
-    writeFileSync(path, `${process.pid}\n`, { mode: 0o444, flag: 'wx' })
-    return path
-  } catch (error) {
-    log.notice('warning', PcpError.from(error, `Cannot write ${path}`).message)
-    return undefined
-  }
-}
-
-/** The account may own less than whoever wrote the file. */
-function removePidFile(path: string, log: Log): void {
-  try {
-    rmSync(path, { force: true })
-  } catch (error) {
-    log.notice('warning', PcpError.from(error, `Cannot remove ${path}`).message)
   }
 }
 

@@ -48,7 +48,7 @@ export const BUILTIN_AGENTS: readonly string[] = ['pmcd', ...AGENTS.map(({ name 
 
 const SERVING_AGENTS = [
   'pmcd',
-  ...AGENTS.flatMap(({ name, isDemonstration }) => (isDemonstration ? [] : [name])),
+  ...AGENTS.flatMap(({ name, isDemonstration, isOutgoing }) => (isDemonstration || isOutgoing ? [] : [name])),
 ]
 
 /**

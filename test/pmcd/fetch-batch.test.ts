@@ -1,5 +1,5 @@
 /** Fetches that wait together share one moment, however many they are. */
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { pmid } from '../../src/model/ids.ts'
 import { ANONYMOUS, type Ask, type MetricSource } from '../../src/model/source.ts'
 import { emptySet, type FetchResult } from '../../src/model/values.ts'
@@ -70,4 +70,27 @@ test('a fetch whose client has gone is not asked', async () => {
   gone.abort()
   await fetchOf(batch, 1)
   expect(moments).toHaveLength(1)
+})
+
+test('answers that come long after the question count for staying awake', async () => {
+  let now = 1000
+  vi.spyOn(performance, 'now').mockImplementation(() => now)
+  const late: (() => void)[] = []
+  const fetch = (): Promise<FetchResult> =>
+    new Promise((resolve) =>
+      late.push(() => resolve({ timestamp: { sec: 1, nsec: 0 }, changes: 0, sets: [] })),
+    )
+  const batch = new FetchBatch({ fetch } as Partial<MetricSource> as MetricSource)
+  const answers = [fetchOf(batch, 1), fetchOf(batch, 1)]
+  await nextTurn()
+  const immediate = vi.spyOn(globalThis, 'setImmediate').mockReturnValue(undefined as never)
+  now += 50
+  late[0]!()
+  await answers[0]
+  expect(immediate).not.toHaveBeenCalled()
+  now += 0.3
+  late[1]!()
+  await answers[1]
+  expect(immediate).toHaveBeenCalledOnce()
+  vi.restoreAllMocks()
 })
