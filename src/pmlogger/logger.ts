@@ -146,6 +146,11 @@ export class Logger {
     return this.exclusively(() => this.#switch(reason))
   }
 
+  /** Bytes of all volumes. */
+  get dataBytes(): number {
+    return this.#writer.dataBytes
+  }
+
   /** What control clients are told; zones are the logger's own. */
   status(own: { readonly timezone: string; readonly zoneinfo: string }): LogStatus {
     const zero = { sec: 0, nsec: 0 }

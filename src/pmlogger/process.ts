@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { RecordBuffer } from '../archive/write/record-buffer.ts'
 import { decodeText } from '../base/text.ts'
+import { now, secondsBetween } from '../base/timestamp.ts'
 import { traceTo } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { becomeAccount, serviceAccount } from '../net/access/account.ts'
@@ -11,7 +12,7 @@ import type { Context } from '../pmapi/context.ts'
 import { archiveOutput } from '../sys/archive-output.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
 import { hostZoneName, hostZoneRule } from '../sys/host-zone.ts'
-import { ctime, type Log } from '../sys/log.ts'
+import type { Log } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
 import { notifyReady } from '../sys/service-manager.ts'
 import { archiveName, hasTime } from './archive-name.ts'
@@ -26,6 +27,7 @@ import { openProcessLog } from './process-log.ts'
 import type { ProcessSettings } from './process-settings.ts'
 import { configDir, parseConfigText, readLoggerConfig } from './read-config.ts'
 import { obeyRecordOrders } from './record-control.ts'
+import { type DialogKind, type RecordFacts, showDialog } from './record-dialog.ts'
 import { isAlive, isScripted, openRunFiles, type RunFiles, writeLatestFolio } from './run-files.ts'
 import type { LoggerSettings } from './settings.ts'
 import { ProcessSignals } from './signals.ts'
@@ -86,6 +88,7 @@ class Recording {
   #files: RunFiles | undefined
   #watch: NodeJS.Timeout | undefined
   #stopObeying: () => void = () => {}
+  readonly #dialog = new AbortController()
   /** Standard input can be read only once. */
   #stdinText: string | undefined
 
@@ -118,7 +121,7 @@ class Recording {
 
   async run(signals: ProcessSignals): Promise<number> {
     const { username, isPrimary, notifies } = this.#settings
-    const account = username === undefined ? undefined : serviceAccount(username, this.#variables, this.#log)
+    const account = username === undefined ? undefined : serviceAccount(username, this.#variables)
     if (account !== undefined) becomeAccount(account)
     const { pid } = process
     const mapDir = join(this.#variables['PCP_TMP_DIR']!, 'pmlogger')
@@ -165,16 +168,32 @@ class Recording {
   #obey(): void {
     const { controlFd } = this.#settings
     if (controlFd === undefined) return
-    this.#stopObeying = obeyRecordOrders(controlFd, {
+    const stop = obeyRecordOrders(controlFd, {
       quit: () => void this.#logger?.stop('Recording session terminated, exiting'),
-      report: () => {
-        const status = this.#logger?.status(ownZone(this.#io.env))
-        if (status !== undefined)
-          this.#log.line(
-            `Recording since ${ctime(status.start.sec * 1000)}: volume ${status.volume}, ${status.size} bytes`,
-          )
-      },
+      tell: (kind, facts) => this.#tell(kind, facts),
       log: (text) => this.#log.line(text),
+    })
+    this.#stopObeying = () => {
+      stop()
+      this.#dialog.abort()
+    }
+  }
+
+  /** Tells a person of the recording; false when nothing is to end, or has ended already. */
+  async #tell(kind: DialogKind, facts: RecordFacts): Promise<boolean> {
+    const status = this.#logger?.status(ownZone(this.#io.env))
+    if (status === undefined) return false
+    const { pmcdHost = '', start } = status
+    const progress = {
+      pmcdHost,
+      seconds: secondsBetween(start, now()),
+      bytes: this.#logger!.dataBytes,
+      pid: process.pid,
+    }
+    return showDialog(kind, facts, progress, {
+      program: this.#io.env['PCP_XCONFIRM_PROG'],
+      logFd: this.#log.fd,
+      signal: this.#dialog.signal,
     })
   }
 

@@ -1,0 +1,59 @@
+/** What happens when a rule is true. docs/pmie.md */
+import { type Binding, messageOf } from './bindings.ts'
+import type { ActionExpr, ActionName } from './syntax.ts'
+
+/** One action that is due. */
+export interface Firing {
+  readonly action: ActionName
+  /** Name of the statement, and where it is. */
+  readonly rule: string
+  readonly file: string
+  readonly line: number
+  /** Seconds since the epoch of the evaluation. */
+  readonly sec: number
+  readonly args: readonly string[]
+  /** The arguments with what they stand for. */
+  readonly message: string
+  readonly bindings: readonly Binding[]
+}
+
+/** Takes an action; says whether it worked. A promise only where there is something to wait for. */
+export type Perform = (firing: Firing) => boolean | Promise<boolean>
+
+/** What a rule's actions need to know. */
+export interface FiringContext extends Pick<Firing, 'rule' | 'file' | 'line' | 'sec' | 'bindings'> {
+  readonly perform: Perform
+  /** Hears of every action that was taken. */
+  readonly onAction: () => void
+}
+
+/** The actions of one rule, with what they remember. */
+export type Actions = (context: FiringContext) => boolean | Promise<boolean>
+
+/** Prepares actions: `&` takes both, `|` the second only where the first fails. */
+export function prepareActions(expr: ActionExpr): Actions {
+  if (expr.kind === 'action') return single(expr)
+  const left = prepareActions(expr.left)
+  const right = prepareActions(expr.right)
+  const isBoth = expr.kind === 'both'
+  return (context) => {
+    const next = (isDone: boolean): boolean | Promise<boolean> => {
+      if (!isBoth) return isDone || right(context)
+      const then = right(context)
+      return typeof then === 'boolean' ? isDone && then : then.then((isAlso) => isDone && isAlso)
+    }
+    const first = left(context)
+    return typeof first === 'boolean' ? next(first) : first.then(next)
+  }
+}
+
+function single({ name, holdoffSec, args }: Extract<ActionExpr, { kind: 'action' }>): Actions {
+  let lastSec = Number.NEGATIVE_INFINITY
+  return ({ perform, onAction, ...about }) => {
+    // Held back is as good as done.
+    if (about.sec < lastSec + holdoffSec) return true
+    lastSec = about.sec
+    onAction()
+    return perform({ ...about, action: name, args, message: messageOf(args, about.bindings) })
+  }
+}

@@ -1,0 +1,231 @@
+/** From what is written to what computes: types and dimensions are checked here. docs/pmie.md */
+import { localTime, type Zone } from '../time/zone.ts'
+import { fetchNode } from './fetch-node.ts'
+import type { Feed } from './host.ts'
+import { constantNode, type Domains, makeNode, type Node, ONE_CELL, SINGULAR, shift } from './node.ts'
+import {
+  arithmeticNode,
+  edgeNode,
+  logicNode,
+  matchNode,
+  negateNode,
+  notNode,
+  rateNode,
+  relationNode,
+  textRelationNode,
+} from './operators.ts'
+import { aggregateNode, countNode, quantifierNode } from './over.ts'
+import type { ArithExpr, ClockName, Dimension, FetchExpr, LogicExpr } from './syntax.ts'
+
+/** What is wrong with the types or the dimensions of an expression. */
+export class MeaningError extends Error {
+  /** Is it clear where the operator stands, before the statement's end is read? */
+  readonly isEarly: boolean
+
+  constructor(message: string, options?: ErrorOptions & { readonly isEarly?: boolean }) {
+    super(message, options)
+    this.isEarly = options?.isEarly === true
+  }
+}
+
+/** The time that an evaluation is about. */
+export interface EvaluationClock {
+  /** Seconds since the epoch, with a fraction. */
+  sec: number
+}
+
+/** What nodes are built with. */
+export interface BuildContext {
+  /** The feeds of a metric: one for each host, in order. */
+  readonly feedsOf: (expr: FetchExpr) => readonly Feed[]
+  readonly clock: EvaluationClock
+  readonly zone: Zone
+  /** Seconds between evaluations. */
+  readonly deltaSec: number
+}
+
+/** Makes a node of an expression. Throws MeaningError. */
+export function build(expr: ArithExpr | LogicExpr, context: BuildContext, isInstant = false): Node {
+  switch (expr.kind) {
+    case 'number':
+    case 'bool':
+      return constantNode(expr.value)
+    case 'string':
+      return constantNode(expr.text)
+    case 'clock':
+      return clockNode(expr.name, context)
+    case 'fetch':
+      return fetchNode(context.feedsOf(expr), expr, isInstant)
+    case 'instant':
+      return numeric(build(expr.arg, context, true), 'operator "instant" requires numeric valued argument')
+    case 'rate': {
+      const arg = build(expr.arg, context, isInstant)
+      return rateNode(numeric(arg, 'operator "rate" requires numeric valued argument'), context.clock)
+    }
+    case 'negate':
+      return negateNode(numeric(build(expr.arg, context, isInstant), MIXED))
+    case 'arithmetic': {
+      const [left, right] = operands(expr, context, isInstant)
+      return folded(arithmeticNode(expr.op, numeric(left, MIXED), numeric(right, MIXED), merged(left, right)))
+    }
+    case 'aggregate': {
+      const arg = build(expr.arg, context, isInstant)
+      if (arg.kind === 'text')
+        throw new MeaningError('arithmetic (not STRING) operand required for aggregate operator', {
+          isEarly: true,
+        })
+      return aggregateNode(insist(arg, expr.dimension), expr.op, expr.dimension)
+    }
+    case 'count':
+      return countNode(insist(build(expr.arg, context, isInstant), expr.dimension), expr.dimension)
+    case 'relation':
+      return relation(expr, context, isInstant)
+    case 'not':
+      return folded(notNode(build(expr.arg, context, isInstant)))
+    case 'rising':
+    case 'falling':
+      return edgeNode(build(expr.arg, context, isInstant), expr.kind)
+    case 'and':
+    case 'or': {
+      const [left, right] = operands(expr, context, isInstant)
+      return folded(logicNode(expr.kind, left, right, merged(left, right)))
+    }
+    case 'quantifier': {
+      const arg = insist(build(expr.arg, context, isInstant), expr.dimension)
+      return quantifierNode(arg, expr.quantity, expr.dimension)
+    }
+    case 'match':
+      return matchNode(build(expr.arg, context, isInstant), regularExpression(expr.pattern), expr.isNegated)
+  }
+}
+
+const MIXED = 'operands have mixed string and arithmetic types'
+
+function operands(
+  { left, right }: { readonly left: ArithExpr | LogicExpr; readonly right: ArithExpr | LogicExpr },
+  context: BuildContext,
+  isInstant: boolean,
+): [Node, Node] {
+  return [build(left, context, isInstant), build(right, context, isInstant)]
+}
+
+function relation(
+  expr: Extract<LogicExpr, { kind: 'relation' }>,
+  context: BuildContext,
+  isInstant: boolean,
+): Node {
+  const [left, right] = operands(expr, context, isInstant)
+  const domains = merged(left, right)
+  const isText = left.kind === 'text'
+  if (isText !== (right.kind === 'text')) {
+    // Nobody knows yet what kind of values a metric that is not there has.
+    if (!isUnknown(left) && !isUnknown(right)) throw new MeaningError(MIXED)
+    return relationNode('==', isText ? right : left, isText ? right : left, domains)
+  }
+  if (!isText) return folded(relationNode(expr.op, left, right, domains))
+  if (expr.op !== '==' && expr.op !== '!=') throw new MeaningError(`operator ${expr.op} needs numbers`)
+  return folded(textRelationNode(expr.op === '==', left, right, domains))
+}
+
+/** A fetch of a metric that no host knows: a value, of no kind in particular. */
+function isUnknown(node: Node): boolean {
+  return (
+    node.role === 'fetch' && node.layout.every(({ inst }) => inst === undefined) && node.kind === 'number'
+  )
+}
+
+function numeric(node: Node, problem: string): Node {
+  if (node.kind === 'text') throw new MeaningError(problem)
+  return node
+}
+
+const DIMENSION_NAMES: Readonly<Record<Dimension, string>> = {
+  host: 'host',
+  inst: 'instance',
+  sample: 'time',
+}
+
+/** An operator along a dimension needs that dimension. */
+function insist(node: Node, dimension: Dimension): Node {
+  const { hosts, instances, samples } = node.domains
+  const size = dimension === 'host' ? hosts : dimension === 'inst' ? instances : samples
+  if (size === undefined) throw new MeaningError(`no ${DIMENSION_NAMES[dimension]} domain`)
+  return node
+}
+
+/** Dimensions of two operands: the same, or only one has it. */
+function merged(left: Node, right: Node): Domains {
+  const one = (a: number | undefined, b: number | undefined, what: string): number | undefined => {
+    // One instance goes with any number of them.
+    if (what === 'instance' && (a === 1 || b === 1)) return Math.max(a ?? 1, b ?? 1)
+    if (a !== undefined && b !== undefined && a !== b)
+      throw new MeaningError(`${what} domains have different size (${a} and ${b})`)
+    return a ?? b
+  }
+  const a = left.domains
+  const b = right.domains
+  return {
+    hosts: one(a.hosts, b.hosts, 'host'),
+    instances: one(a.instances, b.instances, 'instance'),
+    samples: one(a.samples, b.samples, 'time'),
+  }
+}
+
+/** What is made of constants alone is a constant. */
+function folded(node: Node): Node {
+  if (!node.args.every(({ isConstant }) => isConstant)) return node
+  node.update()
+  const value = node.values[0]!
+  if (node.kind === 'number') return constantNode(value)
+  return value > 1 ? node : constantNode(value === 1)
+}
+
+/** What the clock says in the reporting zone. */
+function clockNode(name: ClockName, { clock, zone, deltaSec }: BuildContext): Node {
+  const parts = { kind: 'number', domains: SINGULAR, samples: 1, role: 'arithmetic', args: [] } as const
+  return makeNode({ ...parts, layout: ONE_CELL }, (node) => {
+    node.valid = 0
+    shift(node)
+    node.values[0] = name === 'delta' ? deltaSec : clockValue(name, clock.sec, zone)
+  })
+}
+
+function clockValue(name: Exclude<ClockName, 'delta'>, sec: number, zone: Zone): number {
+  const { year, month, day, hour, minute, weekday } = localTime(Math.floor(sec), zone)
+  switch (name) {
+    case 'minute':
+      return minute
+    case 'hour':
+      return hour
+    case 'day':
+      return day
+    case 'month':
+      return month - 1
+    case 'year':
+      return year
+    case 'day_of_week':
+      return weekday
+  }
+}
+
+/** An extended regular expression; character classes by name are spelled out. */
+function regularExpression(pattern: string): RegExp {
+  const spelled = pattern.replace(/\[:(\w+):\]/g, (whole, name: string) => CLASSES[name] ?? whole)
+  try {
+    return new RegExp(spelled)
+  } catch (error) {
+    throw new MeaningError(`illegal regular expression "${pattern}"`, { cause: error })
+  }
+}
+
+const CLASSES: Readonly<Record<string, string>> = {
+  alpha: 'A-Za-z',
+  digit: '0-9',
+  alnum: 'A-Za-z0-9',
+  upper: 'A-Z',
+  lower: 'a-z',
+  space: '\\s',
+  blank: ' \\t',
+  punct: '!-\\/:-@\\[-`{-~',
+  xdigit: '0-9A-Fa-f',
+}

@@ -1,0 +1,295 @@
+/** Values of a metric as a node: in canonical units, counters as rates, some samples back in time. docs/pmie.md */
+import { PM_INDOM_NULL } from '../model/ids.ts'
+import { NumberColumn } from '../model/number-column.ts'
+import { PM_SEM_COUNTER, PM_TYPE_STRING } from '../model/types.ts'
+import { extract } from '../model/value-set.ts'
+import type { ValueSet } from '../model/values.ts'
+import type { Feed, KnownMetric } from './host.ts'
+import { type Cell, type Domains, type Layout, makeNode, type Node, resetNode } from './node.ts'
+import type { FetchExpr } from './syntax.ts'
+import { canonicalFactor } from './units.ts'
+
+/** Is it text? Metrics that nobody knows count as numbers. */
+export function isTextFeed(feeds: readonly Feed[]): boolean {
+  return feeds.some(({ known }) => known?.desc.type === PM_TYPE_STRING)
+}
+
+function domainsOf(feeds: readonly Feed[], { instances, from, to }: FetchExpr): Domains {
+  let size = 0
+  for (const { known } of feeds) size += instances.length > 0 ? instances.length : (known?.size ?? 1)
+  return { hosts: feeds.length, instances: size, samples: to - from + 1 }
+}
+
+/** The values of a metric on some hosts. `isInstant`: counters stay as they are. */
+export function fetchNode(feeds: readonly Feed[], expr: FetchExpr, isInstant: boolean): Node {
+  const state = new Fetched(feeds, expr, isInstant)
+  const kind = isTextFeed(feeds) ? 'text' : 'number'
+  const domains = domainsOf(feeds, expr)
+  const samples = expr.to - expr.from + 1
+  const layout = state.layout
+  const isCounter = feeds.some(({ known }) => known?.desc.sem === PM_SEM_COUNTER)
+  const node = makeNode({ kind, domains, samples, role: 'fetch', args: [], layout }, (self) => {
+    state.read()
+    if (state.layout !== self.layout) resetNode(self, state.layout)
+    self.valid = Math.max(0, state.valid - expr.from)
+    self.values = state.values
+    if (kind === 'text') self.texts = state.texts
+    // A rate takes two readings even to tell that there is none.
+    self.isListed = expr.from === 0 && !isInstant && state.readings > (isCounter ? 1 : 0)
+  })
+  return node
+}
+
+/** Where the values of one host are among the cells. */
+interface Part {
+  readonly feed: Feed
+  /** First cell. */
+  start: number
+  count: number
+  /** Identities of the instances of these cells; undefined: one cell without instance. */
+  ids: Int32Array | undefined
+  /** Instances of the set that was looked at last, and how many of them have values. */
+  seen: Int32Array | undefined
+  seenCount: number
+  /** Places of that set's values by ascending instance; undefined: in order. */
+  order: Int32Array | undefined
+  /** Where the values of instances that rules name are in that set, -1 for none. */
+  readonly places: Int32Array
+  readonly numbers: NumberColumn
+  /** What values are multiplied by, and of which metric that holds. */
+  factor: number
+  factorOf: KnownMetric | undefined
+  /** What was read before, for rates. */
+  before: Float64Array
+  beforeSec: number
+}
+
+class Fetched {
+  layout: Layout = []
+  /** Samples known, counted from the newest and without regard to how far back they begin. */
+  valid = 0
+  /** Readings with these instances. */
+  readings = 0
+  /** From sample `from` on. */
+  values: Float64Array = new Float64Array(0)
+  texts: string[] = []
+  readonly #parts: readonly Part[]
+  readonly #expr: FetchExpr
+  readonly #isInstant: boolean
+  readonly #isText: boolean
+  /** All samples, from sample 0 on. */
+  #all: Float64Array = new Float64Array(0)
+  #allTexts: string[] = []
+
+  constructor(feeds: readonly Feed[], expr: FetchExpr, isInstant: boolean) {
+    this.#expr = expr
+    this.#isInstant = isInstant
+    this.#isText = isTextFeed(feeds)
+    this.#parts = feeds.map((feed) => ({
+      feed,
+      start: 0,
+      count: 0,
+      ids: undefined,
+      seen: undefined,
+      seenCount: 0,
+      order: undefined,
+      places: new Int32Array(expr.instances.length),
+      numbers: new NumberColumn(),
+      factor: 1,
+      factorOf: undefined,
+      before: new Float64Array(0),
+      beforeSec: Number.NaN,
+    }))
+    this.#arrange(this.#parts.map(({ feed }) => this.#stated(feed)))
+  }
+
+  /** Reads the newest sample. */
+  read(): void {
+    this.#followInstances()
+    this.readings++
+    const n = this.layout.length
+    const { to } = this.#expr
+    if (to > 0) {
+      this.#all.copyWithin(n, 0, to * n)
+      if (this.#isText) this.#allTexts.copyWithin(n, 0, to * n)
+    }
+    let isKnown = n > 0
+    for (const part of this.#parts) if (!this.#readPart(part)) isKnown = false
+    if (!isKnown) this.valid = 0
+    else if (this.valid <= to) this.valid++
+    if (this.#isText)
+      this.texts = this.#expr.from === 0 ? this.#allTexts : this.#allTexts.slice(this.#expr.from * n)
+  }
+
+  /** Instances that are stated in the rule; undefined: those that there are, none as long as nothing is known. */
+  #stated(feed: Feed): { ids: Int32Array | undefined; names: readonly (string | undefined)[] } {
+    const { instances } = this.#expr
+    if (instances.length > 0)
+      return { ids: Int32Array.from(instances, (name) => idOf(feed, name)), names: instances }
+    const isSingle = feed.known !== undefined && feed.known.desc.indom === PM_INDOM_NULL
+    if (isSingle) return { ids: undefined, names: [undefined] }
+    // Of a metric that nobody knows there is one value, which is unknown.
+    return feed.known === undefined ? { ids: undefined, names: [undefined] } : { ids: NO_IDS, names: [] }
+  }
+
+  /** Takes the cells of these instances, and forgets what there was. */
+  #arrange(parts: readonly { ids: Int32Array | undefined; names: readonly (string | undefined)[] }[]): void {
+    const cells: Cell[] = []
+    for (const [i, { ids, names }] of parts.entries()) {
+      const part = this.#parts[i]!
+      part.start = cells.length
+      part.count = names.length
+      part.ids = ids
+      part.before = new Float64Array(names.length).fill(Number.NaN)
+      part.beforeSec = Number.NaN
+      for (const inst of names) cells.push({ host: part.feed.host, inst })
+    }
+    const { from, to } = this.#expr
+    this.layout = cells
+    this.valid = 0
+    this.readings = 0
+    this.#all = new Float64Array((to + 1) * cells.length).fill(Number.NaN)
+    this.#allTexts = new Array<string>(this.#isText ? this.#all.length : 0).fill('')
+    this.values = this.#all.subarray(from * cells.length)
+  }
+
+  /** Metrics whose instances come and go: other cells when they did. */
+  #followInstances(): void {
+    if (this.#expr.instances.length > 0) return
+    let isChanged = false
+    for (const part of this.#parts) {
+      if (part.ids === undefined || !isOtherSet(part)) continue
+      part.order = ascendingOrder(part.feed.set)
+      if (!sameIds(part.ids, part.feed.set, part.order)) isChanged = true
+    }
+    if (!isChanged) return
+    this.#arrange(
+      this.#parts.map(({ feed, ids, order }) => {
+        if (ids === undefined) return this.#stated(feed)
+        const { set } = feed
+        if (set === undefined || set.status <= 0) return { ids: NO_IDS, names: [] }
+        const now = set.inst.slice(0, set.status)
+        if (order !== undefined) now.sort()
+        return { ids: now, names: Array.from(now, (id) => feed.known?.names.get(id) ?? `inst[${id}]`) }
+      }),
+    )
+  }
+
+  /** Reads the values of one host; false where any is missing. */
+  #readPart(part: Part): boolean {
+    const { feed, count } = part
+    const { set, known } = feed
+    if (known === undefined || set === undefined || set.status <= 0) {
+      part.beforeSec = Number.NaN
+      return count === 0 && this.#parts.length > 1
+    }
+    if (this.#expr.instances.length > 0 && isOtherSet(part))
+      for (const [i, id] of part.ids!.entries()) part.places[i] = set.inst.subarray(0, set.status).indexOf(id)
+    if (this.#isText) return this.#readTexts(part, set, known)
+    if (part.factorOf !== known) {
+      part.factorOf = known
+      part.factor = canonicalFactor(known.desc.units)
+    }
+    const isRate = known.desc.sem === PM_SEM_COUNTER && !this.#isInstant
+    return isRate ? this.#readRates(part, set, known) : this.#readNumbers(part, set, known)
+  }
+
+  /** Where a cell's value is in the set; -1: nowhere. */
+  #placeOf(part: Part, set: ValueSet, i: number): number {
+    const at =
+      this.#expr.instances.length > 0 ? part.places[i]! : part.order === undefined ? i : part.order[i]!
+    return at < set.status ? at : -1
+  }
+
+  #readTexts(part: Part, set: ValueSet, { desc }: KnownMetric): boolean {
+    let isComplete = true
+    for (let i = 0; i < part.count; i++) {
+      const at = this.#placeOf(part, set, i)
+      if (at < 0) isComplete = false
+      else this.#allTexts[part.start + i] = String(extract(set, at, desc.type))
+    }
+    return isComplete
+  }
+
+  #readNumbers(part: Part, set: ValueSet, { desc }: KnownMetric): boolean {
+    const numbers = part.numbers.read(set, desc.type)
+    const { start, count, factor } = part
+    const all = this.#all
+    let isComplete = true
+    for (let i = 0; i < count; i++) {
+      const at = this.#placeOf(part, set, i)
+      if (at < 0) isComplete = false
+      else all[start + i] = numbers[at]! * factor
+    }
+    return isComplete
+  }
+
+  #readRates(part: Part, set: ValueSet, { desc }: KnownMetric): boolean {
+    const numbers = part.numbers.read(set, desc.type)
+    const { start, count, factor, before, beforeSec } = part
+    const elapsed = part.feed.sec - beforeSec
+    const all = this.#all
+    let isComplete = true
+    for (let i = 0; i < count; i++) {
+      const at = this.#placeOf(part, set, i)
+      if (at < 0) {
+        isComplete = false
+        continue
+      }
+      const value = numbers[at]! * factor
+      // A counter that went back began anew: nobody knows what it counted.
+      all[start + i] = value < before[i]! ? Number.NaN : (value - before[i]!) / elapsed
+      before[i] = value
+    }
+    part.beforeSec = isComplete ? part.feed.sec : Number.NaN
+    return isComplete && !Number.isNaN(beforeSec)
+  }
+}
+
+/** Are the set's instances others than those of the set before, or nobody knows? Sets share them where they cannot have changed. */
+function isOtherSet(part: Part): boolean {
+  const { set } = part.feed
+  if (set !== undefined && set.inst === part.seen && set.status === part.seenCount) return false
+  part.seen = set?.inst
+  part.seenCount = set?.status ?? 0
+  return true
+}
+
+const NO_IDS = new Int32Array(0)
+
+/** The instance of that name, or of that name up to its first blank; -2 is none. */
+function idOf({ known }: Feed, name: string): number {
+  if (known === undefined) return NO_INSTANCE
+  for (const [id, full] of known.names) if (full === name) return id
+  // Either name may go on behind a blank.
+  const [word] = name.split(' ')
+  for (const [id, full] of known.names)
+    if (full === word || (full.startsWith(name) && full[name.length] === ' ')) return id
+  return NO_INSTANCE
+}
+
+/** No instance has this identity: -1 already stands for a metric without any. */
+const NO_INSTANCE = -2
+
+/** Does a metric have an instance of that name? */
+export function hasInstance(feed: Feed, name: string): boolean {
+  return idOf(feed, name) !== NO_INSTANCE
+}
+
+function sameIds(ids: Int32Array, set: ValueSet | undefined, order: Int32Array | undefined): boolean {
+  const count = set === undefined ? 0 : Math.max(0, set.status)
+  if (count !== ids.length) return false
+  for (let i = 0; i < count; i++) if (ids[i] !== set!.inst[order === undefined ? i : order[i]!]) return false
+  return true
+}
+
+/** Places of the values by ascending instance; undefined where they are in order already. */
+function ascendingOrder(set: ValueSet | undefined): Int32Array | undefined {
+  if (set === undefined) return undefined
+  const { inst, status } = set
+  for (let i = 1; i < status; i++) {
+    if (inst[i]! >= inst[i - 1]!) continue
+    return Int32Array.from({ length: status }, (_, at) => at).sort((a, b) => inst[a]! - inst[b]!)
+  }
+  return undefined
+}

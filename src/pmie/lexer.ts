@@ -1,0 +1,289 @@
+/** Rule files as tokens. Macros are replaced letter by letter, so they may hold parts of names. docs/pmie.md */
+import { PcpError } from '../model/errors.ts'
+import type { ClockName, Place } from './syntax.ts'
+import { type UnitWord, unitWord } from './units.ts'
+
+/** What a macro stands for. */
+export type MacroValue = string | number | boolean
+
+/** A token; `place` is where it begins in the file itself. */
+export type Token =
+  | { readonly type: 'ident' | 'string' | 'word' | 'op'; readonly text: string; readonly place: Place }
+  | { readonly type: 'number'; readonly value: number; readonly place: Place }
+  | { readonly type: 'bool'; readonly value: boolean; readonly place: Place }
+  | { readonly type: 'unit'; readonly text: string; readonly unit: UnitWord; readonly place: Place }
+  | { readonly type: 'clock'; readonly name: ClockName; readonly place: Place }
+  | { readonly type: 'bad' | 'end'; readonly place: Place }
+
+const CLOCK_NAMES: ReadonlySet<string> = new Set([
+  'minute',
+  'hour',
+  'day',
+  'month',
+  'year',
+  'day_of_week',
+  'delta',
+])
+
+const WORDS: ReadonlySet<string> = new Set([
+  ...['host', 'inst', 'sample'].flatMap((over) =>
+    ['all', 'some', 'min', 'max', 'sum', 'avg', 'count'].map((what) => `${what}_${over}`),
+  ),
+  ...['rate', 'instant', 'rising', 'falling', 'match_inst', 'nomatch_inst'],
+  ...['shell', 'alarm', 'syslog', 'print', 'stomp', 'webhook'],
+  ...['ruleset', 'else', 'unknown', 'otherwise'],
+])
+
+const OPERATORS: readonly string[] = [
+  ...['->', '&&', '||', '==', '!=', '<=', '>=', '..', '%_host', '%_inst', '%_sample'],
+  ...'&|!<>+-*/()=;:#@^'.split(''),
+]
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  v: '\v',
+  b: '\b',
+  r: '\r',
+  f: '\f',
+  a: '\x07',
+}
+
+/** Longest name of a macro, and what is shown of a longer one. */
+const MAX_MACRO_NAME = 255
+const SHOWN_OF_MACRO = 20
+/** Macros within macros within macros: one that holds itself would never end. */
+const MAX_DEPTH = 100
+
+interface Frame {
+  readonly text: string
+  pos: number
+}
+
+/** Hears about what is wrong with macros. */
+export type LexerListener = (problem: string) => void
+
+/** The tokens of one file, and the macros known so far. */
+export class Lexer {
+  readonly macros: Map<string, MacroValue>
+  readonly #frames: Frame[]
+  readonly #onProblem: LexerListener
+  readonly #lines: readonly string[]
+  #line = 1
+  #lineStart = 0
+  #isEnded = false
+
+  constructor(text: string, macros: Map<string, MacroValue>, onProblem: LexerListener) {
+    this.#frames = [{ text, pos: 0 }]
+    this.macros = macros
+    this.#onProblem = onProblem
+    this.#lines = text.split('\n')
+  }
+
+  /** Where reading has come to. */
+  get place(): Place {
+    return { line: this.#line, column: this.#frames[0]!.pos - this.#lineStart + 1 }
+  }
+
+  /** A line of the file, without its newline. */
+  lineText(line: number): string {
+    return this.#lines[line - 1] ?? ''
+  }
+
+  /** Is there nothing but white space and comments left? */
+  get atEnd(): boolean {
+    this.#skipBlanks()
+    return this.#peek() === ''
+  }
+
+  /** The next token. */
+  next(): Token {
+    this.#skipBlanks()
+    const { place } = this
+    const char = this.#peek()
+    if (char === '') return { type: 'end', place }
+    if (char === '$') return this.#macroToken(place)
+    if (char === '"') return this.#stringToken(place)
+    if (/[0-9]/.test(char) || (char === '.' && /[0-9]/.test(this.#peek(1)))) return this.#number(place)
+    if (/[A-Za-z'\\]/.test(char)) return this.#identToken(place)
+    const operator = OPERATORS.find((text) => this.#startsWith(text))
+    if (operator === undefined) {
+      this.#take()
+      return { type: 'bad', place }
+    }
+    for (let i = 0; i < operator.length; i++) this.#take()
+    // A period behind a semicolon ends the input.
+    if (operator === ';' && this.#startsWith('.')) this.#isEnded = true
+    return { type: 'op', text: operator, place }
+  }
+
+  #peek(ahead = 0): string {
+    if (this.#isEnded) return ''
+    for (let f = this.#frames.length - 1; f >= 0; f--) {
+      const { text, pos } = this.#frames[f]!
+      if (pos + ahead < text.length) return text[pos + ahead]!
+      ahead -= text.length - pos
+    }
+    return ''
+  }
+
+  #startsWith(text: string): boolean {
+    for (let i = 0; i < text.length; i++) if (this.#peek(i) !== text[i]) return false
+    return true
+  }
+
+  #take(): string {
+    const char = this.#peek()
+    while (this.#frames.length > 1 && this.#frames.at(-1)!.pos >= this.#frames.at(-1)!.text.length)
+      this.#frames.pop()
+    const frame = this.#frames.at(-1)!
+    if (frame.pos < frame.text.length) frame.pos++
+    if (char === '\n' && this.#frames.length === 1) {
+      this.#line++
+      this.#lineStart = frame.pos
+    }
+    return char
+  }
+
+  #skipBlanks(): void {
+    for (;;) {
+      const char = this.#peek()
+      if (char !== '' && /\s/.test(char)) this.#take()
+      else if (this.#startsWith('//')) while (this.#peek() !== '' && this.#peek() !== '\n') this.#take()
+      else if (this.#startsWith('/*')) {
+        while (this.#peek() !== '' && !this.#startsWith('*/')) this.#take()
+        this.#take()
+        this.#take()
+      } else return
+    }
+  }
+
+  #number(place: Place): Token {
+    let text = ''
+    const digits = (): void => {
+      while (/[0-9]/.test(this.#peek())) text += this.#take()
+    }
+    digits()
+    // Two periods are what stands between the ends of an interval.
+    if (this.#peek() === '.' && this.#peek(1) !== '.') {
+      text += this.#take()
+      digits()
+    }
+    if (/[eE]/.test(this.#peek()) && /[0-9]/.test(this.#peek(/[+-]/.test(this.#peek(1)) ? 2 : 1))) {
+      text += this.#take() + this.#take()
+      digits()
+    }
+    return { type: 'number', value: Number(text), place }
+  }
+
+  #stringToken(place: Place): Token {
+    this.#take()
+    let text = ''
+    for (;;) {
+      const char = this.#peek()
+      if (char === '') {
+        this.#onProblem('unexpected end of file in string')
+        return { type: 'bad', place }
+      }
+      if (char === '$') {
+        if (!this.#expandMacro()) return { type: 'bad', place }
+        continue
+      }
+      this.#take()
+      if (char === '"') return { type: 'string', text, place }
+      if (char === '\\') {
+        const escaped = this.#take()
+        text += ESCAPES[escaped] ?? escaped
+      } else text += char
+    }
+  }
+
+  #identToken(place: Place): Token {
+    let text = ''
+    let isPlain = true
+    for (;;) {
+      const char = this.#peek()
+      if (char === "'") {
+        isPlain = false
+        this.#take()
+        while (this.#peek() !== "'") {
+          if (this.#peek() === '') {
+            this.#onProblem('unexpected end of file in quoted name')
+            return { type: 'bad', place }
+          }
+          if (this.#peek() !== '$') text += this.#take()
+          else if (!this.#expandMacro()) return { type: 'bad', place }
+        }
+        this.#take()
+      } else if (char === '\\') {
+        isPlain = false
+        this.#take()
+        text += this.#take()
+      } else if (char === '$') {
+        if (!this.#expandMacro()) return { type: 'bad', place }
+      } else if (/[A-Za-z0-9_.]/.test(char)) text += this.#take()
+      else break
+    }
+    if (isPlain && (text === 'true' || text === 'false'))
+      return { type: 'bool', value: text === 'true', place }
+    if (isPlain && WORDS.has(text)) return { type: 'word', text, place }
+    const unit = isPlain ? unitWord(text) : undefined
+    return unit === undefined ? { type: 'ident', text, place } : { type: 'unit', text, unit, place }
+  }
+
+  /** A macro where a token begins: its text is read on, a number stands for itself. */
+  #macroToken(place: Place): Token {
+    const name = this.#macroName()
+    if (name === undefined) return { type: 'bad', place }
+    if (CLOCK_NAMES.has(name) && !this.macros.has(name))
+      return { type: 'clock', name: name as ClockName, place }
+    const value = this.macros.get(name)
+    if (value === undefined) this.#onProblem(`undefined macro name $${name}`)
+    else if (typeof value === 'number') return { type: 'number', value, place }
+    else if (typeof value === 'boolean') return { type: 'bool', value, place }
+    else this.#push(value)
+    return this.next()
+  }
+
+  /** A macro inside a name or a text. */
+  #expandMacro(): boolean {
+    const name = this.#macroName()
+    if (name === undefined) return false
+    const value = this.macros.get(name)
+    if (typeof value === 'string') {
+      this.#push(value)
+      return true
+    }
+    const isKnown = value !== undefined || CLOCK_NAMES.has(name)
+    this.#onProblem(
+      isKnown ? `macro $${name} not string valued as expected` : `undefined macro name $${name}`,
+    )
+    return !isKnown
+  }
+
+  #push(text: string): void {
+    if (this.#frames.length > MAX_DEPTH) throw new PcpError('EINVAL', 'A macro contains itself')
+    if (text !== '') this.#frames.push({ text, pos: 0 })
+  }
+
+  #macroName(): string | undefined {
+    this.#take()
+    let name = ''
+    const isQuoted = this.#peek() === "'"
+    if (isQuoted) this.#take()
+    for (;;) {
+      const char = this.#peek()
+      if (isQuoted ? char === "'" : !/[A-Za-z0-9_]/.test(char)) break
+      if (char === '') {
+        this.#onProblem(`unexpected end of file in macro name: $${name.trimEnd()}`)
+        return undefined
+      }
+      if (char === '\\') this.#take()
+      name += this.#take()
+    }
+    if (isQuoted) this.#take()
+    if (name.length <= MAX_MACRO_NAME) return name
+    this.#onProblem(`macro name too long: $${name.slice(0, SHOWN_OF_MACRO)}...`)
+    return undefined
+  }
+}

@@ -1,0 +1,228 @@
+/** Rules on collectors, as time goes by. docs/pmie.md */
+
+import { PcpError } from '../model/errors.ts'
+import { Backoff } from '../pmapi/backoff.ts'
+import type { Clock } from '../pmapi/clock.ts'
+import type { Perform } from './actions.ts'
+import { deliver, type RuleHost } from './host.ts'
+import { connectHost, type Hosts, type LiveHost, type OpenHost } from './hosts.ts'
+import { type LoadedRules, resolveFeed } from './load.ts'
+import { isKnown, learnInstances, lookupMetric } from './lookup.ts'
+import type { Voice } from './problems.ts'
+import { newCounts } from './replay-run.ts'
+import type { EvaluationCounts } from './statement.ts'
+import type { Task, TaskHost } from './task.ts'
+
+/** How rules run on collectors. */
+export interface LiveSettings {
+  readonly hosts: Hosts
+  readonly open: OpenHost
+  readonly clock: Clock
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** From the first evaluation on; Infinity: for ever. */
+  readonly lengthSec: number
+  readonly file: string
+  readonly perform: Perform
+  readonly voice: Voice
+  readonly signal: AbortSignal
+  /** Shows what an evaluation came to. */
+  readonly report: (task: Task, sec: number) => void
+  readonly flush: () => Promise<void>
+  /** Seconds between attempts to connect again. */
+  readonly reconnectTimeouts: readonly number[]
+  /** After each evaluation of a task. */
+  readonly onCounts: (counts: EvaluationCounts) => void
+}
+
+/** A task that begins later than this has missed its moment. */
+const MAX_LATE_MS = 1000
+
+/** Evaluates all tasks until the time is over, or the signal ends it. */
+export async function runLive(rules: LoadedRules, settings: LiveSettings): Promise<EvaluationCounts> {
+  const { clock, signal, lengthSec } = settings
+  const counts = newCounts()
+  const keeper = new HostKeeper(rules, settings)
+  const start = clock.now()
+  const queue = rules.tasks.map((task) => ({ task, due: start }))
+  try {
+    while (queue.length > 0) {
+      const next = queue.shift()!
+      if (next.due - start > lengthSec * 1000) break
+      const wait = next.due - clock.now()
+      if (wait > 0) await clock.sleep(wait, signal)
+      if (signal.aborted) break
+      await evaluate(next.task, counts, keeper, settings)
+      settings.onCounts(counts)
+      const deltaMs = next.task.deltaSec * 1000
+      next.due += deltaMs
+      // Moments that have passed are not made up for.
+      const late = clock.now() - next.due
+      if (late > MAX_LATE_MS) next.due += Math.ceil(late / deltaMs) * deltaMs
+      const at = queue.findIndex(({ due }) => due >= next.due)
+      queue.splice(at < 0 ? queue.length : at, 0, next)
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+  return counts
+}
+
+async function evaluate(
+  task: Task,
+  counts: EvaluationCounts,
+  keeper: HostKeeper,
+  settings: LiveSettings,
+): Promise<void> {
+  const { now, perform, file, report, flush } = settings
+  await keeper.prepare(task)
+  await Promise.all(task.hosts.map((entry) => keeper.fetch(entry)))
+  const sec = now() / 1000
+  // Rates are by the collector's clock, like the values.
+  const fetched = task.hosts.flatMap(({ ready }) => ready.feeds).find(({ set }) => set !== undefined)
+  await task.evaluate(sec, { counts, perform, file }, fetched?.sec)
+  report(task, sec)
+  await flush()
+}
+
+/** Keeps connections, and learns what collectors come to know. */
+class HostKeeper {
+  readonly #rules: LoadedRules
+  readonly #settings: LiveSettings
+  readonly #backoffs = new Map<RuleHost, Backoff>()
+  readonly #connecting = new Set<RuleHost>()
+  /** Hosts whose metrics have to be looked up again. */
+  readonly #fresh = new Set<RuleHost>()
+
+  constructor(rules: LoadedRules, settings: LiveSettings) {
+    this.#rules = rules
+    this.#settings = settings
+    for (const host of settings.hosts.all) if (host.context === undefined) this.#failed(host)
+  }
+
+  /** Connects again where that is due, without waiting for it, and looks up what has not been known. */
+  async prepare(task: Task): Promise<void> {
+    if (this.#fresh.size > 0) await this.#relearnAll()
+    let isChanged = false
+    for (const { host, feeds } of task.hosts) {
+      if (host.context === undefined) this.#reconnect(host)
+      else if (feeds.some(({ known }) => known === undefined)) {
+        for (const feed of feeds) {
+          if (feed.known !== undefined) continue
+          const known = await this.#quietly(host, () =>
+            lookupMetric(host.context!, feed.metric, this.#settings.signal),
+          )
+          if (known === undefined || !isKnown(known)) continue
+          task.know(feed, known)
+          isChanged = true
+        }
+      }
+    }
+    if (await this.#learnMissing(task)) isChanged = true
+    if (isChanged) task.rebuild(this.#rules.hostsOf)
+  }
+
+  /** Instances that rules name may come later. */
+  async #learnMissing(task: Task): Promise<boolean> {
+    let isChanged = false
+    for (const { feed, names } of task.missing()) {
+      const { host, known } = feed
+      if (host.context === undefined || known === undefined) continue
+      const found = await this.#quietly(host, () =>
+        host.context!.instances(known.desc.indom, { signal: this.#settings.signal }),
+      )
+      if (found === undefined) continue
+      known.names.clear()
+      for (const [i, id] of found.ids.entries()) known.names.set(id, found.names[i]!)
+      const isThere = (name: string): boolean =>
+        found.names.some((each) => each === name || each.startsWith(`${name} `))
+      if (names.some(isThere)) isChanged = true
+    }
+    return isChanged
+  }
+
+  /** Fetches a task's metrics of one host; without an answer there are no values. */
+  async fetch({ host, ready }: TaskHost): Promise<void> {
+    const { signal } = this.#settings
+    const { context } = host
+    if (context === undefined || ready.ids.length === 0) {
+      deliver(ready.feeds, undefined)
+      return
+    }
+    const result = await this.#quietly(host, () => context.fetch(ready.ids, { signal }))
+    deliver(ready.feeds, result)
+    if (result === undefined) return
+    for (const { known, set } of ready.feeds)
+      if (set !== undefined && set.status > 0 && known!.size !== 1 && set.inst[0] !== -1)
+        await this.#quietly(host, () => learnInstances(context, known!, set.inst, signal))
+  }
+
+  /** Undefined where the conversation broke; the host is then looked after. */
+  async #quietly<T>(host: RuleHost, ask: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await ask()
+    } catch (error) {
+      if (this.#settings.signal.aborted) throw error
+      const { code } = PcpError.from(error)
+      if (ABOUT_ONE_METRIC.has(code)) return undefined
+      const { voice } = this.#settings
+      voice.say(`pmie: warning - pmcd via ${host.connection} is unreachable`)
+      const { context } = host
+      host.context = undefined
+      this.#failed(host)
+      await context?.close().catch(() => {})
+      return undefined
+    }
+  }
+
+  #failed(host: RuleHost): void {
+    const backoff = this.#backoffs.get(host) ?? new Backoff(this.#settings.reconnectTimeouts)
+    this.#backoffs.set(host, backoff)
+    backoff.failed(this.#settings.clock.now())
+  }
+
+  #reconnect(host: RuleHost): void {
+    const { open, signal, clock, voice } = this.#settings
+    if (this.#connecting.has(host) || this.#backoffs.get(host)?.mayTry(clock.now()) === false) return
+    this.#connecting.add(host)
+    connectHost(host as LiveHost, open, signal)
+      .then(
+        () => {
+          this.#backoffs.get(host)?.succeeded()
+          this.#fresh.add(host)
+          voice.notice('info', `re-established connection to pmcd via ${host.connection}`)
+        },
+        () => this.#failed(host),
+      )
+      .finally(() => this.#connecting.delete(host))
+  }
+
+  /** Another collector may know other metrics by these names. */
+  async #relearnAll(): Promise<void> {
+    const fresh = new Set(this.#fresh)
+    this.#fresh.clear()
+    for (const task of this.#rules.tasks) {
+      let isChanged = false
+      for (const { host, feeds } of task.hosts) {
+        if (!fresh.has(host)) continue
+        isChanged = true
+        for (const feed of feeds) {
+          task.know(feed, undefined)
+          await this.#quietly(host, () => resolveFeed(task, feed, undefined, this.#settings))
+        }
+      }
+      if (isChanged) task.rebuild(this.#rules.hostsOf)
+    }
+  }
+}
+
+/** Errors that say nothing about the connection. */
+const ABOUT_ONE_METRIC: ReadonlySet<string> = new Set([
+  'PM_ERR_NAME',
+  'PM_ERR_PMID',
+  'PM_ERR_INDOM',
+  'PM_ERR_INST',
+  'PM_ERR_NOAGENT',
+  'PM_ERR_AGAIN',
+  'PM_ERR_VALUE',
+])

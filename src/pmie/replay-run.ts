@@ -1,0 +1,65 @@
+/** Rules over archives, told as they come true. docs/pmie.md */
+import type { Timestamp } from '../base/timestamp.ts'
+import { ctime } from '../time/stamp.ts'
+import type { Zone } from '../time/zone.ts'
+import type { Firing } from './actions.ts'
+import { firingJson, lineFormat } from './archive-actions.ts'
+import { type ReplayWindow, replay } from './archive-run.ts'
+import type { Verbosity } from './report.ts'
+import type { EvaluationCounts } from './statement.ts'
+import type { Task } from './task.ts'
+
+/** How a replay is told. */
+export interface ReplaySettings {
+  readonly window: ReplayWindow
+  readonly zone: Zone
+  /** Undefined: actions alone. */
+  readonly verbosity: Verbosity | undefined
+  /** All values of an evaluation on a line, for a program that reads them. */
+  readonly isLine: boolean
+  /** Of actions; `json` for a line of JSON each. */
+  readonly format: string
+  /** Name of the rule file. */
+  readonly file: string
+  readonly signal: AbortSignal
+  readonly write: (text: string) => void
+  /** Waits for whoever reads. */
+  readonly flush: () => Promise<void>
+}
+
+/** No evaluation yet. */
+export function newCounts(): EvaluationCounts {
+  return { actions: 0, isTrue: 0, isFalse: 0, isUnknown: 0, actual: 0 }
+}
+
+/** Evaluations between two waits for the reader. */
+const FLUSH_EVERY = 4096
+
+/** Evaluates all tasks over the window. */
+export async function runReplay(tasks: readonly Task[], settings: ReplaySettings): Promise<EvaluationCounts> {
+  const { window, zone, verbosity, isLine, format, file, signal, write, flush } = settings
+  const counts = newCounts()
+  let now: Timestamp = window.origin
+  const lineOf = format === 'json' ? firingJson : lineFormat(format, zone)
+  const evaluation = {
+    counts,
+    file,
+    perform: (firing: Firing): boolean => {
+      write(lineOf(firing, now))
+      return true
+    },
+  }
+  let evaluations = 0
+  await replay(tasks, window, signal, (task, time) => {
+    now = time
+    const done = task.evaluate(time.sec + time.nsec / 1e9, evaluation)
+    const report = (): void => {
+      if (isLine) write(task.line())
+      else if (verbosity !== undefined) write(task.report(verbosity, ` (${ctime(time.sec, zone)})`))
+    }
+    if (done !== undefined) return done.then(report)
+    report()
+    return ++evaluations % FLUSH_EVERY === 0 ? flush() : undefined
+  })
+  return counts
+}

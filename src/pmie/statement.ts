@@ -1,0 +1,159 @@
+/** Statements at work. docs/pmie.md */
+import { type Actions, type FiringContext, prepareActions } from './actions.ts'
+import { type Binding, type BindingPlan, findBindings, planBindings } from './bindings.ts'
+import { type BuildContext, build, MeaningError } from './build.ts'
+import { constantNode, FALSE, type Node, TRUE, UNKNOWN } from './node.ts'
+import { isAction, type RuleExpr, type Statement } from './syntax.ts'
+
+/** How evaluations came out. */
+export interface EvaluationCounts {
+  actions: number
+  isTrue: number
+  isFalse: number
+  isUnknown: number
+  actual: number
+}
+
+/** What an evaluation is given. */
+export interface Evaluation extends Pick<FiringContext, 'perform' | 'sec' | 'file'> {
+  readonly counts: EvaluationCounts
+}
+
+/** A statement that is evaluated again and again. */
+export interface ActiveStatement {
+  readonly name: string
+  /** What it evaluates to. */
+  readonly node: Node
+  readonly plan: BindingPlan | undefined
+  /** Computes it, and takes its actions. A promise only where actions have to be waited for. */
+  evaluate(evaluation: Evaluation): void | Promise<void>
+}
+
+interface ActiveRule {
+  readonly condition: Node
+  readonly plan: BindingPlan
+  readonly actions: Actions
+}
+
+/** Makes a statement work; undefined for one that is a constant. Throws MeaningError. */
+export function activate(
+  name: string,
+  { expr, place }: Statement,
+  context: BuildContext,
+): ActiveStatement | undefined {
+  const { line } = place
+  if (expr.kind === 'rule') {
+    const rule = activateRule(expr, context)
+    return ruleStatement(name, line, { rules: [rule], unknown: undefined, otherwise: undefined })
+  }
+  if (expr.kind === 'ruleset') {
+    const rules = expr.rules.map((rule) => activateRule(rule, context))
+    const unknown = expr.unknown && prepareActions(expr.unknown)
+    const otherwise = expr.otherwise && prepareActions(expr.otherwise)
+    return ruleStatement(name, line, { rules, unknown, otherwise })
+  }
+  if (isAction(expr)) return actionStatement(name, line, prepareActions(expr))
+  const node = build(expr, context)
+  if (node.isConstant) return undefined
+  const plan = node.kind === 'truth' ? planBindings(node) : undefined
+  return {
+    name,
+    node,
+    plan,
+    evaluate: ({ counts }) => {
+      node.update()
+      count(counts, node.kind === 'truth' ? truthOf(node) : undefined)
+    },
+  }
+}
+
+function activateRule({ condition, action }: RuleExpr, context: BuildContext): ActiveRule {
+  const node = build(condition, context)
+  const { hosts, instances = 1, samples = 1 } = node.domains
+  // Where hosts were put together instances may be left over: any of them makes the rule true.
+  if ((hosts !== undefined && (hosts > 1 || instances > 1)) || samples > 1)
+    throw new MeaningError('rule condition must have a single boolean value')
+  return { condition: node, plan: planBindings(node), actions: prepareActions(action) }
+}
+
+interface RuleParts {
+  readonly rules: readonly ActiveRule[]
+  readonly unknown: Actions | undefined
+  readonly otherwise: Actions | undefined
+}
+
+const NO_BINDING: Binding = { host: undefined, connection: undefined, instance: undefined, value: 'true' }
+
+/** The rules in order until one is true. */
+function ruleStatement(
+  name: string,
+  line: number,
+  { rules, unknown, otherwise }: RuleParts,
+): ActiveStatement {
+  const verdict = { ...constantNode(false), isConstant: false }
+  const isSet = rules.length > 1 || unknown !== undefined || otherwise !== undefined
+  const [first] = rules
+  return {
+    name,
+    node: verdict,
+    plan: first!.condition.isConstant ? undefined : first!.plan,
+    evaluate: ({ counts, perform, sec, file }) => {
+      let result: number = UNKNOWN
+      let taken: { actions: Actions; bindings: readonly Binding[] } | undefined
+      for (const { condition, plan, actions } of rules) {
+        // All are computed, so that all know their past.
+        condition.update()
+        const truth = truthOf(condition)
+        if (taken !== undefined) continue
+        if (truth !== UNKNOWN) result = truth
+        if (truth === TRUE) taken = { actions, bindings: findBindings(plan) }
+      }
+      if (taken === undefined) {
+        const isUnknown = result === UNKNOWN && unknown !== undefined
+        const actions = isUnknown ? unknown : otherwise
+        if (actions !== undefined) taken = { actions, bindings: [NO_BINDING] }
+        if (actions !== undefined && !isUnknown) result = TRUE
+      }
+      verdict.values[0] = result
+      verdict.valid = isSet ? (result === UNKNOWN ? 0 : 1) : Math.min(1, first!.condition.valid)
+      count(counts, result)
+      if (taken === undefined) return undefined
+      const { actions, bindings } = taken
+      const onAction = (): void => void counts.actions++
+      const done = actions({ rule: name, file, line, sec, bindings, perform, onAction })
+      return typeof done === 'boolean' ? undefined : done.then(() => undefined)
+    },
+  }
+}
+
+/** An action that needs no reason. */
+function actionStatement(name: string, line: number, actions: Actions): ActiveStatement {
+  const node = { ...constantNode(false), isConstant: false }
+  node.values[0] = UNKNOWN
+  return {
+    name,
+    node,
+    plan: undefined,
+    evaluate: ({ counts, perform, sec, file }) => {
+      count(counts, UNKNOWN)
+      const onAction = (): void => void counts.actions++
+      const done = actions({ rule: name, file, line, sec, bindings: [], perform, onAction })
+      return typeof done === 'boolean' ? undefined : done.then(() => undefined)
+    },
+  }
+}
+
+/** Of several cells any that is true is enough, and all have to be false. */
+function truthOf({ valid, layout, values }: Node): number {
+  if (valid === 0 || layout.length === 0) return UNKNOWN
+  let truth = values[0]!
+  for (let i = 1; i < layout.length && truth !== TRUE; i++) if (values[i] !== FALSE) truth = values[i]!
+  return truth
+}
+
+function count(counts: EvaluationCounts, truth: number | undefined): void {
+  counts.actual++
+  if (truth === TRUE) counts.isTrue++
+  else if (truth === FALSE) counts.isFalse++
+  else if (truth === UNKNOWN) counts.isUnknown++
+}

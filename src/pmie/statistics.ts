@@ -1,0 +1,109 @@
+/**
+ * The file that tells pmcd's agent about this process: pmcd.pmie.*. A C structure in the host's byte order, observed with 6.0.3.
+ *
+ *     0     4097  name of the rule file
+ *     4097  4097  name of the log
+ *     8194  65    host of the default collector
+ *     8260  4     expected evaluations a second, a float
+ *     8264  24    rules, actions, true, false, unknown, evaluations
+ *     8288  4     version of the layout
+ */
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import type { EvaluationCounts } from './statement.ts'
+
+const LOG = 4097
+const HOST = 8194
+const HOST_END = 8259
+const EXPECTED = 8260
+const RULES = 8264
+const VERSION = 8288
+const SIZE = 8292
+const COUNTERS = VERSION - RULES
+
+/** What holds as long as the process runs. */
+export interface ProcessFacts {
+  readonly rulesName: string
+  readonly logName: string
+  readonly host: string
+  /** Statements that are evaluated, and how often a second altogether. */
+  readonly rules: number
+  readonly expectedPerSec: number
+}
+
+/** The file; `close` removes it. */
+export interface StatisticsFile {
+  update(counts: EvaluationCounts): void
+  close(): void
+}
+
+/** Begins the file of this process. Where it cannot be made, `warn` hears why and nothing is kept. */
+export function openStatistics(
+  tmpDir: string,
+  facts: ProcessFacts,
+  warn: (text: string) => void,
+): StatisticsFile {
+  const folder = join(tmpDir, 'pmie')
+  const path = join(folder, String(process.pid))
+  let fd: number
+  try {
+    mkdirSync(folder, { recursive: true })
+    fd = openSync(path, 'w+', 0o644)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    // Whoever may not write there is not one of the host's rule engines.
+    if (code !== 'EACCES') warn(`pmie: warning cannot create stats file dir ${folder}: ${message}`)
+    return { update: () => {}, close: () => {} }
+  }
+  const bytes = Buffer.alloc(SIZE)
+  bytes.write(facts.rulesName.slice(0, LOG - 1), 0)
+  bytes.write(facts.logName.slice(0, HOST - LOG - 1), LOG)
+  bytes.write(facts.host.slice(0, HOST_END - HOST - 1), HOST)
+  bytes.writeFloatLE(facts.expectedPerSec, EXPECTED)
+  bytes.writeUInt32LE(facts.rules, RULES)
+  bytes.writeUInt32LE(1, VERSION)
+  writeSync(fd, bytes, 0, SIZE, 0)
+  return {
+    update: ({ actions, isTrue, isFalse, isUnknown, actual }) => {
+      for (const [i, value] of [actions, isTrue, isFalse, isUnknown, actual].entries())
+        bytes.writeUInt32LE(value >>> 0, RULES + 4 * (i + 1))
+      writeSync(fd, bytes, RULES, COUNTERS, RULES)
+    },
+    close: () => {
+      closeSync(fd)
+      rmSync(path, { force: true })
+    },
+  }
+}
+
+/** What the file of a process says. */
+export interface EngineFacts {
+  readonly rulesName: string
+  readonly logName: string
+  readonly host: string
+  readonly rules: number
+  /** So far. */
+  readonly evaluations: number
+}
+
+/** Reads the file of a process; undefined where there is none, or not a whole one. */
+export function readEngine(path: string): EngineFacts | undefined {
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(path)
+  } catch {
+    return undefined // that process has ended, or its file is not ours to read
+  }
+  if (bytes.length < SIZE) return undefined
+  const text = (from: number, to: number): string => {
+    const end = bytes.indexOf(0, from)
+    return bytes.toString('utf8', from, end === -1 || end > to ? to : end)
+  }
+  return {
+    rulesName: text(0, LOG),
+    logName: text(LOG, HOST),
+    host: text(HOST, HOST_END),
+    rules: bytes.readUInt32LE(RULES),
+    evaluations: bytes.readUInt32LE(RULES + 20),
+  }
+}

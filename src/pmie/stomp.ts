@@ -1,0 +1,202 @@
+/**
+ * Messages to a message server by STOMP, the text protocol of JMS servers: https://stomp.github.io, version 1.0 and later. pmie(1),
+ * docs/pmie.md
+ *
+ *     COMMAND ⏎ name:value ⏎ ... ⏎ ⏎ body NUL          CONNECT → CONNECTED, SEND with a receipt → RECEIPT
+ */
+import type { Socket } from 'node:net'
+import { PcpError } from '../model/errors.ts'
+import type { Voice } from './problems.ts'
+
+/** A message server, and who we are there. */
+export interface StompConfig {
+  readonly host: string
+  readonly port: number
+  readonly username: string
+  readonly password: string
+  readonly topic: string
+  /** Longest that the server may take for an answer. */
+  readonly timeoutMs: number
+}
+
+const DEFAULT_TIMEOUT_SEC = 2
+const MAX_TIMEOUT_SEC = 600
+/** A server that cannot be reached is tried again no sooner. */
+const RETRY_MS = 60_000
+/** Longer frames than answers have are no answers. */
+const MAX_FRAME = 64 * 1024
+
+/** Reads a configuration, lines of NAME=VALUE. EINVAL with what is missing or wrong. */
+export function parseStompConfig(text: string, path: string): StompConfig {
+  const settings = new Map<string, string>()
+  for (const line of text.split('\n')) {
+    const match = /^\s*(\w+)\s*=\s*(.*?)\s*(?:\s#.*)?$/.exec(line)
+    if (match !== null) settings.set(match[1]!, match[2]!)
+    else if (!/^\s*(?:#.*)?$/.test(line))
+      throw new PcpError('EINVAL', `STOMP configuration file ${path}: not NAME=VALUE: ${line.trim()}`)
+  }
+  const needed = (name: string): string => {
+    const value = settings.get(name) ?? ''
+    if (value === '') throw new PcpError('EINVAL', `STOMP configuration file ${path} has no ${name}=VALUE`)
+    return value
+  }
+  const number = (name: string, text: string, most: number): number => {
+    const value = Number(text)
+    if (value > 0 && value <= most) return value
+    throw new PcpError('EINVAL', `STOMP configuration file ${path}: ${name}=${text} is no ${name}`)
+  }
+  return {
+    host: needed('host'),
+    port: Math.trunc(number('port', needed('port'), 65_535)),
+    username: needed('username'),
+    password: needed('password'),
+    topic: settings.get('topic') || 'PMIE',
+    timeoutMs: 1000 * number('timeout', settings.get('timeout') || `${DEFAULT_TIMEOUT_SEC}`, MAX_TIMEOUT_SEC),
+  }
+}
+
+interface Frame {
+  readonly command: string
+  readonly headers: ReadonlyMap<string, string>
+}
+
+/** A connection to a message server, made when there is something to send. */
+export class StompClient {
+  readonly #config: StompConfig
+  readonly #voice: Voice
+  readonly #nowMs: () => number
+  #socket: Socket | undefined
+  #text = ''
+  /** Who waits for a frame. */
+  #hear: ((frame: Frame | Error) => void) | undefined
+  #lastTryMs = Number.NEGATIVE_INFINITY
+  #sent = 0
+
+  constructor(config: StompConfig, voice: Voice, nowMs: () => number = () => performance.now()) {
+    this.#config = config
+    this.#voice = voice
+    this.#nowMs = nowMs
+  }
+
+  /** Sends a message; false, and told once a minute, when the server cannot be reached or does not take it. */
+  async send(message: string): Promise<boolean> {
+    if (this.#socket === undefined && !(await this.#connect())) return false
+    const receipt = `pmie-${process.pid}-${++this.#sent}`
+    const headers = {
+      destination: `/topic/${this.#config.topic}`,
+      receipt,
+      'content-type': 'text/plain',
+      'content-length': `${Buffer.byteLength(message)}`,
+    }
+    return this.#attempt(async () => {
+      const answer = await this.#ask('SEND', headers, message)
+      if (answer.command !== 'RECEIPT' || answer.headers.get('receipt-id') !== receipt) throw refusal(answer)
+    })
+  }
+
+  /** Says goodbye. */
+  close(): void {
+    if (this.#socket !== undefined) this.#write('DISCONNECT', {})
+    this.#socket?.end()
+    this.#socket = undefined
+  }
+
+  async #connect(): Promise<boolean> {
+    const now = this.#nowMs()
+    if (now - this.#lastTryMs < RETRY_MS) return false
+    this.#lastTryMs = now
+    return this.#attempt(async () => {
+      const { host, port, username, password } = this.#config
+      const { createConnection } = process.getBuiltinModule('node:net')
+      this.#text = ''
+      const socket = createConnection({ host, port })
+      this.#socket = socket
+      socket.setEncoding('utf8')
+      socket.on('data', (text) => this.#take(String(text)))
+      socket.on('error', (error) => this.#lost(socket, error))
+      socket.on('close', () => this.#lost(socket, new Error('the server has hung up')))
+      const login = { 'accept-version': '1.0,1.1,1.2', host, login: username, passcode: password }
+      const answer = await this.#ask('CONNECT', login)
+      if (answer.command !== 'CONNECTED') throw refusal(answer)
+    })
+  }
+
+  /** Does it; false, and told, when it fails: the connection is then gone. */
+  async #attempt(work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work()
+      return true
+    } catch (error) {
+      const { host, port } = this.#config
+      this.#voice.notice('error', `stomp: ${host}:${port}: ${(error as Error).message}`)
+      this.#socket?.destroy()
+      this.#socket = undefined
+      return false
+    }
+  }
+
+  /** Sends a frame and waits for the next one. */
+  #ask(command: string, headers: Readonly<Record<string, string>>, body = ''): Promise<Frame> {
+    return new Promise((resolve, reject) => {
+      const { timeoutMs } = this.#config
+      const late = setTimeout(() => this.#hear?.(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+      this.#hear = (frame) => {
+        clearTimeout(late)
+        this.#hear = undefined
+        if (frame instanceof Error) reject(frame)
+        else resolve(frame)
+      }
+      this.#write(command, headers, body)
+    })
+  }
+
+  #write(command: string, headers: Readonly<Record<string, string>>, body = ''): void {
+    // CONNECT is the one frame whose headers have no escapes, in any version.
+    const shown = (text: string): string => (command === 'CONNECT' ? text : escaped(text))
+    const lines = Object.entries(headers).map(([name, value]) => `${name}:${shown(value)}\n`)
+    this.#socket?.write(`${command}\n${lines.join('')}\n${body}\0`)
+  }
+
+  #lost(socket: Socket, error: Error): void {
+    if (socket !== this.#socket) return
+    this.#socket = undefined
+    if (this.#hear !== undefined) this.#hear(error)
+    else this.#voice.notice('warning', `stomp: lost the message server: ${error.message}`)
+  }
+
+  /** Frames end with NUL; line ends between them mean nothing. */
+  #take(text: string): void {
+    this.#text += text
+    if (this.#text.length > MAX_FRAME) {
+      this.#socket?.destroy(new Error('an answer has no end'))
+      return
+    }
+    for (let end = this.#text.indexOf('\0'); end !== -1; end = this.#text.indexOf('\0')) {
+      const frame = parseFrame(this.#text.slice(0, end))
+      this.#text = this.#text.slice(end + 1)
+      this.#hear?.(frame)
+    }
+  }
+}
+
+function parseFrame(text: string): Frame {
+  const [command = '', ...lines] = text.replace(/^[\r\n]+/, '').split(/\r?\n/)
+  const headers = new Map<string, string>()
+  for (const line of lines) {
+    if (line === '') break
+    const colon = line.indexOf(':')
+    // The first of several counts.
+    const name = line.slice(0, colon)
+    if (colon > 0 && !headers.has(name)) headers.set(name, line.slice(colon + 1).trim())
+  }
+  return { command, headers }
+}
+
+function refusal({ command, headers }: Frame): Error {
+  const said = headers.get('message')
+  return new Error(`the server answered ${command}${said === undefined ? '' : `: ${said}`}`)
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll(':', '\\c')
+}

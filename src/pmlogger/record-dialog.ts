@@ -1,0 +1,137 @@
+/**
+ * What a person is told of a recording that another program started, and asked when that program has gone. pmRecordControl(3)
+ *
+ * The environment's PCP_XCONFIRM_PROG may name a program that shows a window: it gets the text in a file (-file), a title
+ * (-header), an icon (-icon) and buttons (-b, the default one -B), and writes the button that was chosen. Without it, and
+ * when it writes nothing, the text goes to the log and an abandoned recording ends. Unlike PCP's logger ours takes no
+ * program from pcp.conf: that one would be PCP's.
+ */
+import { mkdtempSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PcpError } from '../model/errors.ts'
+
+/** What the program that started a recording did. */
+export type DialogKind = 'status' | 'quit' | 'detached' | 'abandoned'
+
+/** What it said of the recording. */
+export interface RecordFacts {
+  readonly folio?: string
+  readonly title?: string
+  readonly canReplay: boolean
+}
+
+/** How the recording goes. */
+export interface RecordProgress {
+  readonly pmcdHost: string
+  /** Since it began. */
+  readonly seconds: number
+  readonly bytes: number
+  readonly pid: number
+}
+
+/** Where a dialog is shown. */
+export interface DialogPlace {
+  /** PCP_XCONFIRM_PROG of the environment. */
+  readonly program: string | undefined
+  /** Of the log. */
+  readonly logFd: number
+  readonly signal: AbortSignal
+}
+
+const UNKNOWN = '<unknown>'
+const K = 1024
+const HOUR = 3600
+const DAY = 24 * HOUR
+
+/** Shows a dialog; resolves to whether the recording is to end, false for all that ask nothing. */
+export async function showDialog(
+  kind: DialogKind,
+  facts: RecordFacts,
+  progress: RecordProgress,
+  place: DialogPlace,
+): Promise<boolean> {
+  const text = dialogText(kind, facts, progress)
+  const answer = await answerOf(kind, facts, text, place)
+  const asks = kind === 'abandoned'
+  if (asks ? answer === 'Yes' || answer === 'No' : answer !== '') return answer === 'Yes' && asks
+  const level = kind === 'status' ? 'Warning' : 'Error'
+  // In one piece: programs of one recording may share the log.
+  writeSync(place.logFd, `\n${level}: pmconfirm(1) failed for recording session dialog\nDialog:\n${text}`)
+  return asks
+}
+
+/** The text of a dialog, as PCP's logger words it; a question ends without a newline. */
+export function dialogText(kind: DialogKind, facts: RecordFacts, progress: RecordProgress): string {
+  const { folio = UNKNOWN, canReplay } = facts
+  const { pmcdHost, bytes, pid } = progress
+  const seconds = Math.max(1, Math.round(progress.seconds))
+  const rate = (interval: number): string => sizeText((bytes / seconds) * interval)
+  const growth = `the PCP archive will grow at the rate of ${rate(HOUR)} per hour or ${rate(DAY)} per day.`
+  const parts = [
+    `PCP recording for the archive folio "${folio}" and the host "${pmcdHost}" has been in progress for ${timeText(seconds)} and in that time the pmlogger process has created an archive of ${sizeText(bytes)}.`,
+  ]
+  if (canReplay)
+    parts.push(`This archive may be replayed with the following command:\n  $ pmafm ${folio} replay`)
+  if (kind === 'quit')
+    parts.push('The application that launched pmlogger has terminated this PCP recording session.')
+  if (kind === 'detached')
+    parts.push(
+      `The application that launched pmlogger has asked pmlogger to continue independently and ${growth}`,
+    )
+  if (kind === 'abandoned')
+    parts.push(
+      `The application that launched pmlogger has exited and you must decide if the PCP recording session should be terminated or continued.  If recording is continued ${growth}`,
+    )
+  if (kind !== 'quit')
+    parts.push(
+      `At any time this pmlogger process may be terminated with the following command:\n  $ pmsignal -s TERM ${pid}`,
+    )
+  const text = `${parts.join('\n\n')}\n`
+  return kind === 'abandoned' ? `${text}\n\nTerminate this PCP recording session now?` : text
+}
+
+/** The button chosen; '' when none was or nobody can be asked. */
+async function answerOf(
+  kind: DialogKind,
+  { title = UNKNOWN }: RecordFacts,
+  text: string,
+  { program, signal, logFd }: DialogPlace,
+): Promise<string> {
+  if (program === undefined || program === '') return ''
+  const { execFile } = process.getBuiltinModule('node:child_process')
+  let directory: string | undefined
+  try {
+    directory = mkdtempSync(join(tmpdir(), 'pmlogger-'))
+    const file = join(directory, 'text')
+    writeFileSync(file, text)
+    const buttons =
+      kind === 'abandoned' ? ['-icon', 'question', '-B', 'Yes', '-b', 'No'] : ['-icon', 'info', '-b', 'Close']
+    const args = ['-c', '-header', `PCP Archive Recording Session - ${title}`, '-file', file, ...buttons]
+    // What it writes counts, not its status: windows end in many ways.
+    return await new Promise((resolve) => {
+      execFile(program, args, { signal, encoding: 'utf8' }, (_error, stdout) => resolve(stdout.trim()))
+    })
+  } catch (error) {
+    writeSync(logFd, `${program}: ${PcpError.from(error).message}\n`)
+    return ''
+  } finally {
+    if (directory !== undefined) rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** `300 bytes`, `1054.7 Kbytes`, `24.7 Mbytes`. */
+function sizeText(bytes: number): string {
+  if (bytes < 10 * K) return `${Math.round(bytes)} bytes`
+  if (bytes < 10 * K * K) return `${(bytes / K).toFixed(1)} Kbytes`
+  if (bytes < 10 * K ** 3) return `${(bytes / K ** 2).toFixed(1)} Mbytes`
+  return `${(bytes / K ** 3).toFixed(1)} Gbytes`
+}
+
+/** Whole numbers of the largest unit that gives a few of it: `135 seconds`, `62 minutes`. */
+function timeText(seconds: number): string {
+  if (seconds < 240) return `${seconds} seconds`
+  if (seconds < 240 * 60) return `${Math.round(seconds / 60)} minutes`
+  if (seconds < 2 * DAY) return `${Math.round(seconds / HOUR)} hours`
+  return `${Math.round(seconds / DAY)} days`
+}
