@@ -1,0 +1,134 @@
+/** pmproxy's configuration: files, later ones win, and environment variables over them. pmproxy(1), docs/pmproxy.md */
+import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { PcpError } from '../model/errors.ts'
+import type { Variables } from '../sys/config.ts'
+import { type Ini, parseIni } from './ini.ts'
+
+/** What a configuration says. */
+export interface ProxyConfig {
+  /** Forwards PCP's protocol. */
+  readonly hasPcp: boolean
+  readonly hasHttp: boolean
+  readonly hasTls: boolean
+  /** Connections the kernel keeps waiting. */
+  readonly backlog: number
+  /** Names that requests from pages of other origins may have in their headers, besides the usual. */
+  readonly allowedHeaders: readonly string[]
+  /** Seconds a browser may remember what it may do. */
+  readonly corsMaxAge: number
+  /** Values may be stored. */
+  readonly allowsStore: boolean
+  /** Requests need a user. @see pmproxy(1) -S */
+  readonly requiresUser: boolean
+  /** Hosts that may be asked; undefined: any. */
+  readonly hosts: readonly string[] | undefined
+  /** Hosts that the page offers. */
+  readonly offeredHosts: readonly string[]
+  /** Directories of archives that may be read. */
+  readonly archiveDirs: readonly string[]
+  /** Directory of this host's own archives, where there is one. */
+  readonly historyDir: string | undefined
+  /** Directory of the page. */
+  readonly pageDir: string | undefined
+}
+
+/** What holds without any file. */
+export const DEFAULT_CONFIG: ProxyConfig = {
+  hasPcp: true,
+  hasHttp: true,
+  hasTls: true,
+  backlog: 128,
+  allowedHeaders: [],
+  corsMaxAge: 86_400,
+  allowsStore: false,
+  requiresUser: false,
+  hosts: undefined,
+  offeredHosts: ['local:'],
+  archiveDirs: [],
+  historyDir: undefined,
+  pageDir: undefined,
+}
+
+/** The files that are read, first to last: only `named` when that is an absolute path. */
+export function configFiles(named: string | undefined, variables: Variables, cwd: string): readonly string[] {
+  if (named?.startsWith('/')) return [named]
+  const system = join(variables['PCP_SYSCONF_DIR'] ?? '/etc/pcp', 'pmproxy')
+  const name = named ?? 'pmproxy.conf'
+  const home = variables['HOME'] ?? homedir()
+  return [join(system, name), join(home, `.${name}`), join(home, '.pcp', name), resolve(cwd, name)]
+}
+
+/** Reads files that are there; `report` hears of lines that mean nothing. ENOENT for the only one that was named. */
+export function readConfigFiles(paths: readonly string[], report: (problem: string) => void): Ini {
+  const all = new Map<string, string>()
+  for (const path of paths) {
+    let text: string
+    try {
+      text = readFileSync(path, 'utf8')
+    } catch (error) {
+      const known = PcpError.from(error, path)
+      if (known.code === 'ENOENT' && paths.length > 1) continue
+      throw new PcpError(known.code, `Cannot read the configuration ${path}: ${known.text}`, { cause: error })
+    }
+    const ini = parseIni(text, (line, what) =>
+      report(`${path} line ${line}: neither a section nor a setting: ${what}`),
+    )
+    for (const [key, value] of ini) all.set(key, value)
+  }
+  return all
+}
+
+/**
+ * The settings of files and of variables PCP_SECTION_OPTION, as which any option that a file has can be set. `report` hears of values that cannot be;
+ * the default holds then.
+ */
+export function configOf(ini: Ini, variables: Variables, report: (problem: string) => void): ProxyConfig {
+  const values = new Map(ini)
+  for (const key of ini.keys()) {
+    const value = variables[`PCP_${key.replace(/[.-]/g, '_').toUpperCase()}`]
+    if (value !== undefined) values.set(key, value)
+  }
+  const flag = (key: string, byDefault: boolean): boolean => {
+    const text = values.get(key)
+    if (text === undefined) return byDefault
+    if (/^(true|yes|on|1)$/i.test(text)) return true
+    if (!/^(false|no|off|0)$/i.test(text)) report(`${key} is true or false, not ${text}`)
+    return /^(false|no|off|0)$/i.test(text) ? false : byDefault
+  }
+  const number = (key: string, byDefault: number): number => {
+    const text = values.get(key)
+    if (text === undefined || /^\d{1,9}$/.test(text)) return Number(text ?? byDefault)
+    report(`${key} is a whole number, not ${text}`)
+    return byDefault
+  }
+  const list = (key: string): readonly string[] | undefined =>
+    values
+      .get(key)
+      ?.split(',')
+      .map((each) => each.trim())
+      .filter((each) => each !== '')
+  const hosts = list('ui.hosts')
+  return {
+    hasPcp: flag('pmproxy.pcp.enabled', DEFAULT_CONFIG.hasPcp),
+    hasHttp: flag('pmproxy.http.enabled', DEFAULT_CONFIG.hasHttp),
+    hasTls: flag('pmproxy.secure.enabled', DEFAULT_CONFIG.hasTls),
+    backlog: number('pmproxy.maxpending', DEFAULT_CONFIG.backlog),
+    allowedHeaders: list('http.Access-Control-Allow-Headers') ?? DEFAULT_CONFIG.allowedHeaders,
+    corsMaxAge: number('http.Access-Control-Max-Age', DEFAULT_CONFIG.corsMaxAge),
+    allowsStore: flag('pmwebapi.store', DEFAULT_CONFIG.allowsStore),
+    requiresUser: DEFAULT_CONFIG.requiresUser,
+    hosts,
+    offeredHosts: hosts ?? list('ui.offer') ?? DEFAULT_CONFIG.offeredHosts,
+    archiveDirs: list('ui.archives') ?? archiveDirs(variables),
+    historyDir: values.get('ui.history'),
+    pageDir: values.get('ui.directory'),
+  }
+}
+
+/** Where loggers of an installed PCP put their archives. */
+function archiveDirs(variables: Variables): readonly string[] {
+  const dir = variables['PCP_ARCHIVE_DIR'] ?? variables['PCP_LOG_DIR']
+  return dir === undefined ? [] : [variables['PCP_ARCHIVE_DIR'] ?? join(dir, 'pmlogger')]
+}

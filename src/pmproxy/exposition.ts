@@ -1,0 +1,197 @@
+/** Values with everything that is known of them, as the exporting formats want it. docs/pmproxy.md */
+import type { MetricDesc } from '../model/desc.ts'
+import { PcpError } from '../model/errors.ts'
+import { domainOf, type Indom, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
+import { mergeLabelSets } from '../model/label-set.ts'
+import { LABEL_CONTEXT, type Label, type LabelSet } from '../model/labels.ts'
+import { PM_TYPE_DOUBLE } from '../model/types.ts'
+import type { FetchResult, ValueSet } from '../model/values.ts'
+import type { CallOptions, Context } from '../pmapi/context.ts'
+import { describeNames, isKnown, orNothing } from './describe.ts'
+import { type MatchKind, matchNames } from './match.ts'
+
+/** Metrics of one request, and of one fetch. */
+const MOST_METRICS = 50_000
+const FETCH_BATCH = 1024
+
+/** Which metrics. */
+export interface ExposedQuery {
+  /** Names or what is above them; undefined: all. */
+  readonly names: readonly string[] | undefined
+  /** Metrics to leave out. */
+  readonly without: readonly string[]
+  readonly match: MatchKind
+}
+
+/** A metric with its values. */
+export interface Exposed {
+  readonly name: string
+  readonly desc: MetricDesc
+  readonly help: string
+  /** Of everything above its instances, merged; sorted by name. */
+  readonly labels: readonly Label[]
+  readonly set: ValueSet
+  readonly instances: ExposedIndom | undefined
+}
+
+/** What is known of instances, by number. */
+export interface ExposedIndom {
+  readonly names: ReadonlyMap<number, string>
+  readonly labels: ReadonlyMap<number, LabelSet>
+}
+
+/** What was asked for, at one time. */
+export interface Exposition {
+  readonly contextLabels: readonly Label[]
+  readonly time: FetchResult['timestamp']
+  readonly metrics: readonly Exposed[]
+}
+
+/** Fetches the numeric metrics of a query. PM_ERR_NAME with PCP's words when none of the names is one. */
+export async function expose(
+  context: Context,
+  query: ExposedQuery,
+  options: CallOptions,
+): Promise<Exposition> {
+  const wanted = await numericMetrics(context, query, options)
+  const unique = [...new Map(wanted.map(({ desc }) => [desc.pmid, desc])).values()]
+  const sets = new Map<Pmid, ValueSet>()
+  let time: FetchResult['timestamp'] | undefined
+  for (let at = 0; at < unique.length; at += FETCH_BATCH) {
+    const ids = unique.slice(at, at + FETCH_BATCH).map(({ pmid }) => pmid)
+    const result = await context.fetch(ids, options)
+    time ??= result.timestamp
+    result.sets.forEach((set, i) => {
+      if (set.status > 0) sets.set(ids[i]!, set)
+    })
+  }
+  const known = new Known(context, options)
+  const filled = wanted.filter(({ desc }) => sets.has(desc.pmid))
+  const metrics = await Promise.all(
+    filled.map(async ({ name, desc }) => {
+      const [labels, help, instances] = await Promise.all([
+        known.labels(desc),
+        orNothing(context.text(desc.pmid, { ...options, level: 'oneline' })),
+        known.instances(desc.indom),
+      ])
+      return { name, desc, labels, help: help ?? '', instances, set: sets.get(desc.pmid)! }
+    }),
+  )
+  const { labels: contextLabels } = mergeLabelSets(await known.context())
+  return { contextLabels, time: time ?? { sec: Math.floor(Date.now() / 1000), nsec: 0 }, metrics }
+}
+
+async function numericMetrics(
+  context: Context,
+  { names, without, match }: ExposedQuery,
+  options: CallOptions,
+): Promise<{ name: string; desc: MetricDesc }[]> {
+  const found = new Set<string>()
+  for (const each of names ?? ['']) {
+    const leaves = await context.traverse(each, options).catch((error: unknown) => {
+      if (error instanceof PcpError && error.code.startsWith('PM_ERR_')) return undefined
+      throw error
+    })
+    for (const leaf of leaves ?? []) found.add(leaf)
+  }
+  if (found.size === 0 && names !== undefined)
+    throw new PcpError('PM_ERR_NAME', `'${names.join(',')}' - Unknown metric name`)
+  if (found.size > MOST_METRICS)
+    throw new PcpError('E2BIG', `More than ${MOST_METRICS} metrics: ask for some`)
+  const all = [...found]
+  const isLeftOut = without.length === 0 ? [] : matchNames(match, without, all)
+  const described = await describeNames(
+    context,
+    all.filter((_, i) => isLeftOut[i] !== true),
+    options,
+  )
+  const numeric = described.filter(isKnown).filter(({ desc }) => desc.type <= PM_TYPE_DOUBLE)
+  if (names === undefined) return numeric
+  return withAliases(context, numeric, { without, match }, options)
+}
+
+/** Other names of the same metrics, which belong to the answer as well. */
+async function withAliases(
+  context: Context,
+  metrics: { name: string; desc: MetricDesc }[],
+  { without, match }: Pick<ExposedQuery, 'without' | 'match'>,
+  options: CallOptions,
+): Promise<{ name: string; desc: MetricDesc }[]> {
+  const names = new Set(metrics.map(({ name }) => name))
+  const others = await Promise.all(
+    metrics.map(async ({ desc }) => {
+      const all = (await orNothing(context.namesOf(desc.pmid, options))) ?? []
+      return all.map((name) => ({ name, desc }))
+    }),
+  )
+  const fresh = others.flat().filter(({ name }) => !names.has(name) && names.add(name))
+  const isLeftOut =
+    without.length === 0
+      ? []
+      : matchNames(
+          match,
+          without,
+          fresh.map(({ name }) => name),
+        )
+  return [...metrics, ...fresh.filter((_, i) => isLeftOut[i] !== true)]
+}
+
+/** What several metrics share is asked for once. */
+class Known {
+  readonly #context: Context
+  readonly #options: CallOptions
+  readonly #sets = new Map<string, Promise<readonly LabelSet[]>>()
+  readonly #instances = new Map<Indom, Promise<ExposedIndom>>()
+
+  constructor(context: Context, options: CallOptions) {
+    this.#context = context
+    this.#options = options
+  }
+
+  context(): Promise<readonly LabelSet[]> {
+    return this.#once(`${LABEL_CONTEXT}`, () => this.#context.contextLabels(this.#options))
+  }
+
+  async labels({ pmid, indom }: MetricDesc): Promise<readonly Label[]> {
+    const context = this.#context
+    const options = this.#options
+    const domain = domainOf(pmid)
+    const cluster = pmid >>> 10
+    const sets = await Promise.all([
+      this.context(),
+      this.#once(`domain ${domain}`, () => context.domainLabels(domain, options)),
+      indom === PM_INDOM_NULL ? [] : this.#once(`indom ${indom}`, () => context.indomLabels(indom, options)),
+      this.#once(`cluster ${cluster}`, () => context.clusterLabels(pmid, options)),
+      this.#once(`item ${pmid}`, () => context.itemLabels(pmid, options)),
+    ])
+    return mergeLabelSets(sets.flat()).labels
+  }
+
+  async instances(indom: Indom): Promise<ExposedIndom | undefined> {
+    if (indom === PM_INDOM_NULL) return undefined
+    const known = this.#instances.get(indom)
+    if (known !== undefined) return known
+    const asked = this.#askInstances(indom)
+    this.#instances.set(indom, asked)
+    return asked
+  }
+
+  async #askInstances(indom: Indom): Promise<ExposedIndom> {
+    const [found, sets] = await Promise.all([
+      orNothing(this.#context.instances(indom, this.#options)),
+      orNothing(this.#context.instancesLabels(indom, this.#options)),
+    ])
+    return {
+      names: new Map(found?.ids.map((id, i) => [id, found.names[i]!])),
+      labels: new Map(sets?.map((set) => [set.inst, set])),
+    }
+  }
+
+  #once(key: string, ask: () => Promise<readonly LabelSet[]>): Promise<readonly LabelSet[]> {
+    const known = this.#sets.get(key)
+    if (known !== undefined) return known
+    const asked = orNothing(ask()).then((sets) => sets ?? [])
+    this.#sets.set(key, asked)
+    return asked
+  }
+}

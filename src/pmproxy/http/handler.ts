@@ -1,0 +1,119 @@
+/** HTTP: from node's requests to ours, from replies to bytes. docs/pmproxy.md */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { debug, trace } from '../../model/debug.ts'
+import { PcpError } from '../../model/errors.ts'
+import { apiRoute } from '../routes/pmapi.ts'
+import { answer, isShared } from '../routes.ts'
+import type { Services } from '../services.ts'
+import { chooseCoding, compress } from './encode.ts'
+import { failure, page, type Reply } from './reply.ts'
+import { MAX_URL, type WebRequest, webRequest } from './request.ts'
+
+/** Headers that pages of other origins may send without being configured. */
+const ALLOWED_HEADERS = ['Accept', 'Accept-Language', 'Content-Language', 'Content-Type']
+const READING = 'GET, HEAD, TRACE, OPTIONS'
+const WRITING = 'GET, HEAD, POST, TRACE, OPTIONS'
+
+/** Answers one request; never rejects. */
+export async function handle(
+  message: IncomingMessage,
+  response: ServerResponse,
+  services: Services,
+): Promise<void> {
+  const { statistics, log } = services
+  statistics.requests++
+  const aborter = new AbortController()
+  response.once('close', () => aborter.abort())
+  try {
+    const url = message.url ?? ''
+    if (url.length >= MAX_URL)
+      return await send(message, response, page(414, 'unknown', 'request URL too long'), {}, services)
+    const request = webRequest(message, aborter.signal)
+    if (request.method === 'OPTIONS') return void preflight(request, url, response, services)
+    if (request.method === 'TRACE')
+      return await send(message, response, page(405, 'unknown', 'TRACE is not answered'), {}, services)
+    const shared = isShared(request.path) ? sharing(services) : {}
+    const reply = await answer(request, services).catch((error: unknown) => {
+      const known = PcpError.from(error)
+      // A defect of ours, not of the request: told in the log, and to the client without details.
+      if (!(error instanceof PcpError))
+        log.notice('error', `${request.method} ${request.path}: ${(error as Error).stack ?? error}`)
+      return failure(known)
+    })
+    await send(message, response, reply, shared, services)
+  } catch (error) {
+    // The client has gone, or sent a body that it did not finish.
+    if (!aborter.signal.aborted)
+      log.notice('warning', `An answer could not be sent: ${PcpError.from(error).message}`)
+    response.destroy()
+  }
+}
+
+/** Headers that let pages of other origins read an answer. */
+function sharing({ config }: Services): Record<string, string> {
+  return {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Allow-Headers': [...ALLOWED_HEADERS, ...config.allowedHeaders].join(', '),
+    'Access-Control-Max-Age': String(config.corsMaxAge),
+  }
+}
+
+async function send(
+  message: IncomingMessage,
+  response: ServerResponse,
+  { status, type, body, headers }: Reply,
+  shared: Record<string, string>,
+  { statistics }: Services,
+): Promise<void> {
+  if (status >= 400) statistics.failures++
+  let bytes: Uint8Array = typeof body === 'string' ? Buffer.from(body) : body
+  const all: Record<string, string> = { ...shared, ...headers, 'Content-Type': type }
+  const coding = chooseCoding(message.headers['accept-encoding'], bytes.length)
+  if (coding !== undefined) {
+    bytes = await compress(bytes, coding)
+    all['Content-Encoding'] = coding
+    all['Vary'] = 'Accept-Encoding'
+    statistics.compressedCount++
+    statistics.compressedBytes += bytes.length
+  } else {
+    statistics.uncompressedCount++
+    statistics.uncompressedBytes += bytes.length
+  }
+  all['Content-Length'] = String(bytes.length)
+  // What is left of a body nobody read must not be taken for the next request.
+  if (!message.complete) all['Connection'] = 'close'
+  if (debug.http) trace('http', `${message.method} ${message.url} ${status}, ${bytes.length} bytes`)
+  response.writeHead(status, all)
+  response.end(message.method === 'HEAD' ? undefined : bytes)
+}
+
+/** What a browser asks before a page of another origin may ask. */
+function preflight(request: WebRequest, url: string, response: ServerResponse, services: Services): unknown {
+  const { headers, path } = request
+  if (url === '*')
+    return end(response, 200, { 'Access-Control-Allow-Methods': 'GET, PUT, HEAD, POST, TRACE, OPTIONS' })
+  if (!isShared(path)) return end(response, path.startsWith('/ui') ? 403 : 404, {})
+  const methods = takesPost(path) ? WRITING : READING
+  const wanted = headers['access-control-request-method']
+  if (wanted !== undefined && !methods.split(', ').includes(wanted)) return end(response, 405, {})
+  const { 'Access-Control-Allow-Headers': allowed, ...rest } = sharing(services)
+  const asked =
+    headers['access-control-request-headers'] === undefined
+      ? {}
+      : { 'Access-Control-Allow-Headers': allowed! }
+  return end(response, 200, {
+    ...rest,
+    'Access-Control-Allow-Origin': headers.origin ?? '*',
+    'Access-Control-Allow-Methods': methods,
+    ...asked,
+  })
+}
+
+function takesPost(path: string): boolean {
+  return apiRoute(path)?.route.takesBody === true || /^\/(?:series|logger)\//.test(path)
+}
+
+function end(response: ServerResponse, status: number, headers: Record<string, string>): void {
+  response.writeHead(status, { ...headers, 'Content-Length': '0' })
+  response.end()
+}

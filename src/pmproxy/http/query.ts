@@ -1,0 +1,68 @@
+/** Parameters of a URL or an urlencoded body. docs/pmproxy.md */
+import { decodeText, encodeText } from '../../base/text.ts'
+
+/** Most parameters of one request. */
+const MAX_PARAMETERS = 1000
+
+/** Parameters by name. A plus sign stays one: PCP's expressions are full of them. */
+export class Query {
+  readonly #values = new Map<string, string[]>()
+
+  /** `isForm`: a plus sign is a blank, as browsers write it. Splits at & and the first =. A % that two hexadecimal digits do not follow stands for itself; what is behind the thousandth is ignored. */
+  constructor(text: string, isForm = false) {
+    for (const part of (isForm ? text.replaceAll('+', ' ') : text).split('&', MAX_PARAMETERS)) {
+      if (part === '') continue
+      const equals = part.indexOf('=')
+      const name = decodePercent(equals < 0 ? part : part.slice(0, equals))
+      const value = equals < 0 ? '' : decodePercent(part.slice(equals + 1))
+      const list = this.#values.get(name)
+      if (list === undefined) this.#values.set(name, [value])
+      else list.push(value)
+    }
+  }
+
+  /** The last value of the first of these names that is there; undefined without one. */
+  get(...names: readonly string[]): string | undefined {
+    for (const name of names) {
+      const value = this.#values.get(name)?.at(-1)
+      if (value !== undefined) return value
+    }
+    return undefined
+  }
+
+  /** All values of a name. */
+  all(name: string): readonly string[] {
+    return this.#values.get(name) ?? []
+  }
+
+  /** The elements of a comma list; undefined where `get` is, empty ones left out. */
+  list(...names: readonly string[]): readonly string[] | undefined {
+    return this.get(...names)
+      ?.split(',')
+      .filter((each) => each !== '')
+  }
+}
+
+/** Replaces %XX by the bytes it stands for, which are UTF-8. */
+export function decodePercent(text: string): string {
+  if (!text.includes('%')) return text
+  const bytes = encodeText(text)
+  const out = new Uint8Array(bytes.length)
+  let length = 0
+  for (let i = 0; i < bytes.length; i++) {
+    const high = bytes[i] === 0x25 ? digit(bytes[i + 1]) : -1
+    const low = high < 0 ? -1 : digit(bytes[i + 2])
+    if (low < 0) out[length++] = bytes[i]!
+    else {
+      out[length++] = high * 16 + low
+      i += 2
+    }
+  }
+  return decodeText(out, 0, length)
+}
+
+function digit(byte = 0): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const letter = byte | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : -1
+}

@@ -1,0 +1,69 @@
+/** What a request is answered with. docs/pmproxy.md */
+import { VERSION } from '../../base/version.ts'
+import { PcpError } from '../../model/errors.ts'
+
+/** An answer, before it is compressed and sent. */
+export interface Reply {
+  readonly status: number
+  readonly type: string
+  readonly body: string | Uint8Array
+  /** Besides those that every answer has. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** An answer in JSON; the text ends in CR LF, as PCP's does. */
+export function json(text: string, status = 200): Reply {
+  return { status, type: 'application/json', body: `${text}\r\n` }
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  413: 'Payload Too Large',
+  414: 'URI Too Long',
+  431: 'Request Header Fields Too Large',
+  503: 'Service Unavailable',
+}
+
+/** A failure before a route could tell more: a page that names the part of the server and what is wrong. */
+export function page(status: number, servlet: string, what: string): Reply {
+  const title = `${status} ${REASONS[status] ?? 'Error'}`
+  const lines = [
+    '<html>',
+    `<head><title>${title}</title></head>`,
+    '<body>',
+    `<h1>${title}</h1>`,
+    `<p><b>${servlet} servlet</b>: ${what}</p><hr>`,
+    `<p><small><i>pmproxy/${VERSION}</i></small></p>`,
+    '</body>',
+    '</html>',
+    '',
+  ]
+  const body = lines.join('\r\n')
+  return { status, type: 'text/html', body }
+}
+
+/** A parameter that a route cannot do without is missing. */
+export function missing(servlet: string): Reply {
+  return page(400, servlet, 'failed to process URL')
+}
+
+/** A failure of a route: `start` is what its answers begin with, members of an object in JSON. */
+export function failure(error: unknown, start = ''): Reply {
+  const { message, code, status } = PcpError.from(error)
+  const about = `${start}"message":${JSON.stringify(message)},"code":"${code}","status":${status}`
+  return json(`{${about},"success":false}`, httpStatus(code))
+}
+
+/** A browser asks its user for name and password then. */
+export function whoAreYou(): Reply {
+  const reply = json('{"message":"authentication required","success":false}', 401)
+  return { ...reply, headers: { 'WWW-Authenticate': 'Basic realm="pmproxy"' } }
+}
+
+/** Not allowed is 403, whoever says so; who has to log in gets 401 from the route; all else is 400. */
+function httpStatus(code: string): number {
+  return code === 'PM_ERR_PERMISSION' || code === 'EACCES' ? 403 : 400
+}

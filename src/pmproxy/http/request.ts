@@ -1,0 +1,57 @@
+/** A request as routes see it. docs/pmproxy.md */
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { decodeText } from '../../base/text.ts'
+import { PcpError } from '../../model/errors.ts'
+import { decodePercent, Query } from './query.ts'
+
+/** What the server was asked. */
+export interface WebRequest {
+  readonly method: string
+  /** Decoded, without the query. */
+  readonly path: string
+  readonly query: Query
+  readonly headers: IncomingHttpHeaders
+  /** Who is at the other end; undefined for a unix socket. */
+  readonly address: string | undefined
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal
+  /** The body, once. E2BIG beyond `limit` bytes. */
+  readonly body: (limit: number) => Promise<Uint8Array>
+}
+
+/** Longest URL; clients with more to say use POST. */
+export const MAX_URL = 8192
+/** Bytes of a body that carries parameters or definitions. */
+export const MAX_TEXT_BODY: number = 1024 * 1024
+
+/** Takes a request of node's server apart. */
+export function webRequest(message: IncomingMessage, signal: AbortSignal): WebRequest {
+  const url = message.url ?? '/'
+  const question = url.indexOf('?')
+  return {
+    method: message.method ?? 'GET',
+    path: decodePercent(question < 0 ? url : url.slice(0, question)),
+    query: new Query(question < 0 ? '' : url.slice(question + 1), url.startsWith('/ui/')),
+    headers: message.headers,
+    address: message.socket.remoteAddress,
+    signal,
+    body: (limit) => readBody(message, limit),
+  }
+}
+
+/** The body as text; '' without one. E2BIG beyond a megabyte. */
+export async function textBody(request: WebRequest): Promise<string> {
+  return request.method === 'POST' ? decodeText(await request.body(MAX_TEXT_BODY)) : ''
+}
+
+async function readBody(message: IncomingMessage, limit: number): Promise<Uint8Array> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of message) {
+    size += (chunk as Buffer).length
+    if (size > limit) throw new PcpError('E2BIG', `The body has more than ${limit} bytes`)
+    chunks.push(chunk as Buffer)
+  }
+  const [only] = chunks
+  return chunks.length === 1 ? only! : Buffer.concat(chunks, size)
+}

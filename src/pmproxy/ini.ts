@@ -1,0 +1,26 @@
+/** The configuration files' syntax: `[section]`, `name = value`, comments that # or ; begin. pmproxy(1) */
+
+/** Values by `section.name`. */
+export type Ini = ReadonlyMap<string, string>
+
+/** Reads a text; `report` hears of lines that are none of this, by number from 1. */
+export function parseIni(text: string, report: (line: number, text: string) => void = () => undefined): Ini {
+  const found = new Map<string, string>()
+  let section = ''
+  text.split('\n').forEach((raw, i) => {
+    const line = raw.trim()
+    if (line === '' || line.startsWith('#') || line.startsWith(';')) return
+    const heading = /^\[([^\]]*)\]$/.exec(line)
+    const equals = line.search(/[=:]/)
+    if (heading !== null) section = heading[1]!.trim()
+    else if (equals <= 0) report(i + 1, line)
+    else found.set(`${section}.${line.slice(0, equals).trim()}`, unquoted(line.slice(equals + 1)))
+  })
+  return found
+}
+
+/** A comment behind a value begins with a blank and #. */
+function unquoted(value: string): string {
+  const text = value.replace(/\s[#;].*$/, '').trim()
+  return /^"[^"]*"$/.test(text) ? text.slice(1, -1) : text
+}

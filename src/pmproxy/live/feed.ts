@@ -1,0 +1,268 @@
+/**
+ * One host at one interval: a single fetch at a time serves all pages that watch it. docs/pmproxy.md
+ *
+ *     pages ──► topics ──► feed ──► context ──► collector
+ *       ▲          │        │
+ *       └── rows ──┴────────┘  every interval, in step with the clock
+ */
+import { isError, PcpError } from '../../model/errors.ts'
+import type { Pmid } from '../../model/ids.ts'
+import type { FetchResult, ValueSet } from '../../model/values.ts'
+import type { Context } from '../../pmapi/context.ts'
+import { describeNames, orNothing } from '../describe.ts'
+import type { Statistics } from '../statistics.ts'
+import type { Page } from './page.ts'
+import { isSame, Topic, type TopicMetric } from './topic.ts'
+
+/** What a page wants to watch. */
+export interface Wish {
+  readonly metrics: readonly string[]
+  /** Expressions by the names they have among the metrics. */
+  readonly derive: Readonly<Record<string, string>>
+}
+
+/** Metrics and expressions of one feed. */
+const MOST_METRICS = 10_000
+const MOST_DERIVED = 500
+/** Least time between attempts to reach a collector again, ms. */
+const RETRY_MS = 2000
+
+interface Watched {
+  readonly topic: Topic
+  readonly wish: Wish
+  /** Keys under which pages know it. */
+  readonly pages: Map<Page, Set<string>>
+}
+
+/** A host at an interval. */
+export class Feed {
+  readonly everyMs: number
+  readonly #context: Context
+  readonly #statistics: Statistics
+  readonly #nextTopic: () => number
+  readonly #topics = new Map<string, Watched>()
+  readonly #names = new Map<number, { ids: Int32Array; names: ReadonlyMap<number, string> }>()
+  /** Names of expressions in the context, by expression. */
+  readonly #derived = new Map<string, string | PcpError>()
+  readonly #aborter = new AbortController()
+  #hostname = ''
+  #timer: NodeJS.Timeout | undefined
+  #isBusy = false
+  #isLost = false
+  #hasChanged = false
+  #triedMs = 0
+  #lastDerived = 0
+
+  constructor(context: Context, everyMs: number, statistics: Statistics, nextTopic: () => number) {
+    this.#context = context
+    this.everyMs = everyMs
+    this.#statistics = statistics
+    this.#nextTopic = nextTopic
+    context.subscribe(({ type }) => {
+      if (type === 'changed') this.#hasChanged = true
+    })
+  }
+
+  /** Asks who answers. Errors of the context. */
+  async start(): Promise<void> {
+    this.#hostname = await this.#context.hostname(this.#options)
+    this.#schedule()
+  }
+
+  /** Does anybody watch? */
+  get isWatched(): boolean {
+    return this.#topics.size > 0
+  }
+
+  /** Makes a page watch a list of metrics under a key. PM_ERR_TOOBIG for too many. */
+  async watch(page: Page, key: string, wish: Wish): Promise<() => void> {
+    const id = JSON.stringify([wish.metrics, wish.derive])
+    const watched = this.#topics.get(id) ?? (await this.#open(id, wish))
+    const keys = watched.pages.get(page) ?? new Set()
+    watched.pages.set(page, keys.add(key))
+    page.tell(watched.topic.announcement(key, this.#hostname, this.everyMs / 1000))
+    let isWatching = true
+    return () => {
+      if (!isWatching) return
+      isWatching = false
+      keys.delete(key)
+      if (keys.size > 0) return
+      watched.pages.delete(page)
+      page.forget(watched.topic)
+      if (watched.pages.size === 0) this.#topics.delete(id)
+    }
+  }
+
+  /** Ends it; idempotent. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#aborter.abort()
+    this.#topics.clear()
+    await this.#context.close()
+  }
+
+  get #options(): { readonly signal: AbortSignal } {
+    return { signal: this.#aborter.signal }
+  }
+
+  async #open(id: string, wish: Wish): Promise<Watched> {
+    let total = wish.metrics.length
+    for (const { topic } of this.#topics.values()) total += topic.names.length
+    if (total > MOST_METRICS)
+      throw new PcpError('PM_ERR_TOOBIG', `More than ${MOST_METRICS} metrics of one host are being watched`)
+    const topic = new Topic(this.#nextTopic(), wish.metrics)
+    topic.describe(await this.#describe(wish))
+    // Another page may have asked for the same while we waited.
+    const watched = this.#topics.get(id) ?? { topic, wish, pages: new Map() }
+    this.#topics.set(id, watched)
+    return watched
+  }
+
+  async #describe({ metrics, derive }: Wish): Promise<TopicMetric[]> {
+    const names = await Promise.all(
+      metrics.map((name) => (Object.hasOwn(derive, name) ? this.#define(derive[name]!) : name)),
+    )
+    const known = names.filter((name) => typeof name === 'string')
+    const found = await describeNames(this.#context, known, this.#options)
+    let next = 0
+    return Promise.all(
+      metrics.map(async (name, i): Promise<TopicMetric> => {
+        const outcome = isError(names[i]!) ? names[i] : found[next++]!
+        if (isError(outcome)) return { name, error: outcome }
+        const { desc } = outcome
+        const help = await orNothing(this.#context.text(desc.pmid, { ...this.#options, level: 'oneline' }))
+        return { name, desc, help: help ?? '' }
+      }),
+    )
+  }
+
+  /** The name of an expression: equal ones are one metric. */
+  async #define(expression: string): Promise<string | PcpError> {
+    const known = this.#derived.get(expression)
+    if (known !== undefined) return known
+    if (this.#derived.size >= MOST_DERIVED) this.#forgetUnused()
+    if (this.#derived.size >= MOST_DERIVED)
+      return new PcpError('PM_ERR_TOOBIG', `More than ${MOST_DERIVED} expressions for one host`)
+    const name = `live.d${++this.#lastDerived}`
+    this.#derived.set(expression, name)
+    try {
+      await this.#context.addDerived(name, expression, this.#options)
+      return name
+    } catch (error) {
+      const known = PcpError.from(error)
+      this.#derived.set(expression, known)
+      return known
+    }
+  }
+
+  /** What was typed and replaced is still defined in the context. */
+  #forgetUnused(): void {
+    const used = new Set([...this.#topics.values()].flatMap(({ wish }) => Object.values(wish.derive)))
+    for (const [expression, name] of this.#derived) {
+      if (used.has(expression)) continue
+      this.#derived.delete(expression)
+      if (typeof name === 'string') this.#context.removeDerived(name)
+    }
+  }
+
+  /** The next moment that is a whole number of intervals since the epoch: feeds of one interval, and their rows, are in step. */
+  #schedule(): void {
+    const now = Date.now()
+    this.#timer = setTimeout(() => void this.#tick(), this.everyMs - (now % this.everyMs))
+    this.#timer.unref()
+  }
+
+  async #tick(): Promise<void> {
+    this.#schedule()
+    if (this.#isBusy || this.#topics.size === 0) return // a slow collector loses rows rather than getting more questions
+    this.#isBusy = true
+    try {
+      if (this.#isLost) await this.#comeBack()
+      else if (this.#hasChanged) await this.#refresh(({ topic }) => topic.lacksSome)
+      await this.#fetch()
+    } catch (error) {
+      this.#lose(PcpError.from(error))
+    } finally {
+      this.#isBusy = false
+    }
+  }
+
+  async #fetch(): Promise<void> {
+    const ids = [...new Set([...this.#topics.values()].flatMap(({ topic }) => topic.pmids))]
+    if (ids.length === 0) return
+    this.#statistics.liveFetches++
+    const result = await this.#context.fetch(ids, this.#options)
+    const sets = new Map<Pmid, ValueSet>(ids.map((id, i) => [id, result.sets[i]!]))
+    await this.#learnNames(sets)
+    for (const { topic, pages } of this.#topics.values()) this.#send(topic, pages, result, sets)
+  }
+
+  #send(
+    topic: Topic,
+    pages: Watched['pages'],
+    { timestamp }: FetchResult,
+    sets: ReadonlyMap<Pmid, ValueSet>,
+  ): void {
+    const row = topic.row(timestamp, sets, (indom) => this.#names.get(indom)?.names ?? new Map())
+    for (const page of pages.keys()) page.offer(topic, row)
+  }
+
+  /** Asks for names of domains whose instances are others than before. */
+  async #learnNames(sets: ReadonlyMap<Pmid, ValueSet>): Promise<void> {
+    const indoms = new Map<number, Int32Array>()
+    for (const { topic } of this.#topics.values())
+      for (const [indom, id] of topic.indoms) {
+        const set = sets.get(id)
+        const longest = indoms.get(indom)
+        if (set !== undefined && set.status > 0 && set.status > (longest?.length ?? 0))
+          indoms.set(indom, set.inst)
+      }
+    await Promise.all(
+      [...indoms].map(async ([indom, ids]) => {
+        const known = this.#names.get(indom)
+        if (known !== undefined && isSame(known.ids, ids)) return
+        const found = await orNothing(this.#context.instances(indom, this.#options))
+        const names = new Map(found?.ids.map((id, i) => [id, found.names[i]!]))
+        this.#names.set(indom, { ids: ids.slice(), names })
+      }),
+    )
+  }
+
+  #lose(error: PcpError): void {
+    if (this.#aborter.signal.aborted) return
+    this.#triedMs = Date.now()
+    if (this.#isLost) return
+    this.#isLost = true
+    this.#tellAll(
+      ({ topic }) => `{"type":"lost","topic":${topic.id},"message":${JSON.stringify(error.message)}}`,
+    )
+  }
+
+  async #comeBack(): Promise<void> {
+    if (Date.now() - this.#triedMs < RETRY_MS) throw new PcpError('PM_ERR_NOTCONN')
+    await this.#context.reconnect(this.#options)
+    this.#names.clear()
+    await this.#refresh(() => true)
+    this.#isLost = false
+    this.#tellAll(({ topic }) => `{"type":"back","topic":${topic.id}}`)
+  }
+
+  /** Looks again what metrics are, and tells it: a collector that was away may have others. */
+  async #refresh(needsIt: (watched: Watched) => boolean): Promise<void> {
+    this.#hasChanged = false
+    for (const watched of this.#topics.values()) {
+      if (!needsIt(watched)) continue
+      watched.topic.describe(await this.#describe(watched.wish))
+      for (const [page, keys] of watched.pages) {
+        page.forget(watched.topic)
+        for (const key of keys)
+          page.tell(watched.topic.announcement(key, this.#hostname, this.everyMs / 1000))
+      }
+    }
+  }
+
+  #tellAll(message: (watched: Watched) => string): void {
+    for (const watched of this.#topics.values())
+      for (const page of watched.pages.keys()) page.tell(message(watched))
+  }
+}

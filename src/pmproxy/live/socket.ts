@@ -1,0 +1,105 @@
+/** /ui/api/live: the stream as a WebSocket. RFC 6455, docs/pmproxy.md */
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { PcpError } from '../../model/errors.ts'
+import type { Login } from '../hosts.ts'
+import { insistOnUser, loginOf } from '../http/login.ts'
+import { isOurs } from '../http/origin.ts'
+import type { Services } from '../services.ts'
+import { PageTime, TIME_MESSAGE } from '../time/page-time.ts'
+import type { PageStream } from './feeds.ts'
+
+/** Largest message of a page. */
+const MOST_BYTES = 256 * 1024
+/** Messages of a page that wait for those before them. */
+const MOST_QUEUED = 100
+/** How often a page has to show that it is there, ms. */
+const PING_MS = 30_000
+
+const PATH = '/ui/api/live'
+
+/** Turns connections into streams. */
+export class LiveSockets {
+  readonly #server = new WebSocketServer({ noServer: true, maxPayload: MOST_BYTES, perMessageDeflate: false })
+  readonly #services: Services
+  readonly #pinger: NodeJS.Timeout
+  readonly #silent = new WeakSet<WebSocket>()
+
+  constructor(services: Services) {
+    this.#services = services
+    this.#pinger = setInterval(() => this.#ping(), PING_MS)
+    this.#pinger.unref()
+  }
+
+  /** A request to speak something else than HTTP from now on. */
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on('error', () => socket.destroy())
+    const path = (request.url ?? '').split('?', 1)[0]
+    const login = loginOf(request.headers.authorization)
+    let status = ''
+    if (path !== PATH) status = '404 Not Found'
+    else if (!isOurs(request.headers, request.socket.remoteAddress)) status = '403 Forbidden'
+    else
+      await insistOnUser(this.#services, login ?? undefined).catch(() => {
+        status = '401 Unauthorized'
+      })
+    if (status !== '') {
+      socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+      return
+    }
+    this.#server.handleUpgrade(request, socket, head, (page) => this.#serve(page, login ?? undefined))
+  }
+
+  /** Ends all streams; idempotent. */
+  close(): void {
+    clearInterval(this.#pinger)
+    for (const page of this.#server.clients) page.terminate()
+    this.#server.close()
+  }
+
+  #serve(page: WebSocket, login: Login | undefined): void {
+    const { feeds, config, time: control } = this.#services
+    let queued = 0
+    let stream: PageStream
+    try {
+      stream = feeds.open(
+        { send: (message, sent) => page.send(message, { binary: false }, () => sent()) },
+        { defaultHost: config.offeredHosts[0] ?? 'local:', login },
+      )
+    } catch (error) {
+      page.close(1013, PcpError.from(error).message)
+      return
+    }
+    const pageTime = control && new PageTime(control, (message) => page.send(message))
+    page.on('message', (data, isBinary) => {
+      if (isBinary || queued >= MOST_QUEUED) return page.close(isBinary ? 1003 : 1008)
+      const text = String(data)
+      if (text.startsWith(TIME_MESSAGE)) {
+        if (pageTime?.receive(text) === false) page.close(1008)
+        return
+      }
+      queued++
+      void stream.receive(text).finally(() => {
+        queued--
+      })
+    })
+    page.on('pong', () => this.#silent.delete(page))
+    page.on('error', () => page.terminate())
+    page.once('close', () => {
+      stream.close()
+      pageTime?.leave()
+    })
+  }
+
+  /** Who did not answer the last one is gone, whatever its connection says. */
+  #ping(): void {
+    for (const page of this.#server.clients) {
+      if (this.#silent.has(page)) page.terminate()
+      else {
+        this.#silent.add(page)
+        page.ping()
+      }
+    }
+  }
+}

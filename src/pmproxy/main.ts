@@ -1,0 +1,176 @@
+/** A pmproxy as a process: configuration, log, signals, PID file. pmproxy(1) */
+import { hostname } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { setDebug, traceTo } from '../model/debug.ts'
+import { PcpError } from '../model/errors.ts'
+import { becomeAccount, serviceAccount } from '../net/access/account.ts'
+import { tlsServer } from '../net/tls.ts'
+import { loadTlsConfig } from '../net/tls-config.ts'
+import { loadConfig, type Variables } from '../sys/config.ts'
+import type { Log } from '../sys/log.ts'
+import { makeDir } from '../sys/make-dir.ts'
+import { openServiceLog, removePidFile, writePidFile } from '../sys/service-files.ts'
+import { notifyReady } from '../sys/service-manager.ts'
+import { TIME_CONTROL_PORT } from '../wire/time-control.ts'
+import { configFiles, configOf, type ProxyConfig, readConfigFiles } from './config.ts'
+import { type RunningProxy, startProxy } from './server.ts'
+import { PROXY_PORT, type ProxySettings, proxyEnvironment, WEB_PORT } from './settings.ts'
+
+/** What a pmproxy process is run with. */
+export interface ProxyProcess {
+  readonly env: Variables
+  readonly cwd: string
+  /** Ends it. */
+  readonly signal: AbortSignal
+  /** It serves clients now. */
+  readonly started: (proxy: RunningProxy) => void
+  /** It could not start; the same is in the log. */
+  readonly failed: (message: string) => void
+  /** Directory of the page that comes with this package. */
+  readonly pageDir?: string
+}
+
+/** PMTIME_PORT, or where every time control begins. */
+function timeControlPort(env: Variables): number {
+  const port = Number(env['PMTIME_PORT'])
+  return Number.isInteger(port) && port > 0 && port < 65_536 ? port : TIME_CONTROL_PORT
+}
+
+/** Runs a pmproxy until it is told to end. Resolves to the exit status. */
+export async function runProxy(settings: ProxySettings, io: ProxyProcess): Promise<number> {
+  process.umask(0o022)
+  const ended = watchEnd(io.signal, settings.endSec)
+  const log = openServiceLog(settings.logPath, { progname: 'pmproxy', host: hostname() }, describe)
+  const defect = (error: Error): void => log.notice('error', `A defect ends pmproxy: ${error.stack ?? error}`)
+  process.on('uncaughtExceptionMonitor', defect) // a daemon has no standard error to show it on
+  process.on('SIGHUP', ignore)
+  if (settings.debug !== '') {
+    traceTo((line) => log.line(line))
+    setDebug(settings.debug)
+  }
+  try {
+    const { proxy, pidFile } = await start(settings, io, log)
+    io.started(proxy)
+    log.notice('info', `pmproxy ends: ${await ended}`)
+    await proxy.close()
+    if (pidFile !== undefined) removePidFile(pidFile, log, describe)
+    log.notice('info', 'pmproxy Shutdown')
+    return 0
+  } catch (error) {
+    const { message } = PcpError.from(error)
+    log.notice('error', message)
+    log.line('pmproxy not started due to errors!')
+    io.failed(message)
+    return 1
+  } finally {
+    process.off('uncaughtExceptionMonitor', defect)
+    process.off('SIGHUP', ignore)
+    log.close()
+  }
+}
+
+function ignore(): void {
+  // A service manager's reload: what a connection needs is read when it is made.
+}
+
+const describe = (error: unknown, what: string): string => PcpError.from(error, what).message
+
+async function start(
+  settings: ProxySettings,
+  io: ProxyProcess,
+  log: Log,
+): Promise<{ proxy: RunningProxy; pidFile: string | undefined }> {
+  const { variables } = loadConfig(io.env)
+  const environment = proxyEnvironment(io.env)
+  for (const notice of environment.notices) log.line(`Warning: ${notice}`)
+  const account = settings.isService ? serviceAccount(settings.username, variables) : undefined
+  const config = configuration(settings, variables, io, log)
+  const socketPath =
+    settings.socketPath ?? environment.socketPath ?? join(variables['PCP_RUN_DIR']!, 'pmproxy.socket')
+  makeDir(dirname(resolve(socketPath)))
+  const tls = config.hasTls ? readTls(variables, settings.requiresCertificate, log) : undefined
+  const ports = [...settings.ports, ...environment.ports]
+  const addresses =
+    settings.addresses.length > 0 ? settings.addresses : environment.local === false ? [] : undefined
+  const proxy = await startProxy({
+    config,
+    ports: ports.length > 0 ? ports : settings.isProxyOnly ? [PROXY_PORT] : [PROXY_PORT, WEB_PORT],
+    ...(addresses === undefined ? {} : { addresses }),
+    socketPath,
+    variables,
+    log,
+    ...(variables['PCP_TMP_DIR'] === undefined ? {} : { tmpDir: variables['PCP_TMP_DIR'] }),
+    ...(tls === undefined ? {} : { tls }),
+    requiresCertificate: settings.requiresCertificate,
+    ...(settings.isProxyOnly ? {} : { timePort: timeControlPort(io.env) }),
+  })
+  tellEndpoints(proxy, log)
+  if (!settings.isService) return { proxy, pidFile: undefined }
+  try {
+    const pidFile = writePidFile(join(variables['PCP_RUN_DIR']!, 'pmproxy.pid'), log, describe)
+    if (account !== undefined) becomeAccount(account)
+    if (io.env['NOTIFY_SOCKET'] !== undefined) await notifyReady(log)
+    return { proxy, pidFile }
+  } catch (error) {
+    await proxy.close()
+    throw error
+  }
+}
+
+function configuration(
+  settings: ProxySettings,
+  variables: Variables,
+  io: ProxyProcess,
+  log: Log,
+): ProxyConfig {
+  const report = (problem: string): void => log.notice('warning', problem)
+  const files = configFiles(settings.configName, variables, io.cwd)
+  const config = configOf(readConfigFiles(files, report), variables, report)
+  const pageDir = config.pageDir ?? io.pageDir
+  return {
+    ...config,
+    hasHttp: config.hasHttp && !settings.isProxyOnly,
+    requiresUser: settings.requiresUser,
+    ...(pageDir === undefined ? {} : { pageDir }),
+  }
+}
+
+function readTls(variables: Variables, isNeeded: boolean, log: Log): ReturnType<typeof tlsServer> {
+  try {
+    const tls = tlsServer(loadTlsConfig(variables))
+    if (isNeeded && tls?.hasCa !== true)
+      throw new PcpError(
+        'PM_ERR_TLS',
+        'Client certificates are required (-Q), but tls.conf lacks tls-cert-file, tls-key-file or tls-ca-cert-file',
+      )
+    return tls
+  } catch (error) {
+    if (isNeeded) throw error
+    log.notice('error', `${PcpError.from(error).message}: connections are not encrypted`)
+    return undefined
+  }
+}
+
+function tellEndpoints({ endpoints }: RunningProxy, log: Log): void {
+  log.line('pmproxy: listening on')
+  for (const { family, address, port, error } of endpoints)
+    log.line(
+      `  ${error === undefined ? 'ok ' : 'err'} ${String(port || '').padStart(5)} ${family.padEnd(4)} ${address}${error === undefined ? '' : `: ${error.message}`}`,
+    )
+}
+
+/** Resolves to what ends it: a signal, or the time it was given. */
+function watchEnd(signal: AbortSignal, seconds: number | undefined): Promise<string> {
+  return new Promise((done) => {
+    let name = 'it was asked to'
+    const note = (received: NodeJS.Signals): void => {
+      name = `caught ${received}`
+    }
+    process.on('SIGINT', note)
+    process.on('SIGTERM', note)
+    if (seconds !== undefined) setTimeout(() => done(`after ${seconds} seconds`), seconds * 1000)
+    const end = (): unknown => setImmediate(() => done(name))
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
+  })
+}

@@ -1,0 +1,236 @@
+/**
+ * Metrics of a pmproxy about itself, in mapped files that PCP's agent of that name reads: pmproxy.pid, pmproxy.http.requests and so on.
+ * Numbers and names are PCP's where PCP has them; `live` and `proxy` are our own.
+ */
+import { join } from 'node:path'
+import type { Gauge } from '../mmv/handles.ts'
+import { MmvWriter } from '../mmv/writer.ts'
+import { PcpError } from '../model/errors.ts'
+import type { Log } from '../sys/log.ts'
+import type { Statistics } from './statistics.ts'
+
+/** How often values are brought up to date, ms. */
+const UPDATE_MS = 1000
+
+/** What is told besides the counts. */
+export interface OwnFigures {
+  readonly statistics: Statistics
+  /** Contexts of clients now. */
+  readonly contexts: () => number
+  /** Connections to collectors now. */
+  readonly hosts: () => number
+}
+
+/** One number: where it stands, what it is, where it comes from. */
+interface Row {
+  readonly name: string
+  readonly item: number
+  readonly type: 'u32' | 'u64'
+  readonly sem: 'counter' | 'instant' | 'discrete'
+  readonly units?: string
+  readonly help: string
+  readonly value: (figures: OwnFigures) => number
+}
+
+/** A file: `prefix: false` leaves its name out of those of its metrics. */
+interface Group {
+  readonly file: string
+  readonly cluster: number
+  readonly prefix?: boolean
+  readonly rows: readonly Row[]
+}
+
+const counter = (
+  name: string,
+  item: number,
+  units: string,
+  help: string,
+  value: (statistics: Statistics) => number,
+): Row => ({
+  name,
+  item,
+  type: 'u64',
+  sem: 'counter',
+  units,
+  help,
+  value: ({ statistics }) => value(statistics),
+})
+
+const cpuMs = (part: 'user' | 'system'): number => Math.floor(process.cpuUsage()[part] / 1000)
+
+const GROUPS: readonly Group[] = [
+  {
+    file: 'server',
+    cluster: 1,
+    prefix: false,
+    rows: [
+      {
+        name: 'pid',
+        item: 0,
+        type: 'u32',
+        sem: 'discrete',
+        help: 'process that serves',
+        value: () => process.pid,
+      },
+      {
+        name: 'cpu.user',
+        item: 1,
+        type: 'u64',
+        sem: 'counter',
+        units: 'millisec',
+        help: 'CPU time in programs',
+        value: () => cpuMs('user'),
+      },
+      {
+        name: 'cpu.sys',
+        item: 2,
+        type: 'u64',
+        sem: 'counter',
+        units: 'millisec',
+        help: 'CPU time in the kernel',
+        value: () => cpuMs('system'),
+      },
+      {
+        name: 'cpu.total',
+        item: 3,
+        type: 'u64',
+        sem: 'counter',
+        units: 'millisec',
+        help: 'CPU time altogether',
+        value: () => cpuMs('user') + cpuMs('system'),
+      },
+      {
+        name: 'mem.maxrss',
+        item: 4,
+        type: 'u64',
+        sem: 'instant',
+        units: 'Kbyte',
+        help: 'most memory that was resident',
+        value: () => process.resourceUsage().maxRSS,
+      },
+      {
+        name: 'mem.datasz',
+        item: 5,
+        type: 'u64',
+        sem: 'instant',
+        units: 'Kbyte',
+        help: 'heap in use',
+        value: () => Math.floor(process.memoryUsage().heapUsed / 1024),
+      },
+      {
+        name: 'map.context.size',
+        item: 6,
+        type: 'u32',
+        sem: 'instant',
+        help: 'contexts of clients of the REST API',
+        value: ({ contexts }) => contexts(),
+      },
+    ],
+  },
+  {
+    file: 'http',
+    cluster: 3,
+    rows: [
+      counter('compressed.count', 1, 'count', 'answers that were compressed', (s) => s.compressedCount),
+      counter(
+        'uncompressed.count',
+        2,
+        'count',
+        'answers that were sent as they are',
+        (s) => s.uncompressedCount,
+      ),
+      counter(
+        'uncompressed.bytes',
+        3,
+        'byte',
+        'bytes of answers that were sent as they are',
+        (s) => s.uncompressedBytes,
+      ),
+      counter(
+        'compressed.bytes',
+        4,
+        'byte',
+        'bytes of answers that were compressed',
+        (s) => s.compressedBytes,
+      ),
+      counter('requests', 100, 'count', 'requests', (s) => s.requests),
+      counter('failures', 101, 'count', 'requests answered with a status of 400 or more', (s) => s.failures),
+    ],
+  },
+  {
+    file: 'live',
+    cluster: 100,
+    rows: [
+      {
+        name: 'pages',
+        item: 1,
+        type: 'u32',
+        sem: 'instant',
+        help: 'pages with a live stream',
+        value: ({ statistics }) => statistics.pages,
+      },
+      counter('rows', 2, 'count', 'rows sent to live pages', (s) => s.rows),
+      counter('missed', 3, 'count', 'rows that pages were too slow for', (s) => s.missedRows),
+      counter('fetches', 4, 'count', 'fetches for live pages', (s) => s.liveFetches),
+    ],
+  },
+  {
+    file: 'proxy',
+    cluster: 101,
+    rows: [
+      counter('connections', 1, 'count', 'connections that were accepted', (s) => s.connections),
+      counter('forwarded', 2, 'count', 'connections forwarded to collectors', (s) => s.proxied),
+      {
+        name: 'hosts',
+        item: 3,
+        type: 'u32',
+        sem: 'instant',
+        help: 'collectors connected to',
+        value: ({ hosts }) => hosts(),
+      },
+    ],
+  },
+]
+
+/** Publishes the metrics below `tmpDir`; returns how to take them away. What cannot be written is told in the log, once. */
+export function publishOwnMetrics(tmpDir: string, figures: OwnFigures, log: Log): () => void {
+  const writers: MmvWriter[] = []
+  const updates: (() => void)[] = []
+  const close = (): void => {
+    for (const writer of writers) writer.close()
+  }
+  try {
+    for (const { file, cluster, prefix = true, rows } of GROUPS) {
+      const writer = new MmvWriter(file, {
+        directory: join(tmpDir, 'pmproxy'),
+        cluster,
+        prefix,
+        onError: () => undefined,
+      })
+      writers.push(writer)
+      for (const row of rows) updates.push(declare(writer, row, figures))
+      for (const update of updates) update()
+      writer.publish()
+    }
+  } catch (error) {
+    log.notice('info', `No metrics about pmproxy itself: ${PcpError.from(error).message}`)
+    close()
+    return () => undefined
+  }
+  const timer = setInterval(() => {
+    for (const update of updates) update()
+  }, UPDATE_MS)
+  timer.unref()
+  return () => {
+    clearInterval(timer)
+    close()
+  }
+}
+
+function declare(writer: MmvWriter, row: Row, figures: OwnFigures): () => void {
+  const { name, item, type, sem, help, value } = row
+  const options = { item, type, help, ...(row.units === undefined ? {} : { units: row.units }) }
+  const handle: Pick<Gauge, 'set'> =
+    sem === 'counter' ? writer.counter(name, options) : writer.gauge(name, { ...options, sem })
+  return () => handle.set(value(figures))
+}

@@ -1,0 +1,88 @@
+/**
+ * Forwarding of PCP's own protocol: a client says where to, then bytes go both ways. docs/pmproxy.md
+ *
+ *     client: pmproxy-client 1\n    server: pmproxy-server 1\n    client: HOST PORT\n    … PDUs …
+ */
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+
+const GREETING = 'pmproxy-client 1\n'
+const ANSWER = 'pmproxy-server 1\n'
+/** Longest line that names a host; names of the DNS have at most 253 characters. */
+const MOST_LINE = 300
+/** How long a client may take to say where it wants to go, and a collector to be reached, ms. */
+const PATIENCE_MS = 10_000
+
+/** What a forwarded connection is opened with. */
+export interface PcpProxyOptions {
+  /** Where a client may go; undefined: anywhere. Names as clients write them. */
+  readonly hosts: readonly string[] | undefined
+  /** It goes on. */
+  readonly connected: () => void
+}
+
+/** Serves a client that has begun with a `p`. A mistake of its own closes the connection, and so does a host that cannot be reached. */
+export function serveProxyClient(client: Duplex, options: PcpProxyOptions): void {
+  let text = ''
+  let isGreeted = false
+  const timer = setTimeout(() => client.destroy(), PATIENCE_MS)
+  client.on('error', () => client.destroy())
+  client.once('close', () => clearTimeout(timer))
+  const read = (chunk: Buffer): void => {
+    text += chunk.toString('latin1') // what comes behind the lines is bytes
+    if (!isGreeted && text.length >= GREETING.length) {
+      if (!text.startsWith(GREETING)) return void client.destroy()
+      isGreeted = true
+      text = text.slice(GREETING.length)
+      client.write(ANSWER)
+    } else if (!isGreeted && !GREETING.startsWith(text)) return void client.destroy()
+    const end = isGreeted ? text.indexOf('\n') : -1
+    if (end < 0) {
+      if (text.length > MOST_LINE) client.destroy()
+      return
+    }
+    client.off('data', read)
+    client.pause()
+    clearTimeout(timer)
+    const target = targetOf(text.slice(0, end), options.hosts)
+    if (target === undefined) client.destroy()
+    else forward(client, target, text.slice(end + 1), options.connected)
+  }
+  client.on('data', read)
+}
+
+interface Target {
+  readonly host: string
+  readonly port: number
+}
+
+function targetOf(line: string, hosts: readonly string[] | undefined): Target | undefined {
+  const [, host = '', port = ''] = /^([A-Za-z0-9._:%-]{1,255}) (\d{1,5})$/.exec(line) ?? []
+  const number = Number(port)
+  if (host === '' || number < 1 || number > 65_535) return undefined
+  const isAllowed = hosts === undefined || hosts.includes(host) || hosts.includes(`${host}:${port}`)
+  return isAllowed ? { host, port: number } : undefined
+}
+
+/** Names are resolved here, all addresses of one tried. */
+function forward(client: Duplex, { host, port }: Target, rest: string, connected: () => void): void {
+  const { connect } = process.getBuiltinModule('node:net')
+  const server: Socket = connect({ host, port, autoSelectFamily: true, noDelay: true })
+  const timer = setTimeout(() => server.destroy(), PATIENCE_MS)
+  const end = (): void => {
+    clearTimeout(timer)
+    client.destroy()
+    server.destroy()
+  }
+  server.on('error', end)
+  server.once('close', end)
+  client.once('close', end)
+  server.once('connect', () => {
+    clearTimeout(timer)
+    connected()
+    // What came in one piece with the line is PDUs already; only text could have come before the collector spoke.
+    if (rest !== '') server.write(rest, 'latin1')
+    client.pipe(server)
+    server.pipe(client)
+  })
+}

@@ -1,0 +1,89 @@
+/** /pmapi/derive: derived metrics of a context. docs/pmproxy.md, pmAddDerivedMetric(3) */
+import { PcpError } from '../../model/errors.ts'
+import type { Context } from '../../pmapi/context.ts'
+import { json, missing } from '../http/reply.ts'
+import { textBody } from '../http/request.ts'
+import type { ApiRoute } from './session.ts'
+
+/** Definitions of one request, and bytes of one expression. */
+const MOST_DEFINITIONS = 1000
+const MOST_EXPRESSION = 16_384
+
+interface Definition {
+  readonly name: string
+  readonly expression: string
+}
+
+/** The route. */
+export const derive: ApiRoute = {
+  needs: ['name', 'expr'],
+  takesBody: true,
+  act: async ({ web, start, query, request }) => {
+    const name = query.get('name')
+    const expression = query.get('expr')
+    web.memo.clear()
+    const body = expression === undefined ? await textBody(request) : ''
+    if (name === undefined && expression === undefined && body === '') return missing('webapi')
+    for (const each of definitions(name, expression, body)) {
+      if (each.expression.length > MOST_EXPRESSION)
+        throw new PcpError('E2BIG', `An expression has more than ${MOST_EXPRESSION} characters`)
+      await define(web.context, each, request.signal)
+    }
+    return json(`{${start}"success":true}`)
+  },
+}
+
+function definitions(
+  name: string | undefined,
+  expression: string | undefined,
+  body: string,
+): readonly Definition[] {
+  if (name !== undefined) {
+    if (expression === undefined) throw new PcpError('PM_ERR_ARG', 'invalid derive parameters')
+    return [{ name, expression }]
+  }
+  return parseLines(expression ?? body)
+}
+
+/** Lines `name = expression`, each of which needs its end: a text that was cut short must not define something else. */
+function parseLines(text: string): readonly Definition[] {
+  const found: Definition[] = []
+  const lines = text.replace(/^[ \t]*#.*(?:\n|\r|$)/gm, '\n').match(/[^\n\r&;]+[\n\r&;]?/g) ?? []
+  lines.forEach((line, number) => {
+    const part = line.replace(/[\n\r&;]$/, '').trim()
+    if (part === '') return
+    const equals = part.indexOf('=')
+    const name = equals < 0 ? part : part.slice(0, equals).trim()
+    const failed = (why: string): PcpError =>
+      new PcpError(
+        'PM_ERR_BADDERIVE',
+        `failed to parse derived metric "${name}" on line ${number} - ${why}\n`,
+      )
+    if (equals < 0) throw failed('missing =')
+    if (!/[\n\r&;]$/.test(line)) throw failed('incomplete expression')
+    if (found.length >= MOST_DEFINITIONS) throw failed('too many definitions')
+    found.push({ name, expression: part.slice(equals + 1).trim() })
+  })
+  return found
+}
+
+async function define(
+  context: Context,
+  { name, expression }: Definition,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await context.addDerived(name, expression, { signal })
+  } catch (error) {
+    const known = PcpError.from(error)
+    // What has no meaning is forgotten: the next try may have one.
+    if (/^Semantic Error/.test(known.message)) context.removeDerived(name)
+    throw new PcpError(known.code, inWords(known.message, name), { status: known.status, cause: error })
+  }
+}
+
+/** A name that is taken is told by PCP in words of its own, which clients look for. */
+function inWords(message: string, name: string): string {
+  if (!/Duplicate/i.test(message)) return message
+  return `Error: pmAddDerivedMetric("${name}", ...): returns -12409\nDuplicate per-context derived metric name\n`
+}

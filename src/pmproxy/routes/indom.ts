@@ -1,0 +1,76 @@
+/** /pmapi/indom: instance domains. docs/pmproxy.md */
+import { isError, PcpError } from '../../model/errors.ts'
+import { type Indom, indomStr, PM_INDOM_NULL } from '../../model/ids.ts'
+import type { LabelSet } from '../../model/labels.ts'
+import type { Instances } from '../../model/source.ts'
+import type { CallOptions, Context } from '../../pmapi/context.ts'
+import { contextSets, describeNames, jsonText, labelsJson, orNothing, parseIndom } from '../describe.ts'
+import type { Query } from '../http/query.ts'
+import { json } from '../http/reply.ts'
+import { matchKind, matchNames } from '../match.ts'
+import { saying } from './metadata.ts'
+import type { ApiRoute } from './session.ts'
+
+/** The route. */
+export const indom: ApiRoute = {
+  needs: ['name', 'indom'],
+  check: (query) => void matchKind(query.get('match')),
+  act: async ({ web, start, query, request, isCompatible }) => {
+    const { context } = web
+    const options = { signal: request.signal }
+    const domain = await askedIndom(context, query, options)
+    if (domain === undefined || domain === PM_INDOM_NULL)
+      throw new PcpError('PM_ERR_INDOM', `failed to lookup indom ${query.get('indom')}`)
+    const [found, sets, own, oneline, help, ofInstances] = await Promise.all([
+      orNothing(context.instances(domain, options)),
+      contextSets(context, options),
+      orNothing(context.indomLabels(domain, options)),
+      orNothing(context.indomText(domain, { ...options, level: 'oneline' })),
+      orNothing(context.indomText(domain, options)),
+      orNothing(context.instancesLabels(domain, options)),
+    ])
+    const labels = new Map<number, LabelSet>((ofInstances ?? []).map((set) => [set.inst, set]))
+    const chosen = found === undefined ? [] : chooseInstances(query, found)
+    const rows = chosen.map((i) => {
+      const [id, name] = [found!.ids[i]!, found!.names[i]!]
+      const all = labels.has(id) ? [...sets, labels.get(id)!] : sets
+      return `{"instance":${id},"name":${jsonText(name)},"labels":${labelsJson(all)}}`
+    })
+    const members = [
+      isCompatible ? `"indom":${domain}` : `"indom":"${indomStr(domain)}"`,
+      `"labels":${labelsJson([...sets, ...(own ?? [])])}`,
+      ...(oneline ? [`"text-oneline":${jsonText(oneline)}`] : []),
+      ...(help ? [`"text-help":${jsonText(help)}`] : []),
+      `"instances":[${rows.join(',')}]`,
+    ]
+    return json(`{${isCompatible ? '' : start}${members.join(',')}}`)
+  },
+}
+
+/**
+ * The instance domain that `name` (of a metric) or `indom` says; undefined when neither is there or `indom` is none. PM_ERR_NAME, PM_ERR_INDOM
+ * with PCP's words for a metric.
+ */
+export async function askedIndom(
+  context: Context,
+  query: Query,
+  options: CallOptions,
+): Promise<Indom | undefined> {
+  const name = query.get('name')
+  if (name === undefined) return parseIndom(query.get('indom') ?? '')
+  const [metric] = await describeNames(context, [name], options)
+  if (metric === undefined || isError(metric)) throw saying(metric, () => `${name} - failed to lookup metric`)
+  if (metric.desc.indom === PM_INDOM_NULL)
+    throw new PcpError('PM_ERR_INDOM', `${name} - metric has null indom`)
+  return metric.desc.indom
+}
+
+/** Positions of the instances that `instance` (numbers) and `iname` (names, by `match`) say; all without either. */
+export function chooseInstances(query: Query, { ids, names }: Instances): number[] {
+  const wantedIds = query.list('instance', 'instances')
+  const wantedNames = query.list('iname', 'inames')
+  if (wantedIds === undefined && wantedNames === undefined) return ids.map((_, i) => i)
+  const numbers = new Set(wantedIds?.map(Number))
+  const matches = wantedNames && matchNames(matchKind(query.get('match')), wantedNames, names)
+  return ids.flatMap((id, i) => (numbers.has(id) || matches?.[i] === true ? [i] : []))
+}

@@ -1,0 +1,65 @@
+/** /series, /search and /logger of a server that has no key server and takes no archives. docs/pmproxy.md */
+
+import { jsonText } from '../describe.ts'
+import { Query } from '../http/query.ts'
+import { json, missing, page, type Reply } from '../http/reply.ts'
+import { textBody, type WebRequest } from '../http/request.ts'
+
+/** Routes of /series, and parameters of which they need one. */
+const SERIES: Readonly<Record<string, readonly string[]>> = {
+  ping: [],
+  query: ['expr'],
+  values: ['series'],
+  descs: ['series'],
+  instances: [],
+  labels: [],
+  metrics: [],
+  sources: ['source', 'match', 'client'],
+  load: ['expr'],
+}
+
+/** Routes of /search. */
+const SEARCH: Readonly<Record<string, readonly string[]>> = {
+  text: ['query'],
+  suggest: ['query'],
+  indom: ['query'],
+  info: [],
+}
+
+const LOGGER = ['ping', 'label', 'meta', 'index', 'volume']
+
+/** Answers a request below one of the three; undefined for any other. */
+export async function answerKeyless(request: WebRequest): Promise<Reply | undefined> {
+  const [, servlet = '', name = ''] = request.path.split('/')
+  if (servlet === 'logger') return logger(name, request)
+  const routes = servlet === 'series' ? SERIES : servlet === 'search' ? SEARCH : undefined
+  if (routes === undefined) return undefined
+  if (!Object.hasOwn(routes, name)) return page(404, 'unknown', 'no handler for URL')
+  const query = request.method === 'POST' ? new Query(await textBody(request)) : request.query
+  const needs = routes[name]!
+  if (needs.length > 0 && needs.every((each) => query.get(each) === undefined)) return missing(servlet)
+  if (servlet === 'search') return json('{"success":false}', 400)
+  const start = clientOf(query)
+  if (name === 'ping') return json(`{${start}"success":true}`)
+  const [badId] = (query.list('series') ?? []).filter((id) => !/^[0-9a-f]{40}$/i.test(id))
+  const why =
+    badId === undefined
+      ? 'Cannot connect to key server: Connection refused'
+      : `Invalid SID ${badId} near offset 0`
+  return json(`{${start}"message":${jsonText(why)},"success":false}`, 400)
+}
+
+function logger(name: string, request: WebRequest): Reply {
+  if (!LOGGER.includes(name)) return page(404, 'unknown', 'no handler for URL')
+  const isPing = name === 'ping'
+  if ((request.method === 'POST') === isPing) return missing('logger')
+  const start = clientOf(request.query)
+  if (isPing) return json(`{${start}"success":true}`)
+  // There is nowhere to put an archive: a sender hears so before it sends the whole of one.
+  return json(`{${start}"message":"pushed archives are not accepted here","success":false}`, 403)
+}
+
+function clientOf(query: Query): string {
+  const client = query.get('client')
+  return client === undefined ? '' : `"client":${jsonText(client)},`
+}

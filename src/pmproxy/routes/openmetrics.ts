@@ -1,0 +1,107 @@
+/** /metrics: everything for Prometheus and those that read its text. docs/pmproxy.md, docs/openmetrics.md */
+import { indomStr, pmidStr } from '../../model/ids.ts'
+import type { Label } from '../../model/labels.ts'
+import { PM_SEM_COUNTER, PM_TYPE_FLOAT, semStr } from '../../model/types.ts'
+import { extract } from '../../model/value-set.ts'
+import { typeName, unitsName } from '../describe.ts'
+import { type Exposed, type Exposition, expose } from '../exposition.ts'
+import { json, type Reply } from '../http/reply.ts'
+import { matchKind } from '../match.ts'
+import { otlp } from '../otlp.ts'
+import type { ApiRoute } from './session.ts'
+
+/** The route. */
+export const metrics: ApiRoute = {
+  act: async ({ web, query, request, isCompatible }) => {
+    const exposition = await expose(
+      web.context,
+      {
+        names: query.list('names', 'name', 'prefix', 'target'),
+        without: query.list('filter') ?? [],
+        match: matchKind(query.get('match') ?? 'glob'),
+      },
+      { signal: request.signal },
+    )
+    if (prefersJson(request.headers.accept)) return json(JSON.stringify(otlp(exposition)))
+    return plain(exposition, query.get('times') === 'true', isCompatible)
+  },
+}
+
+/** JSON where a client names it before plain text. */
+function prefersJson(accept = ''): boolean {
+  const [jsonAt, textAt] = [accept.indexOf('application/json'), accept.indexOf('text/plain')]
+  return jsonAt >= 0 && (textAt < 0 || jsonAt < textAt)
+}
+
+function plain({ metrics, time }: Exposition, hasTimes: boolean, isCompatible: boolean): Reply {
+  const stamp = hasTimes ? ` ${time.sec * 1000 + Math.floor(time.nsec / 1e6)}` : ''
+  const blocks = metrics.map((metric) => block(metric, stamp, isCompatible))
+  return { status: 200, type: 'text/plain', body: blocks.join('') }
+}
+
+function block(metric: Exposed, stamp: string, isCompatible: boolean): string {
+  const { name, desc, help, set } = metric
+  const own = name.replaceAll('.', isCompatible ? ':' : '_')
+  const units = unitsName(desc.units)
+  const what = isCompatible
+    ? `# PCP ${name} ${semStr(desc.sem)} ${units}`
+    : `# PCP5 ${name} ${pmidStr(desc.pmid)} ${typeName(desc.type)} ${indomStr(desc.indom)} ${semStr(desc.sem)} ${units}`
+  let text = `${what}\n# HELP ${own} ${helpText(help)}\n# TYPE ${own} ${desc.sem === PM_SEM_COUNTER ? 'counter' : 'gauge'}\n`
+  const base = labelTexts(metric.labels)
+  const shared = joined(base)
+  for (let i = 0; i < set.status; i++) {
+    const labels = metric.instances === undefined ? shared : instanceLabels(metric, set.inst[i]!, base)
+    text += `${own}${labels} ${valueText(metric, i)}${stamp}\n`
+  }
+  return text
+}
+
+function valueText({ set, desc }: Exposed, i: number): string {
+  const value = extract(set, i, desc.type)
+  if (typeof value !== 'number') return String(value)
+  if (Number.isNaN(value)) return 'NaN'
+  if (!Number.isFinite(value)) return value < 0 ? '-Inf' : '+Inf'
+  return String(desc.type === PM_TYPE_FLOAT ? Number(value.toPrecision(8)) : value)
+}
+
+function instanceLabels({ instances }: Exposed, inst: number, base: ReadonlyMap<string, string>): string {
+  const own = instances!.labels.get(inst)?.labels ?? []
+  const all = own.length === 0 ? new Map(base) : new Map([...base, ...labelTexts(own)])
+  const name = instances!.names.get(inst)
+  if (!all.has('instid')) all.set('instid', quoted(String(inst)))
+  if (name !== undefined && !all.has('instname')) all.set('instname', quoted(name))
+  return joined(all)
+}
+
+function joined(labels: ReadonlyMap<string, string>): string {
+  if (labels.size === 0) return ''
+  const members: string[] = []
+  for (const [name, text] of labels) members.push(`${name}=${text}`)
+  return `{${members.join(',')}}`
+}
+
+/** Names as the format allows them, and values in quotes. */
+function labelTexts(labels: readonly Label[]): Map<string, string> {
+  return new Map(labels.map(({ name, value }) => [name.replaceAll('.', '_'), quoted(plainValue(value))]))
+}
+
+/** The text of a raw JSON value: what is in the quotes of a string, else the value as it is. */
+export function plainValue(value: string): string {
+  if (!value.startsWith('"')) return value
+  try {
+    return String(JSON.parse(value))
+  } catch {
+    return value.slice(1, -1)
+  }
+}
+
+function quoted(text: string): string {
+  const escaped = /[\\"\n]/.test(text)
+    ? text.replace(/[\\"\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`))
+    : text
+  return `"${escaped}"`
+}
+
+function helpText(text: string): string {
+  return text.replace(/[\\\n]/g, (c) => (c === '\n' ? '\\n' : '\\\\'))
+}

@@ -1,0 +1,178 @@
+/** /ui/api: what the chart page asks besides PCP's REST API. docs/pmproxy.md */
+import { hostname } from 'node:os'
+import { VERSION } from '../../base/version.ts'
+import { isError, PcpError } from '../../model/errors.ts'
+import { indomStr, PM_INDOM_NULL } from '../../model/ids.ts'
+import type { LabelSet } from '../../model/labels.ts'
+import {
+  contextSets,
+  describeNames,
+  jsonText,
+  labelSets,
+  labelsJson,
+  orNothing,
+  semName,
+  typeName,
+  unitsName,
+} from '../describe.ts'
+import type { Login } from '../hosts.ts'
+import { insistOnUser, loginOf } from '../http/login.ts'
+import { isOurs } from '../http/origin.ts'
+import { failure, json, page, type Reply, whoAreYou } from '../http/reply.ts'
+import type { WebRequest } from '../http/request.ts'
+import { metricJson } from '../live/topic.ts'
+import type { Services } from '../services.ts'
+import { askedIndom } from './indom.ts'
+import { MOST_NAMES, namesOf, type PageCall, whole } from './page-call.ts'
+import { range } from './range.ts'
+
+const MOST_FOUND = 5000
+
+const ROUTES: Readonly<Record<string, (call: PageCall) => Promise<Reply>>> = {
+  names,
+  children,
+  metric,
+  instances,
+  check,
+  range,
+}
+
+/** Answers a request below /ui/api/; undefined for any other path. Pages of other origins get nothing. */
+export async function answerPageApi(request: WebRequest, services: Services): Promise<Reply | undefined> {
+  if (!request.path.startsWith('/ui/api/')) return undefined
+  const name = request.path.slice('/ui/api/'.length)
+  if (!isOurs(request.headers, request.address))
+    return failure(new PcpError('PM_ERR_PERMISSION', 'This is for pages of this server alone'))
+  const login = loginOf(request.headers.authorization)
+  if (login === null || (login === undefined && services.config.requiresUser)) return whoAreYou()
+  try {
+    await insistOnUser(services, login)
+    if (name === 'config') return config(services)
+    if (name === 'archives') return json(JSON.stringify(await services.archives.list()))
+    if (!Object.hasOwn(ROUTES, name)) return page(404, 'ui', 'no handler for URL')
+    return await withSource(request, services, login, ROUTES[name]!)
+  } catch (error) {
+    return failure(error)
+  }
+}
+
+async function withSource(
+  request: WebRequest,
+  services: Services,
+  login: Login | undefined,
+  act: (call: PageCall) => Promise<Reply>,
+): Promise<Reply> {
+  const { query } = request
+  const archive = query.get('archive')
+  const host = query.get('host') ?? services.config.offeredHosts[0] ?? 'local:'
+  const wish = archive === undefined ? { host, ...(login === undefined ? {} : { login }) } : { archive }
+  const context = await services.contexts.open(wish)
+  try {
+    return await act({
+      request,
+      services,
+      context,
+      key: archive === undefined ? `host ${login?.user ?? ''} ${host}` : `archive ${archive}`,
+    })
+  } finally {
+    await context.close()
+  }
+}
+
+function config({ config, archives }: Services): Reply {
+  const { offeredHosts, hosts, historyDir } = config
+  const history = historyDir === undefined ? undefined : archives.idOf(historyDir)
+  return json(
+    JSON.stringify({
+      version: VERSION,
+      hostname: hostname(),
+      hosts: offeredHosts,
+      anyHost: hosts === undefined,
+      archives: archives.isOpen,
+      history: history ?? null,
+      limits: { points: 20_000, names: MOST_NAMES },
+    }),
+  )
+}
+
+async function names({ request, services, context, key }: PageCall): Promise<Reply> {
+  const { query } = request
+  const offset = whole(query.get('offset'), 'offset', 0, Number.MAX_SAFE_INTEGER)
+  const limit = whole(query.get('limit'), 'limit', 100, MOST_FOUND)
+  const found = await services.search.find(key, context, query.get('match') ?? '', { signal: request.signal })
+  const rows = found.slice(offset, offset + limit).map(metricJson)
+  return json(`{"total":${found.length},"metrics":[${rows.join(',')}]}`)
+}
+
+async function children({ request, context }: PageCall): Promise<Reply> {
+  const name = request.query.get('prefix') ?? ''
+  const found = await context.children(name, { signal: request.signal })
+  const list = (isLeaf: boolean): string[] =>
+    found.filter((child) => child.isLeaf === isLeaf).map((child) => child.name)
+  return json(JSON.stringify({ name, leaf: list(true), nonleaf: list(false) }))
+}
+
+async function metric({ request, context }: PageCall): Promise<Reply> {
+  const options = { signal: request.signal }
+  const asked = namesOf(request)
+  const found = await describeNames(context, asked, options)
+  const rows = await Promise.all(
+    found.map(async (each, i) => {
+      const name = asked[i]!
+      if (isError(each)) return metricJson({ name, error: each })
+      const { desc } = each
+      const [help, text, sets] = await Promise.all([
+        orNothing(context.text(desc.pmid, { ...options, level: 'oneline' })),
+        orNothing(context.text(desc.pmid, options)),
+        labelSets(context, desc.pmid, options),
+      ])
+      const more = `,"text":${jsonText(text ?? '')},"labels":${labelsJson(sets)}}`
+      return metricJson({ name, desc, help: help ?? '' }).slice(0, -1) + more
+    }),
+  )
+  return json(`{"metrics":[${rows.join(',')}]}`)
+}
+
+async function instances({ request, context }: PageCall): Promise<Reply> {
+  const options = { signal: request.signal }
+  const domain = await askedIndom(context, request.query, options)
+  if (domain === undefined || domain === PM_INDOM_NULL)
+    throw new PcpError('PM_ERR_INDOM', 'Say indom=60.1, or name= and a metric')
+  const found =
+    context.archive === undefined
+      ? await context.instances(domain, options)
+      : context.archive.instances(domain)
+  const [help, sets, own] = await Promise.all([
+    orNothing(context.indomText(domain, { ...options, level: 'oneline' })),
+    contextSets(context, options),
+    orNothing(context.instancesLabels(domain, options)),
+  ])
+  const labels = new Map<number, LabelSet>((own ?? []).map((set) => [set.inst, set]))
+  const rows = found.ids.map((id, i) => {
+    const all = labels.has(id) ? [...sets, labels.get(id)!] : sets
+    return `{"id":${id},"name":${jsonText(found.names[i]!)},"labels":${labelsJson(all)}}`
+  })
+  return json(
+    `{"indom":"${indomStr(domain)}","help":${jsonText(help ?? '')},"instances":[${rows.join(',')}]}`,
+  )
+}
+
+/** Would this expression be a metric? The column of the mistake is under the mark in the message. */
+async function check({ request, context }: PageCall): Promise<Reply> {
+  const expression = request.query.get('expr') ?? ''
+  try {
+    const id = await context.addDerived('check.expression', expression, { signal: request.signal })
+    const { type, sem, units, indom } = await context.desc(id, { signal: request.signal })
+    const domain = indom === PM_INDOM_NULL ? null : indomStr(indom)
+    const what = { type: typeName(type), sem: semName(sem), units: unitsName(units), indom: domain }
+    return json(JSON.stringify({ ok: true, ...what }))
+  } catch (error) {
+    const { code, message } = PcpError.from(error)
+    if (code !== 'PM_ERR_BADDERIVE') throw error
+    const lines = message.trimEnd().split('\n')
+    const mark = lines.findIndex((line) => /^ *\^$/.test(line))
+    return json(
+      JSON.stringify({ ok: false, message: lines.at(-1), at: mark < 0 ? 0 : lines[mark]!.indexOf('^') }),
+    )
+  }
+}

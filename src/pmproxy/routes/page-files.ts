@@ -1,0 +1,76 @@
+/** The chart page's files. docs/pmproxy.md */
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { extname, join, sep } from 'node:path'
+import { page, type Reply } from '../http/reply.ts'
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.map': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.wasm': 'application/wasm',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+}
+
+/** What the page may load and do: nothing but what comes from here. WebAssembly reads xz in dropped archives. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "worker-src 'self' blob:",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** Headers of everything the page is made of. */
+const SAFETY: Readonly<Record<string, string>> = {
+  'Content-Security-Policy': POLICY,
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+}
+
+const MOST_BYTES = 16 * 1024 * 1024
+const YEAR = 31_536_000
+
+/** Answers for `/`, `/ui` and what is below; undefined for any other path. Only files below `dir` are ever read. */
+export async function answerPage(path: string, dir: string | undefined): Promise<Reply | undefined> {
+  if (path === '/' || path === '/ui')
+    return { status: 302, type: 'text/html', body: '', headers: { Location: '/ui/' } }
+  if (!path.startsWith('/ui/')) return undefined
+  const name = path.slice('/ui/'.length) || 'index.html'
+  const isFine = name.split('/').every((part) => /^[\w@-][\w.@-]*$/.test(part))
+  const type = TYPES[extname(name)]
+  const body = dir === undefined || !isFine || type === undefined ? undefined : await read(dir, name)
+  if (body === undefined || type === undefined)
+    return path === '/ui/'
+      ? page(404, 'ui', 'the page is not installed here: npm run build makes share/web')
+      : page(404, 'ui', 'no such file')
+  const isHashed = name.startsWith('assets/')
+  const cache = isHashed ? `public, max-age=${YEAR}, immutable` : 'no-cache'
+  return { status: 200, type, body, headers: { ...SAFETY, 'Cache-Control': cache } }
+}
+
+async function read(dir: string, name: string): Promise<Uint8Array | undefined> {
+  try {
+    const base = await realpath(dir)
+    const path = await realpath(join(base, name))
+    if (!path.startsWith(base + sep)) return undefined
+    const stats = await stat(path)
+    return stats.isFile() && stats.size <= MOST_BYTES ? await readFile(path) : undefined
+  } catch {
+    return undefined // not there, or not ours to read: the same to a browser
+  }
+}

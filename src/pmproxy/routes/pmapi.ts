@@ -1,0 +1,71 @@
+/** /pmapi: PCP's REST API for live metrics. docs/pmproxy.md, pmwebapi(3) */
+import { Query } from '../http/query.ts'
+import { failure, missing, page, type Reply } from '../http/reply.ts'
+import { textBody, type WebRequest } from '../http/request.ts'
+import type { Services } from '../services.ts'
+import { derive } from './derive.ts'
+import { fetchValues } from './fetch.ts'
+import { indom } from './indom.ts'
+import { children, context, metric } from './metadata.ts'
+import { metrics } from './openmetrics.ts'
+import { profile } from './profile.ts'
+import { type ApiCall, type ApiRoute, withContext } from './session.ts'
+import { store } from './store.ts'
+
+/** The routes by name. */
+export const API_ROUTES: Readonly<Record<string, ApiRoute>> = {
+  context,
+  metric,
+  fetch: fetchValues,
+  children,
+  indom,
+  profile,
+  store,
+  derive,
+  metrics,
+}
+
+/** `/pmapi/[CONTEXT/][_]ROUTE`, or /metrics, which is a route of its own. */
+const PATH = /^\/pmapi\/(?:([^/]+)\/)?(_?)([a-z]+)\/?$/
+
+/** The route of a path; undefined for none. */
+export function apiRoute(
+  path: string,
+): { route: ApiRoute; contextId: string | undefined; isCompatible: boolean } | undefined {
+  if (path === '/metrics' || path === '/metrics/')
+    return { route: metrics, contextId: undefined, isCompatible: false }
+  const [, contextId, underscore, name = ''] = PATH.exec(path) ?? []
+  if (!Object.hasOwn(API_ROUTES, name)) return undefined
+  return { route: API_ROUTES[name]!, contextId, isCompatible: underscore === '_' }
+}
+
+/** Answers a request below /pmapi, or for /metrics. */
+export async function answerApi(request: WebRequest, services: Services): Promise<Reply> {
+  const found = apiRoute(request.path)
+  if (found === undefined) return page(404, 'unknown', 'no handler for URL')
+  const { route, contextId, isCompatible } = found
+  const query = await parameters(request, route)
+  if (
+    route.needs?.every((name) => query.get(name) === undefined) &&
+    !(route.takesBody && request.method === 'POST')
+  )
+    return missing('webapi')
+  const hasContext = contextId !== undefined || query.get('context') !== undefined
+  try {
+    if (!hasContext) route.check?.(query)
+  } catch (error) {
+    return failure(error)
+  }
+  const call: ApiCall = { request, query, services, contextId, isCompatible }
+  return withContext(call, async (whole) => {
+    route.check?.(query)
+    return route.act(whole)
+  })
+}
+
+/** Clients whose list does not fit into a URL send it as a form. */
+async function parameters(request: WebRequest, route: ApiRoute): Promise<Query> {
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '')
+  if (request.method !== 'POST' || !isForm || route.takesBody) return request.query
+  return new Query(await textBody(request))
+}

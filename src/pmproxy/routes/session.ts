@@ -1,0 +1,112 @@
+/** Contexts of requests: which one a request is about, and who asks. docs/pmproxy.md */
+import { errStr, PcpError } from '../../model/errors.ts'
+import type { WebContext } from '../contexts.ts'
+import { jsonText } from '../describe.ts'
+import type { Login } from '../hosts.ts'
+import { insistOnUser, loginOf } from '../http/login.ts'
+import type { Query } from '../http/query.ts'
+import { failure, json, type Reply } from '../http/reply.ts'
+import type { WebRequest } from '../http/request.ts'
+import type { Services } from '../services.ts'
+
+/** A request below /pmapi, taken apart. */
+export interface ApiCall {
+  readonly request: WebRequest
+  /** Of the URL, or of an urlencoded body. */
+  readonly query: Query
+  readonly services: Services
+  /** The number in the path, where there is one. */
+  readonly contextId: string | undefined
+  /** `/pmapi/_fetch` and the like: answers of an older shape. */
+  readonly isCompatible: boolean
+}
+
+/** A call with its context. */
+export interface ContextCall extends ApiCall {
+  readonly web: WebContext
+  /** What an answer begins with: `"context":12,"client":"x",`. */
+  readonly start: string
+}
+
+/** What a route needs before it has a context, and what it does then. */
+export interface ApiRoute {
+  /** Parameters of which one must be there. */
+  readonly needs?: readonly string[]
+  /** May come by POST, with a body that stands for parameters. */
+  readonly takesBody?: boolean
+  /** Looks at the parameters before there is a context; a PcpError is the answer. */
+  readonly check?: (query: Query) => void
+  readonly act: (call: ContextCall) => Promise<Reply>
+}
+
+/**
+ * Answers a call with the context it names, or with a new one. What goes wrong is answered in JSON, with the context's number once there is one.
+ */
+export async function withContext(call: ApiCall, act: (call: ContextCall) => Promise<Reply>): Promise<Reply> {
+  const { request, query, services, contextId } = call
+  const client = query.get('client')
+  const clientText = client === undefined ? '' : `"client":${jsonText(client)},`
+  const given = contextId ?? query.get('context')
+  let web: WebContext
+  try {
+    const login = loginOf(request.headers.authorization)
+    if (login === null) return json('{"message":"(none)","success":false}', 401)
+    if (login === undefined && services.config.requiresUser)
+      throw new PcpError('PM_ERR_PERMISSION', 'authentication required')
+    web = given === undefined ? await make(call, login) : await reuse(given, login, services)
+  } catch (error) {
+    const number = given !== undefined && call.contextId !== undefined ? Number(given) : Number.NaN
+    const isListed = Number.isSafeInteger(number) && !request.path.endsWith('context')
+    return refusal(error, isListed ? `"context":${number},${clientText}` : clientText)
+  }
+  const start = `"context":${web.id},${clientText}`
+  try {
+    return await act({ ...call, web, start })
+  } catch (error) {
+    return refusal(error, start, web.id)
+  } finally {
+    services.contexts.release(web)
+  }
+}
+
+/** A collector that wants to know who asks is answered by the browser's user. */
+function refusal(error: unknown, start: string, id?: number): Reply {
+  const reply = failure(error, start)
+  const { message } = PcpError.from(error)
+  if (!/wants to know who you are/.test(message)) return reply
+  const realm = id === undefined ? 'pmapi' : `pmapi/${id}`
+  return { ...reply, status: 401, headers: { 'WWW-Authenticate': `Basic realm="${realm}"` } }
+}
+
+async function make({ query, services }: ApiCall, login: Login | undefined): Promise<WebContext> {
+  const timeout = query.get('polltimeout')
+  const seconds = Number(timeout)
+  if (timeout !== undefined && (timeout.trim() === '' || !(seconds >= 0) || !Number.isFinite(seconds)))
+    throw new PcpError('PM_ERR_ARG', 'invalid timeout requested in polltime')
+  const archive = query.get('archive')
+  const host = query.get('hostspec', 'hostname', 'host')
+  if (archive !== undefined) await insistOnUser(services, login)
+  try {
+    return await services.contexts.make({
+      ...(archive === undefined ? {} : { archive }),
+      ...(host === undefined ? {} : { host }),
+      ...(timeout === undefined ? {} : { timeoutMs: seconds * 1000 }),
+      ...(login === undefined ? {} : { login }),
+    })
+  } catch (error) {
+    if (archive !== undefined) throw error
+    throw connectFailure(error)
+  }
+}
+
+/** In PCP's words, which clients look for. What is wrong with a specification says so itself. */
+function connectFailure(error: unknown): PcpError {
+  const known = PcpError.from(error)
+  if (known.code === 'PM_ERR_GENERIC' || known.code === 'PM_ERR_PERMISSION') return known
+  return new PcpError(known.code, `cannot connect to PMCD: ${errStr(known.status)}`, { cause: error })
+}
+
+async function reuse(id: string, login: Login | undefined, { contexts }: Services): Promise<WebContext> {
+  if (!/^\d{1,10}$/.test(id)) throw new PcpError('PM_ERR_NOCONTEXT', `invalid context identifier: ${id}`)
+  return contexts.use(Number(id), login?.user)
+}

@@ -1,0 +1,226 @@
+/**
+ * A pmproxy: listens, and gives each connection to whoever speaks its protocol. docs/pmproxy.md
+ *
+ *     socket ──first byte──► p  PCP's protocol, forwarded
+ *                          ► G H P D T O C  HTTP ──► routes
+ *                          ► 0x14–0x18  TLS ──► first byte of what was decrypted
+ */
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { debug, trace } from '../model/debug.ts'
+import { PcpError } from '../model/errors.ts'
+import { type Endpoint, type Listeners, listen } from '../net/listen.ts'
+import { hasGoodCertificate, type TlsServer } from '../net/tls.ts'
+import type { Variables } from '../sys/config.ts'
+import type { Log } from '../sys/log.ts'
+import { ArchiveRoots } from './archives.ts'
+import type { ProxyConfig } from './config.ts'
+import { WebContexts } from './contexts.ts'
+import { Hosts } from './hosts.ts'
+import { handle } from './http/handler.ts'
+import { page } from './http/reply.ts'
+import { Feeds } from './live/feeds.ts'
+import { LiveSockets } from './live/socket.ts'
+import { NameSearch } from './name-search.ts'
+import { publishOwnMetrics } from './own-metrics.ts'
+import { serveProxyClient } from './pcp-proxy.ts'
+import type { Services } from './services.ts'
+import { newStatistics, type Statistics } from './statistics.ts'
+import { startTimeControl } from './time/server.ts'
+
+/** What a pmproxy is started with. */
+export interface ProxyOptions {
+  readonly config: ProxyConfig
+  /** TCP ports; 0 lets the kernel choose. */
+  readonly ports: readonly number[]
+  /** Addresses; undefined: loopback only. An empty list: all. */
+  readonly addresses?: readonly string[]
+  readonly socketPath?: string
+  /** Environment and pcp.conf variables: how collectors are reached. */
+  readonly variables: Variables
+  readonly log: Log
+  /** PCP_TMP_DIR, where metrics about it are published; default: none are. */
+  readonly tmpDir?: string
+  /** Certificate and key; undefined: no TLS. */
+  readonly tls?: TlsServer
+  /** First port that is tried for programs that follow the page's time; default: there is no time control. */
+  readonly timePort?: number
+  /** Clients need a certificate. */
+  readonly requiresCertificate?: boolean
+}
+
+/** A running pmproxy. */
+export interface RunningProxy {
+  readonly endpoints: readonly Endpoint[]
+  /** TCP port of the first endpoint that has one; 0 when there is none. */
+  readonly port: number
+  /** Port of the time control; undefined when there is none. */
+  readonly timePort: number | undefined
+  readonly statistics: Statistics
+  /** Stops listening, drops clients; idempotent. */
+  close(): Promise<void>
+}
+
+/** Connections at once. */
+const MOST_CONNECTIONS = 4000
+/** How long a connection may say nothing at first, and headers and bodies may take, ms. */
+const FIRST_BYTE_MS = 30_000
+const HEADERS_MS = 20_000
+const REQUEST_MS = 60_000
+/** How long an idle connection stays open for the next request, ms. */
+const KEEP_ALIVE_MS = 65_000
+const MOST_HEADERS = 128
+const HEADER_BYTES = 32 * 1024
+
+const HTTP_FIRST = 'GHPDTOC'
+
+/** Starts one. Throws PcpError when nothing can be listened on. */
+export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
+  const { config, log, variables } = options
+  const statistics = newStatistics()
+  const hosts = new Hosts(variables, config.hosts === undefined ? {} : { allowed: config.hosts })
+  const archives = new ArchiveRoots(config.archiveDirs)
+  const contexts = new WebContexts(hosts, archives, variables)
+  const feeds = new Feeds(contexts, statistics)
+  const time = options.timePort === undefined ? undefined : await startTimeControl(options.timePort)
+  const search = new NameSearch()
+  const services: Services = { config, contexts, archives, feeds, search, statistics, log, time }
+  const live = new LiveSockets(services)
+  const http = httpServer(services, live)
+  const sockets = new Set<Socket>()
+  const door = new Door(options, http, statistics)
+  const listeners = await listen({
+    ports: options.ports,
+    ...(options.addresses === undefined ? { localOnly: true } : { addresses: options.addresses }),
+    ...(options.socketPath === undefined ? {} : { socketPath: options.socketPath }),
+    backlog: config.backlog,
+    onConnection: (socket) => {
+      if (sockets.size >= MOST_CONNECTIONS) return void socket.destroy()
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+      statistics.connections++
+      traceClient(socket)
+      door.enter(socket)
+    },
+  })
+  const { tmpDir } = options
+  const own = { statistics, contexts: () => contexts.count, hosts: () => hosts.count }
+  const unpublish = tmpDir === undefined ? undefined : publishOwnMetrics(tmpDir, own, log)
+  const close = closer(async () => {
+    unpublish?.()
+    await listeners.close()
+    live.close()
+    await time?.close()
+    for (const socket of sockets) socket.destroy()
+    await feeds.close()
+    await contexts.close()
+    await hosts.close()
+  })
+  const { endpoints } = listeners
+  insistOnOne(endpoints, listeners)
+  const port = endpoints.find((each) => each.port !== 0 && each.error === undefined)?.port ?? 0
+  return { endpoints, port, timePort: time?.port, statistics, close }
+}
+
+/** What -D context tells. */
+function traceClient(socket: Socket): void {
+  if (!debug.context) return
+  const who =
+    socket.remoteAddress === undefined ? 'unix socket' : `${socket.remoteAddress} port ${socket.remotePort}`
+  trace('context', `accept new client: ${who}`)
+  socket.once('close', () => trace('context', `connection closed: ${who}`))
+}
+
+function closer(end: () => Promise<void>): () => Promise<void> {
+  let ended: Promise<void> | undefined
+  return () => {
+    ended ??= end()
+    return ended
+  }
+}
+
+function insistOnOne(endpoints: readonly Endpoint[], listeners: Listeners): void {
+  if (endpoints.some(({ error }) => error === undefined)) return
+  void listeners.close()
+  throw endpoints[0]?.error ?? new PcpError('PM_ERR_ARG', 'There is nothing to listen on')
+}
+
+/** Node's server never listens itself: it gets its connections from the door. */
+function httpServer(services: Services, live: LiveSockets): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: HEADER_BYTES,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      connectionsCheckingInterval: 5000,
+    },
+    (request, response) => void handle(request, response, services),
+  )
+  server.maxHeadersCount = MOST_HEADERS
+  server.on(
+    'upgrade',
+    (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+      void live.upgrade(request, socket, head).catch(() => socket.destroy()),
+  )
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+    const status =
+      error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
+    const { body } = page(status, 'http', status === 431 ? 'too many headers' : 'not a request')
+    socket.end(
+      `HTTP/1.1 ${status} ${status === 431 ? 'Request Header Fields Too Large' : 'Bad Request'}\r\nConnection: close\r\nContent-Type: text/html\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
+  })
+  return server
+}
+
+/** Where connections come in. */
+class Door {
+  readonly #options: ProxyOptions
+  readonly #http: Server
+  readonly #statistics: Statistics
+
+  constructor(options: ProxyOptions, http: Server, statistics: Statistics) {
+    this.#options = options
+    this.#http = http
+    this.#statistics = statistics
+  }
+
+  /** Looks at what a connection begins with. */
+  enter(socket: Socket, isSecure = false): void {
+    const timer = setTimeout(() => socket.destroy(), FIRST_BYTE_MS)
+    const failed = (): void => void socket.destroy()
+    socket.on('error', failed)
+    socket.once('close', () => clearTimeout(timer))
+    const look = (): void => {
+      const chunk = socket.read() as Buffer | null
+      if (chunk === null) return
+      clearTimeout(timer)
+      socket.off('readable', look)
+      socket.unshift(chunk)
+      this.#pass(socket, chunk[0]!, isSecure)
+    }
+    socket.on('readable', look)
+  }
+
+  #pass(socket: Socket, first: number, isSecure: boolean): void {
+    const { config, tls, requiresCertificate = false, log } = this.#options
+    const letter = String.fromCharCode(first)
+    if (first >= 0x14 && first <= 0x18 && tls !== undefined && config.hasTls && !isSecure) {
+      const { secured } = tls.secure(socket)
+      void secured.then((stream) => {
+        if ((requiresCertificate || tls.verifiesClients) && !hasGoodCertificate(stream)) stream.destroy()
+        else this.enter(stream, true)
+      })
+    } else if (requiresCertificate && !isSecure) socket.destroy()
+    else if (letter === 'p' && config.hasPcp)
+      serveProxyClient(socket, { hosts: config.hosts, connected: () => this.#statistics.proxied++ })
+    else if (HTTP_FIRST.includes(letter) && config.hasHttp) this.#http.emit('connection', socket)
+    else {
+      log.notice('info', `A connection that begins with byte ${first} was closed`)
+      socket.destroy()
+    }
+  }
+}

@@ -1,0 +1,22 @@
+/** What routes work with: one of each a server. docs/pmproxy.md */
+import type { Log } from '../sys/log.ts'
+import type { ArchiveRoots } from './archives.ts'
+import type { ProxyConfig } from './config.ts'
+import type { WebContexts } from './contexts.ts'
+import type { Feeds } from './live/feeds.ts'
+import type { NameSearch } from './name-search.ts'
+import type { Statistics } from './statistics.ts'
+import type { TimeControlServer } from './time/server.ts'
+
+/** The parts of a server that routes need. */
+export interface Services {
+  readonly config: ProxyConfig
+  readonly contexts: WebContexts
+  readonly archives: ArchiveRoots
+  readonly feeds: Feeds
+  readonly search: NameSearch
+  readonly statistics: Statistics
+  readonly log: Log
+  /** What programs follow; undefined when it is not wanted, or no port is free. */
+  readonly time: TimeControlServer | undefined
+}

@@ -1,0 +1,95 @@
+/** What pages say of the time that programs follow, and what they are told of it. docs/pmproxy.md */
+import { toSeconds } from '../../base/timestamp.ts'
+import { TIME_ARCHIVE, TIME_BACKWARD, TIME_FORWARD, TIME_HOST } from '../../wire/time-control.ts'
+import type { Clock, ClockAction } from './clock.ts'
+import type { TimeControlServer } from './server.ts'
+
+/** What a message about time begins with. */
+export const TIME_MESSAGE = '{"time":'
+
+/** One page and the time control. */
+export class PageTime {
+  readonly #control: TimeControlServer
+  readonly #tell: (message: string) => void
+  #unlisten: (() => void) | undefined
+
+  constructor(control: TimeControlServer, tell: (message: string) => void) {
+    this.#control = control
+    this.#tell = tell
+  }
+
+  /** A message of the page; false for one that makes no sense. */
+  receive(text: string): boolean {
+    let message: unknown
+    try {
+      message = (JSON.parse(text) as { time: unknown }).time
+    } catch {
+      return false
+    }
+    if (typeof message !== 'object' || message === null) return false
+    const fields = message as Readonly<Record<string, unknown>>
+    if (fields['do'] === 'watch') {
+      this.#unlisten ??= this.#control.listen((clock, followers) => this.#tell(this.#text(clock, followers)))
+      return true
+    }
+    const action = actionOf(fields)
+    if (action === undefined) return false
+    this.#control.act(fields['source'] === 'archive' ? TIME_ARCHIVE : TIME_HOST, action)
+    return true
+  }
+
+  /** The page has gone. */
+  leave(): void {
+    this.#unlisten?.()
+  }
+
+  #text({ source, state, position, delta, speed }: Clock, followers: number): string {
+    return JSON.stringify({
+      type: 'time',
+      port: this.#control.port,
+      source: source === TIME_ARCHIVE ? 'archive' : 'host',
+      state: state === TIME_FORWARD ? 'forward' : state === TIME_BACKWARD ? 'backward' : 'stop',
+      position: toSeconds(position),
+      interval: toSeconds(delta),
+      speed,
+      followers,
+    })
+  }
+}
+
+function actionOf(fields: Readonly<Record<string, unknown>>): ClockAction | undefined {
+  const number = (name: string): number | undefined => {
+    const value = fields[name]
+    return typeof value === 'number' && Number.isFinite(value) && Math.abs(value) < 1e11 ? value : undefined
+  }
+  const what = fields['do']
+  switch (what) {
+    case 'play':
+    case 'reverse':
+    case 'stop':
+    case 'drag':
+      return { do: what }
+    case 'step':
+      return { do: what, direction: number('direction') === -1 ? -1 : 1 }
+    case 'seek': {
+      const position = number('position')
+      return position === undefined ? undefined : { do: what, position }
+    }
+    case 'interval': {
+      const seconds = number('seconds')
+      return seconds === undefined || seconds < 0.001 ? undefined : { do: what, seconds }
+    }
+    case 'speed': {
+      const speed = number('speed')
+      return speed === undefined || speed <= 0 ? undefined : { do: what, speed }
+    }
+    case 'zone': {
+      const { name } = fields
+      return typeof name === 'string' && /^[\w/+:,.<>-]{1,100}$/.test(name)
+        ? { do: what, name, label: name }
+        : undefined
+    }
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { configFiles, configOf } from '../../src/pmproxy/config.ts'
+import { parseIni } from '../../src/pmproxy/ini.ts'
+
+test('sections, comments and values in quotes', () => {
+  const problems: number[] = []
+  const ini = parseIni(
+    '# first\n[pmproxy]\npcp.enabled = false   # why\n[http]\nAccess-Control-Allow-Headers: "X-A, X-B"\nnonsense\n',
+    (line) => problems.push(line),
+  )
+  expect([...ini]).toEqual([
+    ['pmproxy.pcp.enabled', 'false'],
+    ['http.Access-Control-Allow-Headers', 'X-A, X-B'],
+  ])
+  expect(problems).toEqual([6])
+})
+
+test('options of a file can be set by the environment; others cannot', () => {
+  const ini = parseIni('[pmproxy]\npcp.enabled = false\n[pmwebapi]\n')
+  const config = configOf(
+    ini,
+    { PCP_PMPROXY_PCP_ENABLED: 'true', PCP_PMWEBAPI_STORE: 'true' },
+    () => undefined,
+  )
+  expect(config).toMatchObject({ hasPcp: true, allowsStore: false })
+})
+
+test('a value that cannot be is told, and the default holds', () => {
+  const problems: string[] = []
+  const ini = parseIni('[pmproxy]\nhttp.enabled = maybe\nmaxpending = many\n')
+  expect(configOf(ini, {}, (problem) => problems.push(problem))).toMatchObject({
+    hasHttp: true,
+    backlog: 128,
+  })
+  expect(problems).toEqual(
+    ['http.enabled is true or false, not maybe', 'pmproxy.maxpending is a whole number, not many'].map(
+      (text) => text.replace(/^http/, 'pmproxy.http'),
+    ),
+  )
+})
+
+test('hosts of the page are those it may ask', () => {
+  const config = configOf(parseIni('[ui]\nhosts = local:, db1\n'), {}, () => undefined)
+  expect(config).toMatchObject({ hosts: ['local:', 'db1'], offeredHosts: ['local:', 'db1'] })
+})
+
+test('an absolute name is the only file', () => {
+  expect(configFiles('/x/y.conf', {}, '/')).toEqual(['/x/y.conf'])
+  expect(configFiles(undefined, { PCP_SYSCONF_DIR: '/etc/pcp', HOME: '/home/u' }, '/w')).toEqual([
+    '/etc/pcp/pmproxy/pmproxy.conf',
+    '/home/u/.pmproxy.conf',
+    '/home/u/.pcp/pmproxy.conf',
+    '/w/pmproxy.conf',
+  ])
+})

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { decodePercent, Query } from '../../../src/pmproxy/http/query.ts'
+
+test('splits at & and the first =, and leaves plus signs alone', () => {
+  const query = new Query('expr=a+b=c&name=%73imple&name=x&empty&=nameless')
+  expect(query.get('expr')).toBe('a+b=c')
+  expect(query.get('name')).toBe('x')
+  expect(query.all('name')).toEqual(['simple', 'x'])
+  expect(query.get('empty')).toBe('')
+  expect(query.get('other', 'name')).toBe('x')
+  expect(query.get('no')).toBeUndefined()
+})
+
+test('a plus sign of a form is a blank', () => {
+  expect(new Query('match=disk+read%2B', true).get('match')).toBe('disk read+')
+})
+
+test('lists leave out what is empty', () => {
+  expect(new Query('names=a,,b,').list('names')).toEqual(['a', 'b'])
+  expect(new Query('').list('names')).toBeUndefined()
+})
+
+test.each([
+  ['%', '%'],
+  ['%4', '%4'],
+  ['%zz', '%zz'],
+  ['%C3%A9', 'é'],
+  ['100%25', '100%'],
+])('%s is read as %s', (text, read) => {
+  expect(decodePercent(text)).toBe(read)
+})
+
+test('bytes that are no text are kept', () => {
+  expect(decodePercent('%ff')).toBe('\udcff')
+})
