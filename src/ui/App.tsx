@@ -1,0 +1,131 @@
+/** The page. */
+import type { ComponentChild } from 'preact'
+import { ChartCard } from './chart/ChartCard.tsx'
+import { connection } from './data/live.ts'
+import { toggle } from './keys.ts'
+import { notice, type Panel, panel, show, shown, shownKey, sources, view } from './page.ts'
+import { Archives } from './panel/Archives.tsx'
+import { ChartEditor } from './panel/ChartEditor.tsx'
+import { Help } from './panel/Help.tsx'
+import { Icon } from './panel/Icon.tsx'
+import { MetricBrowser } from './panel/MetricBrowser.tsx'
+import { TimeBar } from './panel/TimeBar.tsx'
+import { Views } from './panel/Views.tsx'
+import { nextTheme, theme } from './theme.ts'
+
+const PANELS: Readonly<Record<Panel, readonly [title: string, content: () => ComponentChild]>> = {
+  metrics: ['Metrics', () => <MetricBrowser />],
+  archives: ['Sources', () => <Archives />],
+  views: ['Views', () => <Views />],
+  help: ['Help', () => <Help />],
+}
+
+/** Head, time control, charts, and the panel that is open. */
+export function App(): ComponentChild {
+  const open = panel.value
+  return (
+    <>
+      <a class="skip" href="#charts">
+        To the charts
+      </a>
+      <header class="head">
+        <h1>
+          <span class="mark" aria-hidden="true" />
+          <span class="product">pcp</span>
+        </h1>
+        <SourceChoice />
+        <span class="view-name">{view.value.name}</span>
+        <Light />
+        <nav aria-label="Panels">
+          {(Object.keys(PANELS) as Panel[]).map((which) => (
+            <button type="button" key={which} aria-pressed={open === which} onClick={() => toggle(which)}>
+              {PANELS[which][0]}
+            </button>
+          ))}
+          <button
+            type="button"
+            onClick={nextTheme}
+            aria-label={`Colours: ${theme.value}`}
+            title={`Colours: ${theme.value} (t)`}
+          >
+            <Icon name={theme.value} />
+          </button>
+        </nav>
+      </header>
+      <TimeBar />
+      <div class={`body${open === undefined ? '' : ' with-panel'}`}>
+        <main id="charts" class="charts">
+          {view.value.charts.map((chart) => (
+            <ChartCard key={chart.id} chart={chart} />
+          ))}
+          {view.value.charts.length === 0 && (
+            <p class="empty">
+              An empty page.{' '}
+              <button type="button" class="link" onClick={() => (panel.value = 'metrics')}>
+                Choose metrics
+              </button>
+            </p>
+          )}
+        </main>
+        {open !== undefined && (
+          <aside class="panel" aria-label={PANELS[open][0]}>
+            <header class="card-head">
+              <h2>{PANELS[open][0]}</h2>
+              <button type="button" class="key" aria-label="Close" onClick={() => (panel.value = undefined)}>
+                <Icon name="close" />
+              </button>
+            </header>
+            {PANELS[open][1]()}
+          </aside>
+        )}
+      </div>
+      <ChartEditor />
+      <Notice />
+    </>
+  )
+}
+
+function SourceChoice(): ComponentChild {
+  return (
+    <select
+      class="source"
+      aria-label="Source"
+      value={shownKey.value}
+      onChange={({ currentTarget }) => show(currentTarget.value)}
+    >
+      {[...sources.value.values()].map(({ key, title }) => (
+        <option key={key} value={key}>
+          {title}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** Whether live values come; nothing for an archive. */
+function Light(): ComponentChild {
+  if (shown.value?.span !== undefined) return <span class="light">archive</span>
+  const state = connection.value
+  const text = { open: 'live', connecting: 'connecting …', lost: 'connection lost, trying again' }[state]
+  return (
+    <span class={`light ${state}`} role="status">
+      {text}
+    </span>
+  )
+}
+
+function Notice(): ComponentChild {
+  const said = notice.value
+  return (
+    <div class="notices" role="status" aria-live="polite">
+      {said !== undefined && (
+        <p class={`notice${said.isError ? ' bad' : ''}`}>
+          {said.text}
+          <button type="button" class="key" aria-label="Close" onClick={() => (notice.value = undefined)}>
+            <Icon name="close" />
+          </button>
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,171 @@
+/** One chart on the page: its title and menu, what it draws, its legend, and what is wrong. */
+import { type Signal, useSignal } from '@preact/signals'
+import type { ComponentChild } from 'preact'
+import { useEffect, useMemo } from 'preact/hooks'
+import { type ChartData, ChartFeed } from '../data/chart-data.ts'
+import { complain, editing, every, feeds, moveChart, removeChart, shown, sources } from '../page.ts'
+import { Icon } from '../panel/Icon.tsx'
+import { type Frame, time } from '../time/control.ts'
+import { type Chart, fillIn } from '../view/view.ts'
+import { download, fileName, toCsv, toPng, toSvg } from './export.ts'
+import { GridView } from './GridView.tsx'
+import { HeatView } from './HeatView.tsx'
+import { Legend } from './Legend.tsx'
+import { TableView } from './TableView.tsx'
+import { TimeView } from './TimeView.tsx'
+
+/** A chart of the view. */
+export function ChartCard({ chart }: { readonly chart: Chart }): ComponentChild {
+  const recorded = useSignal(0)
+  const hidden = useSignal<ReadonlySet<string>>(new Set())
+  const cursor = useSignal<number | undefined>(undefined)
+  const feed = useMemo(
+    () =>
+      new ChartFeed(
+        feeds,
+        (key) => (key === undefined ? shown.peek() : sources.peek().get(key)),
+        () => recorded.value++,
+      ),
+    [shown.value],
+  )
+  useEffect(() => () => feeds.release(chart.id), [chart.id])
+  const frame = frameOf(chart)
+  recorded.value
+  const data = feed.get(chart, frame, every.value)
+  const title = fillIn(chart.title, { host: shown.value?.host ?? '' })
+  const canvas = useSignal<HTMLCanvasElement | undefined>(undefined)
+  const isList = chart.style === 'table' || chart.style === 'grid'
+  const setHidden = (keys: ReadonlySet<string>): void => {
+    hidden.value = keys
+  }
+  return (
+    <section
+      class={`card${chart.wide ? ' wide' : ''} style-${chart.style}`}
+      aria-label={title}
+      data-chart={chart.id}
+    >
+      <header class="card-head">
+        <h2>{title}</h2>
+        <ChartMenu chart={chart} title={title} data={data} canvas={canvas.value} />
+      </header>
+      {data.problems.length > 0 && (
+        <ul class="problems">
+          {data.problems.map((problem) => (
+            <li key={problem}>{problem}</li>
+          ))}
+        </ul>
+      )}
+      {data.lines.length > 0 && (
+        <Drawing chart={chart} data={data} hidden={hidden.value} cursor={cursor} canvas={canvas} />
+      )}
+      {data.lines.length === 0 && (
+        <p class="empty">{data.isWaiting ? 'Waiting for values …' : 'No values in this time'}</p>
+      )}
+      {chart.legend && !isList && chart.style !== 'heat' && (
+        <Legend data={data} hidden={hidden.value} onHide={setHidden} cursor={cursor.value} />
+      )}
+    </section>
+  )
+}
+
+/** Lists of the newest values have no time that passes. */
+function frameOf({ style }: Chart): Frame {
+  const isList = style === 'table' || style === 'grid'
+  return isList && time.mode.value === 'live' ? PRESENT : time.frame.value
+}
+
+const PRESENT: Frame = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
+
+interface DrawingProps {
+  readonly chart: Chart
+  readonly data: ChartData
+  readonly hidden: ReadonlySet<string>
+  readonly cursor: Signal<number | undefined>
+  readonly canvas: Signal<HTMLCanvasElement | undefined>
+}
+
+/** What a style draws. */
+function Drawing({ chart, data, hidden, cursor, canvas }: DrawingProps): ComponentChild {
+  switch (chart.style) {
+    case 'table':
+      return <TableView chart={chart} data={data} />
+    case 'grid':
+      return <GridView data={data} />
+    case 'heat':
+      return <HeatView chart={chart} data={data} frame={time.frame.value} canvas={canvas} />
+    default:
+      return (
+        <TimeView
+          chart={chart}
+          data={data}
+          frame={time.frame.value}
+          hidden={hidden}
+          cursor={cursor}
+          canvas={canvas}
+        />
+      )
+  }
+}
+
+interface MenuProps {
+  readonly chart: Chart
+  readonly title: string
+  readonly data: ChartData
+  readonly canvas: HTMLCanvasElement | undefined
+}
+
+function ChartMenu({ chart, title, data, canvas }: MenuProps): ComponentChild {
+  const save = (kind: 'csv' | 'svg' | 'png') => (): void => {
+    const name = fileName(title, kind)
+    if (kind === 'csv') download(name, new Blob([toCsv(data)], { type: 'text/csv' }))
+    else if (kind === 'svg') {
+      const text = toSvg(chart, title, data, time.frame.peek(), time.zone.peek())
+      download(name, new Blob([text], { type: 'image/svg+xml' }))
+    } else if (canvas !== undefined)
+      toPng(chart, title, data, canvas).then((blob) => download(name, blob), complain)
+  }
+  const isDrawn = canvas !== undefined && chart.style !== 'table' && chart.style !== 'grid'
+  const isOverTime = isDrawn && chart.style !== 'heat'
+  return (
+    <details class="menu">
+      <summary aria-label={`Menu of ${title}`}>
+        <Icon name="more" />
+      </summary>
+      <div class="menu-items" role="menu">
+        <button type="button" role="menuitem" onClick={closing(() => (editing.value = chart.id))}>
+          Change …
+        </button>
+        <button type="button" role="menuitem" onClick={closing(() => moveChart(chart.id, -1))}>
+          Move back
+        </button>
+        <button type="button" role="menuitem" onClick={closing(() => moveChart(chart.id, 1))}>
+          Move on
+        </button>
+        <button type="button" role="menuitem" onClick={closing(save('csv'))}>
+          Save as CSV
+        </button>
+        {isOverTime && (
+          <button type="button" role="menuitem" onClick={closing(save('svg'))}>
+            Save as SVG
+          </button>
+        )}
+        {isDrawn && (
+          <button type="button" role="menuitem" onClick={closing(save('png'))}>
+            Save as PNG
+          </button>
+        )}
+        <button type="button" role="menuitem" class="danger" onClick={closing(() => removeChart(chart.id))}>
+          Remove
+        </button>
+      </div>
+    </details>
+  )
+}
+
+/** Closes the menu a button is in. */
+function closing(action: () => void): (event: MouseEvent) => void {
+  return ({ currentTarget }) => {
+    ;(currentTarget as HTMLElement).closest('details')?.removeAttribute('open')
+    action()
+  }
+}

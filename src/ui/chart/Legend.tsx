@@ -1,0 +1,50 @@
+/** The lines of a chart by name, with their newest value or the one under the pointer. */
+import type { ComponentChild } from 'preact'
+import type { ChartData } from '../data/chart-data.ts'
+import { showValue } from '../view/measure.ts'
+import { lineColor } from './time-chart.ts'
+
+interface Props {
+  readonly data: ChartData
+  readonly hidden: ReadonlySet<string>
+  readonly onHide: (hidden: ReadonlySet<string>) => void
+  /** Index of the sample under the pointer. */
+  readonly cursor: number | undefined
+}
+
+/** A click hides or shows a line; with a modifier key, or twice, it leaves that line alone. */
+export function Legend({ data, hidden, onHide, cursor }: Props): ComponentChild {
+  const toggle = (key: string): void => {
+    const next = new Set(hidden)
+    if (!next.delete(key)) next.add(key)
+    onHide(next)
+  }
+  const isolate = (key: string): void => {
+    const others = data.lines.map((line) => line.key).filter((other) => other !== key)
+    onHide(others.every((other) => hidden.has(other)) ? new Set() : new Set(others))
+  }
+  return (
+    <ul class="legend">
+      {data.lines.map((line, i) => {
+        const value = cursor === undefined ? line.values.findLast((one) => one != null) : line.values[cursor]
+        return (
+          <li key={line.key}>
+            <button
+              type="button"
+              aria-pressed={!hidden.has(line.key)}
+              title={`${line.plot.expr ?? line.info.name}${line.instance === null ? '' : `[${line.instance}]`}\n${line.info.help}`}
+              onClick={(event) =>
+                event.ctrlKey || event.shiftKey || event.metaKey ? isolate(line.key) : toggle(line.key)
+              }
+              onDblClick={() => isolate(line.key)}
+            >
+              <span class="chip" style={{ background: lineColor(data, i) }} />
+              <span class="name">{line.label}</span>
+              <span class="value">{showValue(data.measure, value)}</span>
+            </button>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}

@@ -1,0 +1,119 @@
+/** Values as a table: a row an instance, a column a metric, sorted by any of them. */
+import { useSignal } from '@preact/signals'
+import type { ComponentChild } from 'preact'
+import type { ChartData, ChartLine } from '../data/chart-data.ts'
+import { measureOf, showValue } from '../view/measure.ts'
+import type { Chart, Plot } from '../view/view.ts'
+
+/** Rows that are put on the page: more would make it slow, and nobody reads them. */
+const MOST_ROWS = 200
+
+interface Row {
+  readonly instance: string
+  readonly values: readonly (number | null)[]
+}
+
+/** Shows the newest value of each line. */
+export function TableView({
+  chart,
+  data,
+}: {
+  readonly chart: Chart
+  readonly data: ChartData
+}): ComponentChild {
+  const order = useSignal<{ readonly column: number; readonly isUp: boolean }>({ column: 0, isUp: false })
+  const filter = useSignal('')
+  const columns = chart.plots
+    .map((plot) => ({ plot, lines: data.lines.filter((line) => line.plot === plot) }))
+    .filter(({ plot, lines }) => lines.length > 0 || plot.optional !== true)
+  const { column, isUp } = order.value
+  const wanted = filter.value.toLowerCase()
+  const all = rowsOf(columns.map(({ lines }) => lines)).filter(({ instance }) =>
+    instance.toLowerCase().includes(wanted),
+  )
+  all.sort((a, b) => (isUp ? 1 : -1) * compare(a, b, column))
+  const sortBy = (which: number) => (): void => {
+    order.value = { column: which, isUp: order.value.column === which ? !order.value.isUp : which < 0 }
+  }
+  const sortOf = (which: number): 'ascending' | 'descending' | 'none' =>
+    which !== column ? 'none' : isUp ? 'ascending' : 'descending'
+  return (
+    <div class="table">
+      <input
+        type="search"
+        placeholder="Filter"
+        aria-label={`Filter of ${chart.title}`}
+        value={filter.value}
+        onInput={({ currentTarget }) => (filter.value = currentTarget.value)}
+      />
+      <div class="table-scroll">
+        <table>
+          <thead>
+            <tr>
+              <th aria-sort={sortOf(-1)}>
+                <button type="button" onClick={sortBy(-1)}>
+                  Instance
+                </button>
+              </th>
+              {columns.map(({ plot }, i) => (
+                <th key={plot.metric} aria-sort={sortOf(i)} class="number">
+                  <button type="button" title={plot.expr ?? plot.metric} onClick={sortBy(i)}>
+                    {headOf(plot)}
+                  </button>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {all.slice(0, MOST_ROWS).map(({ instance, values }) => (
+              <tr key={instance}>
+                <th scope="row">{instance}</th>
+                {columns.map(({ lines }, i) => (
+                  <td key={i} class="number">
+                    {shownIn(lines[0], values[i] ?? null)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {all.length > MOST_ROWS && (
+        <p class="more">{all.length - MOST_ROWS} more rows: filter or sort to see them</p>
+      )}
+    </div>
+  )
+}
+
+function headOf({ legend, metric, expr }: Plot): string {
+  return legend?.replace(/\s*%[iI]\s*/g, '') || expr || metric.split('.').at(-1)!
+}
+
+function shownIn(line: ChartLine | undefined, value: number | null): string {
+  if (line === undefined || value === null) return '–'
+  const measure = measureOf(line.info.units, line.info.sem)
+  return showValue(measure, value * measure.factor)
+}
+
+function rowsOf(columns: readonly (readonly ChartLine[])[]): Row[] {
+  const rows = new Map<string, (number | null)[]>()
+  for (const [i, lines] of columns.entries())
+    for (const { instance, values } of lines) {
+      const key = instance ?? ''
+      let row = rows.get(key)
+      if (row === undefined) {
+        row = columns.map(() => null)
+        rows.set(key, row)
+      }
+      // Of what has ended there are no new values.
+      row[i] = values.at(-1) ?? null
+    }
+  return Array.from(rows, ([instance, values]) => ({ instance, values })).filter(({ values }) =>
+    values.some((value) => value !== null),
+  )
+}
+
+function compare(a: Row, b: Row, column: number): number {
+  if (column < 0) return a.instance < b.instance ? -1 : 1
+  return (a.values[column] ?? -Infinity) - (b.values[column] ?? -Infinity) || 0
+}

@@ -1,0 +1,64 @@
+/** A chart over time, in an element that keeps its size. */
+import type { Signal } from '@preact/signals'
+import type { ComponentChild } from 'preact'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import type { ChartData } from '../data/chart-data.ts'
+import { colorsVersion } from '../theme.ts'
+import { type Frame, time } from '../time/control.ts'
+import { momentText } from '../time/words.ts'
+import { showValue } from '../view/measure.ts'
+import type { Chart } from '../view/view.ts'
+import { TimeChart } from './time-chart.ts'
+
+interface Props {
+  readonly chart: Chart
+  readonly data: ChartData
+  readonly frame: Frame
+  readonly hidden: ReadonlySet<string>
+  /** Gets the index of the sample under the pointer. */
+  readonly cursor: Signal<number | undefined>
+  /** Gets the canvas. */
+  readonly canvas: Signal<HTMLCanvasElement | undefined>
+}
+
+/** Draws `data`. */
+export function TimeView({ chart, data, frame, hidden, cursor, canvas }: Props): ComponentChild {
+  const host = useRef<HTMLDivElement>(null)
+  const drawn = useRef<TimeChart>(undefined)
+  const colors = colorsVersion.value
+  const zone = time.zone.value
+  useEffect(() => {
+    const made = new TimeChart(host.current!, {
+      point: (index) => {
+        cursor.value = index
+      },
+      show: (from, to) => time.show(from, to),
+      zoom: (factor, at) => time.zoom(factor, at),
+    })
+    drawn.current = made
+    const observer = new ResizeObserver(() => redraw.current())
+    observer.observe(host.current!)
+    return () => {
+      observer.disconnect()
+      made.destroy()
+      drawn.current = undefined
+    }
+  }, [])
+  const redraw = useRef(() => {})
+  redraw.current = () => {
+    drawn.current?.draw(data, { chart, frame, hidden, zone })
+    if (canvas.peek() !== drawn.current?.canvas) canvas.value = drawn.current?.canvas
+  }
+  useLayoutEffect(() => drawn.current?.forget(), [colors])
+  useEffect(() => redraw.current())
+  return <div class="plot" ref={host} role="img" aria-label={summary(chart, data, frame, zone)} />
+}
+
+/** What a chart shows, for those who do not see it. */
+function summary({ title }: Chart, data: ChartData, { from, to }: Frame, zone: string): string {
+  const lines = data.lines.slice(0, 8).map(({ label, values }) => {
+    const last = values.findLast((value) => value != null)
+    return `${label} ${showValue(data.measure, last)}`
+  })
+  return `${title}, from ${momentText(from, zone)} to ${momentText(to, zone)}. Latest: ${lines.join(', ') || 'no values'}.`
+}

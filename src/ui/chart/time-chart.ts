@@ -1,0 +1,260 @@
+/** Charts over time, drawn by uPlot: lines, filled and stacked ones, bars. */
+import uPlot from 'uplot'
+import type { ChartData } from '../data/chart-data.ts'
+import { paletteColor, resolveColor, thinned } from '../theme.ts'
+import type { Frame } from '../time/control.ts'
+import { showNumber, stepFor } from '../view/measure.ts'
+import type { Chart } from '../view/view.ts'
+import { drawnColumns, isStacked } from './stack.ts'
+
+/** What a chart tells of what a person does with it. */
+export interface ChartEvents {
+  /** The pointer is over this sample; nothing when it has left. */
+  readonly point: (index: number | undefined) => void
+  /** A span was selected, or dragged to. */
+  readonly show: (from: number, to: number) => void
+  /** The wheel was turned: `factor` times as much, around `at` (0 to 1). */
+  readonly zoom: (factor: number, at: number) => void
+}
+
+/** What is drawn, beside the values. */
+export interface ChartLook {
+  readonly chart: Chart
+  readonly frame: Frame
+  /** Keys of lines that are not drawn. */
+  readonly hidden: ReadonlySet<string>
+  /** Name of the zone, '' for the reader's own. */
+  readonly zone: string
+}
+
+const SYNC_KEY = 'page'
+const WHEEL_STEP = 1.25
+/** How much of its colour fills an area of a stack. */
+const STACK_FILL = 0.6
+
+/** The colour of a line. */
+export function lineColor(data: ChartData, i: number): string {
+  return data.lines[i]!.plot.color !== undefined && !sharesPlot(data, i)
+    ? data.lines[i]!.plot.color!
+    : paletteColor(i)
+}
+
+/** Several instances of one plot would all have its colour. */
+function sharesPlot(data: ChartData, i: number): boolean {
+  const { plot } = data.lines[i]!
+  return data.lines.some((line, other) => other !== i && line.plot === plot)
+}
+
+/** A chart in an element of the page. */
+export class TimeChart {
+  readonly #host: HTMLElement
+  readonly #events: ChartEvents
+  #plot: uPlot | undefined
+  /** What the present plot was made for: anything else needs another. */
+  #made = ''
+  #look: ChartLook | undefined
+  #isStacked = false
+
+  constructor(host: HTMLElement, events: ChartEvents) {
+    this.#host = host
+    this.#events = events
+    host.addEventListener('wheel', this.#wheel, { passive: false })
+  }
+
+  /** The canvas, for pictures. */
+  get canvas(): HTMLCanvasElement | undefined {
+    return this.#plot?.ctx.canvas
+  }
+
+  /** Draws. */
+  draw(data: ChartData, look: ChartLook): void {
+    this.#look = look
+    const { style } = look.chart
+    this.#isStacked = isStacked(style)
+    const shown = data.lines.map((line, i) => ({ line, i })).filter(({ line }) => !look.hidden.has(line.key))
+    const made = JSON.stringify([
+      style,
+      look.zone,
+      data.limits,
+      data.measure,
+      shown.map(({ line, i }) => [line.key, lineColor(data, i)]),
+    ])
+    const columns = drawnColumns(
+      shown.map(({ line }) => line.values),
+      style,
+    )
+    const values = [data.times, ...columns] as unknown as uPlot.AlignedData
+    const width = Math.max(80, this.#host.clientWidth)
+    const height = Math.max(80, this.#host.clientHeight)
+    if (this.#plot === undefined || made !== this.#made) {
+      this.#plot?.destroy()
+      this.#made = made
+      const colors = shown.map(({ i }) => lineColor(data, i))
+      this.#plot = new uPlot({ ...this.#options(data, look, colors), width, height }, values, this.#host)
+    } else {
+      if (this.#plot.width !== width || this.#plot.height !== height) this.#plot.setSize({ width, height })
+      this.#plot.setData(values, false)
+    }
+    this.#plot.batch(() => {
+      this.#plot!.setScale('x', { min: look.frame.from, max: look.frame.to })
+    })
+  }
+
+  /** Takes the chart off the page. */
+  destroy(): void {
+    this.#host.removeEventListener('wheel', this.#wheel)
+    this.#plot?.destroy()
+    this.#plot = undefined
+  }
+
+  /** Draws anew with other colours. */
+  forget(): void {
+    this.#made = ''
+  }
+
+  readonly #wheel = (event: WheelEvent): void => {
+    if (!event.ctrlKey && !event.shiftKey) return // the page scrolls
+    event.preventDefault()
+    const box = this.#plot?.over.getBoundingClientRect()
+    if (box === undefined) return
+    const delta = event.deltaY || event.deltaX
+    this.#events.zoom(delta > 0 ? WHEEL_STEP : 1 / WHEEL_STEP, (event.clientX - box.left) / box.width)
+  }
+
+  #options(
+    data: ChartData,
+    look: ChartLook,
+    colors: readonly string[],
+  ): Omit<uPlot.Options, 'width' | 'height'> {
+    const { style } = look.chart
+    const { limits } = data
+    const isShare = style === 'utilization'
+    const range = (_: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax =>
+      limits !== undefined
+        ? [limits[0], limits[1]]
+        : isShare
+          ? [0, 1]
+          : naturalRange(low, high, this.#isStacked || style === 'area')
+    const measure = isShare ? { ...data.measure, kind: 'share' as const } : data.measure
+    return {
+      legend: { show: false },
+      padding: [8, 8, 0, 0],
+      cursor: {
+        sync: { key: SYNC_KEY },
+        drag: { x: true, y: false, setScale: false },
+        points: { show: !this.#isStacked },
+      },
+      scales: {
+        x: { time: true, range: () => [this.#look!.frame.from, this.#look!.frame.to] },
+        y: { range },
+      },
+      tzDate: (stamp) =>
+        look.zone === '' ? new Date(stamp * 1000) : uPlot.tzDate(new Date(stamp * 1000), look.zone),
+      axes: [axisX(), axisY(measure)],
+      series: [{}, ...colors.map((color, i) => this.#series(style, color, i === 0))],
+      bands: this.#isStacked && style !== 'bar' ? bandsOf(colors) : [],
+      hooks: {
+        setCursor: [(plot) => this.#events.point(plot.cursor.idx ?? undefined)],
+        setSelect: [(plot) => this.#selected(plot)],
+      },
+    }
+  }
+
+  #series(style: Chart['style'], color: string, isLowest: boolean): uPlot.Series {
+    const stroke = resolveColor(color)
+    const common: uPlot.Series = { stroke, width: 1.5, points: { show: false }, spanGaps: false }
+    switch (style) {
+      case 'area':
+        return { ...common, fill: thinned(color, 0.2) }
+      case 'stacking':
+      case 'utilization':
+        return {
+          ...common,
+          width: color === 'transparent' ? 0 : 1,
+          ...(isLowest ? { fill: thinned(color, STACK_FILL) } : {}),
+        }
+      case 'bar':
+        return { ...common, width: 0, fill: stroke, paths: uPlot.paths.bars!({ size: [0.8, 60] }) }
+      default:
+        return common
+    }
+  }
+
+  #selected(plot: uPlot): void {
+    const { left, width } = plot.select
+    if (width < 4) return
+    this.#events.show(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'))
+    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+  }
+}
+
+/** Between each line and the one below it; the lowest is filled down to nothing by itself. */
+function bandsOf(colors: readonly string[]): uPlot.Band[] {
+  return colors.slice(1).map((color, i) => ({
+    series: [i + 2, i + 1] as uPlot.Band.Bounds,
+    fill: thinned(color, STACK_FILL),
+  }))
+}
+
+/** From nothing up, with a little room above; around the values where they are far from nothing and may go below. */
+function naturalRange(low: number | null, high: number | null, isFromZero: boolean): uPlot.Range.MinMax {
+  const top = high ?? 1
+  const bottom = isFromZero || (low ?? 0) >= 0 ? 0 : low!
+  if (top <= bottom) return [bottom, bottom + 1]
+  return [bottom, top + 0.05 * (top - bottom)]
+}
+
+/** Steps of an axis that counts bytes, so that its marks are round numbers of KiB, MiB ... */
+const POWERS_OF_TWO: number[] = Array.from({ length: 61 }, (_, i) => 2 ** i)
+
+/** For each distance of marks: how a mark is written, and what stands below when the year, month, day, hour ... begins. */
+const CLOCK: (number | string | null)[][] = [
+  [86_400 * 365, '{YYYY}', null, null, null, null, null, null, 1],
+  [86_400 * 28, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [86_400, '{D} {MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [60, '{HH}:{mm}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
+  [1, '{HH}:{mm}:{ss}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
+  [
+    0.001,
+    ':{ss}.{fff}',
+    '\n{D} {MMM} {HH}:{mm}',
+    null,
+    '\n{D} {MMM} {HH}:{mm}',
+    null,
+    '\n{HH}:{mm}',
+    null,
+    1,
+  ],
+]
+
+const FONT = '12px system-ui, sans-serif'
+
+function axisX(): uPlot.Axis {
+  return {
+    stroke: resolveColor('var(--faint)'),
+    grid: { stroke: resolveColor('var(--grid)'), width: 1 },
+    ticks: { show: false },
+    font: FONT,
+    space: 70,
+    size: 34,
+    values: CLOCK,
+  }
+}
+
+function axisY(measure: ChartData['measure']): uPlot.Axis {
+  return {
+    stroke: resolveColor('var(--faint)'),
+    grid: { stroke: resolveColor('var(--grid)'), width: 1 },
+    ticks: { show: false },
+    font: FONT,
+    size: 72,
+    space: 34,
+    ...(measure.kind === 'bytes' ? { incrs: POWERS_OF_TWO } : {}),
+    values: (_, splits) => {
+      const largest = Math.max(...splits.map(Math.abs))
+      const { divisor, unit } = stepFor(measure, largest)
+      const space = unit === '' || unit.startsWith(' ') ? '' : ' '
+      return splits.map((value) => `${showNumber(value / divisor)}${space}${unit}`)
+    },
+  }
+}

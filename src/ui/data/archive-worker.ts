@@ -1,0 +1,70 @@
+/** The program of the worker that reads dropped archives: a request, a response. */
+import { PcpError } from '../../model/errors.ts'
+import type { RangeQuery } from './answers.ts'
+import { decompressed } from './decompress.ts'
+import { LocalArchive } from './local-archive.ts'
+
+/** What the page asks. */
+export type Request =
+  | {
+      readonly do: 'open'
+      readonly base: string
+      readonly files: readonly (readonly [string, ArrayBuffer])[]
+    }
+  | { readonly do: 'names'; readonly match: string; readonly offset: number; readonly limit: number }
+  | { readonly do: 'children'; readonly prefix: string }
+  | { readonly do: 'metric' | 'instances'; readonly name: string }
+  | { readonly do: 'check'; readonly expr: string }
+  | { readonly do: 'range'; readonly query: RangeQuery }
+
+/** What `open` answers. */
+export interface Opened {
+  readonly host: string
+  readonly start: number
+  readonly end: number
+}
+
+/** What comes back. */
+export type Response =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly code: string; readonly message: string }
+
+let archive: LocalArchive | undefined
+
+async function answer(request: Request): Promise<unknown> {
+  if (request.do === 'open') {
+    const files = await Promise.all(
+      request.files.map(([name, bytes]) => decompressed(name, new Uint8Array(bytes))),
+    )
+    archive = new LocalArchive(request.base, new Map(files))
+    return { host: archive.host, ...archive.span } satisfies Opened
+  }
+  if (archive === undefined) throw new PcpError('PM_ERR_NOCONTEXT', 'No archive was opened')
+  switch (request.do) {
+    case 'names':
+      return archive.names(request.match, request.offset, request.limit)
+    case 'children':
+      return archive.children(request.prefix)
+    case 'metric':
+      return archive.metric(request.name)
+    case 'instances':
+      return archive.instances(request.name)
+    case 'check':
+      return archive.check(request.expr)
+    case 'range':
+      return archive.range(request.query)
+  }
+}
+
+addEventListener(
+  'message',
+  ({ data: { id, request } }: MessageEvent<{ readonly id: number; readonly request: Request }>) => {
+    answer(request).then(
+      (value) => postMessage({ id, value } satisfies Response),
+      (error: unknown) => {
+        const { code, message } = PcpError.from(error)
+        postMessage({ id, code, message } satisfies Response)
+      },
+    )
+  },
+)

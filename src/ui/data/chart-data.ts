@@ -1,0 +1,202 @@
+/** What one chart draws: live and recorded values of its plots between two moments, on one axis of time. */
+import type { Frame } from '../time/control.ts'
+import { asShare, isSameMeasure, type Measure, measureOf } from '../view/measure.ts'
+import { type Chart, isChosen, legendOf, type Plot } from '../view/view.ts'
+import { isFailure, type MetricInfo } from './answers.ts'
+import type { Feeds } from './feeds.ts'
+import { deriveOf } from './feeds.ts'
+import { History } from './history.ts'
+import { align, cut, joined, type Line } from './line.ts'
+import type { LiveStore } from './live-store.ts'
+import type { Source } from './source.ts'
+
+/** A line of a chart. */
+export interface ChartLine {
+  /** The same from one moment to the next. */
+  readonly key: string
+  readonly label: string
+  readonly plot: Plot
+  readonly info: MetricInfo
+  /** Null for a metric without instances. */
+  readonly instance: string | null
+  /** In base units of the chart's measure; `undefined` where another line has a sample and this one none. */
+  readonly values: readonly (number | null | undefined)[]
+}
+
+/** What a chart draws. */
+export interface ChartData {
+  readonly times: readonly number[]
+  readonly lines: readonly ChartLine[]
+  readonly measure: Measure
+  /** Fixed limits of the axis, in base units. */
+  readonly limits: readonly [low: number, high: number] | undefined
+  /** What is missing, and why; a sentence each. */
+  readonly problems: readonly string[]
+  /** Values are on their way. */
+  readonly isWaiting: boolean
+}
+
+/** Lines that a chart draws at most: more cannot be told apart, and a person can choose. */
+const MOST_LINES = 64
+/** A table may be longer. */
+const MOST_ROWS = 20_000
+
+/** Puts together what one chart draws, and keeps what it has asked for. */
+export class ChartFeed {
+  readonly #feeds: Feeds
+  readonly #sources: (key: string | undefined) => Source | undefined
+  readonly #onChange: () => void
+  readonly #histories = new Map<string, History>()
+
+  /** `sources` finds a source by its key, the page's own without one. `onChange` hears when recorded values have come. */
+  constructor(feeds: Feeds, sources: (key: string | undefined) => Source | undefined, onChange: () => void) {
+    this.#feeds = feeds
+    this.#sources = sources
+    this.#onChange = onChange
+  }
+
+  /** What there is to draw now; asks for what is missing. */
+  get(chart: Chart, frame: Frame, every: number): ChartData {
+    const state: Assembly = {
+      lines: [],
+      problems: new Set(),
+      stores: new Set(),
+      isWaiting: false,
+      measure: undefined,
+    }
+    const bySource = Map.groupBy(chart.plots, ({ source }) => source)
+    for (const [key, plots] of bySource) {
+      const source = this.#sources(key)
+      if (source === undefined) state.problems.add(`${key} is not open here`)
+      else this.#addSource(state, source, plots, { chart, frame, every })
+    }
+    this.#feeds.release(chart.id, state.stores)
+    const most = chart.style === 'table' ? MOST_ROWS : MOST_LINES
+    if (state.lines.length > most) {
+      state.problems.add(`${state.lines.length - most} more lines are not shown: choose instances`)
+      state.lines.length = most
+    }
+    const { times, values } = align(state.lines.map(({ line }) => line))
+    const measure = state.measure ?? { kind: 'number', factor: 1, suffix: '' }
+    const lines = state.lines.map(({ line, factor, ...rest }, i) => ({
+      ...rest,
+      instance: line.instance,
+      values: factor === 1 ? values[i]! : values[i]!.map((value) => (value == null ? value : value * factor)),
+    }))
+    const limits =
+      chart.scale === undefined
+        ? undefined
+        : ([chart.scale[0] * measure.factor, chart.scale[1] * measure.factor] as const)
+    return { times, lines, measure, limits, problems: [...state.problems], isWaiting: state.isWaiting }
+  }
+
+  #addSource(state: Assembly, source: Source, plots: readonly Plot[], { chart, frame, every }: Wanted): void {
+    let live: LiveStore | undefined
+    if (source.span === undefined) {
+      const { store, version } = this.#feeds.need(
+        chart,
+        source.key.slice('host:'.length),
+        chart.every ?? every,
+        plots,
+      )
+      version.value // whoever draws this draws again when there are new values
+      live = store
+      state.stores.add(store)
+      if (live.problem !== undefined) state.problems.add(live.problem)
+      // A rate needs two samples.
+      else if (!live.isRunning) state.isWaiting = true
+    }
+    const history = this.#historyOf(source, plots)
+    const isShort = chart.style === 'table' || chart.style === 'grid'
+    const liveStart = live?.span?.start ?? Infinity
+    const to = Math.min(frame.to, liveStart)
+    const from = isShort && live !== undefined ? to : frame.from
+    for (const plot of plots) {
+      const recorded = history?.get(plot.metric, from, to, frame.to - frame.from)
+      const outcome = live?.outcome(plot.metric) ?? recorded?.outcome
+      if (outcome === undefined) state.isWaiting = true
+      else if (isFailure(outcome)) {
+        if (plot.optional !== true) state.problems.add(`${plot.expr ?? plot.metric}: ${outcome.message}`)
+      } else addPlot(state, source, plot, outcome, linesOf(plot, live, recorded?.lines, frame), chart)
+    }
+    if (history?.problem !== undefined && live === undefined) state.problems.add(history.problem)
+    if (history?.isAsking === true && state.lines.length === 0) state.isWaiting = true
+  }
+
+  #historyOf(source: Source, plots: readonly Plot[]): History | undefined {
+    if (source.range === undefined) return undefined
+    const names = [...new Set(plots.map(({ metric }) => metric))]
+    const key = `${source.key} ${names.join()}`
+    let history = this.#histories.get(key)
+    if (history === undefined) {
+      this.#histories.clear() // the chart has changed
+      history = new History(source, names, deriveOf(plots), this.#onChange)
+      this.#histories.set(key, history)
+    }
+    return history
+  }
+}
+
+interface Wanted {
+  readonly chart: Chart
+  readonly frame: Frame
+  readonly every: number
+}
+
+interface Assembly {
+  readonly lines: (Omit<ChartLine, 'values' | 'instance'> & {
+    readonly line: Line
+    readonly factor: number
+  })[]
+  readonly problems: Set<string>
+  readonly stores: Set<LiveStore>
+  isWaiting: boolean
+  measure: Measure | undefined
+}
+
+function linesOf(
+  plot: Plot,
+  live: LiveStore | undefined,
+  recorded: readonly Line[] | undefined,
+  { from, to }: Frame,
+): Line[] {
+  const now = live?.lines(plot.metric) ?? []
+  const earlier = new Map((recorded ?? []).map((line) => [line.instance, line]))
+  const all = now.map((line) => joined(earlier.get(line.instance), line)!)
+  const seen = new Set(now.map(({ instance }) => instance))
+  for (const line of recorded ?? []) if (!seen.has(line.instance)) all.push(line)
+  return all
+    .filter(({ instance }) => instance === null || isChosen(plot.instances, instance))
+    .map((line) => cut(line, from, to))
+    .filter(({ values }) => values.length > 0)
+}
+
+function addPlot(
+  state: Assembly,
+  source: Source,
+  plot: Plot,
+  info: MetricInfo,
+  lines: readonly Line[],
+  { style, unit }: Chart,
+): void {
+  const measure = asShare(measureOf(info.units, info.sem), unit)
+  state.measure ??= measure
+  // The columns of a table stand on their own.
+  if (style !== 'table' && !isSameMeasure(state.measure, measure)) {
+    state.problems.add(`${plot.expr ?? plot.metric} has units other than the rest of the chart`)
+    return
+  }
+  if (info.type === 'string' || info.type === 'aggregate' || info.type.endsWith('event')) {
+    state.problems.add(`${plot.metric} has no numbers`)
+    return
+  }
+  for (const line of lines)
+    state.lines.push({
+      key: `${plot.source ?? ''} ${plot.metric} ${line.instance ?? ''}`,
+      label: legendOf(plot, source.host, line.instance ?? undefined),
+      plot,
+      info,
+      line,
+      factor: style === 'table' ? 1 : measure.factor,
+    })
+}

@@ -1,0 +1,97 @@
+/** Archives from the reader's own disk: opened in a worker of the browser, never sent anywhere. */
+import { addSource, complain, say, show } from '../page.ts'
+import { type CheckAnswer, RequestError } from './answers.ts'
+import type { Opened, Request, Response } from './archive-worker.ts'
+import type { Source } from './source.ts'
+
+/** Names of files that belong to archives, compressed or not. */
+const ARCHIVE_FILE = /\.(meta|index|\d+)(\.(xz|lzma|gz|bz2|zst|Z))?$/
+
+/** Opens what was dropped: all archives that are complete. Throws when there is none. */
+export async function openFiles(files: readonly File[]): Promise<void> {
+  const parts = files.filter(({ name }) => ARCHIVE_FILE.test(name))
+  const bases = [...new Set(parts.map(({ name }) => name.replace(ARCHIVE_FILE, '')))]
+  if (bases.length === 0)
+    throw new RequestError(
+      'These are no files of an archive: drop NAME.meta, NAME.index and NAME.0, NAME.1 …',
+    )
+  for (const base of bases) {
+    const own = parts.filter(({ name }) => name.replace(ARCHIVE_FILE, '') === base)
+    if (!own.some(({ name }) => name.startsWith(`${base}.meta`)))
+      throw new RequestError(`${base}.meta is missing: drop all files of the archive together`)
+    const source = await openInWorker(base, own)
+    addSource(source)
+    show(source.key)
+    say(`${base} was opened in this browser`)
+  }
+}
+
+/** Takes what is dropped anywhere on the page. */
+export function listenForDrops(): void {
+  addEventListener('dragover', (event) => {
+    event.preventDefault()
+    document.body.classList.add('dropping')
+  })
+  addEventListener('dragleave', (event) => {
+    if (event.relatedTarget === null) document.body.classList.remove('dropping')
+  })
+  addEventListener('drop', (event) => {
+    event.preventDefault()
+    document.body.classList.remove('dropping')
+    const files = [...(event.dataTransfer?.files ?? [])]
+    if (files.length > 0) openFiles(files).catch(complain)
+  })
+}
+
+/** Where the build has put the worker's program. */
+function workerUrl(): string {
+  return document.querySelector<HTMLMetaElement>('meta[name="archive-worker"]')!.content
+}
+
+type Ask = <R extends Request>(request: R) => Promise<never>
+
+async function openInWorker(base: string, files: readonly File[]): Promise<Source> {
+  const worker = new Worker(workerUrl(), { type: 'module' })
+  const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
+  let asked = 0
+  worker.onmessage = ({ data }: MessageEvent<Response>) => {
+    const { resolve, reject } = waiting.get(data.id)!
+    waiting.delete(data.id)
+    if ('message' in data) reject(new RequestError(data.message, data.code))
+    else resolve(data.value as never)
+  }
+  worker.onerror = ({ message }) => {
+    for (const { reject } of waiting.values())
+      reject(new RequestError(`The archive could not be read: ${message}`))
+    waiting.clear()
+  }
+  const ask: Ask = (request) =>
+    new Promise((resolve, reject) => {
+      const id = ++asked
+      waiting.set(id, { resolve, reject })
+      worker.postMessage({ id, request })
+    })
+  const contents = await Promise.all(
+    files.map(async (file) => [file.name, await file.arrayBuffer()] as const),
+  )
+  let opened: Opened
+  try {
+    opened = await ask({ do: 'open', base, files: contents })
+  } catch (error) {
+    worker.terminate()
+    throw error
+  }
+  return {
+    key: `file:${base}`,
+    title: `${opened.host} · ${base}`,
+    host: opened.host,
+    span: { start: opened.start, end: opened.end },
+    names: (match, offset, limit) => ask({ do: 'names', match, offset, limit }),
+    children: (prefix) => ask({ do: 'children', prefix }),
+    metric: (name) => ask({ do: 'metric', name }),
+    instances: (name) => ask({ do: 'instances', name }),
+    check: (expr): Promise<CheckAnswer> => ask({ do: 'check', expr }),
+    range: (query) => ask({ do: 'range', query }),
+    close: () => worker.terminate(),
+  }
+}

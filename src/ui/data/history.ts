@@ -1,0 +1,116 @@
+/** What was recorded: spans of values that were asked for, kept as long as they serve. */
+
+import { RATE } from '../view/measure.ts'
+import { isFailure, type MetricOutcome, type RangeAnswer } from './answers.ts'
+import type { Line } from './line.ts'
+import type { Source } from './source.ts'
+
+/** Recorded values of one metric. */
+export interface Recorded {
+  readonly outcome: MetricOutcome
+  readonly lines: readonly Line[]
+}
+
+interface Span {
+  readonly from: number
+  readonly to: number
+  readonly points: number
+  readonly byName: ReadonlyMap<string, Recorded>
+}
+
+/** How far into the past and future of what is shown is asked for, in widths. */
+const MARGIN = 1
+/** Points for each width. */
+const POINTS = 600
+/** After a failure the server is left alone so long. */
+const PAUSE_MS = 10_000
+
+/** The recorded values that one chart draws. */
+export class History {
+  readonly #source: Source
+  readonly #names: readonly string[]
+  readonly #derive: Readonly<Record<string, string>>
+  readonly #onChange: () => void
+  #span: Span | undefined
+  #isAsking = false
+  #failedAt = -Infinity
+  #problem: string | undefined
+
+  constructor(
+    source: Source,
+    names: readonly string[],
+    derive: Readonly<Record<string, string>>,
+    onChange: () => void,
+  ) {
+    this.#source = source
+    this.#names = names
+    this.#derive = derive
+    this.#onChange = onChange
+  }
+
+  /** Why nothing came the last time it was asked for. */
+  get problem(): string | undefined {
+    return this.#problem
+  }
+
+  /** Is an answer on its way? */
+  get isAsking(): boolean {
+    return this.#isAsking
+  }
+
+  /** What is there at the moment; asks for what is missing between `from` and `to` of what is shown. */
+  get(metric: string, from: number, to: number, width: number): Recorded | undefined {
+    if (to > from && !this.#covers(from, to, width)) void this.#ask(from, to, width)
+    return this.#span?.byName.get(metric)
+  }
+
+  #covers(from: number, to: number, width: number): boolean {
+    const span = this.#span
+    if (span === undefined) return false
+    const slack = Math.max(2, width / 50)
+    const known = this.#source.span
+    const start = known === undefined ? from : Math.max(from, known.start)
+    const end = known === undefined ? to : Math.min(to, known.end)
+    const secondsEach = (span.to - span.from) / span.points
+    return start >= span.from - slack && end <= span.to + slack && secondsEach <= (4 * width) / POINTS
+  }
+
+  async #ask(from: number, to: number, width: number): Promise<void> {
+    const { range, span } = this.#source
+    if (range === undefined || this.#isAsking || performance.now() - this.#failedAt < PAUSE_MS) return
+    this.#isAsking = true
+    try {
+      const start = Math.max(from - MARGIN * width, span?.start ?? -Infinity)
+      // The future of a host is live.
+      const finish = span === undefined ? to : Math.min(to + MARGIN * width, span.end)
+      const points = Math.max(2, Math.min(10_000, Math.round((POINTS * (finish - start)) / width)))
+      const query = { names: this.#names, derive: this.#derive, start, finish, points }
+      const answer = await range(query)
+      this.#span = { from: start, to: finish, points, byName: recordedOf(answer) }
+      this.#problem = undefined
+    } catch (error) {
+      this.#failedAt = performance.now()
+      this.#problem = error instanceof Error ? error.message : String(error)
+    }
+    this.#isAsking = false
+    this.#onChange()
+  }
+}
+
+function recordedOf({ metrics, times }: RangeAnswer): Map<string, Recorded> {
+  return new Map(
+    metrics.map((metric) => [
+      metric.name,
+      {
+        outcome: isFailure(metric) || !metric.rate ? metric : { ...metric, sem: RATE },
+        lines: isFailure(metric)
+          ? []
+          : metric.columns.map((column) => ({
+              instance: metric.indom === null ? null : column.name,
+              times: times[column.times]!,
+              values: column.values,
+            })),
+      },
+    ]),
+  )
+}

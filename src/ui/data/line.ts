@@ -1,0 +1,114 @@
+/** Lines of numbers over time, and how they come to share their moments. */
+
+/** Values of one instance of a metric, counters as change a second. */
+export interface Line {
+  /** Null for a metric without instances. */
+  readonly instance: string | null
+  /** Seconds since the epoch, ascending. */
+  readonly times: readonly number[]
+  /** Null where there is no value. */
+  readonly values: readonly (number | null)[]
+}
+
+/** Change a second of a counter, times `factor`: null at its start, beside a gap, and where it went back. */
+export function ratesOf(
+  times: readonly number[],
+  values: readonly (number | null)[],
+  factor = 1,
+): (number | null)[] {
+  return values.map((value, i) => {
+    const before = i === 0 ? null : values[i - 1]!
+    if (value === null || before === null || value < before) return null
+    const seconds = times[i]! - times[i - 1]!
+    return seconds > 0 ? ((value - before) / seconds) * factor : null
+  })
+}
+
+/** The part of a line from `from` to `to`, and one sample more at either side, so that it reaches the edges. */
+export function cut({ instance, times, values }: Line, from: number, to: number): Line {
+  const first = Math.max(0, firstAtOrAfter(times, from) - 1)
+  const end = Math.min(times.length, firstAtOrAfter(times, to) + 1)
+  if (first === 0 && end === times.length) return { instance, times, values }
+  return { instance, times: times.slice(first, end), values: values.slice(first, end) }
+}
+
+/** Index of the first time at or after `time`; the length when there is none. */
+export function firstAtOrAfter(times: readonly number[], time: number): number {
+  let low = 0
+  let high = times.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (times[middle]! < time) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Recorded values, and after them live ones. */
+export function joined(earlier: Line | undefined, later: Line | undefined): Line | undefined {
+  if (earlier === undefined || later === undefined) return earlier ?? later
+  const start = later.times[0]
+  const end = start === undefined ? earlier.times.length : firstAtOrAfter(earlier.times, start)
+  // A live rate has no value at its start, which is no gap when there are earlier ones.
+  const first = end > 0 && later.values[0] === null ? 1 : 0
+  return {
+    instance: later.instance,
+    times: [...earlier.times.slice(0, end), ...later.times.slice(first)],
+    values: [...earlier.values.slice(0, end), ...later.values.slice(first)],
+  }
+}
+
+/** Lines on one axis: `undefined` where a line has no sample at a moment of another, which is no gap. */
+export interface Aligned {
+  readonly times: readonly number[]
+  readonly values: readonly (readonly (number | null | undefined)[])[]
+}
+
+/** Puts lines on one axis of time. Lines that share their list of times cost nothing. */
+export function align(lines: readonly Line[]): Aligned {
+  const lists = [...new Set(lines.map(({ times }) => times))]
+  const first = lists[0]
+  if (first === undefined) return { times: [], values: [] }
+  if (lists.length === 1) return { times: first, values: lines.map(({ values }) => values) }
+  const times = mergedTimes(lists)
+  const places = new Map(lists.map((list) => [list, placesIn(times, list)]))
+  return {
+    times,
+    values: lines.map((line) => {
+      const column = new Array<number | null | undefined>(times.length).fill(undefined)
+      for (const [i, place] of places.get(line.times)!.entries()) column[place] = line.values[i]!
+      return column
+    }),
+  }
+}
+
+function mergedTimes(lists: readonly (readonly number[])[]): number[] {
+  const all = new Float64Array(lists.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const list of lists) {
+    all.set(list, at)
+    at += list.length
+  }
+  all.sort()
+  const times: number[] = []
+  for (const time of all) if (time !== times.at(-1)) times.push(time)
+  return times
+}
+
+/** Where each moment of a list stands among all of them. */
+function placesIn(times: readonly number[], list: readonly number[]): number[] {
+  let at = 0
+  return list.map((time) => {
+    while (times[at] !== time) at++
+    return at
+  })
+}
+
+/** Values with those that are not known at a moment taken from before: what can be added up. */
+export function held(values: readonly (number | null | undefined)[]): (number | null)[] {
+  let last: number | null = null
+  return values.map((value) => {
+    if (value !== undefined) last = value
+    return last
+  })
+}

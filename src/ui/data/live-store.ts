@@ -1,0 +1,141 @@
+/** Values of one host at one interval, as they come: what charts of the present draw. */
+
+import { RATE, rateOf } from '../view/measure.ts'
+import { isFailure, type MetricOutcome } from './answers.ts'
+import { type Line, ratesOf } from './line.ts'
+import type { LiveListener } from './live.ts'
+
+/** Samples kept of a metric, unless less are wanted. */
+export const KEPT = 3600
+
+/** What is kept of a metric. Its columns end with the newest row; they may be shorter than the list of times. */
+interface Kept {
+  outcome: MetricOutcome
+  names: readonly string[]
+  ids: readonly number[]
+  readonly byInst: Map<number, KeptInstance>
+}
+
+interface KeptInstance {
+  name: string | null
+  readonly values: (number | null)[]
+  /** Rows since it had a value. */
+  missing: number
+}
+
+/** The id that stands for the only value of a metric without instances. */
+const ONLY = -1
+
+/** Collects the rows of one subscription. */
+export class LiveStore implements LiveListener {
+  readonly #onChange: () => void
+  /** How many samples charts want of each metric. */
+  readonly #wanted: (metric: string) => number
+  readonly #byName = new Map<string, Kept>()
+  #order: Kept[] = []
+  #times: number[] = []
+  #trouble: string | undefined
+
+  constructor(wanted: (metric: string) => number, onChange: () => void) {
+    this.#wanted = wanted
+    this.#onChange = onChange
+  }
+
+  /** Why there are no new values at present. */
+  get problem(): string | undefined {
+    return this.#trouble
+  }
+
+  /** Are there enough samples for rates? */
+  get isRunning(): boolean {
+    return this.#times.length > 1
+  }
+
+  /** The first and last moment there are values of. */
+  get span(): { readonly start: number; readonly end: number } | undefined {
+    const start = this.#times[0]
+    return start === undefined ? undefined : { start, end: this.#times.at(-1)! }
+  }
+
+  /** A metric as its lines are, or why there is none; nothing until the server has answered. */
+  outcome(metric: string): MetricOutcome | undefined {
+    const outcome = this.#byName.get(metric)?.outcome
+    if (outcome === undefined || isFailure(outcome) || outcome.sem !== 'counter') return outcome
+    return { ...outcome, sem: RATE, units: rateOf(outcome.units).units }
+  }
+
+  topic(metrics: readonly MetricOutcome[]): void {
+    this.#order = metrics.map((outcome) => {
+      const known = this.#byName.get(outcome.name)
+      if (known === undefined) return { outcome, names: [], ids: [], byInst: new Map() }
+      known.outcome = outcome
+      return known
+    })
+    this.#byName.clear()
+    for (const kept of this.#order) this.#byName.set(kept.outcome.name, kept)
+    this.#trouble = undefined
+    this.#onChange()
+  }
+
+  instances(metric: number, ids: readonly number[], names: readonly string[]): void {
+    const kept = this.#order[metric]
+    if (kept === undefined) return
+    kept.ids = ids
+    kept.names = names
+  }
+
+  row(time: number, values: readonly (readonly (number | null)[])[]): void {
+    // A clock that was set back would draw lines backwards.
+    if (time <= (this.#times.at(-1) ?? -Infinity)) return
+    this.#times.push(time)
+    if (this.#times.length > KEPT + KEPT / 4) this.#times = this.#times.slice(-KEPT)
+    for (const [i, kept] of this.#order.entries()) this.#add(kept, values[i] ?? [])
+    this.#trouble = undefined
+    this.#onChange()
+  }
+
+  #add(kept: Kept, values: readonly (number | null)[]): void {
+    const most = Math.min(this.#times.length, this.#wanted(kept.outcome.name))
+    for (const instance of kept.byInst.values()) instance.missing++
+    const isPlain = !isFailure(kept.outcome) && kept.outcome.indom === null
+    for (const [i, value] of values.entries()) {
+      const inst = isPlain ? ONLY : kept.ids[i]
+      if (inst === undefined) break
+      let instance = kept.byInst.get(inst)
+      if (instance === undefined) {
+        instance = { name: isPlain ? null : kept.names[i]!, values: [], missing: 0 }
+        kept.byInst.set(inst, instance)
+      }
+      instance.name = isPlain ? null : kept.names[i]!
+      instance.values.push(value)
+      instance.missing = 0
+    }
+    for (const [inst, { values: column, missing }] of kept.byInst) {
+      if (missing > 0) column.push(null)
+      if (missing >= most) kept.byInst.delete(inst)
+      else if (column.length > most + most / 4 + 1) column.splice(0, column.length - most)
+    }
+  }
+
+  trouble(message: string | undefined): void {
+    this.#trouble = message
+    this.#onChange()
+  }
+
+  /** What is there of a metric; counters are change a second. Instances in the order in which they appeared. */
+  lines(metric: string): Line[] {
+    const kept = this.#byName.get(metric)
+    if (kept === undefined || isFailure(kept.outcome)) return []
+    const factor = kept.outcome.sem === 'counter' ? rateOf(kept.outcome.units).factor : undefined
+    const byLength = new Map<number, number[]>()
+    return Array.from(kept.byInst.values(), ({ name, values }) => {
+      let times = byLength.get(values.length)
+      if (times === undefined) {
+        times = values.length >= this.#times.length ? this.#times : this.#times.slice(-values.length)
+        byLength.set(values.length, times)
+      }
+      const shown = values.length > times.length ? values.slice(-times.length) : values
+      return { instance: name, times, values: factor === undefined ? shown : ratesOf(times, shown, factor) }
+    })
+  }
+}

@@ -1,0 +1,106 @@
+/** Sources behind pmproxy. docs/pmproxy.md */
+import {
+  type ArchiveInfo,
+  type ConfigAnswer,
+  type InstanceInfo,
+  isFailure,
+  type MetricDetails,
+  type MetricOutcome,
+  type RangeAnswer,
+  type RangeQuery,
+  RequestError,
+} from './answers.ts'
+import type { Source } from './source.ts'
+
+const API = '/ui/api'
+const PATIENCE_MS = 30_000
+
+type Parameters = Readonly<Record<string, string | number | readonly string[]>>
+
+async function ask<T>(path: string, parameters: Parameters = {}): Promise<T> {
+  // Not URLSearchParams: to PCP's web API a plus is a plus.
+  const text = Object.entries(parameters)
+    .flatMap(([name, value]) => [value].flat().map((one) => `${name}=${encodeURIComponent(one)}`))
+    .join('&')
+  let response: Response
+  try {
+    response = await fetch(`${API}/${path}${text === '' ? '' : `?${text}`}`, {
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    })
+  } catch (error) {
+    const isLate = error instanceof DOMException && error.name === 'TimeoutError'
+    throw new RequestError(
+      isLate ? `pmproxy did not answer within ${PATIENCE_MS / 1000} s` : 'pmproxy cannot be reached',
+    )
+  }
+  const answer = (await response.json().catch(() => undefined)) as
+    | { message?: string; code?: string }
+    | undefined
+  if (!response.ok || answer === undefined)
+    throw new RequestError(answer?.message ?? `pmproxy answered ${response.status}`, answer?.code)
+  return answer as T
+}
+
+/** What the server lets the page do. */
+export const serverConfig = (): Promise<ConfigAnswer> => ask('config')
+
+/** The archives on the server, newest first. */
+export async function serverArchives(): Promise<readonly ArchiveInfo[]> {
+  return (await ask<{ archives: readonly ArchiveInfo[] }>('archives')).archives
+}
+
+function serverSource(
+  identity: Pick<Source, 'key' | 'title' | 'host' | 'span'>,
+  which: Readonly<Record<string, string>>,
+  range: Readonly<Record<string, string>> | undefined,
+): Source {
+  return {
+    ...identity,
+    names: (match, offset, limit) => ask('names', { ...which, match, offset, limit }),
+    children: (prefix) => ask('children', { ...which, prefix }),
+    async metric(name) {
+      const { metrics } = await ask<{
+        metrics: readonly (MetricDetails | Extract<MetricOutcome, { code: string }>)[]
+      }>('metric', { ...which, names: name })
+      const found = metrics[0]
+      if (found === undefined || isFailure(found))
+        throw new RequestError(found?.message ?? `No ${name}`, found?.code)
+      return found
+    },
+    async instances(name) {
+      return (await ask<{ instances: readonly InstanceInfo[] }>('instances', { ...which, name })).instances
+    },
+    check: (expr) => ask('check', { ...which, expr }),
+    ...(range === undefined
+      ? {}
+      : {
+          range: ({ names, derive, start, finish, points }: RangeQuery): Promise<RangeAnswer> =>
+            ask('range', {
+              ...range,
+              names: names.join(','),
+              derive: Object.entries(derive).map(([name, expr]) => `${name}=${expr}`),
+              start,
+              finish,
+              points,
+            }),
+        }),
+  }
+}
+
+/** A host behind the server. `history`: id of the archives in which it is recorded. */
+export function hostSource(spec: string, hostname: string, history: string | null): Source {
+  return serverSource(
+    { key: `host:${spec}`, title: hostname, host: hostname },
+    { host: spec },
+    history === null ? undefined : { archive: history },
+  )
+}
+
+/** An archive on the server. */
+export function archiveSource({ id, host, start, end }: ArchiveInfo): Source {
+  return serverSource(
+    { key: `archive:${id}`, title: `${host} · ${id.split('/').at(-1)}`, host, span: { start, end } },
+    { archive: id },
+    { archive: id },
+  )
+}

@@ -1,0 +1,46 @@
+/** What keys do anywhere on the page. */
+import { editing, type Panel, panel } from './page.ts'
+import { nextTheme } from './theme.ts'
+import { time } from './time/control.ts'
+
+/** Opens a panel, or closes it when it is the one that is open. */
+export function toggle(which: Panel): void {
+  panel.value = panel.value === which ? undefined : which
+}
+
+const ACTIONS: Readonly<Record<string, () => void>> = {
+  ' ': () => (time.mode.value === 'paused' ? time.play('forward') : time.pause()),
+  b: () => time.play('backward'),
+  ',': () => time.step(-1),
+  '.': () => time.step(1),
+  ArrowLeft: () => time.pan(-0.5),
+  ArrowRight: () => time.pan(0.5),
+  '+': () => time.zoom(0.5, 0.5),
+  '=': () => time.zoom(0.5, 0.5),
+  '-': () => time.zoom(2, 0.5),
+  l: () => time.goLive(),
+  m: () => toggle('metrics'),
+  o: () => toggle('archives'),
+  v: () => toggle('views'),
+  t: nextTheme,
+  '?': () => toggle('help'),
+}
+
+/** Where keys are for writing, or for what has the focus. */
+const OTHERS = 'input, select, textarea, button, summary, dialog'
+
+/** Listens to the keyboard. */
+export function listenToKeys(): void {
+  addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && editing.value === undefined) {
+      panel.value = undefined
+      return
+    }
+    const isTaken = event.target instanceof Element && event.target.closest(OTHERS) !== null
+    if (isTaken || event.ctrlKey || event.metaKey || event.altKey) return
+    const action = ACTIONS[event.key]
+    if (action === undefined) return
+    event.preventDefault()
+    action()
+  })
+}

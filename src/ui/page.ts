@@ -1,0 +1,213 @@
+/** The state of the page: what is open, what is shown. Components read signals and call these functions. */
+import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import type { ArchiveInfo, ConfigAnswer } from './data/answers.ts'
+import { Feeds } from './data/feeds.ts'
+import { LiveStream } from './data/live.ts'
+import { archiveSource, hostSource, serverArchives, serverConfig } from './data/server.ts'
+import type { Source } from './data/source.ts'
+import { time } from './time/control.ts'
+import { Leader } from './time/leader.ts'
+import { OVERVIEW } from './view/overview.ts'
+import { fromFragment, readView, type Shared, toFragment } from './view/share.ts'
+import { type Chart, newId, type Plot, type View } from './view/view.ts'
+
+/** Everything that can be shown, by key. */
+export const sources: Signal<ReadonlyMap<string, Source>> = signal(new Map())
+/** Key of the source the page shows. */
+export const shownKey: Signal<string> = signal('')
+/** The source the page shows; nothing before the server has answered. */
+export const shown: ReadonlySignal<Source | undefined> = computed(() => sources.value.get(shownKey.value))
+/** The charts on the page. */
+export const view: Signal<View> = signal(OVERVIEW)
+/** Seconds between live samples. */
+export const every: Signal<number> = signal(1)
+/** What the server lets the page do. */
+export const config: Signal<ConfigAnswer | undefined> = signal(undefined)
+/** The archives on the server. */
+export const archives: Signal<readonly ArchiveInfo[]> = signal([])
+/** What opens beside or over the charts. */
+export type Panel = 'metrics' | 'archives' | 'views' | 'help'
+/** The panel that is open. */
+export const panel: Signal<Panel | undefined> = signal(undefined)
+/** Id of the chart that is being changed. */
+export const editing: Signal<string | undefined> = signal(undefined)
+/** A sentence for the person: what was done, or why it could not be. */
+export const notice: Signal<{ readonly text: string; readonly isError: boolean } | undefined> =
+  signal(undefined)
+
+const stream = new LiveStream(
+  `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ui/api/live`,
+)
+/** The page's live values. */
+export const feeds: Feeds = new Feeds(stream)
+/** Programs that follow the page's time. */
+export const leader: Leader = new Leader(stream, time, () =>
+  shown.value?.span === undefined ? 'host' : 'archive',
+)
+
+let noticeTimer: ReturnType<typeof setTimeout> | undefined
+
+/** Tells the person something; errors stay until they are read. */
+export function say(text: string, isError = false): void {
+  clearTimeout(noticeTimer)
+  notice.value = { text, isError }
+  if (!isError) noticeTimer = setTimeout(() => (notice.value = undefined), 5000)
+}
+
+/** Tells of an error. */
+export function complain(error: unknown): void {
+  say(error instanceof Error ? error.message : String(error), true)
+}
+
+/** Adds a source; one with the same key is replaced. */
+export function addSource(source: Source): void {
+  const map = new Map(sources.value)
+  map.get(source.key)?.close?.()
+  sources.value = map.set(source.key, source)
+}
+
+/** Shows a source; the time control goes to its end, or to the present. */
+export function show(key: string): void {
+  const source = sources.value.get(key)
+  if (source === undefined) return
+  batch(() => {
+    shownKey.value = key
+    time.reset(source.span ?? {})
+  })
+}
+
+/** Opens a host that was typed in. */
+export function openHost(spec: string): void {
+  addSource(hostSource(spec, spec, null))
+  show(`host:${spec}`)
+}
+
+/** Opens an archive on the server. */
+export function openArchive(info: ArchiveInfo): void {
+  const source = archiveSource(info)
+  addSource(source)
+  show(source.key)
+}
+
+/** Opens the source of a shared address, when the server has it. */
+async function openShared({ source, width, end, view: charts }: Shared): Promise<void> {
+  view.value = charts
+  if (source !== undefined && !sources.value.has(source)) {
+    if (source.startsWith('host:') && config.value?.anyHost === true)
+      addSource(hostSource(source.slice(5), source.slice(5), null))
+    if (source.startsWith('archive:')) {
+      await refreshArchives()
+      const info = archives.value.find(({ id }) => `archive:${id}` === source)
+      if (info !== undefined) addSource(archiveSource(info))
+    }
+    if (!sources.value.has(source)) say(`${source} of this address is not to be had here`, true)
+  }
+  if (source !== undefined) show(source)
+  if (width !== undefined) time.width.value = width
+  if (end !== undefined && width !== undefined) time.show(end - width, end)
+}
+
+/** Asks the server what archives there are now. */
+export async function refreshArchives(): Promise<void> {
+  archives.value = await serverArchives()
+}
+
+/** Opens the page: this host, or what the address says. */
+export async function start(): Promise<void> {
+  const answer = await serverConfig()
+  config.value = answer
+  // What is recorded is the first of the hosts.
+  for (const [i, spec] of (answer.hosts.length > 0 ? answer.hosts : ['local:']).entries())
+    addSource(hostSource(spec, i === 0 ? answer.hostname : spec, i === 0 ? answer.history : null))
+  show(sources.value.keys().next().value!)
+  const shared = fromFragment(location.hash)
+  if (shared !== undefined) await openShared(shared)
+}
+
+/** The address of what is shown now. */
+export function shareAddress(): string {
+  const { to } = time.frame.value
+  const shared: Shared = {
+    view: view.value,
+    source: shownKey.value,
+    width: time.width.value,
+    ...(time.mode.value === 'live' ? {} : { end: to }),
+  }
+  return `${location.origin}${location.pathname}#${toFragment(shared)}`
+}
+
+// Charts of the view.
+
+/** Puts a changed chart in place of the one with its id. */
+export function changeChart(id: string, change: Partial<Chart>): void {
+  const { name, charts } = view.value
+  view.value = { name, charts: charts.map((chart) => (chart.id === id ? { ...chart, ...change } : chart)) }
+}
+
+/** Takes a chart off the page. */
+export function removeChart(id: string): void {
+  const { name, charts } = view.value
+  view.value = { name, charts: charts.filter((chart) => chart.id !== id) }
+}
+
+/** Moves a chart among the others. */
+export function moveChart(id: string, by: -1 | 1): void {
+  const { name } = view.value
+  const charts = [...view.value.charts]
+  const at = charts.findIndex((chart) => chart.id === id)
+  const to = at + by
+  if (at < 0 || to < 0 || to >= charts.length) return
+  ;[charts[at], charts[to]] = [charts[to]!, charts[at]!]
+  view.value = { name, charts }
+}
+
+/** Adds a chart at the end of the page. */
+export function addChart(title: string, plots: readonly Plot[]): string {
+  const id = newId()
+  const chart: Chart = { id, title, style: 'plot', legend: true, plots }
+  view.value = { name: view.value.name, charts: [...view.value.charts, chart] }
+  return id
+}
+
+/** Adds plots to a chart. */
+export function addPlots(id: string, plots: readonly Plot[]): void {
+  const chart = view.value.charts.find((one) => one.id === id)
+  if (chart !== undefined) changeChart(id, { plots: [...chart.plots, ...plots] })
+}
+
+// Views that this browser keeps.
+
+const STORE = 'pcp-ts.views'
+
+function readSaved(): View[] {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(STORE) ?? '[]')
+    return Array.isArray(kept) ? kept.flatMap((one) => readView(one) ?? []) : []
+  } catch {
+    return []
+  }
+}
+
+/** Views this browser keeps. */
+export const savedViews: Signal<readonly View[]> = signal(readSaved())
+
+function keep(views: readonly View[]): void {
+  savedViews.value = views
+  try {
+    localStorage.setItem(STORE, JSON.stringify(views))
+  } catch {
+    say('This browser keeps nothing for this page: the view is gone when the page is closed', true)
+  }
+}
+
+/** Keeps the view that is shown under a name; one of that name is replaced. */
+export function saveView(name: string): void {
+  const saved = { ...view.value, name }
+  view.value = saved
+  keep([...savedViews.value.filter((one) => one.name !== name), saved])
+}
+
+/** Forgets a view. */
+export function forgetView(name: string): void {
+  keep(savedViews.value.filter((one) => one.name !== name))
+}

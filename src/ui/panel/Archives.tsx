@@ -1,0 +1,115 @@
+/** What can be looked at: hosts, archives on the server, archives from the reader's own disk. */
+import { useSignal } from '@preact/signals'
+import type { ComponentChild } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { openFiles } from '../data/dropped.ts'
+import {
+  archives,
+  complain,
+  config,
+  openArchive,
+  openHost,
+  panel,
+  refreshArchives,
+  show,
+  shownKey,
+  sources,
+} from '../page.ts'
+import { time } from '../time/control.ts'
+import { momentText, spanText } from '../time/words.ts'
+
+/** Lists them; a click shows one. */
+export function Archives(): ComponentChild {
+  const host = useSignal('')
+  const filter = useSignal('')
+  const hasArchives = config.value?.archives === true
+  useEffect(() => {
+    if (hasArchives) refreshArchives().catch(complain)
+  }, [hasArchives])
+  const zone = time.zone.value
+  const found = archives.value.filter(({ id, host: name }) =>
+    `${id} ${name}`.toLowerCase().includes(filter.value.toLowerCase()),
+  )
+  return (
+    <div class="archives">
+      <h3>Open</h3>
+      <ul>
+        {[...sources.value.values()].map(({ key, title }) => (
+          <li key={key}>
+            <button
+              type="button"
+              class={`leaf${key === shownKey.value ? ' on' : ''}`}
+              onClick={() => show(key)}
+            >
+              {title}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {config.value?.anyHost === true && (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (host.value.trim() !== '') openHost(host.value.trim())
+          }}
+        >
+          <input
+            aria-label="Another host"
+            placeholder="Another host, as db1:44321"
+            value={host.value}
+            onInput={({ currentTarget }) => (host.value = currentTarget.value)}
+          />
+          <button type="submit">Open</button>
+        </form>
+      )}
+      <h3>From your disk</h3>
+      <p class="drop">
+        Drop the files of an archive anywhere on the page, or{' '}
+        <label class="link">
+          choose them
+          <input
+            type="file"
+            multiple
+            hidden
+            onChange={({ currentTarget }) => {
+              const files = [...(currentTarget.files ?? [])]
+              if (files.length > 0) openFiles(files).then(() => (panel.value = undefined), complain)
+            }}
+          />
+        </label>
+        . They are read in this browser; nothing is sent.
+      </p>
+      {hasArchives && (
+        <>
+          <h3>On the server</h3>
+          <input
+            type="search"
+            aria-label="Filter archives"
+            placeholder="Filter"
+            value={filter.value}
+            onInput={({ currentTarget }) => (filter.value = currentTarget.value)}
+          />
+          <ul>
+            {found.slice(0, 300).map((info) => (
+              <li key={info.id}>
+                <button
+                  type="button"
+                  class={`leaf${`archive:${info.id}` === shownKey.value ? ' on' : ''}`}
+                  onClick={() => openArchive(info)}
+                >
+                  <span>
+                    {info.host} · {spanText(info.end - info.start)}
+                  </span>
+                  <small>
+                    {momentText(info.start, zone)} – {momentText(info.end, zone)}
+                  </small>
+                </button>
+              </li>
+            ))}
+          </ul>
+          {found.length === 0 && <p class="empty">None</p>}
+        </>
+      )}
+    </div>
+  )
+}

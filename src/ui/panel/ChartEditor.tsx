@@ -1,0 +1,187 @@
+/** Changes one chart: title, style, limits, and its plots with their instances and colours. */
+import type { ComponentChild } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { changeChart, editing, view } from '../page.ts'
+import { hexColor } from '../theme.ts'
+import { type Chart, type ChartStyle, type InstanceChoice, type Plot, STYLES } from '../view/view.ts'
+import { Icon } from './Icon.tsx'
+
+/** The dialogue, when a chart is being changed. */
+export function ChartEditor(): ComponentChild {
+  const chart = view.value.charts.find(({ id }) => id === editing.value)
+  const ref = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    if (chart !== undefined && ref.current?.open === false) ref.current.showModal()
+  }, [chart?.id])
+  if (chart === undefined) return null
+  const set = (change: Partial<Chart>): void => changeChart(chart.id, change)
+  const setPlot = (at: number, plot: Plot | undefined): void =>
+    set({ plots: chart.plots.flatMap((one, i) => (i !== at ? one : (plot ?? []))) })
+  return (
+    <dialog
+      ref={ref}
+      class="editor"
+      aria-label={`Change ${chart.title}`}
+      onClose={() => (editing.value = undefined)}
+    >
+      <form method="dialog">
+        <label>
+          <span class="label">Title</span>
+          <input value={chart.title} onInput={({ currentTarget }) => set({ title: currentTarget.value })} />
+        </label>
+        <label>
+          <span class="label">Style</span>
+          <select
+            value={chart.style}
+            onChange={({ currentTarget }) => set({ style: currentTarget.value as ChartStyle })}
+          >
+            {STYLES.map(([style, name]) => (
+              <option key={style} value={style}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Limits chart={chart} />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={chart.legend}
+            onChange={({ currentTarget }) => set({ legend: currentTarget.checked })}
+          />
+          Legend
+        </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={chart.wide === true}
+            onChange={({ currentTarget }) => set({ wide: currentTarget.checked })}
+          />
+          Whole width
+        </label>
+        <ol class="plots">
+          {chart.plots.map((plot, i) => (
+            <li key={`${i} ${plot.metric}`}>
+              <PlotEditor plot={plot} onChange={(changed) => setPlot(i, changed)} />
+            </li>
+          ))}
+        </ol>
+        <p class="actions">
+          <button type="submit" class="primary">
+            Done
+          </button>
+        </p>
+      </form>
+    </dialog>
+  )
+}
+
+/** Fixed limits of the axis: both or none. */
+function Limits({ chart }: { readonly chart: Chart }): ComponentChild {
+  const { scale } = chart
+  const set = (low: string, high: string): void => {
+    const limits: readonly [number, number] = [Number(low), Number(high)]
+    const isGood = low !== '' && high !== '' && limits.every(Number.isFinite) && limits[1] > limits[0]
+    const { scale: _, ...rest } = chart
+    view.value = {
+      name: view.value.name,
+      charts: view.value.charts.map((one) =>
+        one.id === chart.id ? (isGood ? { ...rest, scale: limits } : rest) : one,
+      ),
+    }
+  }
+  const texts = scale === undefined ? ['', ''] : scale.map(String)
+  return (
+    <p class="limits">
+      <span class="label">Axis</span>
+      <input
+        type="number"
+        step="any"
+        aria-label="Least"
+        placeholder="from"
+        defaultValue={texts[0]}
+        onChange={({ currentTarget }) => set(currentTarget.value, inputAfter(currentTarget))}
+      />
+      <input
+        type="number"
+        step="any"
+        aria-label="Most"
+        placeholder="to"
+        defaultValue={texts[1]}
+        onChange={({ currentTarget }) => set(inputBefore(currentTarget), currentTarget.value)}
+      />
+    </p>
+  )
+}
+
+const inputAfter = (input: HTMLInputElement): string => (input.nextElementSibling as HTMLInputElement).value
+const inputBefore = (input: HTMLInputElement): string =>
+  (input.previousElementSibling as HTMLInputElement).value
+
+const MODES: readonly (readonly [InstanceChoice['mode'] | 'all', string])[] = [
+  ['all', 'all instances'],
+  ['instance', 'only'],
+  ['matching', 'matching'],
+  ['not-matching', 'not matching'],
+]
+
+interface PlotProps {
+  readonly plot: Plot
+  readonly onChange: (plot: Plot | undefined) => void
+}
+
+function PlotEditor({ plot, onChange }: PlotProps): ComponentChild {
+  const { instances, ...without } = plot
+  const setMode = (mode: InstanceChoice['mode'] | 'all'): void =>
+    onChange(mode === 'all' ? without : { ...plot, instances: { mode, text: instances?.text ?? '' } })
+  return (
+    <div class="plot-editor">
+      <input
+        type="color"
+        aria-label={`Colour of ${plot.metric}`}
+        value={hexColor(plot.color ?? 'var(--c1)') ?? '#888888'}
+        onChange={({ currentTarget }) => onChange({ ...plot, color: currentTarget.value })}
+      />
+      <span class="code" title={plot.expr ?? plot.metric}>
+        {plot.expr ?? plot.metric}
+      </span>
+      <input
+        aria-label={`Legend of ${plot.metric}`}
+        placeholder="Legend"
+        value={plot.legend ?? ''}
+        onChange={({ currentTarget }) => {
+          const { legend: _, ...rest } = plot
+          onChange(currentTarget.value === '' ? rest : { ...plot, legend: currentTarget.value })
+        }}
+      />
+      <select
+        aria-label={`Instances of ${plot.metric}`}
+        value={instances?.mode ?? 'all'}
+        onChange={({ currentTarget }) => setMode(currentTarget.value as InstanceChoice['mode'] | 'all')}
+      >
+        {MODES.map(([mode, text]) => (
+          <option key={mode} value={mode}>
+            {text}
+          </option>
+        ))}
+      </select>
+      {instances !== undefined && (
+        <input
+          aria-label={`Which instances of ${plot.metric}`}
+          value={instances.text}
+          onChange={({ currentTarget }) =>
+            onChange({ ...plot, instances: { mode: instances.mode, text: currentTarget.value } })
+          }
+        />
+      )}
+      <button
+        type="button"
+        class="danger"
+        aria-label={`Take ${plot.metric} off`}
+        onClick={() => onChange(undefined)}
+      >
+        <Icon name="close" />
+      </button>
+    </div>
+  )
+}

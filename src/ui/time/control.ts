@@ -1,0 +1,152 @@
+/** The one control of time that all charts of the page follow. PCP's tools know it as their time control. */
+import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals'
+
+/** Does time go on, and which way? */
+export type Mode = 'live' | 'paused' | 'forward' | 'backward'
+
+/** What is shown, in seconds since the epoch. */
+export interface Frame {
+  readonly from: number
+  readonly to: number
+}
+
+/** What can be shown. `end` absent: up to now. */
+export interface Bounds {
+  readonly start?: number
+  readonly end?: number
+}
+
+/** The widths that are offered, in seconds. */
+export const WIDTHS: readonly number[] = [60, 300, 900, 3600, 6 * 3600, 86_400, 7 * 86_400]
+/** The speeds that are offered: seconds of the archive a second. */
+export const SPEEDS: readonly number[] = [1, 2, 5, 10, 30, 60, 300, 900]
+
+const NARROWEST = 1
+const WIDEST = 366 * 86_400
+/** A step is this part of what is shown. */
+const STEP = 1 / 10
+
+const nowSec = (): number => Date.now() / 1000
+
+/** The state of the control. */
+export class TimeControl {
+  readonly mode: Signal<Mode> = signal<Mode>('live')
+  readonly width: Signal<number> = signal(300)
+  readonly speed: Signal<number> = signal(1)
+  /** Name of the zone times are shown in; empty: the reader's own. */
+  readonly zone: Signal<string> = signal('')
+  readonly bounds: Signal<Bounds> = signal<Bounds>({})
+  readonly #end: Signal<number> = signal(nowSec())
+  /** What all charts show. */
+  readonly frame: ReadonlySignal<Frame> = computed(() => {
+    const to = this.#end.value
+    return { from: to - this.width.value, to }
+  })
+  /** Somebody else's clock says how an archive goes on: `follow`. */
+  readonly isLed: Signal<boolean> = signal(false)
+  #ticker: ReturnType<typeof setInterval> | undefined
+  #tickedAt = 0
+
+  constructor() {
+    effect(() => {
+      const isMoving = this.mode.value !== 'paused'
+      clearInterval(this.#ticker)
+      if (!isMoving) return
+      this.#tickedAt = nowSec()
+      this.#ticker = setInterval(() => this.#tick(), this.mode.value === 'live' ? 1000 : 100)
+    })
+  }
+
+  #tick(): void {
+    const now = nowSec()
+    const passed = now - this.#tickedAt
+    this.#tickedAt = now
+    const mode = this.mode.peek()
+    if (mode === 'live') this.#end.value = now
+    else if (!this.isLed.peek()) {
+      const wanted = this.#end.peek() + (mode === 'forward' ? 1 : -1) * passed * this.speed.peek()
+      this.#moveTo(wanted)
+      if (this.#end.peek() !== wanted) this.mode.value = this.#isAtNow() ? 'live' : 'paused'
+    }
+  }
+
+  #isAtNow(): boolean {
+    return this.bounds.peek().end === undefined && this.#end.peek() >= nowSec() - 1
+  }
+
+  #moveTo(end: number): void {
+    const { start = -Infinity, end: last = nowSec() } = this.bounds.peek()
+    this.#end.value = Math.max(Math.min(end, last), Math.min(last, start + this.width.peek()))
+  }
+
+  /** The clock of an archive stands here; `isMoving` says whether it goes on by itself. */
+  follow(end: number, isMoving: boolean): void {
+    batch(() => {
+      this.#moveTo(end)
+      if (!isMoving) this.mode.value = 'paused'
+    })
+  }
+
+  /** Shows another source: its end, or the present. */
+  reset(bounds: Bounds): void {
+    batch(() => {
+      this.bounds.value = bounds
+      this.mode.value = bounds.end === undefined ? 'live' : 'paused'
+      if (bounds.end !== undefined && bounds.start !== undefined)
+        this.width.value = Math.max(NARROWEST, Math.min(bounds.end - bounds.start, 6 * 3600))
+      this.#end.value = bounds.end ?? nowSec()
+    })
+  }
+
+  /** Follows the present; an archive goes to its end. */
+  goLive(): void {
+    batch(() => {
+      this.mode.value = this.bounds.peek().end === undefined ? 'live' : 'paused'
+      this.#moveTo(Infinity)
+    })
+  }
+
+  pause(): void {
+    this.mode.value = 'paused'
+  }
+
+  /** Plays from where it stands. */
+  play(direction: 'forward' | 'backward'): void {
+    this.mode.value = direction === 'forward' && this.#isAtNow() ? 'live' : direction
+  }
+
+  /** Pauses, and goes on by a tenth of what is shown. */
+  step(direction: 1 | -1): void {
+    this.pan(direction * STEP)
+  }
+
+  /** Pauses, and goes on by so many widths. */
+  pan(widths: number): void {
+    batch(() => {
+      this.mode.value = 'paused'
+      this.#moveTo(this.#end.peek() + widths * this.width.peek())
+    })
+  }
+
+  /** Shows `factor` times as much; `at` is the moment that stays where it is, from 0 (left) to 1. */
+  zoom(factor: number, at = 1): void {
+    const width = Math.min(WIDEST, Math.max(NARROWEST, this.width.peek() * factor))
+    batch(() => {
+      if (this.mode.peek() !== 'live') this.#end.value += (1 - at) * (width - this.width.peek())
+      this.width.value = width
+      if (this.mode.peek() !== 'live') this.#moveTo(this.#end.peek())
+    })
+  }
+
+  /** Pauses, and shows what is between two moments. */
+  show(from: number, to: number): void {
+    batch(() => {
+      this.mode.value = 'paused'
+      this.width.value = Math.min(WIDEST, Math.max(NARROWEST, to - from))
+      this.#moveTo(to)
+    })
+  }
+}
+
+/** The page's control. */
+export const time: TimeControl = new TimeControl()

@@ -1,0 +1,149 @@
+/** How values are shown to people: in which base unit, with which prefix. */
+import { unitsFromText } from '../../model/parse-units.ts'
+import { rateUnits } from '../../model/rate.ts'
+import { unitsStr, unpackUnits } from '../../model/units.ts'
+
+/** What kind of number it is, which says how it is abbreviated. */
+export type MeasureKind = 'bytes' | 'seconds' | 'share' | 'number'
+
+/** How values of a metric are shown. */
+export interface Measure {
+  readonly kind: MeasureKind
+  /** A value as it comes times this is in the base unit: bytes, seconds, a share of 1, or the number itself. */
+  readonly factor: number
+  /** What stands behind a number and its prefix: `/s`, or units that have no better name. */
+  readonly suffix: string
+}
+
+const BYTES: readonly string[] = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB']
+const COUNTS: readonly string[] = ['', 'k', 'M', 'G', 'T', 'P', 'E']
+const SECONDS: readonly (readonly [number, string])[] = [
+  [86_400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+  [1e-3, 'ms'],
+  [1e-6, 'µs'],
+  [1e-9, 'ns'],
+]
+const NANOSECONDS: readonly number[] = [1e-9, 1e-6, 1e-3, 1, 60, 3600]
+/** Dimensions differ: charts cannot put such metrics on one axis. */
+const NONE: Measure = { kind: 'number', factor: 1, suffix: '' }
+
+/** Semantics of what was a counter and is now change a second, with units to match. PCP has no word for it. */
+export const RATE = 'rate'
+
+/** Units and factor of a counter's change a second. */
+export interface RateOf {
+  readonly units: string
+  readonly factor: number
+}
+
+/** What a counter's change a second is measured in, and what it is multiplied with. Units that cannot be read stay. */
+export function rateOf(units: string): RateOf {
+  const word = wordOf(units)
+  if (word === undefined) return { units: `${units} / sec`, factor: 1 }
+  const rate = rateUnits(word)
+  return { units: unitsStr(rate.units) || 'none', factor: rate.factor }
+}
+
+function wordOf(units: string): number | undefined {
+  if (units === 'none' || units === '') return 0
+  try {
+    return unitsFromText(units)
+  } catch {
+    return undefined
+  }
+}
+
+/** The measure of a metric from its units as PCP writes them and its semantics, of which `RATE` is one. */
+export function measureOf(units: string, sem: string): Measure {
+  const word = wordOf(units)
+  if (word === undefined) return { ...NONE, suffix: ` ${units}` }
+  // Only time has no dimension left as a rate: seconds a second.
+  return measureOfUnits(word, 1, sem === RATE)
+}
+
+function measureOfUnits(word: number, factor: number, isShare: boolean): Measure {
+  const { dimSpace, dimTime, dimCount, scaleSpace, scaleTime, scaleCount, extraUnit } = unpackUnits(word)
+  if (
+    extraUnit !== 0 ||
+    dimSpace < 0 ||
+    dimSpace > 1 ||
+    dimCount < 0 ||
+    dimCount > 1 ||
+    dimSpace + dimCount > 1
+  )
+    return { ...NONE, factor, suffix: ` ${unitsStr(word)}` }
+  const scale = factor * 1024 ** (dimSpace * scaleSpace) * 10 ** (dimCount * scaleCount)
+  if (dimTime === 0) {
+    if (dimSpace === 1) return { kind: 'bytes', factor: scale, suffix: '' }
+    return { kind: isShare ? 'share' : 'number', factor: scale, suffix: '' }
+  }
+  const second = NANOSECONDS[scaleTime] ?? 1
+  if (dimTime === -1)
+    return { kind: dimSpace === 1 ? 'bytes' : 'number', factor: scale / second, suffix: '/s' }
+  if (dimTime === 1 && dimSpace + dimCount === 0)
+    return { kind: 'seconds', factor: factor * second, suffix: '' }
+  return { ...NONE, factor, suffix: ` ${unitsStr(word)}` }
+}
+
+/** The measure of numbers without units that are known to be shares; other measures stay. */
+export function asShare(measure: Measure, unit: 'percent' | 'share' | undefined): Measure {
+  if (unit === undefined || measure.kind !== 'number' || measure.suffix !== '') return measure
+  return { kind: 'share', factor: measure.factor * (unit === 'percent' ? 0.01 : 1), suffix: '' }
+}
+
+/** Can values of both share an axis? */
+export function isSameMeasure(a: Measure, b: Measure): boolean {
+  return a.kind === b.kind && a.suffix === b.suffix
+}
+
+/** A number and its unit, chosen so that `size` (a typical, or the largest, value) is readable. */
+export interface Step {
+  readonly divisor: number
+  readonly unit: string
+}
+
+/** The prefix for an axis whose largest value is `size` base units. */
+export function stepFor({ kind, suffix }: Measure, size: number): Step {
+  const magnitude = Math.abs(size)
+  switch (kind) {
+    case 'share':
+      return { divisor: 0.01, unit: '%' }
+    case 'seconds': {
+      const found = SECONDS.find(([seconds]) => magnitude >= seconds) ?? SECONDS[3]!
+      const [divisor, unit] = magnitude === 0 ? SECONDS[3]! : found
+      return { divisor, unit }
+    }
+    case 'bytes': {
+      const power = powerOf(magnitude, 1024, BYTES.length)
+      return { divisor: 1024 ** power, unit: `${BYTES[power]!}${suffix}` }
+    }
+    default: {
+      const power = powerOf(magnitude, 1000, COUNTS.length)
+      return { divisor: 1000 ** power, unit: `${COUNTS[power]!}${suffix}` }
+    }
+  }
+}
+
+function powerOf(magnitude: number, base: number, count: number): number {
+  if (!(magnitude >= base)) return 0
+  return Math.min(count - 1, Math.floor(Math.log(magnitude) / Math.log(base) + 1e-9))
+}
+
+/** A value in base units as text with its unit: `1.25 MiB/s`, `34 %`. A missing value is a dash. */
+export function showValue(measure: Measure, value: number | null | undefined): string {
+  if (value === null || value === undefined || Number.isNaN(value)) return '–'
+  const { divisor, unit } = stepFor(measure, value)
+  const space = unit === '' || unit.startsWith(' ') ? '' : ' '
+  return `${showNumber(value / divisor)}${space}${unit}`
+}
+
+/** Three digits where there is a fraction, all digits where there is none worth showing. */
+export function showNumber(value: number): string {
+  const magnitude = Math.abs(value)
+  if (magnitude >= 1e6 || (magnitude > 0 && magnitude < 1e-3)) return value.toPrecision(3)
+  if (magnitude >= 100 || Number.isInteger(value)) return value.toFixed(0)
+  return value.toFixed(magnitude >= 10 ? 1 : 2)
+}

@@ -1,0 +1,143 @@
+/** What a page of charts is made of. Its vocabulary is that of PCP's view files. spec/tools/views.md */
+
+/** How a chart draws. The first five are PCP's own styles; `area` fills each line, `stacking` puts them on each other. */
+export type ChartStyle = 'plot' | 'bar' | 'stacking' | 'area' | 'utilization' | 'heat' | 'grid' | 'table'
+
+/** Every style, in the order they are offered, with its name for people. */
+export const STYLES: readonly (readonly [ChartStyle, string])[] = [
+  ['plot', 'Lines'],
+  ['area', 'Filled lines'],
+  ['stacking', 'Stacked area'],
+  ['utilization', 'Utilisation'],
+  ['bar', 'Bars'],
+  ['heat', 'Heat map'],
+  ['grid', 'Grid of bars'],
+  ['table', 'Table'],
+]
+
+/** Numbers that are percent, or shares of one. */
+export type PlainUnit = 'percent' | 'share'
+
+/** Which instances of a metric; without one all that there are. */
+export interface InstanceChoice {
+  readonly mode: 'instance' | 'matching' | 'not-matching'
+  /** A name, or a regular expression that is searched for in names. */
+  readonly text: string
+}
+
+/** One metric in a chart. */
+export interface Plot {
+  readonly metric: string
+  /** `metric` is a name of the page's own for this expression. */
+  readonly expr?: string
+  /** Key of a source (`sourceKey`); default: the one the page shows. */
+  readonly source?: string
+  readonly instances?: InstanceChoice
+  /** With PCP's wildcards %i %I %h %H %m %M; default: the metric and the instance. */
+  readonly legend?: string
+  /** Any colour of CSS; default: the next of the palette. */
+  readonly color?: string
+  /** A metric the source does not know is no mistake. */
+  readonly optional?: boolean
+}
+
+/** One chart. */
+export interface Chart {
+  /** Unique on the page. */
+  readonly id: string
+  /** With PCP's wildcards %h %H. */
+  readonly title: string
+  readonly style: ChartStyle
+  /** Fixed limits of the axis, in the units of the metrics; default: what the values need. */
+  readonly scale?: readonly [low: number, high: number]
+  readonly legend: boolean
+  /** What values without units are: PCP has no units for shares. */
+  readonly unit?: PlainUnit
+  readonly plots: readonly Plot[]
+  /** Seconds between samples when that is not the page's interval. */
+  readonly every?: number
+  /** Takes the whole width of the page. */
+  readonly wide?: boolean
+}
+
+/** A page of charts. */
+export interface View {
+  readonly name: string
+  readonly charts: readonly Chart[]
+}
+
+let made = 0
+
+/** An id no chart of this page has. */
+export function newId(): string {
+  made++
+  return `c${Date.now().toString(36)}${made.toString(36)}`
+}
+
+/** A name for an expression: the same each time. */
+export function derivedName(expr: string): string {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < expr.length; i++) hash = Math.imul(hash ^ expr.charCodeAt(i), 0x01000193) >>> 0
+  return `page.x${hash.toString(36)}`
+}
+
+/** Is this instance chosen? A pattern that cannot be read chooses none. */
+export function isChosen(choice: InstanceChoice | undefined, name: string): boolean {
+  if (choice === undefined) return true
+  if (choice.mode === 'instance') return name === choice.text || name.split(' ')[0] === choice.text
+  const pattern = patternOf(choice.text)
+  if (pattern === undefined) return false
+  return pattern.test(name) === (choice.mode === 'matching')
+}
+
+const patterns = new Map<string, RegExp | undefined>()
+
+function patternOf(text: string): RegExp | undefined {
+  if (patterns.has(text)) return patterns.get(text)
+  let pattern: RegExp | undefined
+  try {
+    pattern = new RegExp(text)
+  } catch {}
+  patterns.set(text, pattern)
+  return pattern
+}
+
+/** What stands for the wildcards of titles and legends. */
+export interface WildcardValues {
+  readonly host: string
+  readonly metric?: string
+  readonly instance?: string
+}
+
+/** Fills in %h %H (host, short and whole), %m %M (metric, last two parts and whole), %i %I (instance, first word and whole). */
+export function fillIn(template: string, { host, metric = '', instance = '' }: WildcardValues): string {
+  return template.replace(/%([hHmMiI])/g, (_, letter: string) => {
+    switch (letter) {
+      case 'h':
+        return /^[\d.]+$/.test(host) ? host : host.split('.')[0]!
+      case 'H':
+        return host
+      case 'm':
+        return metric.split('.').slice(-2).join('.')
+      case 'M':
+        return metric
+      case 'i':
+        return instance.split(' ')[0]!
+      default:
+        return instance
+    }
+  })
+}
+
+/** The label of one line of a chart. */
+export function legendOf(plot: Plot, host: string, instance: string | undefined): string {
+  const metric = plot.expr ?? plot.metric
+  const values = { host, metric, ...(instance === undefined ? {} : { instance }) }
+  if (plot.legend !== undefined) {
+    const text = fillIn(plot.legend, values)
+    const isNamed = instance === undefined || /%[iI]/.test(plot.legend) || plot.instances?.mode === 'instance'
+    return isNamed ? text : `${text} ${instance}`
+  }
+  const short = plot.expr ?? metric.split('.').slice(-2).join('.')
+  return instance === undefined ? short : `${short} ${instance}`
+}

@@ -1,0 +1,169 @@
+/** Lines of charts: rates, cutting, joining, one axis for many; and the store of live rows. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { drawnColumns } from '../../src/ui/chart/stack.ts'
+import type { MetricInfo } from '../../src/ui/data/answers.ts'
+import { align, cut, firstAtOrAfter, held, joined, ratesOf } from '../../src/ui/data/line.ts'
+import { KEPT, LiveStore } from '../../src/ui/data/live-store.ts'
+
+const line = (times: number[], values: (number | null)[]) => ({ instance: null, times, values })
+
+test('a counter is change a second: nothing at its start, beside a gap, and where it went back', () => {
+  expect(ratesOf([0, 1, 3, 4, 5, 6, 7], [10, 20, 50, 5, null, 7, 8])).toEqual([
+    null,
+    10,
+    15,
+    null,
+    null,
+    null,
+    1,
+  ])
+  expect(ratesOf([0, 2], [0, 3000], 0.001)).toEqual([null, 1.5])
+})
+
+test('a cut keeps one sample beyond either edge', () => {
+  const whole = line([0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5])
+  expect(cut(whole, 2, 3).times).toEqual([1, 2, 3])
+  expect(cut(whole, 2.5, 2.6).times).toEqual([2, 3])
+  expect(cut(whole, -1, 9)).toEqual(whole)
+})
+
+test('recorded values end where live ones begin, and the lack of a first rate is no gap', () => {
+  const both = joined(line([0, 10, 20, 30], [1, 2, 3, 4]), line([25, 26], [null, 9]))
+  expect(both).toEqual(line([0, 10, 20, 26], [1, 2, 3, 9]))
+  expect(joined(undefined, line([1], [null]))).toEqual(line([1], [null]))
+})
+
+test('lines on one axis keep their samples; what another line has alone is undefined', () => {
+  expect(align([line([1, 3], [10, null]), line([1, 2], [5, 6])])).toEqual({
+    times: [1, 2, 3],
+    values: [
+      [10, undefined, null],
+      [5, 6, undefined],
+    ],
+  })
+  const times = fc.uniqueArray(fc.integer({ min: 0, max: 50 })).map((list) => list.sort((a, b) => a - b))
+  fc.assert(
+    fc.property(fc.array(times, { maxLength: 5 }), (lists) => {
+      const lines = lists.map((list) =>
+        line(
+          list,
+          list.map((time) => time * 2),
+        ),
+      )
+      const aligned = align(lines)
+      expect(aligned.times).toEqual([...new Set(lists.flat())].sort((a, b) => a - b))
+      for (const [i, values] of aligned.values.entries())
+        expect(aligned.times.filter((_, at) => values[at] !== undefined)).toEqual(lists[i])
+    }),
+  )
+})
+
+test('the first moment at or after another', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer()), fc.integer(), (list, time) => {
+      list.sort((a, b) => a - b)
+      const found = list.findIndex((one) => one >= time)
+      expect(firstAtOrAfter(list, time)).toBe(found < 0 ? list.length : found)
+    }),
+  )
+})
+
+test('stacks add up, shares add up to one, and what is unknown for a moment holds', () => {
+  expect(held([undefined, 1, undefined, null, undefined])).toEqual([null, 1, 1, null, null])
+  expect(
+    drawnColumns(
+      [
+        [1, 2],
+        [10, undefined],
+      ],
+      'stacking',
+    ),
+  ).toEqual([
+    [1, 2],
+    [11, 12],
+  ])
+  expect(
+    drawnColumns(
+      [
+        [1, 0],
+        [3, 0],
+      ],
+      'utilization',
+    ),
+  ).toEqual([
+    [0.25, null],
+    [1, null],
+  ])
+  expect(drawnColumns([[1], [3]], 'plot')).toEqual([[1], [3]])
+})
+
+describe('live rows', () => {
+  const info = (name: string, more: Partial<MetricInfo> = {}): MetricInfo => ({
+    name,
+    pmid: '1.2.3',
+    type: 'u32',
+    sem: 'instant',
+    units: 'none',
+    indom: null,
+    help: '',
+    ...more,
+  })
+
+  test('become lines; instances come and go', () => {
+    let changes = 0
+    const store = new LiveStore(
+      () => 4,
+      () => changes++,
+    )
+    store.topic([
+      info('one'),
+      info('many', { indom: '1.1' }),
+      { name: 'no', code: 'PM_ERR_NAME', message: 'none' },
+    ])
+    store.instances(1, [1, 2], ['a', 'b'])
+    store.row(10, [[7], [1, 2], null as unknown as number[]])
+    store.instances(1, [2, 3], ['b', 'c'])
+    store.row(11, [[8], [20, 30], null as unknown as number[]])
+    expect(store.lines('one')).toEqual([{ instance: null, times: [10, 11], values: [7, 8] }])
+    expect(store.lines('many')).toEqual([
+      { instance: 'a', times: [10, 11], values: [1, null] },
+      { instance: 'b', times: [10, 11], values: [2, 20] },
+      { instance: 'c', times: [11], values: [30] },
+    ])
+    expect(store.lines('no')).toEqual([])
+    expect(store.outcome('no')).toMatchObject({ code: 'PM_ERR_NAME' })
+    for (let i = 12; i < 20; i++) store.row(i, [[i], [1, 1], []])
+    expect(store.lines('many').map(({ instance }) => instance)).toEqual(['b', 'c'])
+    expect(changes).toBe(11)
+  })
+
+  test('of counters are rates in the units of rates', () => {
+    const store = new LiveStore(
+      () => 100,
+      () => {},
+    )
+    store.topic([info('cpu', { sem: 'counter', units: 'millisec' })])
+    store.row(1, [[1000]])
+    store.row(2, [[1500]])
+    expect(store.lines('cpu')[0]!.values).toEqual([null, 0.5])
+    expect(store.outcome('cpu')).toMatchObject({ sem: 'rate', units: 'none' })
+  })
+
+  test('are kept as long as charts want them, and a clock set back is waited out', () => {
+    const store = new LiveStore(
+      (metric) => (metric === 'few' ? 3 : KEPT),
+      () => {},
+    )
+    store.topic([info('few'), info('all')])
+    for (let i = 0; i < 2 * KEPT; i++) store.row(i, [[i], [i]])
+    store.row(5, [[0], [0]])
+    const [few] = store.lines('few')
+    const [all] = store.lines('all')
+    expect(few!.times.length).toBeLessThanOrEqual(5)
+    expect(few!.times.at(-1)).toBe(2 * KEPT - 1)
+    expect(all!.times.length).toBeGreaterThanOrEqual(KEPT)
+    expect(all!.times.length).toBeLessThanOrEqual(1.25 * KEPT)
+    expect(all!.values).toEqual(all!.times)
+  })
+})

@@ -1,0 +1,56 @@
+/** Values as the page shows them. */
+import { expect, test } from 'vitest'
+import { asShare, isSameMeasure, measureOf, RATE, rateOf, showValue } from '../../src/ui/view/measure.ts'
+
+/** As the page does: a counter's change a second, in the units of the rate. */
+function shown(units: string, sem: string, value: number): string {
+  if (sem !== 'counter') {
+    const measure = measureOf(units, sem)
+    return showValue(measure, value * measure.factor)
+  }
+  const rate = rateOf(units)
+  const measure = measureOf(rate.units, RATE)
+  return showValue(measure, value * rate.factor * measure.factor)
+}
+
+test.each([
+  ['Kbyte', 'instant', 2048, '2 MiB'],
+  ['byte', 'instant', 1000, '1000 B'],
+  ['byte', 'counter', 1536, '1.50 KiB/s'],
+  ['Kbyte', 'counter', 1, '1 KiB/s'],
+  ['millisec', 'counter', 250, '25 %'],
+  ['nanosec', 'counter', 2e9, '200 %'],
+  ['millisec', 'instant', 1500, '1.50 s'],
+  ['microsec', 'instant', 12, '12 µs'],
+  ['sec', 'instant', 7200, '2 h'],
+  ['count', 'instant', 12_345, '12.3 k'],
+  ['count', 'counter', 0.5, '0.50 /s'],
+  ['none', 'instant', 0.25, '0.25'],
+  ['none', 'counter', 3, '3 /s'],
+  ['Mbyte / sec', 'instant', 3, '3 MiB/s'],
+  ['count / hour', 'instant', 3600, '1 /s'],
+  ['degrees', 'instant', 20, '20 degrees'],
+  ['byte^2', 'instant', 5, '5 byte^2'],
+])('%s, %s: %d is %s', (units, sem, value, text) => {
+  expect(shown(units, sem, value)).toBe(text)
+})
+
+test('a missing value is a dash', () => {
+  expect(showValue(measureOf('none', 'instant'), null)).toBe('–')
+  expect(showValue(measureOf('none', 'instant'), Number.NaN)).toBe('–')
+})
+
+test('numbers that are percent or shares are shown as such, others stay', () => {
+  const plain = measureOf('none', 'instant')
+  const percent = asShare(plain, 'percent')
+  expect(showValue(percent, 24.5 * percent.factor)).toBe('24.5 %')
+  expect(showValue(asShare(plain, 'share'), 0.5)).toBe('50 %')
+  const bytes = measureOf('byte', 'instant')
+  expect(asShare(bytes, 'percent')).toBe(bytes)
+})
+
+test('an axis takes what measures the same, in whatever scale', () => {
+  expect(isSameMeasure(measureOf('Kbyte', 'instant'), measureOf('Mbyte', 'instant'))).toBe(true)
+  expect(isSameMeasure(measureOf('Kbyte', 'instant'), measureOf('Kbyte / sec', 'instant'))).toBe(false)
+  expect(isSameMeasure(measureOf('count', 'instant'), measureOf('sec', 'instant'))).toBe(false)
+})
