@@ -11,13 +11,16 @@ const STATUS_BROKEN_PIPE = 141
 /**
  * Runs a command with this process's arguments and ends the process with its status. A command that gives up because
  * of a signal ends by that signal, as its parent expects; one that resolves after a signal has ended in good order.
- * Given a function, `--version` alone is answered before the command is loaded.
+ * Given a function, `--version` alone is answered before the command is loaded, unless that means something else to it.
  */
-export async function main(command: Tool | (() => Promise<Tool>)): Promise<void> {
+export async function main(
+  command: Tool | (() => Promise<Tool>),
+  { hasOwnVersion = false }: { readonly hasOwnVersion?: boolean } = {},
+): Promise<void> {
   const [, program = 'pcp', ...args] = process.argv
   const progname = basename(program)
   const stderr = new FdOutput(2, () => {}, true)
-  if (args.length === 1 && args[0] === '--version') {
+  if (!hasOwnVersion && args.length === 1 && args[0] === '--version') {
     stderr.write(versionLine(progname))
     process.exit(0)
   }
@@ -42,6 +45,7 @@ export async function main(command: Tool | (() => Promise<Tool>)): Promise<void>
     stderr,
     now: Date.now,
     signal: interrupt.signal,
+    commands: async () => (await import('./registry.ts')).TOOLS,
   }
   let status: number
   try {

@@ -1,6 +1,6 @@
 /** pmcd_wait: wait until a collector takes connections, for scripts that start one. pmcd_wait(1) */
 import { PcpError } from '../model/errors.ts'
-import { parseHostSpec } from '../net/host-spec.ts'
+import { parseHostSpec, showHostSpec } from '../net/host-spec.ts'
 import { MAX_DELAY_MS } from '../net/wait.ts'
 import { connect } from '../pmapi/connect.ts'
 import { loadConfig } from '../sys/config.ts'
@@ -66,10 +66,12 @@ on when it is there.`,
       if (await waitFor(host, seconds, io)) return 0
     } catch (error) {
       if (error instanceof SyntaxError) return complain(error.message, io)
-      say(`Cannot connect to PMCD on host "${host}": ${PcpError.from(error).text}`)
+      say(`Cannot connect to PMCD on host "${showHostSpec(host)}": ${PcpError.from(error).text}`)
       return STATUS_FAILED
     }
-    say(`Failed to connect to PMCD on host "${host}" in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`)
+    say(
+      `Failed to connect to PMCD on host "${showHostSpec(host)}" in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`,
+    )
     return STATUS_TIMEOUT
   },
 }

@@ -77,7 +77,9 @@ export const tool: Tool = {
     for (const part of ['index', 'meta'])
       if (!parts.some((file) => file.part === part))
         io.stderr.write(`${io.progname}: Warning: source file ${base}.${part} not found\n`)
-    const steps = parts.map(({ path }) => ({ from: path, to: to + path.slice(base.length) }))
+    // Names are shown as they were given; base names have lost this.
+    const here = source!.startsWith('./') && !base.startsWith('./') ? './' : ''
+    const steps = parts.map(({ path }) => ({ from: here + path, to: to + path.slice(base.length) }))
     const taken = steps.findLast((step) => existsSync(step.to))
     if (taken !== undefined) throw new PcpError('EEXIST', `${taken.to}: already exists`)
     const work = {
@@ -139,7 +141,11 @@ function linked(from: string, to: string): boolean {
     linkSync(from, to)
     return true
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'EEXIST') throw error
+    const { code, text } = PcpError.from(error)
+    if (code === 'EEXIST') throw error
+    // A copy would fail for the same reason, with less to say.
+    if (code === 'EACCES' || code === 'EROFS' || code === 'ENOENT')
+      throw new PcpError(code, `link ${from} -> ${to} failed: ${text}`, { cause: error })
     return false
   }
 }

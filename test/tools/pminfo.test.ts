@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { PcpError } from '../../src/model/errors.ts'
 import { openAgent } from '../../src/pmda/open-agent.ts'
 import { tool } from '../../src/tools/pminfo/index.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
@@ -49,6 +50,15 @@ It never changes.
   expect((await pminfo('-M', 'demo.bin')).stdout).toBe('demo.bin PMID: 250.0.8 = 1048576008 = 0x3e800008\n')
   expect((await pminfo('-1', 'demo.big')).stdout).toBe(
     'demo.big\ndemo.big\t64-bit unsigned int\tPM_INDOM_NULL 0xffffffff\tinstant\tbyte\n',
+  )
+})
+
+test('a collector that describes nothing in time is told of for each metric', async () => {
+  const source = openAgent(demoAgent)
+  source.descs = () => Promise.reject(new PcpError('PM_ERR_TIMEOUT', 'pmcd at here sent no DESC'))
+  const late = 'pmLookupDesc: Timeout waiting for a response from PMCD'
+  expect((await runTool(tool, ['-f', 'demo.one', 'demo.big'], source)).stdout).toBe(
+    `demo.one: ${late}\ndemo.big: ${late}\n`,
   )
 })
 
@@ -131,10 +141,14 @@ test('takes PMIDs for names, and goes on after operands it cannot resolve', asyn
   })
 })
 
-test.each([['-s', 'demo']])('%s is refused in one line', async (...args) => {
-  const { status, stdout, stderr } = await pminfo(...args)
-  expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-  expect(stderr).toMatch(/^pminfo: .* not supported yet\n$/)
+test('shows what identifies a metric, and its instances where these are listed', async () => {
+  const id = '[0-9a-f]{40}'
+  expect((await pminfo('-s', 'demo.one')).stdout).toMatch(
+    new RegExp(`^demo\\.one\n {4}Source: ${id}\n {4}Series: ${id}\n$`),
+  )
+  expect((await pminfo('-sf', 'demo.one')).stdout).toMatch(
+    new RegExp(`^\ndemo\\.one\n {4}Source: ${id}\n {4}Series: ${id}\n {4}value 1\n$`),
+  )
 })
 
 test('says which archive cannot be opened', async () => {

@@ -34,7 +34,8 @@ function kindOf(text: string): ArgumentKind {
   return found[0]?.kind ?? 'none'
 }
 
-function optionsOf(table: OptionTable | undefined): readonly Option[] {
+/** The options of a command that completion offers. */
+export function optionsOf(table: OptionTable | undefined): readonly Option[] {
   return (table?.rows ?? []).filter(
     (row): row is Option => !('heading' in row) && (row.help !== undefined || row === STANDARD.debug),
   )
@@ -119,6 +120,15 @@ _pcp_argument() {
 }
 
 _pcp() {
+  # The command that runs the others: what follows is theirs.
+  if [[ \${COMP_WORDS[0]##*/} == pcp-ts ]]; then
+    if ((COMP_CWORD == 1)); then
+      mapfile -t COMPREPLY < <(compgen -W "$_pcp_commands" -- "\${COMP_WORDS[1]}")
+      return
+    fi
+    COMP_WORDS=("\${COMP_WORDS[@]:1}")
+    ((COMP_CWORD--))
+  fi
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD - 1]} word letter long kind
   local -a _pcp_options
   local _pcp_operands
@@ -164,7 +174,7 @@ export function bashCompletion(tools: readonly Tool[]): string {
   })
   const names = tools.map(({ name }) => name).join(' ')
   const table = `_pcp_table() {\n  case $1 in\n${rows.join('\n')}\n    *) return 1 ;;\n  esac\n}\n`
-  return `${BASH}\n${table}\nshopt -s extglob\ncomplete -F _pcp ${names}\n`
+  return `${BASH}\n${table}\n_pcp_commands='${names}'\nshopt -s extglob\ncomplete -F _pcp ${names}\n`
 }
 
 /** -? is a pattern to the shell, and --help does the same. */
@@ -213,16 +223,25 @@ const ZSH_ACTIONS: Readonly<Record<ArgumentKind, string>> = {
   none: ' ',
 }
 
+/** The command that runs the others: what follows is theirs. */
+const ALL = 'pcp-ts'
+const ZSH_ALL = `if [[ $service == ${ALL} ]] && (( CURRENT > 2 )); then
+  shift words
+  (( CURRENT-- ))
+  service=\${words[1]}
+fi`
+
 /** The completion file for zsh, with what the options are for. */
 export function zshCompletion(tools: readonly Tool[]): string {
   const names = tools.map(({ name }) => name)
   const cases = tools.map(({ name, options }) => {
+    if (name === ALL) return `  ${name})\n    compadd -- ${names.join(' ')}\n    ;;`
     const specs = optionsOf(options).flatMap(zshSpecs)
     const kind = operandKind(options)
     const operands = kind === 'none' ? [] : [`'*:${kind}:${ZSH_ACTIONS[kind]}'`]
     return `  ${name})\n    _arguments -s ${[...specs, ...operands].join(' \\\n      ')}\n    ;;`
   })
-  return `#compdef ${names.join(' ')}\n${ZSH}\ncase $service in\n${cases.join('\n')}\nesac\n`
+  return `#compdef ${names.join(' ')}\n${ZSH}\n${ZSH_ALL}\ncase $service in\n${cases.join('\n')}\nesac\n`
 }
 
 function zshSpecs(option: Option): string[] {

@@ -55,12 +55,14 @@ function helpOf(row: Option): string | undefined {
   return row.help
 }
 
-function forms({ short, long, arg }: Option): string {
+function forms({ short, long, arg, isOptional }: Option): string {
   const bold = (text: string): string => `\\fB${escaped(text)}\\fR`
   const argument = arg === undefined ? '' : `\\fI${escaped(arg)}\\fR`
+  const [blank, equals] =
+    isOptional === true ? [`[${argument}]`, `[=${argument}]`] : [` ${argument}`, `=${argument}`]
   const list: string[] = []
-  if (short !== undefined) list.push(`${bold(`-${short}`)}${arg === undefined ? '' : ` ${argument}`}`)
-  if (long !== undefined) list.push(`${bold(`--${long}`)}${arg === undefined ? '' : `=${argument}`}`)
+  if (short !== undefined) list.push(`${bold(`-${short}`)}${arg === undefined ? '' : blank}`)
+  if (long !== undefined) list.push(`${bold(`--${long}`)}${arg === undefined ? '' : equals}`)
   return list.join(', ')
 }
 
@@ -119,6 +121,7 @@ function escaped(text: string): string {
   return text
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
+    .replaceAll('’', '\\(cq') // formatters take bytes for Latin-1
     .replace(/^(?=[.'])/gm, '\\&')
 }
 

@@ -14,6 +14,8 @@ export interface Option {
   readonly long?: string
   /** The option takes an argument; this is its name in the usage text. */
   readonly arg?: string
+  /** The argument may be absent: it is what follows in the same word, as in `-Uroot` and `--user-name=root`. */
+  readonly isOptional?: true
   /** What the argument is, where its name does not tell: FILE, HOST, DIR and the like do. */
   readonly kind?: ArgumentKind
   readonly help?: string
@@ -91,6 +93,7 @@ export function parseOptions(table: OptionTable, io: Pick<ToolIo, 'args' | 'env'
       if (equals >= 0) problems.push(`option '--${option.long}' doesn't allow an argument`)
       else add(option, '')
     } else if (equals >= 0) add(option, text.slice(equals + 1))
+    else if (option.isOptional === true) add(option, '')
     else if (next < args.length) add(option, args[next++]!)
     else problems.push(`option '--${option.long}' requires an argument`)
   }
@@ -102,7 +105,7 @@ export function parseOptions(table: OptionTable, io: Pick<ToolIo, 'args' | 'env'
       if (option === undefined) problems.push(`invalid option -- '${letter}'`)
       else if (option.arg === undefined) add(option, '')
       else {
-        if (i + 1 < letters.length) add(option, letters.slice(i + 1))
+        if (i + 1 < letters.length || option.isOptional === true) add(option, letters.slice(i + 1))
         else if (next < args.length) add(option, args[next++]!)
         else problems.push(`option requires an argument -- '${letter}'`)
         return
@@ -155,7 +158,7 @@ export interface Beginning extends Pick<ParsedOptions, 'given' | 'problems'> {
 export function endEarly(table: OptionTable, beginning: Beginning, io: ToolIo): number | undefined {
   const { given, problems, standard } = beginning
   for (const problem of problems) io.stderr.write(`${io.progname}: ${problem}\n`)
-  if (given.some(({ option }) => option.long === 'version')) {
+  if (given.some(({ option }) => option.long === 'version' && option.arg === undefined)) {
     io.stderr.write(versionLine(io.progname))
     return 0
   }
@@ -189,10 +192,11 @@ export function usageText(table: OptionTable, progname: string): string {
 /** Width of the column that option texts stand in. */
 const HELP_COLUMN = 24
 
-function usageLine({ short, long, arg, help }: Option): string {
+function usageLine({ short, long, arg, isOptional, help }: Option): string {
   const forms: string[] = []
-  if (short !== undefined) forms.push(arg === undefined ? `-${short}` : `-${short} ${arg}`)
-  if (long !== undefined) forms.push(arg === undefined ? `--${long}` : `--${long}=${arg}`)
+  const [blank, equals] = isOptional === true ? [`[${arg}]`, `[=${arg}]`] : [` ${arg}`, `=${arg}`]
+  if (short !== undefined) forms.push(arg === undefined ? `-${short}` : `-${short}${blank}`)
+  if (long !== undefined) forms.push(arg === undefined ? `--${long}` : `--${long}${equals}`)
   const option = `  ${forms.join(', ')}`
   // Text that would touch the help goes on a line of its own.
   if (option.length >= HELP_COLUMN) return `${option}\n${' '.repeat(HELP_COLUMN)}${help}\n`

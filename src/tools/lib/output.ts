@@ -59,7 +59,8 @@ export class FdOutput implements Output {
         if (code === 'EAGAIN') return false
         this.#unwritten = undefined // nor would it fit on a full disk the next time
         this.#text = ''
-        if (code !== 'EPIPE') throw error
+        // The latter where the output is a socket, as that of a program which Node has started is.
+        if (code !== 'EPIPE' && code !== 'ECONNRESET') throw error
         this.#onBroken()
       }
     }

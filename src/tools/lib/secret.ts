@@ -13,8 +13,8 @@ export async function readSecret(
 ): Promise<string | undefined> {
   const terminal = process.stdin.isTTY === true ? process.stdin : undefined
   if (terminal === undefined) return lines.next()
+  terminal.setRawMode(true) // before the question: the answer may come at once
   io.stderr.write(prompt)
-  terminal.setRawMode(true)
   try {
     return await lines.next()
   } finally {

@@ -1,6 +1,6 @@
 /** Opening the source that a command line names. */
 import { PcpError } from '../../model/errors.ts'
-import { type HostSpec, parseHostSpec } from '../../net/host-spec.ts'
+import { type HostSpec, parseHostSpec, showHostSpec } from '../../net/host-spec.ts'
 import { connect } from '../../pmapi/connect.ts'
 import { Context } from '../../pmapi/context.ts'
 import { namesOnly } from '../../pmapi/local-names.ts'
@@ -11,6 +11,7 @@ import { pmnsFiles } from '../../sys/pmns-files.ts'
 import { FOREVER } from '../../time/arithmetic.ts'
 import { damagedEnd } from './damaged-end.ts'
 import { derivedOf } from './derived.ts'
+import { askPassword, completeLogin } from './login.ts'
 import type { StandardOptions } from './standard.ts'
 import type { ToolIo } from './tool.ts'
 import type { ArchiveBounds } from './window.ts'
@@ -20,7 +21,6 @@ const DEFAULT_HOST = 'local:'
 
 /** Opens the source. Throws PcpError with the message PCP's commands print. */
 export async function openContext(standard: StandardOptions, io: ToolIo): Promise<Context> {
-  refuseUnsupported(standard)
   if (standard.source === 'archive') return openArchives(standard, io)
   if (standard.source === 'local') return openLocalContext(standard, io)
   const { variables } = loadConfig(io.env, { uid: process.getuid?.() ?? 0 })
@@ -30,12 +30,14 @@ export async function openContext(standard: StandardOptions, io: ToolIo): Promis
   const { container } = standard
   const env = container === undefined ? variables : { ...variables, PCP_CONTAINER: container }
   try {
-    const spec = parseHost(host, env, io)
+    const spec = await completeLogin(parseHost(host, env, io), (user) => askPassword(user, io))
     const open = io.connect ?? connect
     return await open(spec, { env, signal: io.signal, derived, ...(names === undefined ? {} : { names }) })
   } catch (error) {
     const { code, text } = PcpError.from(error)
-    throw new PcpError(code, `Cannot connect to PMCD on host "${host}": ${text}`, { cause: error })
+    throw new PcpError(code, `Cannot connect to PMCD on host "${showHostSpec(host)}": ${text}`, {
+      cause: error,
+    })
   }
 }
 
@@ -128,12 +130,4 @@ export function loadNames(namespace: NonNullable<StandardOptions['namespace']>, 
     io.stderr.write(`${message.trimEnd()}\n${message.includes(': Duplicate ') ? '\n' : ''}`)
     throw new PcpError(code, `Cannot load namespace from "${file}": ${text}`, { cause: error })
   }
-}
-
-/** What is recognised but not there yet ends a command with one clear line. */
-function refuseUnsupported({ guimode, guiport }: StandardOptions): void {
-  const refuse = (what: string): never => {
-    throw new PcpError('PM_ERR_NYI', `${what} not supported yet`)
-  }
-  if (guimode || guiport !== undefined) refuse('time control (-g, -p) is')
 }

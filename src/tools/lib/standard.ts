@@ -144,8 +144,14 @@ export interface StandardRules {
   readonly mixed?: boolean
   /** The command names PCP 6's high resolution call where it explains intervals. */
   readonly isHighRes?: boolean
+  /** -A also holds for live values: the first sample waits for its time. */
+  readonly alignsLive?: boolean
   /** Archives are named by operands, so a time window and -z need no -a. */
   readonly areOperandsArchives?: boolean
+  /** Without -a, -h and -L this host is the source, also for -z. */
+  readonly hasDefaultSource?: boolean
+  /** Variables stand for all standard options, also for those that the table lacks: `pcp` hands its options on by them. */
+  readonly inherits?: boolean
 }
 
 /** A command line with the standard options taken out of `given`. */
@@ -167,7 +173,7 @@ export function parseStandard(
   const rows = new Set<unknown>(table.rows)
   for (const [variable, name] of ENVIRONMENT) {
     const value = io.env[variable]
-    if (value !== undefined && rows.has(STANDARD[name])) reader.take(name, value)
+    if (value !== undefined && (rules.inherits === true || rows.has(STANDARD[name]))) reader.take(name, value)
   }
   const own: GivenOption[] = []
   for (const given of parsed.given) {
@@ -358,9 +364,11 @@ class StandardReader {
       this.#archives.push(join(PCP_ARCHIVE_DIR ?? `${PCP_LOG_DIR}/pmlogger`, hostname()))
     }
     const isArchive = this.#rules.areOperandsArchives === true || (this.#first === 'archive' && !this.#local)
-    if (!isArchive && (align ?? start ?? origin) !== undefined)
+    const misplaced = start ?? origin ?? (this.#rules.alignsLive === true ? undefined : align)
+    if (!isArchive && misplaced !== undefined)
       this.problems.push('time window options are supported for archives only')
-    if (this.#hostzone && this.#first === undefined && this.#rules.areOperandsArchives !== true)
+    const hasSource = this.#rules.areOperandsArchives === true || this.#rules.hasDefaultSource === true
+    if (this.#hostzone && this.#first === undefined && !hasSource)
       this.problems.push('use of timezone from metric source requires a source')
     return {
       source: this.#local ? 'local' : this.#first,

@@ -33,6 +33,16 @@ export interface ToolIo {
   readonly connect?: typeof connect
   /** Opens archives in place of pmapi's `openArchive`. */
   readonly openArchive?: typeof openArchive
+  /** All commands of this package, for the one that runs others. */
+  readonly commands?: () => Promise<readonly CommandEntry[]>
+}
+
+/** A command that is loaded when somebody runs it. */
+export interface CommandEntry {
+  readonly name: string
+  /** It answers --version itself. */
+  readonly hasOwnVersion?: true
+  readonly load: () => Promise<Tool>
 }
 
 /** A command. Its usage text, man page, shell completion and bin entry follow from this and from the registry. */

@@ -45,7 +45,7 @@ export function archiveZone(
 }
 
 /** The zone of this process. Its file is read when a time is shown; most reports show none. */
-function ownZone({ env }: ToolIo): Zone {
+export function ownZone({ env }: ToolIo): Zone {
   let zone: Zone | undefined
   const read = (): Zone => {
     const { name, bytes } = processZone(env)

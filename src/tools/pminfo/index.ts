@@ -1,7 +1,7 @@
 /**
  * pminfo: names, descriptors, help, labels and values of metrics. pminfo(1)
  *
- * Series identifiers are refused. -r, which 6.0.3 does not have, defines a derived metric.
+ * -r, which 6.0.3 does not have, defines a derived metric.
  */
 import { PcpError } from '../../model/errors.ts'
 import { type Indom, indom, type Pmid, pmid } from '../../model/ids.ts'
@@ -39,8 +39,6 @@ Values are those of one moment: all metrics of a batch are fetched together.`,
     const wanted = wantedFrom(parsed)
     const status = endEarly(OPTIONS, parsed, io)
     if (status !== undefined) return status
-    const own = parsed.given.find(({ name }) => name === 's')
-    if (own !== undefined) throw new PcpError('PM_ERR_NYI', `-${own.name} is not supported yet`)
     const names = needsSource(wanted) ? undefined : openNames(parsed.standard, io)
     const files = parsed.given.filter(({ name }) => name === 'c').map(({ value }) => value)
     const derived = { files, warning: 'derived configuration(s) error' }

@@ -52,6 +52,7 @@ export interface Wanted {
   allInstances: boolean
   events: boolean
   labels: boolean
+  series: boolean
   pmid: boolean
   fullPmid: boolean
   oneline: boolean
@@ -75,6 +76,7 @@ export function wantedFrom(parsed: ParsedOptions): Wanted {
     allInstances: false,
     events: false,
     labels: false,
+    series: false,
     pmid: false,
     fullPmid: false,
     oneline: false,
@@ -116,6 +118,9 @@ function setWanted(wanted: Wanted, name: string, value: string, problems: string
     case 'l':
       wanted.labels = true
       return
+    case 's':
+      wanted.series = true
+      return
     case 'm':
       wanted.pmid = true
       return
@@ -137,8 +142,8 @@ function setWanted(wanted: Wanted, name: string, value: string, problems: string
 }
 
 /** Does the report need descriptors? */
-export function needsDescs({ desc, descOneline, values, labels, verify }: Wanted): boolean {
-  return desc || descOneline || values || labels || verify
+export function needsDescs({ desc, descOneline, values, labels, series, verify }: Wanted): boolean {
+  return desc || descOneline || values || labels || series || verify
 }
 
 /** Does the report need a source besides a name space? */

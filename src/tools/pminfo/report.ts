@@ -13,6 +13,7 @@ import type { ToolIo } from '../lib/tool.ts'
 import { decimalAndHex, descLine, descLines, indomWords } from './desc.ts'
 import { indomLabelLine, type KnownLabels, type LabelLines, metricLabelLines } from './labels.ts'
 import { needsDescs, needsSource, type Wanted } from './options.ts'
+import { seriesLines } from './series.ts'
 import { fetchValues, valueLines } from './values.ts'
 
 /** What every part of a report needs. */
@@ -53,7 +54,11 @@ export async function reportMetrics(report: Report, names: readonly string[]): P
   }
   // A name that fails among others is asked about all the same: the answers say what is wrong with it.
   const ids = found.map((id) => (isError(id) ? PM_ID_NULL : id))
-  const descs = needsDescs(wanted) ? await context.descs(ids, io) : []
+  const descs = needsDescs(wanted) ? await settle(context.descs(ids, io)) : []
+  if (isError(descs)) {
+    for (const name of names) io.stdout.write(`${name}: pmLookupDesc: ${descs.text}\n`)
+    return
+  }
   const known = descs.filter((desc): desc is MetricDesc => !isError(desc))
   context.archive?.setMode('forward', report.origin)
   const sets = await valuesFor(report, known)
@@ -79,10 +84,10 @@ async function valuesFor(
   report: Report,
   descs: readonly MetricDesc[],
 ): Promise<Outcome<readonly ValueSet[]>> {
-  const { values, verify, labels } = report.wanted
+  const { values, verify, labels, series } = report.wanted
   if (values || verify) return settle(fetchValues(report, descs))
   // Labels in an archive are those at the time of the values, whether these are shown or not.
-  if (!labels || report.context.archive === undefined) return []
+  if (!(labels || series) || report.context.archive === undefined) return []
   const sets = await settle(fetchValues(report, descs))
   return isError(sets) ? sets : []
 }
@@ -99,14 +104,21 @@ async function metricText(report: Report, metric: Metric): Promise<string> {
   const { context, wanted, io } = report
   const { name, pmid, desc, set } = metric
   // Asked for first: what is known of labels depends on the order of metrics.
-  const asked = wanted.labels && desc !== undefined ? settle(report.labels.of(pmid, desc.indom)) : undefined
+  const hasLabels = (wanted.labels || wanted.series) && desc !== undefined
+  const asked = hasLabels ? settle(report.labels.of(pmid, desc.indom)) : undefined
   const [oneline, help, names] = await Promise.all([
     wanted.oneline ? settle(context.text(pmid, { level: 'oneline', signal: io.signal })) : undefined,
     wanted.help ? settle(context.text(pmid, { signal: io.signal })) : undefined,
     instanceNames(report, desc, set),
   ])
   const values = desc !== undefined && set !== undefined ? await valueLines(report, desc, set, names) : ''
-  const labels = desc === undefined ? undefined : await labelLines(report, desc.indom, await asked, names)
+  const sets = await asked
+  const labels =
+    desc === undefined || !wanted.labels ? undefined : await labelLines(report, desc.indom, sets, names)
+  const series =
+    desc === undefined || !wanted.series
+      ? undefined
+      : await seriesLines(report, name, desc, isError(sets) ? [] : (sets ?? []), names)
   let text = needsBlankLine(wanted) ? '\n' : ''
   text += name
   if (wanted.pmid) text += ` PMID: ${pmidStr(pmid)}${wanted.fullPmid ? ` = ${decimalAndHex(pmid)}` : ''}`
@@ -114,9 +126,10 @@ async function metricText(report: Report, metric: Metric): Promise<string> {
   text += '\n'
   if (desc !== undefined && wanted.desc) text += descLines(desc, wanted.fullIndom)
   if (desc !== undefined && wanted.descOneline) text += descLine(name, desc)
+  text += series?.metric ?? ''
   text += labels?.metric ?? ''
   text += helpText(help)
-  return text + values + (labels?.instances ?? '')
+  return text + values + (series?.instances ?? '') + (labels?.instances ?? '')
 }
 
 function needsBlankLine({ desc, help, values, labels }: Wanted): boolean {

@@ -3,6 +3,7 @@ import { connect as connectSocket, type Socket } from 'node:net'
 import { PcpError } from '../../model/errors.ts'
 import type { ValueSet } from '../../model/values.ts'
 import { PduConnection, socketStream } from '../../net/connection.ts'
+import { connectError } from '../../net/dial.ts'
 import { nextPdu } from '../../net/next-pdu.ts'
 import { wait } from '../../net/wait.ts'
 import { encodeCreds } from '../../wire/creds.ts'
@@ -94,7 +95,7 @@ function connected(socket: Socket, name: string, ms: number, signal: AbortSignal
   const late = (): PcpError => new PcpError('ETIMEDOUT')
   return wait<void>({ ms, late, signal, what: `Connecting to ${name}` }, (end) => {
     const onConnect = (): void => end(undefined)
-    const onError = (error: Error): void => end(PcpError.from(error))
+    const onError = (error: NodeJS.ErrnoException): void => end(connectError(error, name))
     socket.once('connect', onConnect).once('error', onError)
     return () => socket.off('connect', onConnect).off('error', onError)
   })

@@ -1,8 +1,8 @@
 /** pmlc: asks running pmloggers what they log, and changes it. pmlc(1) */
 
-import { decodeText } from '../../base/text.ts'
 import { VERSION } from '../../base/version.ts'
 import { loadConfig } from '../../sys/config.ts'
+import { inputLines } from '../lib/input.ts'
 import { endEarly, HELP_ROW, type OptionTable } from '../lib/options.ts'
 import { openContext } from '../lib/source.ts'
 import { type ParsedStandard, parseStandard, STANDARD } from '../lib/standard.ts'
@@ -86,25 +86,28 @@ async function converse(
   io: ToolIo,
   { prompts, echoes }: { readonly prompts: boolean; readonly echoes: boolean },
 ): Promise<void> {
-  const prompt = async (): Promise<void> => {
-    if (prompts) io.stdout.write('pmlc> ')
+  const prompt = async (text = 'pmlc> '): Promise<void> => {
+    if (prompts) io.stdout.write(text)
     await io.stdout.flush()
   }
   let pending = ''
   let number = 0
   await prompt()
-  for await (const line of linesOf(io.stdin)) {
+  for await (const line of inputLines(io.stdin)) {
     number++
     if (echoes) io.stdout.write(`${line}\n`)
     await io.stdout.flush()
     pending += pending === '' ? line : `\n${line}`
-    if (isOpen(pending)) continue
+    if (isOpen(pending)) {
+      await prompt('? ')
+      continue
+    }
     const text = pending
     pending = ''
     const where = `[<stdin>, line ${number}]`
     try {
       if (!(await session.run(parseCommand(text), where))) {
-        if (prompts) io.stdout.write('Goodbye\n')
+        io.stdout.write('Goodbye\n')
         return
       }
     } catch (error) {
@@ -116,14 +119,4 @@ async function converse(
   }
   if (pending !== '') io.stderr.write(`Error [<stdin>, line ${number}]\nsyntax error\n`)
   if (prompts) io.stdout.write('\n')
-}
-
-async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let rest = ''
-  for await (const chunk of input) {
-    const lines = (rest + decodeText(chunk)).split('\n')
-    rest = lines.pop()!
-    yield* lines
-  }
-  if (rest !== '') yield rest
 }

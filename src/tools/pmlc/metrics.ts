@@ -36,6 +36,8 @@ export async function findSubjects(
   for (const spec of specs) {
     try {
       for (const [name, id] of await leavesOf(context, spec.name)) {
+        // Of all metrics below a name, those that nobody describes cannot be logged: they are left out, as PCP's pmlc does.
+        if (name !== spec.name && !(await isDescribed(context, id))) continue
         const subject = await subjectOf(context, spec, name, id, domains, tell)
         if (subject === undefined) isFine = false
         else subjects.push(subject)
@@ -62,6 +64,11 @@ async function leavesOf(context: Context, name: string): Promise<(readonly [stri
     const id = ids[i]!
     return isError(id) ? [] : [[leaf, id]]
   })
+}
+
+async function isDescribed(context: Context, id: Pmid): Promise<boolean> {
+  const [desc] = await context.descs([id])
+  return desc !== undefined && !isError(desc)
 }
 
 async function subjectOf(

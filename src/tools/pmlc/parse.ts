@@ -72,7 +72,7 @@ class CommandParser {
       else if (double !== undefined || single !== undefined)
         this.#tokens.push({ kind: 'string', text: double ?? single ?? '' })
       else if (sign !== undefined) this.#tokens.push({ kind: 'sign', text: sign })
-      else if (other !== undefined) this.#fail()
+      else if (other !== undefined) this.#fail(`Unexpected character '${other}'`)
     }
   }
 

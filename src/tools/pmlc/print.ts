@@ -70,10 +70,10 @@ export function statusText(
   logger: { readonly pid: number; readonly isPrimary: boolean; readonly host: string },
   { zone, zoneName }: { readonly zone: Zone; readonly zoneName: string },
 ): string {
-  const primary = logger.isPrimary ? ' [primary]' : ''
+  const which = logger.isPrimary ? 'primary' : logger.pid
   const { pmcdHost = '', pmcdFqdn = '' } = status
   const lines = [
-    `pmlogger [${logger.pid}]${primary} on host ${logger.host} is logging metrics from host ${pmcdHost}`,
+    `pmlogger [${which}] on host ${logger.host} is logging metrics from host ${pmcdHost}`,
     `PMCD host        ${pmcdFqdn || pmcdHost}`,
   ]
   if (status.state === 0) lines.push("logging hasn't started yet")

@@ -112,7 +112,7 @@ export class Session {
       }
       if (tells) io.stdout.write(`Connected to ${name} at ${host}\n`)
     } catch (error) {
-      io.stderr.write(`Unable to connect to ${name} at ${host}: ${PcpError.from(error).text}\n`)
+      io.stderr.write(`Unable to connect to ${name} at ${host}: ${reasonOf(error)}\n`)
     }
   }
 
@@ -134,9 +134,10 @@ export class Session {
     try {
       await this.#request(command, connected, where)
     } catch (error) {
-      const { code, text } = PcpError.from(error)
-      const what = command.kind === 'newVolume' ? 'Error' : 'Error receiving response from pmlogger'
-      io.stderr.write(`${what}: ${text}\n`)
+      const { code } = PcpError.from(error)
+      const isRefused = command.kind === 'newVolume' && code !== 'PM_ERR_TIMEOUT'
+      const what = isRefused ? 'Error' : 'Error receiving response from pmlogger'
+      io.stderr.write(`${what}: ${reasonOf(error)}\n`)
       if (!code.startsWith('PM_ERR_PERM') && code !== 'EAGAIN') await this.close()
     }
   }
@@ -270,6 +271,12 @@ export class Session {
     const { name, bytes } = processZone(env)
     return { zone: makeZone(name, bytes), zoneName: 'local' }
   }
+}
+
+/** What went wrong, in PCP's words. A logger that says nothing is left. */
+function reasonOf(error: unknown): string {
+  const { code, text } = PcpError.from(error)
+  return code === 'PM_ERR_TIMEOUT' ? 'Timeout, closed connection to the pmlogger instance' : text
 }
 
 function isHere(host: string): boolean {

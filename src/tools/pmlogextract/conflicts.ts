@@ -64,9 +64,14 @@ function changed(old: Known | undefined, now: Known): string | undefined {
   return (
     change('type', typeStr(was.type), typeStr(is.type)) ??
     change('indom', indomStr(was.indom), indomStr(is.indom)) ??
-    change('semantics', semStr(was.sem), semStr(is.sem)) ??
+    change('semantics', semText(was.sem), semText(is.sem)) ??
     change('units', unitsStr(was.units), unitsStr(is.units))
   )
+}
+
+function semText(sem: number): string {
+  const word = semStr(sem)
+  return word === '???' ? `unknown (${sem})` : word
 }
 
 function sameNames(a: Known, b: Known): boolean {

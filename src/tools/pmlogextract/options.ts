@@ -13,6 +13,7 @@ export const OPTIONS: OptionTable = {
     { short: 'c', long: 'config', arg: 'FILE', help: 'take only the metrics and instances that FILE lists' },
     { short: 'd', long: 'desperate', help: 'keep what was written when something goes wrong' },
     { short: 'f', long: 'first', help: 'the output has the timezone of the first input, not the last' },
+    { long: 'labelhost', arg: 'NAME', help: 'the output is of this host, whatever the inputs say' },
     { short: 'm', long: 'mark', help: 'write a mark between inputs even where one continues the other' },
     STANDARD.start,
     { short: 's', long: 'samples', arg: 'NUM', help: 'end after NUM records' },
@@ -35,6 +36,8 @@ export interface ExtractOptions {
   readonly isDesperate: boolean
   readonly isFirstZone: boolean
   readonly isMarked: boolean
+  /** Host of the output; undefined for that of the inputs, which must agree. */
+  readonly labelHost: string | undefined
   readonly samples: number
   readonly version: 2 | 3 | undefined
   readonly volumeLimit: SizeLimit | undefined
@@ -68,6 +71,7 @@ export function extractOptions({ given, operands, standard }: ParsedStandard): E
     isDesperate: has('d'),
     isFirstZone: has('f'),
     isMarked: has('m'),
+    labelHost: last('labelhost'),
     samples: samples === undefined ? Number.POSITIVE_INFINITY : Number(samples),
     version: version === undefined ? undefined : version === '2' ? 2 : 3,
     volumeLimit,

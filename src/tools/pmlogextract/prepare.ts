@@ -89,12 +89,12 @@ export function select(
 /** The label of the output. Throws PcpError when inputs do not belong together, and warns of different zones. */
 export function outputLabel(
   inputs: readonly Input[],
-  { version: asked, isFirstZone }: ExtractOptions,
+  { version: asked, isFirstZone, labelHost }: ExtractOptions,
   io: ToolIo,
 ): Pick<WriterOptions, 'version' | 'hostname' | 'timezone' | 'zoneinfo'> {
   const first = inputs[0]!
   for (const { name, archive } of inputs) {
-    if (archive.label.hostname === first.archive.label.hostname) continue
+    if (labelHost !== undefined || archive.label.hostname === first.archive.label.hostname) continue
     const lines = [first, { name, archive }].map(
       (input) => `archive: ${input.name} host: ${input.archive.label.hostname}`,
     )
@@ -108,7 +108,7 @@ export function outputLabel(
   }
   const used = isFirstZone ? first : inputs[inputs.length - 1]!
   warnOfZones(inputs, used, io)
-  const { hostname } = first.archive.label
+  const hostname = labelHost ?? first.archive.label.hostname
   const { timezone, zoneinfo } = used.archive.label
   return { version: asked ?? (Math.max(...versions) === 2 ? 2 : 3), hostname, timezone, zoneinfo }
 }

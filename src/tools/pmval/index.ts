@@ -1,20 +1,17 @@
-/**
- * pmval: the values of one metric over time. pmval(1)
- *
- * Time control is refused.
- */
+/** pmval: the values of one metric over time. pmval(1) */
 import { PcpError } from '../../model/errors.ts'
 import { PM_IN_NULL } from '../../model/ids.ts'
+import { parseValue } from '../../model/parse-value.ts'
 import { PM_TYPE_STRING, typeStr } from '../../model/types.ts'
 import { makeSet } from '../../model/value-writer.ts'
 import { announce } from '../../pmapi/announce.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { type MetricSpec, parseMetricSpec } from '../../pmapi/metric-spec.ts'
 import { endEarly, usageText } from '../lib/options.ts'
-import { parseValue } from '../lib/parse-value.ts'
 import { printOptions } from '../lib/print.ts'
 import { boundsOf, openContext } from '../lib/source.ts'
 import { type ParsedStandard, parseStandard, type StandardOptions } from '../lib/standard.ts'
+import { controlPort, FollowedTime, zoneOf } from '../lib/time-control.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { samplingWindow } from '../lib/window.ts'
 import { reportingZone } from '../lib/zone.ts'
@@ -23,7 +20,7 @@ import { columnWidth, precisionFits } from './format.ts'
 import { Headings, headerLines } from './header.ts'
 import { OPTIONS, type Wanted, wantedFrom } from './options.ts'
 import { Rows } from './row-report.ts'
-import { fetches, scheduleOf } from './schedule.ts'
+import { controlledFetches, fetches, scheduleOf } from './schedule.ts'
 import { rowStamp } from './stamps.ts'
 import { findSubject, type Subject } from './subject.ts'
 
@@ -66,10 +63,15 @@ The metric may say where it is and which instances are meant: host:metric[instan
       parsed.problems.push('delay can only be used with archives')
       return endEarly(OPTIONS, parsed, io) ?? 1
     }
+    const port = controlPort(standard, io)
+    if (port !== undefined && wanted.delays) {
+      parsed.problems.push('guiflag cannot be used with delay')
+      return endEarly(OPTIONS, parsed, io) ?? 1
+    }
     const context = await openContext(standard, io)
     await announce(context, [io.progname, ...io.args], io)
     try {
-      await show(context, spec, wanted, standard, io)
+      await show(context, spec, wanted, standard, port, io)
       return 0
     } finally {
       await context.close()
@@ -91,6 +93,7 @@ function withSource(
   return { ...standard, source: 'host', hosts: [spec.source] }
 }
 
+const ROWS_TOGETHER = 100
 const SUSPENDED = 'Archive logging suspended\n'
 
 async function show(
@@ -98,6 +101,7 @@ async function show(
   spec: MetricSpec,
   wanted: Wanted,
   standard: StandardOptions,
+  port: number | undefined,
   io: ToolIo,
 ): Promise<void> {
   const { zone, note } = await reportingZone(standard, context, io)
@@ -111,30 +115,45 @@ async function show(
   const isRaw = wanted.rawArchive !== undefined || subject.isEvent
   const name = standard.archives.join(',')
   const archive = context.archive && { name, isRaw, delays: wanted.delays }
-  const schedule = scheduleOf(window, archive)
+  const schedule = scheduleOf(port === undefined ? window : { ...window, samples: undefined }, archive)
   if (note === '' && !subject.isEvent) io.stdout.write('\n')
   const width = columnWidth(subject.desc.type, wanted.width)
   const { precision } = wanted
   if (precision !== undefined && !precisionFits(precision, width))
     throw new PcpError('PM_ERR_CONV', `-f ${precision} too large for column width ${width}`)
   const print = printOptions(zone, io)
-  const stamp = archive && rowStamp(wanted.stamps, zone)
+  const host = await context.hostname(io)
+  const followed =
+    port === undefined
+      ? undefined
+      : await FollowedTime.open(port, { contexts: [context], ...schedule, zone, host }, io)
+  const shownZone = followed === undefined ? zone : zoneOf(followed)
+  const stamp = archive || followed ? rowStamp(wanted.stamps, shownZone) : undefined
   const isShiftable = subject.isRate && precision === undefined
   const headings = new Headings(subject.columns ?? [], width, isShiftable, stamp?.width ?? 0)
-  io.stdout.write(headerLines(subject, await context.hostname(io), schedule, zone))
+  io.stdout.write(
+    headerLines(subject, host, followed === undefined ? schedule : { ...schedule, samples: undefined }, zone),
+  )
   await io.stdout.flush()
   const style = { width, precision, print, counterWrap: io.env['PCP_COUNTER_WRAP'] !== undefined }
   const events = new EventReport(context, subject, io, print)
   const call = archive?.isRaw === true ? 'pmFetchArchive' : 'pmFetch'
   const rows = new Rows(context, subject, headings, style, stamp?.text, io, call)
   const isCounted = standard.samples === undefined
-  for await (const result of fetches(context, subject, schedule, isCounted, io)) {
+  const results =
+    followed === undefined
+      ? fetches(context, subject, schedule, isCounted, io)
+      : controlledFetches(context, subject, schedule, followed, () => rows.restart(), io)
+  // Nobody waits for a single row of an archive.
+  const together = archive === undefined || archive.delays || followed !== undefined ? 1 : ROWS_TOGETHER
+  let row = 0
+  for await (const result of results) {
     if (subject.isEvent) {
       const lines = result.sets.length > 0 ? await events.lines(result.sets[0]!, wanted.verbose) : SUSPENDED
       if (lines !== '')
         io.stdout.write((stamp === undefined ? '' : `${stamp.text(result.timestamp)}  `) + lines)
     } else await rows.add(result)
-    await io.stdout.flush()
+    if (++row % together === 0) await io.stdout.flush()
   }
 }
 

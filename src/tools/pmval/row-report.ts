@@ -42,6 +42,12 @@ export class Rows {
     this.#call = call
   }
 
+  /** Time does not go on from the result before: rates begin anew, and say so. */
+  restart(): void {
+    this.#before = undefined
+    this.#missesRate = true
+  }
+
   /** Writes the row of a result. */
   async add(result: FetchResult): Promise<void> {
     if (this.#stamp !== undefined) return this.#addRecorded(result, this.#stamp(result.timestamp))

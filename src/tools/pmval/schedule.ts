@@ -6,6 +6,7 @@ import type { ArchiveControl } from '../../pmapi/archive-control.ts'
 import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
+import type { FollowedTime } from '../lib/time-control.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { SamplingWindow } from '../lib/window.ts'
 import type { Subject } from './subject.ts'
@@ -124,5 +125,27 @@ async function unlessEnded<T>(fetch: () => Promise<T>): Promise<T | undefined> {
   } catch (error) {
     if (error instanceof PcpError && error.code === 'PM_ERR_EOL') return undefined
     throw error
+  }
+}
+
+/** One result a step of a time control. `onAnew` hears when rates have to begin anew. */
+export async function* controlledFetches(
+  context: Context,
+  { desc }: Subject,
+  { finish }: Schedule,
+  followed: FollowedTime,
+  onAnew: () => void,
+  io: ToolIo,
+): AsyncGenerator<FetchResult> {
+  for (;;) {
+    const { isAnew, isFirst } = await followed.next()
+    if (isAnew && !isFirst) onAnew()
+    const result = await unlessEnded(() => context.fetch([desc.pmid], io))
+    if (result === undefined) followed.endOfArchive()
+    else {
+      if (compareTimes(result.timestamp, finish) > 0) return followed.close()
+      yield result
+      followed.done()
+    }
   }
 }

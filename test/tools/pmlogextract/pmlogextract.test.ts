@@ -112,6 +112,24 @@ describe('merging', () => {
     expect(times(out)).toBe('10 15 20 25 30 30.1000000m 35')
   })
 
+  test('writes instances once when inputs say the same of the same time', async () => {
+    const part = (name: string): string =>
+      make(name, (archive) => {
+        archive.addMetric('foo.bar', { pmid: ID, type: PM_TYPE_32, indom: 'd' })
+        for (const sec of [1, 2]) {
+          archive.put('foo.bar', sec, 'x')
+          if (sec === 2) archive.put('foo.bar', sec, 'y')
+          archive.write(at(sec))
+        }
+      })
+    const { out } = await extract(part('a'), part('b'))
+    expect(values(out)).toHaveLength(4)
+    const archive = Archive.open(out, archiveFiles())
+    const { metadata } = archive
+    expect(metadata.indoms.map((indom) => metadata.snapshots(indom).length)).toEqual([2])
+    archive.close()
+  })
+
   test('writes no mark where the collector went on, unless told', async () => {
     const logue = (name: string, seconds: readonly number[], seqnum: number): string =>
       make(name, (archive) => {
@@ -169,6 +187,7 @@ describe('merging', () => {
   test.each([
     ['type', { type: PM_TYPE_U32 }, 'metric foo.bar: type changed from 32 to U32!'],
     ['semantics', { sem: 1 }, 'metric foo.bar: semantics changed from instant to counter!'],
+    ['meaning', { sem: 0 }, 'metric foo.bar: semantics changed from instant to unknown (0)!'],
     ['units', { units: 'byte' }, 'metric foo.bar: units changed from  to byte!'],
     ['PMID', { pmid: pmid(60, 1, 3) }, 'metric foo.bar: PMID changed from 60.1.1 to 60.1.3!'],
   ])('refuses a metric with another %s, or leaves it out', async (_, metric, message) => {

@@ -1,0 +1,67 @@
+/** A result as dbpmda shows it. */
+
+import type { Timestamp } from '../../base/timestamp.ts'
+import type { MetricDesc } from '../../model/desc.ts'
+import { errStr } from '../../model/errors.ts'
+import { PM_IN_NULL, PM_INDOM_NULL, type Pmid, pmidStr } from '../../model/ids.ts'
+import type { PrintOptions } from '../../model/print.ts'
+import { printValue } from '../../model/print.ts'
+import { PM_TYPE_UNKNOWN, PM_VAL_INSITU } from '../../model/types.ts'
+import { blockType } from '../../model/value-set.ts'
+import type { FetchResult, ValueSet } from '../../model/values.ts'
+import { clockStamp, clockStampNanos } from '../../time/stamp.ts'
+import type { Zone } from '../../time/zone.ts'
+
+/** What is known of the metrics of a result besides their values. */
+export interface DumpNames {
+  /** Names of a metric; none when the name space has it not. */
+  readonly namesOf: (id: Pmid) => readonly string[]
+  /** Descriptors, when they were asked for. */
+  readonly descs?: ReadonlyMap<Pmid, MetricDesc>
+  /** Names of instances by domain, where they were asked for. */
+  readonly instances?: ReadonlyMap<number, ReadonlyMap<number, string>>
+  readonly zone: Zone
+  readonly print: PrintOptions
+  /** The agent is in this process: PCP then shows the result of its library's older call. */
+  readonly isLocal: boolean
+}
+
+/** All of a result: its time, and each metric with its values. */
+export function dumpResult({ timestamp, sets }: FetchResult, names: DumpNames): string {
+  const dump = sets.map((set) => dumpSet(set, names)).join('')
+  // PCP shows where in memory the result lies; scripts leave that out.
+  const title = `${names.isLocal ? 'pmResult' : '__pmResult'} dump from 0x0`
+  return `${title} timestamp: ${timeOf(timestamp, names)} numpmid: ${sets.length}\n${dump}`
+}
+
+function timeOf({ sec, nsec }: Timestamp, { zone, isLocal }: DumpNames): string {
+  const digits = String(nsec).padStart(9, '0')
+  return isLocal
+    ? `${sec}.${digits.slice(0, 6)} ${clockStamp({ sec, nsec }, zone)}`
+    : `${sec}.${digits} ${clockStampNanos({ sec, nsec }, zone)}`
+}
+
+function dumpSet(set: ValueSet, names: DumpNames): string {
+  const { pmid, status } = set
+  const known = names.namesOf(pmid).join(names.descs === undefined ? ', ' : ' or ')
+  const title = `  ${pmidStr(pmid)} (${known === '' ? '<noname>' : known}):`
+  if (status < 0) return `${title} ${errStr(status)}\n`
+  if (status === 0) return `${title} No values returned!\n`
+  let text = `${title} numval: ${status} valfmt: ${set.format} vlist[]:\n`
+  const desc = names.descs?.get(pmid)
+  const isSingular =
+    desc === undefined ? status === 1 && set.inst[0] === PM_IN_NULL : desc.indom === PM_INDOM_NULL
+  const instances = desc === undefined ? undefined : names.instances?.get(desc.indom)
+  for (let i = 0; i < status; i++) {
+    const name = instances?.get(set.inst[i]!)
+    const inst = `inst [${set.inst[i]} or ${name === undefined ? '???' : `"${name}"`}]`
+    text += `   ${isSingular ? '' : ` ${inst} `}value ${shownValue(set, i, desc, names)}\n`
+  }
+  return text
+}
+
+/** By the descriptor's type; without one by the block's, and a lone word in every form that it can have. */
+function shownValue(set: ValueSet, i: number, desc: MetricDesc | undefined, { print }: DumpNames): string {
+  const type = desc?.type ?? (set.format === PM_VAL_INSITU ? PM_TYPE_UNKNOWN : blockType(set, i))
+  return printValue(set, i, type, 1, print)
+}

@@ -1,0 +1,81 @@
+/** The directories that instances live in: making them, and working in one without another command doing so as well. */
+import { accessSync, constants, lchownSync, mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { PcpError } from '../../../model/errors.ts'
+import type { Variables } from '../../../sys/config.ts'
+import type { ToolIo } from '../tool.ts'
+import { type Mutex, takeMutex } from './mutex.ts'
+import type { Owner } from './owner.ts'
+import { runProgram } from './programs.ts'
+import type { Voice, Where } from './voice.ts'
+
+/** Longest that a directory may be somebody else's. */
+const LOCK_MS = 10_000
+
+/** Makes a directory with what is missing above it; false, and told, when that fails. */
+export function makePlace(path: string, owner: Owner | undefined, voice: Voice): boolean {
+  const missing: string[] = []
+  for (let dir = path; statSync(dir, { throwIfNoEntry: false }) === undefined; dir = dirname(dir))
+    missing.unshift(dir)
+  for (const dir of missing) {
+    try {
+      mkdirSync(dir, 0o755)
+      if (owner !== undefined) lchownSync(dir, owner.uid, owner.gid)
+    } catch (error) {
+      const { code, text } = PcpError.from(error)
+      if (code === 'EEXIST') continue
+      voice.line(`mkdir: cannot create directory '${dir}': ${text}`)
+      voice.line(`mkdir_and_chown: ${dir}: mkdir -m 755 failed`)
+      return false
+    }
+  }
+  return true
+}
+
+/** A lock, `none` where the directory takes none, or undefined, and told, when somebody has it. */
+export async function lockPlace(
+  lockPath: string,
+  { voice, where, io, variables }: { voice: Voice; where: Where; io: ToolIo; variables: Variables },
+): Promise<Mutex | undefined> {
+  const dir = dirname(lockPath)
+  const list = async (...args: string[]): Promise<void> => {
+    await runProgram('/bin/ls', args, { cwd: dir, env: variables, write: voice.part })
+  }
+  const free: Mutex = { release: () => {} }
+  if (!isWritable(dir)) {
+    voice.warning(where, `no write access in ${dir}, skip lock file processing`)
+    await list('-ld', dir)
+    return free
+  }
+  const { execFileSync } = process.getBuiltinModule('node:child_process')
+  const options = {
+    limitMs: LOCK_MS,
+    nowMs: io.now,
+    signal: io.signal,
+    onStale(why: string) {
+      voice.note(where, why)
+      voice.part(execFileSync('/bin/ls', ['-l', lockPath], { encoding: 'utf8' })) // before it is gone
+    },
+  }
+  const mutex = await takeMutex(lockPath, options)
+  if (mutex !== undefined) {
+    voice.tell(2, 'Acquired lock:')
+    if (voice.verbosity >= 2) await list('-l', lockPath)
+    return mutex
+  }
+  voice.note(where, 'is another PCP cron job running concurrently?')
+  await list('-l', lockPath)
+  voice.warning(where, `failed to acquire exclusive lock (${lockPath}) ...`)
+  voice.fail()
+  return undefined
+}
+
+/** May we write there? */
+export function isWritable(dir: string): boolean {
+  try {
+    accessSync(dir, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}

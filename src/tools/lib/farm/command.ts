@@ -1,0 +1,165 @@
+/** The command line of pmlogctl and pmiectl, and the lock that lets one of them work at a time. */
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
+import { PcpError } from '../../../model/errors.ts'
+import { loadConfig } from '../../../sys/config.ts'
+import { makeDir } from '../../../sys/make-dir.ts'
+import { type Mutex, takeMutex } from '../admin/mutex.ts'
+import { splitWords } from '../admin/words.ts'
+import { endEarly, HELP_ROW, type OptionTable, type ParsedOptions, parseOptions } from '../options.ts'
+import type { ToolIo } from '../tool.ts'
+import { ACTIONS, applyToAll } from './change.ts'
+import { createAll, createWhereWanted } from './create.ts'
+import { readFarm } from './farm-files.ts'
+import type { FarmKind } from './kinds.ts'
+import { beginRun, type FarmOptions, type FarmRun } from './run.ts'
+import { selectInstances } from './selection.ts'
+import { primaryState } from './service-manager.ts'
+import { statusTable } from './status.ts'
+
+/** The options. */
+export function farmOptions({ service, checker }: FarmKind): OptionTable {
+  return {
+    synopsis: '[options] create|cond-create|start|stop|restart|check|status|destroy [host ...]',
+    operands: 'host',
+    rows: [
+      { heading: 'Options' },
+      { short: 'a', long: 'all', help: 'every instance of a host that has more than one' },
+      { short: 'c', long: 'class', arg: 'NAME', kind: 'none', help: 'instances of this class' },
+      { short: 'C', long: 'checkargs', arg: 'ARGS', kind: 'none', help: `arguments for ${checker}` },
+      { short: 'f', long: 'force', help: 'destroy also where the class has no policy' },
+      { short: 'i', long: 'ident', arg: 'IDENT', kind: 'none', help: 'name of the instance to create' },
+      { short: 'm', long: 'migrate', help: `create, check: move processes to the service ${service}_farm` },
+      { short: 'N', long: 'showme', help: 'show what would be done, and do nothing' },
+      { short: 'p', long: 'policy', arg: 'FILE', help: 'policy of the class' },
+      { short: 'V', long: 'verbose', help: 'say what is done; twice for more' },
+      HELP_ROW,
+    ],
+  }
+}
+
+/** Runs pmlogctl or pmiectl. */
+export async function runFarm(kind: FarmKind, options: OptionTable, io: ToolIo): Promise<number> {
+  const parsed = parseOptions(options, io)
+  const [command, ...hosts] = parsed.operands
+  if (command === undefined && parsed.problems.length === 0) parsed.problems.push('a command is missing')
+  const early = endEarly(options, parsed, io)
+  if (early !== undefined) return early
+  const wanted = optionsFrom(parsed)
+  const { variables } = loadConfig(io.env)
+  const run = beginRun({ kind, variables, hostName: hostname() }, wanted, io)
+  try {
+    return await perform(command!, hosts, run)
+  } catch (error) {
+    if (!(error instanceof PcpError) && (error as { code?: unknown }).code === undefined) throw error
+    run.error(messageOf(error))
+    return 1
+  } finally {
+    run.scratch.close()
+  }
+}
+
+/** Node's own messages begin with a code and end with a call. */
+function messageOf(error: unknown): string {
+  const { path } = error as { path?: unknown }
+  const { text, message } = PcpError.from(error)
+  return error instanceof PcpError || typeof path !== 'string' ? message : `${path}: ${text}`
+}
+
+function optionsFrom({ given }: ParsedOptions): FarmOptions {
+  const has = (name: string): boolean => given.some((option) => option.name === name)
+  const last = (name: string): string | undefined => given.findLast((option) => option.name === name)?.value
+  return {
+    isAll: has('a'),
+    className: last('c'),
+    checkArgs: given.filter(({ name }) => name === 'C').flatMap(({ value }) => splitWords(value)),
+    isForced: has('f'),
+    ident: last('i'),
+    migrates: has('m'),
+    showsOnly: has('N'),
+    policyPath: last('p'),
+    verbosity: given.filter(({ name }) => name === 'V').length,
+  }
+}
+
+async function perform(command: string, hosts: readonly string[], run: FarmRun): Promise<number> {
+  const { error, ident, showsOnly } = run
+  const isCreation = command === 'create' || command === 'cond-create'
+  if (!isCreation && command !== 'status' && ACTIONS[command] === undefined) {
+    error(`command "${command}" not known`)
+    return 1
+  }
+  if (ident !== undefined && !isCreation) {
+    error('-i option may only be used with create or cond-create commands')
+    return 1
+  }
+  if (command === 'status') return status(hosts, run)
+  if (!showsOnly && process.geteuid?.() !== 0) {
+    error('you must be root (uid 0) to change the Performance Co-Pilot logger setup')
+    return 1
+  }
+  const lock = showsOnly ? undefined : await takeLock(run)
+  if (lock === undefined && !showsOnly) return 1
+  try {
+    if (command === 'create') return await createAll(hosts, run)
+    if (command === 'cond-create') return await createWhereWanted(hosts, run)
+    return await applyToAll(command, hosts, run)
+  } finally {
+    lock?.release()
+    if (lock !== undefined) run.tell(2, 'Lock released')
+  }
+}
+
+async function status(hosts: readonly string[], run: FarmRun): Promise<number> {
+  const { kind, variables, className, warn, io, verbosity } = run
+  const all = readFarm(run)
+  const chosen = selectInstances(all, { kind, className, hosts }, warn)
+  if (all.length === 0) return 0
+  const state = await primaryState(kind.service, variables)
+  const running = kind.running(variables)
+  const options = { kind, running, isVerbose: verbosity > 0, primaryState: () => state }
+  io.stdout.write(statusTable(chosen.length === 0 ? all : chosen, options))
+  return 0
+}
+
+/** Longest that somebody else may be at work. */
+const LOCK_MS = 10_000
+
+/** The lock; undefined, and told, when somebody else has it. */
+async function takeLock(run: FarmRun): Promise<Mutex | undefined> {
+  const { kind, variables, io, warn, error, tell } = run
+  const path = join(variables['PCP_SYSCONF_DIR'] ?? '/etc/pcp', kind.service, 'lock')
+  makeDir(dirname(path), 0o755)
+  const list = (): void => {
+    const { spawnSync } = process.getBuiltinModule('node:child_process')
+    io.stdout.write(spawnSync('/bin/ls', ['-l', path], { encoding: 'utf8' }).stdout ?? '')
+  }
+  const options = {
+    limitMs: LOCK_MS,
+    nowMs: io.now,
+    signal: io.signal,
+    onStale: (why: string) => {
+      warn(`${why}${holderOf(path)}`)
+      list()
+    },
+  }
+  const mutex = await takeMutex(path, options)
+  if (mutex !== undefined) {
+    tell(2, `Lock acquired: ${path}`)
+    return mutex
+  }
+  warn(`is another ${kind.command} job running concurrently?`)
+  list()
+  error(`failed to acquire exclusive lock (${path}) ...`)
+  return undefined
+}
+
+function holderOf(path: string): string {
+  try {
+    const pid = /(\d+)\s*$/.exec(readFileSync(path, 'utf8'))?.[1]
+    return pid === undefined ? '' : ` (PID ${pid})`
+  } catch {
+    return ''
+  }
+}

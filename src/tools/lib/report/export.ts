@@ -1,0 +1,216 @@
+/** What exporters share: facts about metrics, times, notes about what is being done. pcp2json(1), pcp2xml(1) */
+import { existsSync, openSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { formatF } from '../../../base/printf.ts'
+import { secondsBetween, type Timestamp } from '../../../base/timestamp.ts'
+import { PcpError } from '../../../model/errors.ts'
+import type { Option, OptionTable } from '../options.ts'
+import { FdOutput } from '../output.ts'
+import type { Output, ToolIo } from '../tool.ts'
+import { labelsOf, type MetricLabels } from './label-texts.ts'
+import { type ReportMetric, sayLines } from './metrics.ts'
+import {
+  CHECK_ROW,
+  CONFIG_ROW,
+  END_ROWS,
+  REPORT_OPTIONS as R,
+  type ReportOption,
+  SOURCE_ROWS,
+  TIME_ROWS,
+} from './options.ts'
+import { type Reporter, type ReportPlan, runReport } from './report.ts'
+import type { Settings } from './settings.ts'
+import { readRequest } from './setup.ts'
+import { StampWriter, utcOffset } from './stamps.ts'
+import { type Cell, isReal } from './values.ts'
+import { semanticsWord, typeWord } from './words.ts'
+
+/** What an exporter works with. */
+export interface Export {
+  readonly plan: ReportPlan
+  readonly out: Output
+  /** By metric name; empty unless labels are wanted. */
+  readonly labels: ReadonlyMap<string, MetricLabels>
+  readonly stamps: StampWriter
+  /** As in documents: the archive, or the host as it was named. */
+  readonly source: string
+  /** `UTC+1`. */
+  readonly offset: string
+  /** Lines that say what is being done; none with -H. */
+  readonly notes: readonly string[]
+}
+
+/** An exporter's own part. */
+export interface Exporter {
+  /** The name of its configuration file. */
+  readonly name: string
+  readonly table: OptionTable
+  /** Without operands it takes all metrics whose values it can write. */
+  readonly takesAll?: boolean
+  /** Settings that it always has. */
+  readonly preset?: Partial<Settings>
+  make(work: Export): Reporter | Promise<Reporter>
+}
+
+/** The rows of an exporter's table; `own` are those that nobody else has. */
+export function exporterRows(own: readonly ReportOption[]): (Option | { readonly heading: string })[] {
+  return [
+    { heading: 'Where values come from, and where they go' },
+    ...SOURCE_ROWS,
+    CONFIG_ROW,
+    CHECK_ROW,
+    R.output_file,
+    R.derived,
+    R.daemonize,
+    { heading: 'When' },
+    ...TIME_ROWS,
+    { heading: 'What' },
+    R.globals,
+    R.instances,
+    R.live_filter,
+    R.invert_filter,
+    R.rank,
+    R.limit_filter,
+    R.limit_filter_force,
+    R.predicate,
+    R.omit_flat,
+    R.names_change,
+    R.ignore_incompat,
+    R.ignore_unknown,
+    { heading: 'How it looks' },
+    R.precision,
+    R.precision_force,
+    R.count_scale,
+    R.count_scale_force,
+    R.space_scale,
+    R.space_scale_force,
+    R.time_scale,
+    R.time_scale_force,
+    R.timefmt,
+    R.include_labels,
+    ...own,
+    { heading: 'General' },
+    ...END_ROWS,
+  ]
+}
+
+/** Seconds between samples where nobody says: exporters watch more slowly than people. */
+const INTERVAL = '60'
+const FORMAT = '%Y-%m-%d %H:%M:%S'
+
+/** Runs an exporter; returns the exit status. */
+export async function runExporter(exporter: Exporter, io: ToolIo): Promise<number> {
+  try {
+    const request = readRequest(exporter.name, exporter.table, io, {
+      preset: (settings) => {
+        settings.interval = INTERVAL
+      },
+      takesAll: exporter.takesAll === true,
+    })
+    if (typeof request === 'number') return request
+    const { settings, standard } = request
+    Object.assign(settings, exporter.preset)
+    // Archives are exported as they were recorded, unless somebody asks for another interval.
+    settings.interpol = settings.interval !== INTERVAL || request.hasInterval
+    const file = settings.output_file
+    if (file !== '' && existsSync(resolve(io.cwd, file))) throw sayLines(`File ${file} already exists.`)
+    const out = file === '' ? io.stdout : new FdOutput(openSync(resolve(io.cwd, file), 'wx'), () => {})
+    const source = standard.source === 'local' ? '@' : (standard.hosts[0] ?? 'local:')
+    const status = await runReport(
+      request,
+      async (plan) => exporter.make(await workOf(plan, source, out)),
+      io,
+    )
+    await out.flush()
+    return status
+  } catch (error) {
+    if (!(error instanceof PcpError && error.code === 'PM_ERR_GENERIC' && error.message !== '')) throw error
+    io.stderr.write(`${error.message}\n`)
+    return 1
+  }
+}
+
+async function workOf(plan: ReportPlan, host: string, out: Output): Promise<Export> {
+  const { settings, zone, schedule, archiveName, metrics } = plan
+  const labels = new Map<string, MetricLabels>()
+  if (settings.include_labels || settings.everything)
+    for (const metric of metrics) labels.set(metric.name, await labelsOf(plan, metric))
+  return {
+    plan,
+    out,
+    labels,
+    stamps: new StampWriter(settings.timefmt ?? FORMAT, zone),
+    source: archiveName ?? host,
+    offset: utcOffset(zone, schedule.origin.sec),
+    notes: settings.header ? notesOf(plan) : [],
+  }
+}
+
+/** What is being done, in two lines: the first lacks its verb. */
+function notesOf({ metrics, settings, schedule, archiveName }: ReportPlan): readonly string[] {
+  const where = settings.output_file || 'stdout'
+  const kind = archiveName === undefined ? '' : 'archived '
+  const { samples, intervalSec } = schedule
+  const what = `${metrics.length} ${kind}metrics to ${where}`
+  if (samples === undefined || archiveName !== undefined) return [`${what}...`, 'Ctrl-C to stop']
+  const interval = Number.isInteger(intervalSec) ? `${intervalSec}.0` : String(intervalSec)
+  const runtime = Math.trunc((samples - 1) * intervalSec)
+  return [`${what}:`, `${samples} samples(s) with ${interval} sec interval ~ ${runtime} sec runtime.`]
+}
+
+/** Whole seconds since the sample before. */
+export class Elapsed {
+  #before: Timestamp | undefined
+
+  /** Of this sample; 0 for the first. */
+  next(time: Timestamp): number {
+    const seconds = this.#before === undefined ? 0 : Math.floor(secondsBetween(this.#before, time) + 0.5)
+    this.#before = time
+    return seconds
+  }
+}
+
+/** A value as documents show it. */
+export function valueText(metric: ReportMetric, cell: NonNullable<Cell>): string {
+  if (typeof cell === 'string' || !isReal(metric)) return String(cell)
+  const value = Number(cell)
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf'
+  return formatF(value, metric.precision)
+}
+
+/** A metric's type in words. */
+export function typeText({ desc }: ReportMetric): string {
+  return typeWord(desc)
+}
+
+/** A metric's semantics in a word. */
+export function semanticsText({ desc }: ReportMetric): string {
+  return semanticsWord(desc)
+}
+
+/** Metrics by the parts of their names, each level in the order of the alphabet; `make` makes what a metric becomes. */
+export interface NameTree<T> {
+  readonly children: Map<string, NameTree<T>>
+  leaf: T | undefined
+}
+
+/** An empty tree. */
+export function newTree<T>(): NameTree<T> {
+  return { children: new Map(), leaf: undefined }
+}
+
+/** Puts something at a name. */
+export function plant<T>(tree: NameTree<T>, name: string, leaf: T): void {
+  let node = tree
+  for (const part of name.split('.')) {
+    const next = node.children.get(part) ?? newTree<T>()
+    node.children.set(part, next)
+    node = next
+  }
+  node.leaf = leaf
+}
+
+/** Children of a node in the order of the alphabet. */
+export function inOrder<T>({ children }: NameTree<T>): readonly (readonly [string, NameTree<T>])[] {
+  return [...children].sort(([a], [b]) => (a < b ? -1 : 1))
+}

@@ -1,0 +1,62 @@
+/** The syntax of report configurations: sections of keys with values. pmrep.conf(5) */
+import { PcpError } from '../../../model/errors.ts'
+
+/** Keys and values of each section, in the order of the file. */
+export type Sections = Map<string, Map<string, string>>
+
+/**
+ * Reads a file's text. A key may be separated by `=` or `:`; lines that begin with blanks continue the value before. PM_ERR_GENERIC
+ * with the lines to print for what is neither a section nor a key with a value.
+ */
+export function parseIni(source: string, file: string): Sections {
+  const sections: Sections = new Map()
+  let section: Map<string, string> | undefined
+  let name = ''
+  let key: string | undefined
+  for (const [i, line] of source.split('\n').entries()) {
+    const stripped = line.trim()
+    if (stripped === '' || stripped.startsWith('#') || stripped.startsWith(';')) continue
+    if (/^\s/.test(line) && section !== undefined && key !== undefined) {
+      section.set(key, `${section.get(key)}\n${unescaped(stripped)}`)
+      continue
+    }
+    const heading = /^\[(.+)\]/.exec(stripped)
+    if (heading !== null) {
+      name = heading[1]!
+      if (sections.has(name)) throw unreadable(file, i, `section '${name}' already exists`)
+      section = new Map()
+      sections.set(name, section)
+      key = undefined
+      continue
+    }
+    if (section === undefined)
+      throw unreadable(
+        file,
+        i,
+        `File contains no section headers.\nfile: '${file}', line: ${i + 1}\n'${line}\\n'`,
+      )
+    const at = stripped.search(/[=:]/)
+    if (at <= 0)
+      throw unreadable(
+        file,
+        i,
+        `Source contains parsing errors: '${file}'\n\t[line ${String(i + 1).padStart(2)}]: '${line}\\n'`,
+      )
+    key = stripped.slice(0, at).trim()
+    if (section.has(key)) throw unreadable(file, i, `option '${key}' in section '${name}' already exists`)
+    section.set(key, unescaped(stripped.slice(at + 1).trim()))
+  }
+  return sections
+}
+
+/** A percent sign is written twice, as 6.0.3 wants it; one that stands alone is itself, as 7.2 reads it. */
+function unescaped(value: string): string {
+  return value.replaceAll('%%', '%')
+}
+
+function unreadable(file: string, line: number, why: string): PcpError {
+  return new PcpError(
+    'PM_ERR_GENERIC',
+    `Failed to read configuration file '${file}', line ${line + 1}:\n${why}`,
+  )
+}

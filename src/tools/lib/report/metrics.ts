@@ -1,0 +1,194 @@
+/** The metrics of a report: names looked up, instances chosen, units decided. pmrep(1) */
+import type { MetricDesc } from '../../../model/desc.ts'
+import { isError, PcpError } from '../../../model/errors.ts'
+import { PM_INDOM_NULL, type Pmid } from '../../../model/ids.ts'
+import type { Instances } from '../../../model/source.ts'
+import { PM_TYPE_32, PM_TYPE_STRING } from '../../../model/types.ts'
+import type { Context } from '../../../pmapi/context.ts'
+import { didYouMean, nearNames } from '../near-names.ts'
+import type { ToolIo } from '../tool.ts'
+import { InstanceFilter } from './instances.ts'
+import type { Settings } from './settings.ts'
+import type { MetricSpec } from './spec.ts'
+import { type ReportUnits, reportUnits } from './units.ts'
+
+/** A metric of a report. */
+export interface ReportMetric {
+  readonly name: string
+  readonly label: string
+  readonly desc: MetricDesc
+  readonly spec: MetricSpec
+  readonly units: ReportUnits
+  readonly hasInstances: boolean
+  readonly filter: InstanceFilter
+  /** Instances at the start, in an archive all there are, that pass the filter; one without a name for a singular metric. */
+  readonly insts: readonly number[]
+  readonly names: readonly string[]
+  /** Column width and decimals; what was not said is decided by who prints. */
+  readonly width: number | undefined
+  readonly precision: number
+  readonly limit: number
+}
+
+/** What holds for looking up metrics. */
+export interface FindRules {
+  readonly settings: Settings
+  /** Derived metrics that have no meaning in this source. */
+  readonly broken: ReadonlySet<string>
+}
+
+/** Looks up what the specifications name. PM_ERR_GENERIC with the lines to print when a report cannot be made of it. */
+export async function findMetrics(
+  context: Context,
+  specs: readonly MetricSpec[],
+  rules: FindRules,
+  io: ToolIo,
+): Promise<readonly ReportMetric[]> {
+  const { settings } = rules
+  const found = await expandNames(context, specs, rules, io)
+  if (found.size === 0) throw sayLines('Not one known metric found.')
+  const metrics: ReportMetric[] = []
+  const seen = new Set<Pmid>()
+  let filtered = 0
+  for (const [name, spec] of found) {
+    const metric = await findMetric(context, name, spec, settings, io)
+    if (metric === 'filtered') filtered++
+    if (metric === undefined || metric === 'filtered' || seen.has(metric.desc.pmid)) continue
+    seen.add(metric.desc.pmid)
+    metrics.push(metric)
+  }
+  if (metrics.length === 0) throw nothingLeft(filtered > 0, settings)
+  return metrics
+}
+
+/** All leaves below the names, each once at its first place with its last specification. */
+async function expandNames(
+  context: Context,
+  specs: readonly MetricSpec[],
+  { settings, broken }: FindRules,
+  io: ToolIo,
+): Promise<ReadonlyMap<string, MetricSpec>> {
+  const found = new Map<string, MetricSpec>()
+  const problems: string[] = []
+  for (const spec of specs) {
+    try {
+      for (const name of await context.traverse(spec.name, io)) found.set(name, spec)
+    } catch (error) {
+      const known = PcpError.from(error)
+      if (known.code === 'ECANCELED') throw error
+      const meant = [...broken].filter((name) => name === spec.name || name.startsWith(`${spec.name}.`))
+      const failure = meant.length > 0 ? new PcpError('PM_ERR_BADDERIVE') : known
+      if (isIgnored(failure, settings)) continue
+      const near = failure.code === 'PM_ERR_NAME' ? await nearMetrics(context, spec.name, io) : []
+      problems.push(invalid(meant[0] ?? spec.name, failure) + didYouMean(near))
+    }
+  }
+  if (problems.length > 0) throw sayLines(problems.join('\n'))
+  return found
+}
+
+/** Names like one that is not there; none where nobody can be asked. */
+async function nearMetrics(context: Context, wanted: string, io: ToolIo): Promise<readonly string[]> {
+  try {
+    const names = new Set<string>()
+    for (const leaf of await context.traverse('', io))
+      for (let end = leaf.length; end > 0; end = leaf.lastIndexOf('.', end - 1)) names.add(leaf.slice(0, end))
+    return nearNames(wanted, names)
+  } catch (error) {
+    if (error instanceof PcpError && error.code !== 'ECANCELED') return []
+    throw error
+  }
+}
+
+async function findMetric(
+  context: Context,
+  name: string,
+  spec: MetricSpec,
+  settings: Settings,
+  io: ToolIo,
+): Promise<ReportMetric | 'filtered' | undefined> {
+  try {
+    const desc = await describe(context, name, io)
+    if (desc.type < PM_TYPE_32 || desc.type > PM_TYPE_STRING) throw new PcpError('PM_ERR_TYPE')
+    const hasInstances = desc.indom !== PM_INDOM_NULL
+    const all = hasInstances ? await instancesOf(context, desc, io) : SINGULAR
+    if (!hasInstances && settings.omit_flat) return undefined
+    const units = scaled(desc, spec, settings)
+    const filter = new InstanceFilter(spec.instances.length > 0 ? spec.instances : settings.instances)
+    const chosen =
+      hasInstances && !settings.live_filter && !filter.isEmpty ? filter.choose(all.names) : undefined
+    if (chosen?.length === 0) return 'filtered'
+    const insts = chosen === undefined ? all.ids : chosen.map((i) => all.ids[i]!)
+    const names = chosen === undefined ? all.names : chosen.map((i) => all.names[i]!)
+    const precision = settings.precision_force ?? spec.precision ?? settings.precision
+    const limit = settings.limit_filter_force || (spec.limit ?? settings.limit_filter)
+    const width = settings.width_force ?? spec.width ?? (settings.width || undefined)
+    const label = spec.label ?? defaultLabel(name)
+    return { name, label, desc, spec, units, hasInstances, filter, insts, names, width, precision, limit }
+  } catch (error) {
+    const known = PcpError.from(error)
+    if (known.code === 'PM_ERR_GENERIC' || known.code === 'ECANCELED') throw error
+    if (isIgnored(known, settings)) return undefined
+    throw known.code === 'PM_ERR_CONV' ? known : sayLines(invalid(name, known))
+  }
+}
+
+const SINGULAR: Pick<Instances, 'ids' | 'names'> = { ids: [-1], names: [''] }
+
+function isIgnored({ code }: PcpError, settings: Settings): boolean {
+  if (code === 'PM_ERR_NAME') return settings.ignore_unknown
+  return settings.ignore_incompat
+}
+
+async function describe(context: Context, name: string, io: ToolIo): Promise<MetricDesc> {
+  const [id] = await context.lookupNames([name], io)
+  if (id === undefined || isError(id)) throw known(id)
+  const [desc] = await context.descs([id], io)
+  if (desc === undefined || isError(desc)) throw known(desc)
+  return desc
+}
+
+function known(error: { readonly status: number } | undefined): PcpError {
+  return error === undefined ? new PcpError('PM_ERR_NAME') : PcpError.fromStatus(error.status)
+}
+
+/** In an archive all instances there ever were. */
+async function instancesOf(context: Context, { indom }: MetricDesc, io: ToolIo): Promise<Instances> {
+  return context.archive === undefined ? context.instances(indom, io) : context.archive.instances(indom)
+}
+
+/** Units that cannot be are an error of the whole report, in the library's words. */
+function scaled(desc: MetricDesc, spec: MetricSpec, settings: Settings): ReportUnits {
+  try {
+    return reportUnits(desc, spec, settings)
+  } catch (error) {
+    const { code } = PcpError.from(error)
+    if (code === 'PM_ERR_TYPE') throw error
+    throw new PcpError('PM_ERR_CONV', undefined, { cause: error })
+  }
+}
+
+/** First letters of all parts but the last: `k.a.load`. */
+export function defaultLabel(name: string): string {
+  const parts = name.split('.')
+  return parts.map((part, i) => (i < parts.length - 1 ? part.slice(0, 1) : part)).join('.')
+}
+
+function invalid(name: string, { code, text }: PcpError): string {
+  return `Invalid metric ${name} (${code} ${text}).`
+}
+
+function nothingLeft(isFiltered: boolean, settings: Settings): PcpError {
+  if (!isFiltered) return sayLines('No compatible metrics found.')
+  const requested = settings.instances.map((item) => `'${item}'`).join(', ')
+  return sayLines(
+    settings.instances.length === 0
+      ? 'No matching instances found.'
+      : `No matching instances found.\n\nRequested global instances:\n[${requested}]`,
+  )
+}
+
+/** An error whose lines are printed as they are. */
+export function sayLines(lines: string): PcpError {
+  return new PcpError('PM_ERR_GENERIC', lines)
+}

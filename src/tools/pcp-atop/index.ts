@@ -1,0 +1,151 @@
+/**
+ * pcp atop: what a host and its processes are busy with, as a screen that one asks with keys, as text, or as lines for programs.
+ * pcp-atop(1)
+ *
+ * Unlike PCP's the dates of processes are right where an archive knows when its host started, and pressure is shown where there is
+ * some: docs/differences.md.
+ */
+import { PcpError } from '../../model/errors.ts'
+import { announce } from '../../pmapi/announce.ts'
+import type { Context } from '../../pmapi/context.ts'
+import { loadConfig } from '../../sys/config.ts'
+import { endEarly, parseOptions } from '../lib/options.ts'
+import { boundsOf, openContext } from '../lib/source.ts'
+import { parseStandard, type StandardOptions } from '../lib/standard.ts'
+import type { Tool, ToolIo } from '../lib/tool.ts'
+import { samplingWindow } from '../lib/window.ts'
+import { reportingZone } from '../lib/zone.ts'
+import {
+  type AtopOptions,
+  completeArgs,
+  OPTIONS,
+  readOptions,
+  STANDARD_TABLE,
+  standardArgs,
+  tableFor,
+} from './options.ts'
+import { momentText, replayArchives } from './replay.ts'
+import { report } from './report.ts'
+import { readResources } from './resource.ts'
+import { Sampler } from './sampler.ts'
+
+const DEFAULT_INTERVAL_SEC = 10
+
+/** Shows a host and its processes. */
+export const tool: Tool = {
+  name: 'pcp-atop',
+  summary: 'Show what a host and its processes are busy with',
+  description: `
+On a terminal it is a screen: lines of the host (processors, memory, disks, networks), and below them the processes that did
+something since the last sample, those first that did most. Keys change what is shown; h lists them, q ends. Every flag of a single
+letter that is a key as well has the effect of pressing it at once. What is near its limit is coloured.
+
+Elsewhere it writes the same as text, sample after sample, or with -P lines for programs. The first sample of a live host shows what
+happened since that host started.
+
+The source and the time window are those of pcp(1): pcp -h HOST atop, pcp -a ARCHIVE atop. Of an archive, t and T show the next and
+the previous sample, b goes to a time, r to the beginning.
+
+/etc/atoprc and $HOME/.atoprc hold what a user wants every time, in lines of a word and its value: flags, interval, linelen, limits
+such as cpucritperc, and ownprocline, the line of -o.`,
+  examples: [
+    ['pcp atop 5', 'A screen that changes every five seconds:'],
+    ['pcp atop -M 60 30 > memory.txt', 'Half an hour of the largest processes, in a file:'],
+    ['pcp -a 20261120 atop -P CPU,DSK 600', 'Processors and disks of an archive, for a program:'],
+  ],
+  seeAlso: ['pcp', 'pcp-dstat', 'pmrep'],
+  options: OPTIONS,
+  run,
+}
+
+async function run(io: ToolIo): Promise<number> {
+  const { variables } = loadConfig(io.env, { uid: process.getuid?.() ?? 0 })
+  const initial = readResources(io.env)
+  const args = completeArgs(io.args)
+  const table = tableFor(args)
+  const { given, operands, problems } = parseOptions(table, { args, env: io.env })
+  const inherited = parseStandard(
+    STANDARD_TABLE,
+    { ...io, args: standardArgs(given) },
+    {
+      inherits: true,
+      hasDefaultSource: true,
+    },
+  )
+  const options = readOptions(given, operands, problems, { initial, standard: inherited.standard })
+  const parsed = {
+    given: given.map((each) => (each.name === 'h' ? { ...each, option: { long: 'help' } } : each)),
+    problems: [...problems, ...inherited.problems],
+    standard: inherited.standard,
+  }
+  const status = endEarly(OPTIONS, parsed, io)
+  if (status !== undefined) return status
+  if (options.record !== undefined) {
+    const { record } = await import('./record.ts')
+    return record(options, options.record, io)
+  }
+  const standard = withReplay(inherited.standard, options, variables, io)
+  const context = await openContext(standard, io)
+  try {
+    await announce(context, [io.progname, ...io.args], io)
+    await show(context, standard, options, io)
+  } catch (error) {
+    if (!(error instanceof PcpError && error.code === 'ECANCELED')) throw error
+  } finally {
+    await context.close()
+  }
+  return 0
+}
+
+/** With the archives and the window that -r, -b and -e name. */
+function withReplay(
+  standard: StandardOptions,
+  { replay, begin, end }: AtopOptions,
+  variables: Readonly<Record<string, string | undefined>>,
+  io: ToolIo,
+): StandardOptions {
+  const window = {
+    ...standard.window,
+    ...(begin === undefined ? {} : { start: momentText(begin) }),
+    ...(end === undefined ? {} : { finish: momentText(end) }),
+  }
+  if (replay === undefined) return { ...standard, window }
+  return { ...standard, window, source: 'archive', archives: replayArchives(replay, variables, io) }
+}
+
+async function show(
+  context: Context,
+  standard: StandardOptions,
+  options: AtopOptions,
+  io: ToolIo,
+): Promise<void> {
+  const { zone } = await reportingZone(standard, context, io)
+  const window = samplingWindow(standard, boundsOf(context, standard, io), zone, io)
+  const { origin, finish } = window
+  const { labels, settings, group } = options
+  const hasThreads = settings.threads || labels?.some((label) => label.startsWith('PR')) === true
+  const sampler = await Sampler.open(
+    { context, group, origin, finish },
+    { hasPss: settings.pss, hasThreads },
+    io,
+  )
+  const setup = {
+    sampler,
+    options,
+    host: (await context.hostname(io)).split('.', 1)[0]!,
+    zone,
+    intervalSec: options.intervalSec ?? DEFAULT_INTERVAL_SEC,
+    origin,
+    untilMs: options.endsAtMidnight ? nextMidnight(io.now()) : undefined,
+  }
+  if (io.stdout.isTerminal && process.stdin.isTTY === true && options.labels === undefined) {
+    const { interact } = await import('./interactive.ts')
+    await interact({ ...setup, isLocal: standard.source === undefined }, io)
+  } else await report(setup, io)
+}
+
+function nextMidnight(now: number): number {
+  const date = new Date(now)
+  date.setHours(24, 0, 0, 0)
+  return date.getTime()
+}

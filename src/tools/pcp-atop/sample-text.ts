@@ -1,0 +1,85 @@
+/** A sample as text: heading, lines of the host, processes. Pure: the same sample and settings give the same text. pcp-atop(1) */
+import { strftime } from '../../time/strftime.ts'
+import type { Zone } from '../../time/zone.ts'
+import { headingLine, type Piece } from './layout.ts'
+import { rankingOf } from './ranking.ts'
+import { flagsText, type Settings } from './settings.ts'
+import type { Step } from './step.ts'
+import { type LineSetup, systemLines } from './system-lines.ts'
+import { type TaskTable, taskTable } from './task-lines.ts'
+import { readTasks, type Task, type TaskGroup, totalsOf } from './tasks.ts'
+import { elapsedText } from './values.ts'
+
+/** An interval with its processes. */
+export interface Interval {
+  readonly step: Step
+  readonly tasks: readonly Task[]
+}
+
+/** How it is shown. */
+export interface SampleView {
+  readonly settings: Settings
+  readonly host: string
+  readonly zone: Zone
+  readonly width: number
+  /** How far texts are scrolled to the left. */
+  readonly scrolled: number
+  readonly isDrawnOut: boolean
+}
+
+/** The parts of a sample. */
+export interface SampleParts {
+  readonly heading: string
+  readonly lines: readonly (readonly Piece[])[]
+  readonly table: TaskTable
+}
+
+/** What stands between the lines of the host and those of processes while counters are those since the start. */
+export const SINCE_BOOT = '*** System and Process Activity since Boot ***'
+
+/** Reads the processes of an interval. */
+export function intervalOf(step: Step, group: TaskGroup): Interval {
+  return { step, tasks: readTasks(step, group) }
+}
+
+/** Makes the parts. */
+export function samplePartsOf({ step, tasks }: Interval, view: SampleView): SampleParts {
+  const { settings, host, zone, width, scrolled, isDrawnOut } = view
+  const setup: LineSetup = {
+    step,
+    settings,
+    totals: totalsOf(tasks, step),
+    perSec: settings.perSecond ? step.elapsedSec : undefined,
+  }
+  const heading = headingLine(
+    {
+      host,
+      time: strftime('%Y/%m/%d  %H:%M:%S', step.now.time.sec, zone),
+      flags: flagsText(settings),
+      elapsed: elapsedText(step.elapsedSec),
+    },
+    width,
+  )
+  const ranking = rankingOf(settings, step)
+  const table = taskTable(tasks, setup, { width, zone, ranking, scrolled, isDrawnOut })
+  return { heading, lines: systemLines(setup, width), table }
+}
+
+/** A sample for a file or pipe. */
+export function sampleText(interval: Interval, view: SampleView): string {
+  const { heading, lines, table } = samplePartsOf(interval, view)
+  const tasks = interval.tasks.length
+  const note = interval.step.isSinceBoot ? `${SINCE_BOOT}    ${privilegeText()}` : ''
+  return [
+    heading,
+    ...lines.map((pieces) => pieces.map(({ text }) => text).join('')),
+    // A source that knows nothing of processes has no title above them.
+    ...(tasks === 0 ? [] : [note, table.title, ...table.rows.map(({ text }) => text)]),
+    '',
+  ].join('\n')
+}
+
+/** Whether this process may see everything, or only what is its user's. */
+export function privilegeText(): string {
+  return process.getuid?.() === 0 ? 'Unrestricted view (privileged)' : 'Restricted view (unprivileged)'
+}

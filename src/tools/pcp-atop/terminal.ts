@@ -1,0 +1,118 @@
+/** The terminal while atop has it: keys one by one, a screen of its own, and all as it was afterwards. */
+
+import { onAbort } from '../../base/on-abort.ts'
+import { PcpError } from '../../model/errors.ts'
+import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
+import type { ToolIo } from '../lib/tool.ts'
+import { keysOf } from './keys.ts'
+import type { ScreenSize } from './screen-text.ts'
+
+/** What may happen while one waits: a key, another size, a signal that asks for a sample, or the time has come. */
+export type TerminalEvent =
+  | { readonly kind: 'key'; readonly key: string }
+  | { readonly kind: 'resize' | 'sample' | 'last' | 'closed' | 'time' }
+
+const ENTER = '\x1b[?1049h\x1b[?25l\x1b[2J'
+const LEAVE = '\x1b[0m\x1b[?25h\x1b[?1049l'
+const DEFAULT_SIZE: ScreenSize = { columns: 80, rows: 24 }
+
+/** The terminal of this process. `close` gives it back; so does the end of the process. */
+export class Terminal {
+  readonly #io: ToolIo
+  readonly #queue: TerminalEvent[] = []
+  #wake: (() => void) | undefined
+  #isOpen = true
+  readonly #onData = (data: Buffer): void => {
+    for (const key of keysOf(data.toString('utf8'))) this.#push({ kind: 'key', key })
+  }
+  readonly #onResize = (): void => this.#push({ kind: 'resize' })
+  readonly #onEnd = (): void => this.#push({ kind: 'closed' })
+  readonly #onSample = (): void => this.#push({ kind: 'sample' })
+  readonly #onLast = (): void => this.#push({ kind: 'last' })
+  /** The shell took the terminal back meanwhile. */
+  readonly #onContinue = (): void => {
+    process.stdin.setRawMode(true)
+    this.#io.stdout.write(ENTER)
+    this.#push({ kind: 'resize' })
+  }
+  readonly #onExit = (): void => {
+    if (this.#isOpen) process.stdout.write(LEAVE)
+  }
+
+  constructor(io: ToolIo) {
+    this.#io = io
+    const { stdin, stdout } = process
+    stdin.setRawMode(true)
+    stdin.on('data', this.#onData)
+    stdin.on('end', this.#onEnd)
+    stdin.resume()
+    stdout.on('resize', this.#onResize)
+    process.on('SIGCONT', this.#onContinue)
+    process.on('SIGUSR1', this.#onSample)
+    process.on('SIGUSR2', this.#onLast)
+    process.on('exit', this.#onExit)
+    io.stdout.write(ENTER)
+  }
+
+  get size(): ScreenSize {
+    const { columns, rows } = process.stdout
+    return { columns: columns || DEFAULT_SIZE.columns, rows: rows || DEFAULT_SIZE.rows }
+  }
+
+  /** Draws, and waits until it is on the screen. */
+  async draw(text: string): Promise<void> {
+    this.#io.stdout.write(text)
+    await this.#io.stdout.flush()
+  }
+
+  /** The next event; `time` when none came until `dueMs` of the sampling clock. Rejects with ECANCELED when interrupted. */
+  async next(dueMs: number | undefined): Promise<TerminalEvent> {
+    const { signal } = this.#io
+    for (;;) {
+      if (signal.aborted) throw new PcpError('ECANCELED', 'Interrupted')
+      const event = this.#queue.shift()
+      if (event !== undefined) return event
+      const left = dueMs === undefined ? undefined : dueMs - SYSTEM_CLOCK.now()
+      if (left !== undefined && left <= 0) return { kind: 'time' }
+      await this.#pause(left)
+    }
+  }
+
+  close(): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    const { stdin, stdout } = process
+    stdin.off('data', this.#onData)
+    stdin.off('end', this.#onEnd)
+    stdin.setRawMode(false)
+    stdin.pause()
+    stdout.off('resize', this.#onResize)
+    process.off('SIGCONT', this.#onContinue)
+    process.off('SIGUSR1', this.#onSample)
+    process.off('SIGUSR2', this.#onLast)
+    process.off('exit', this.#onExit)
+    this.#io.stdout.write(LEAVE)
+  }
+
+  #push(event: TerminalEvent): void {
+    this.#queue.push(event)
+    this.#wake?.()
+  }
+
+  #pause(ms: number | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer)
+        unwatch()
+        this.#wake = undefined
+        resolve()
+      }
+      const timer = ms === undefined ? undefined : setTimeout(done, Math.min(ms, MAX_TIMER_MS))
+      const unwatch = onAbort(this.#io.signal, done)
+      this.#wake = done
+    })
+  }
+}
+
+/** Timers of Node take no more. */
+const MAX_TIMER_MS = 2 ** 31 - 1

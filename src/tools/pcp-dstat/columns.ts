@@ -1,0 +1,163 @@
+/** A plugin over a source: its metrics looked up, and their values, sample after sample. pcp-dstat(5) */
+
+import type { MetricDesc } from '../../model/desc.ts'
+import { isError, PcpError } from '../../model/errors.ts'
+import { PM_INDOM_NULL } from '../../model/ids.ts'
+import { PM_SEM_COUNTER, PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_STRING } from '../../model/types.ts'
+import { unpackUnits } from '../../model/units.ts'
+import type { ValueSet } from '../../model/values.ts'
+import type { Context } from '../../pmapi/context.ts'
+import { type Conversion, planConversion } from '../../pmapi/conversion.ts'
+import { type Cell, indexOf, MetricReader, NO_READINGS, type Readings } from '../lib/report/values.ts'
+import type { ToolIo } from '../lib/tool.ts'
+import type { CellStyle } from './format.ts'
+import type { ColumnSpec, PrintType } from './plugins.ts'
+
+/** What of the command line says how values look. */
+export interface ValueForms {
+  readonly bits: boolean
+  readonly float: boolean
+  readonly integer: boolean
+}
+
+/** A column's metric, and its values of the last sample. */
+export class Column {
+  readonly spec: ColumnSpec
+  readonly desc: MetricDesc
+  readonly style: CellStyle
+  /** What a value is multiplied by for files, where sizes are in the metric's own units. */
+  readonly fileFactor: number
+  /** Instances at the start, in an archive all there are. */
+  readonly insts: readonly number[]
+  readonly names: readonly string[]
+  readonly #reader: MetricReader
+  /** What was read; rates need two samples. */
+  readings: Readings = NO_READINGS
+
+  constructor(
+    spec: ColumnSpec,
+    desc: MetricDesc,
+    instances: InstanceList,
+    forms: ValueForms,
+    wraps: boolean,
+  ) {
+    const conversion = conversionOf(desc, spec)
+    this.spec = spec
+    this.desc = desc
+    this.insts = instances.ids
+    const { dimSpace, scaleSpace } = unpackUnits(desc.units)
+    this.fileFactor = dimSpace === 1 && spec.unit === undefined ? 1024 ** -scaleSpace : 1
+    this.names = instances.names
+    this.style = {
+      width: spec.width,
+      printType: printTypeOf(spec, conversion, forms),
+      colorStep: spec.colorStep,
+      isSpace: unpackUnits(conversion.units).dimSpace > 0,
+      isBits: forms.bits,
+      isBare: spec.isBare,
+    }
+    this.#reader = new MetricReader({ desc, units: { conversion } }, wraps)
+  }
+
+  get hasInstances(): boolean {
+    return this.desc.indom !== PM_INDOM_NULL
+  }
+
+  /** Takes the values of a sample. */
+  read(set: ValueSet, elapsedSec: number): void {
+    this.readings = this.#reader.read(set, elapsedSec)
+  }
+
+  /** The value of an instance; of a metric without instances the only one. */
+  cell(inst: number): Cell {
+    const { insts, cells } = this.readings
+    return cells[this.hasInstances ? indexOf(insts, inst) : 0]
+  }
+
+  /** The name of an instance; its number where it has none. */
+  nameOf(inst: number): string {
+    return this.names[this.insts.indexOf(inst)] ?? String(inst)
+  }
+}
+
+interface InstanceList {
+  readonly ids: readonly number[]
+  readonly names: readonly string[]
+}
+
+/** Looks a column's metric up, or defines it. PM_ERR_GENERIC with the line to print when that is not possible. */
+export async function openColumn(
+  context: Context,
+  plugin: string,
+  spec: ColumnSpec,
+  forms: ValueForms,
+  io: ToolIo,
+): Promise<Column> {
+  const desc = await describe(context, `dstat.${plugin}.${spec.name}`, spec.metric, io)
+  const instances = await instancesOf(context, desc, io)
+  return new Column(spec, desc, instances, forms, io.env['PCP_COUNTER_WRAP'] !== undefined)
+}
+
+async function describe(context: Context, name: string, metric: string, io: ToolIo): Promise<MetricDesc> {
+  try {
+    const isPlain = /^[A-Za-z][\w.]*$/.test(metric)
+    const id = isPlain
+      ? await context.lookupName(metric, io)
+      : await context.addDerived(name.replaceAll('-', '_'), metric, io)
+    return await context.desc(id, io)
+  } catch (error) {
+    const { code } = PcpError.from(error)
+    if (code === 'ECANCELED' || code === 'PM_ERR_IPC') throw error
+    const { code: shown, text } = new PcpError('PM_ERR_BADDERIVE')
+    throw new PcpError('PM_ERR_GENERIC', `Invalid metric ${name} (${shown} ${text}).`, { cause: error })
+  }
+}
+
+async function instancesOf(context: Context, { indom }: MetricDesc, io: ToolIo): Promise<InstanceList> {
+  if (indom === PM_INDOM_NULL) return { ids: [], names: [] }
+  try {
+    return context.archive === undefined
+      ? await context.instances(indom, io)
+      : context.archive.instances(indom)
+  } catch (error) {
+    if (isError(error) || error instanceof PcpError) return { ids: [], names: [] } // none yet: values may still come
+    throw error
+  }
+}
+
+/** Into bytes, seconds and counts, a second where it is a counter. */
+function conversionOf(desc: MetricDesc, { unit, isRaw }: ColumnSpec): Conversion {
+  const isRate = desc.sem === PM_SEM_COUNTER && !isRaw
+  if (desc.type === PM_TYPE_STRING) return planConversion(desc, { scale: 'instant' })
+  const { dimSpace, dimTime, dimCount } = unpackUnits(desc.units)
+  const known = [
+    [dimSpace, 'byte'],
+    [dimTime, 'sec'],
+    [dimCount, 'count'],
+  ] as const
+  const over = known.filter(([power]) => power === 1).map(([, name]) => name)
+  const under = known.filter(([power]) => power === -1).map(([, name]) => name)
+  const isSimple =
+    over.length > 0 && over.length + under.length === known.filter(([power]) => power !== 0).length
+  const wanted = unit ?? (isSimple ? [over.join(' '), ...under].join(' / ') : undefined)
+  if (wanted === undefined) {
+    const scale = isRate ? 'rate' : 'instant'
+    return planConversion(desc, { scale, isUtilisation: true })
+  }
+  if (isRate && dimTime === 1 && unit === undefined)
+    return planConversion(desc, { scale: 'rate', isUtilisation: true })
+  return planConversion(desc, { scale: isRate && !wanted.includes('/') ? `${wanted}/sec` : wanted })
+}
+
+function printTypeOf(
+  { printType }: ColumnSpec,
+  { desc, isRate }: Conversion,
+  { float, integer }: ValueForms,
+): PrintType {
+  if (desc.type === PM_TYPE_STRING) return 's'
+  const isReal = isRate || desc.type === PM_TYPE_DOUBLE || desc.type === PM_TYPE_FLOAT
+  const own = printType ?? (isReal ? 'f' : 'd')
+  if (integer && own === 'f') return 'd'
+  if (float && own !== 't') return 'f'
+  return own
+}

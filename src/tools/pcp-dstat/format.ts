@@ -1,0 +1,104 @@
+/** dstat's values as text: numbers that fit their column, with a letter for their size. pcp-dstat(5) */
+import { formatF } from '../../base/printf.ts'
+import type { Cell } from '../lib/report/values.ts'
+import type { PrintType } from './plugins.ts'
+import type { Theme } from './theme.ts'
+
+/** How a column's values look. */
+export interface CellStyle {
+  readonly width: number
+  readonly printType: PrintType
+  readonly colorStep: number | undefined
+  /** Values are sizes: thousands are 1024, and the plain unit has a letter. */
+  readonly isSpace: boolean
+  /** There is never a letter behind the number. */
+  readonly isBare: boolean
+  /** Sizes are shown as bits. */
+  readonly isBits: boolean
+}
+
+const SPACE = ['B', 'k', 'M', 'G', 'T', 'P', 'E', 'Z', 'Y']
+const BITS = ['b', ...SPACE.slice(1)]
+const COUNT = [' ', ...SPACE.slice(1)]
+/** A column as narrow as this has no room for a letter. */
+const NO_LETTER_WIDTH = 3
+
+/** A value as wide as its column, coloured. A negative one is a dash: it is what rounding made of nothing. */
+export function cellText(cell: Cell, style: CellStyle, theme: Theme): string {
+  const { width, printType } = style
+  if (cell === undefined) return theme.missing + ' '.repeat(width)
+  if (typeof cell === 'string') return theme.text + cell.slice(0, width).padEnd(width)
+  const value = Number(cell)
+  if (value < 0) return theme.text + '-'.padStart(width)
+  if (printType === 't') return minutesText(value, width, theme)
+  return numberText(value, style, theme)
+}
+
+function numberText(value: number, style: CellStyle, theme: Theme): string {
+  const { width, printType, colorStep, isSpace, isBits, isBare } = style
+  const toBits = isBits && isSpace && printType === 'b'
+  const base = isSpace && !toBits ? 1024 : 1000
+  const hasLetter = colorStep === undefined && !isBare && width > NO_LETTER_WIDTH
+  const room = hasLetter ? width - 1 : width
+  const amount = toBits ? value * 8 : value
+  const { text, power } =
+    amount === 0
+      ? { text: '0', power: 0 }
+      : printType === 'f'
+        ? fractionText(amount, room, base)
+        : wholeText(amount, room, base)
+  if (text === '0') return theme.nothing + '0'.padStart(room) + (hasLetter ? ' ' : '')
+  const color = colorStep === undefined ? theme.step(power) : theme.step(Math.trunc(value / colorStep))
+  const letters = toBits ? BITS : isSpace ? SPACE : COUNT
+  return color + text.padStart(room) + (hasLetter ? theme.unit + (letters[power] ?? '*') : '')
+}
+
+/** Divided until it fits, and by how many powers of the base. */
+function wholeText(value: number, room: number, base: number): { text: string; power: number } {
+  let power = 0
+  for (let rest = value; ; rest /= base, power++) {
+    const text = String(roundEven(rest))
+    if (text.length <= room) return { text, power }
+  }
+}
+
+/** As many decimals as there is room for. */
+function fractionText(value: number, room: number, base: number): { text: string; power: number } {
+  let rest = value
+  let power = 0
+  while (String(Math.trunc(rest)).length > room) {
+    rest /= base
+    power++
+  }
+  for (let decimals = room - String(Math.trunc(rest)).length - 1; decimals > 0; decimals--) {
+    const text = formatF(rest, decimals)
+    if (text.length <= room) return { text, power }
+  }
+  return { text: formatF(rest, 0), power }
+}
+
+/** To the nearest whole number, the even one in the middle, as Python rounds. */
+function roundEven(value: number): number {
+  const floor = Math.floor(value)
+  const part = value - floor
+  if (part !== 0.5) return Math.round(value)
+  return floor % 2 === 0 ? floor : floor + 1
+}
+
+function minutesText(minutes: number, width: number, theme: Theme): string {
+  const hours = Math.floor(minutes / 60)
+  const days = Math.floor(hours / 24)
+  const weeks = Math.floor(days / 7)
+  const forms = [`${hours}h${String(Math.floor(minutes % 60)).padStart(2, '0')}`, `${days}d`, `${weeks}w`]
+  const at = forms.findIndex((form) => form.length <= width)
+  return theme.step(Math.max(0, at)) + (forms[at] ?? forms[2]!).slice(0, width).padStart(width)
+}
+
+/** A text in the middle of a width, cut to it; what is left over goes as in Python, whose `center` made the layout. */
+export function centered(text: string, width: number): string {
+  const cut = text.slice(0, width)
+  const pad = width - cut.length
+  if (pad <= 0) return cut
+  const left = (pad >> 1) + (pad & width & 1)
+  return ' '.repeat(left) + cut + ' '.repeat(pad - left)
+}

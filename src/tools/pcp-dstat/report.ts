@@ -1,0 +1,192 @@
+/** dstat's report: when samples are taken, and where their lines go. pcp-dstat(1) */
+import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.ts'
+import { PcpError } from '../../model/errors.ts'
+import type { Pmid } from '../../model/ids.ts'
+import type { FetchResult } from '../../model/values.ts'
+import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
+import type { Context } from '../../pmapi/context.ts'
+import { compareTimes } from '../../time/arithmetic.ts'
+import type { ToolIo } from '../lib/tool.ts'
+import type { SamplingWindow } from '../lib/window.ts'
+import {
+  fitting,
+  headingLines,
+  isTime,
+  type LinePart,
+  type SampleRow,
+  sampleRow,
+  valueLine,
+} from './lines.ts'
+import { Smoother } from './smoother.ts'
+import type { Theme } from './theme.ts'
+
+/** What a report is made with. */
+export interface ReportSetup {
+  readonly context: Context
+  readonly parts: readonly LinePart[]
+  readonly theme: Theme
+  readonly window: SamplingWindow
+  readonly delaySec: number
+  readonly count: number | undefined
+  readonly repeatsHeadings: boolean
+  readonly tellsMissed: boolean
+  /** Lines between samples, on a terminal. */
+  readonly updates: boolean
+  /** Takes each sample as it is; undefined where none goes to a file. */
+  readonly toFile: ((row: SampleRow) => void) | undefined
+}
+
+/** Ends lines that are to be written over. */
+const OVERWRITE = '\r\x1b[0;0m\x1b[2K'
+/** A line that is shown between two samples is this far from the next. */
+const UPDATE_SEC = 1
+
+/** Reports until the end of the archive, the number of samples, or the user ends it. */
+export async function report(setup: ReportSetup, io: ToolIo): Promise<void> {
+  const { context, parts, window, delaySec, count = Number.POSITIVE_INFINITY, toFile } = setup
+  const { archive } = context
+  const isLive = archive === undefined
+  archive?.setMode('interpolate', window.origin, delaySec)
+  const screen = new Screen(setup, io)
+  const reader = new Reader(context, parts)
+  const hasUpdates = setup.updates && isLive && delaySec > UPDATE_SEC && io.stdout.isTerminal
+  const steps = hasUpdates ? Math.max(1, Math.round(delaySec / UPDATE_SEC)) : 1
+  const smoother = steps > 1 ? new Smoother() : undefined
+  const started = SYSTEM_CLOCK.now()
+  screen.begin()
+  let late = 0
+  for (let tick = 0; tick <= count * steps; tick++) {
+    if (isLive && tick > 0) {
+      await io.stdout.flush()
+      const due = started + (tick + late) * (delaySec / steps) * 1000
+      const missed = Math.floor((SYSTEM_CLOCK.now() - due) / (delaySec * 1000))
+      if (missed > 0) late += missed * steps
+      if (missed > 0 && setup.tellsMissed) screen.missed(missed)
+      await SYSTEM_CLOCK.sleep(
+        Math.max(0, due + Math.max(0, missed) * delaySec * 1000 - SYSTEM_CLOCK.now()),
+        io.signal,
+      )
+    }
+    const time = await reader.read(io)
+    if (time === undefined || compareTimes(time, window.finish) > 0) break
+    const isStep = tick % steps === 0
+    const now = sampleRow(parts, time)
+    const row = smoother?.add(now) ?? now
+    if (isStep) smoother?.restart()
+    if (isStep) toFile?.(row)
+    screen.show(row, isStep)
+    if (io.signal.aborted) break
+  }
+  screen.end()
+}
+
+/** Fetches, and hands values to columns. */
+class Reader {
+  readonly #context: Context
+  readonly #columns: readonly {
+    readonly id: Pmid
+    read(set: FetchResult['sets'][number], sec: number): void
+  }[]
+  readonly #ids: readonly Pmid[]
+  #before: Timestamp | undefined
+
+  constructor(context: Context, parts: readonly LinePart[]) {
+    this.#context = context
+    this.#columns = parts.flatMap((part) =>
+      isTime(part)
+        ? []
+        : part.columns.map((column) => ({
+            id: column.desc.pmid,
+            read: (set: FetchResult['sets'][number], sec: number): void => column.read(set, sec),
+          })),
+    )
+    this.#ids = [...new Set(this.#columns.map(({ id }) => id))]
+  }
+
+  /** When the values are of; undefined at the end of an archive. */
+  async read(io: ToolIo): Promise<Timestamp | undefined> {
+    let result: FetchResult
+    try {
+      result = await this.#context.fetch(this.#ids, io)
+    } catch (error) {
+      if (error instanceof PcpError && error.code === 'PM_ERR_EOL') return undefined
+      throw error
+    }
+    const sets = new Map(this.#ids.map((id, i) => [id, result.sets[i]]))
+    const elapsed = this.#before === undefined ? 0 : secondsBetween(this.#before, result.timestamp)
+    this.#before = result.timestamp
+    for (const { id, read } of this.#columns) {
+      const set = sets.get(id)
+      if (set !== undefined) read(set, elapsed)
+    }
+    return result.timestamp
+  }
+}
+
+/** The lines as they are shown: headings every screenful on a terminal, once elsewhere. */
+class Screen {
+  readonly #setup: ReportSetup
+  readonly #io: ToolIo
+  readonly #isTerminal: boolean
+  #shown: readonly LinePart[]
+  #left = 0
+  #isOpen = false
+  #isFirst = true
+
+  constructor(setup: ReportSetup, io: ToolIo) {
+    this.#setup = setup
+    this.#io = io
+    this.#isTerminal = io.stdout.isTerminal
+    this.#shown = setup.parts
+  }
+
+  begin(): void {
+    if (this.#setup.theme.isOn) this.#io.stdout.write('\x1b[7l')
+  }
+
+  show(row: SampleRow, isStep: boolean): void {
+    const { theme } = this.#setup
+    const { stdout } = this.#io
+    if (this.#isDue()) this.#head()
+    const line = valueLine(row, this.#shown, theme)
+    if (line === undefined) return
+    const isOverwritten = this.#isOpen
+    if (isOverwritten) stdout.write(OVERWRITE)
+    stdout.write(isStep ? `${line}\n` : line)
+    this.#isOpen = !isStep
+    if (isStep) this.#left--
+  }
+
+  missed(ticks: number): void {
+    const { theme } = this.#setup
+    if (this.#isTerminal) this.#io.stdout.write(`${theme.step(0)}missed ${ticks + 1} ticks${theme.reset}\n`)
+  }
+
+  end(): void {
+    if (this.#isOpen) this.#io.stdout.write('\n')
+    if (this.#isTerminal && this.#setup.theme.isOn) this.#io.stdout.write('\x1b[0;0m')
+  }
+
+  #isDue(): boolean {
+    if (this.#isFirst) return true
+    return this.#isTerminal && this.#setup.repeatsHeadings && this.#left <= 0 && !this.#isOpen
+  }
+
+  #head(): void {
+    const { parts, theme } = this.#setup
+    const { stdout } = this.#io
+    const { rows = 25, columns = 80 } = this.#isTerminal ? process.stdout : {}
+    this.#shown = this.#isTerminal ? fitting(parts, columns) : parts
+    const isCut = this.#shown.length < parts.length
+    if (isCut && this.#isFirst) stdout.write('Terminal width too small, trimming output.\n')
+    stdout.write(headingLines(this.#shown, theme, isCut))
+    if (theme.isOn) stdout.write('\x1b[0;0m\x1b[2K\x1b[s')
+    this.#left = Math.max(1, rows - 2)
+    this.#isFirst = false
+  }
+}
+
+/** Seconds from one sample to the next: what was asked for, or one. */
+export function delayOf(delay: Timestamp | undefined): number {
+  return delay === undefined ? 1 : toSeconds(delay)
+}

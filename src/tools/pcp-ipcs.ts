@@ -1,0 +1,140 @@
+/** pcp ipcs: limits and use of System V messages, shared memory and semaphores. pcp-ipcs(1) */
+import { HELP_ROW, type OptionTable, VERSION_ROW } from './lib/options.ts'
+import type { Sample } from './lib/sampled/metrics.ts'
+import { type ReportSource, runReport } from './lib/sampled/report.ts'
+import { findAny, snapshot } from './lib/sampled/snapshot.ts'
+import type { Tool, ToolIo } from './lib/tool.ts'
+
+const PAGE = 'hinv.pagesize'
+/** What may be asked of a sample: the text of a value. */
+type Read = (metric: string, of?: (value: number, page: number) => number) => string
+/** A section: its title, and its lines. */
+type Section = readonly [title: string, lines: (read: Read) => readonly string[]]
+
+const kilobytes = (bytes: number): number => Math.floor(bytes / 1024)
+const pagesAsKilobytes = (pages: number, page: number): number => (pages * page) / 1024
+const pages = (bytes: number, page: number): number => Math.floor(bytes / page)
+
+const LIMITS: readonly Section[] = [
+  [
+    'Messages Limits',
+    (read) => [
+      `max queues system wide = ${read('ipc.msg.max_msgqid')}`,
+      `max size of message (bytes) = ${read('ipc.msg.max_msgsz')}`,
+      `default max size of queue (bytes) = ${read('ipc.msg.max_defmsgq')}`,
+    ],
+  ],
+  [
+    'Shared Memory Limits',
+    (read) => [
+      `max number of segments = ${read('ipc.shm.max_seg')}`,
+      `max seg size (kbytes) = ${read('ipc.shm.max_segsz', kilobytes)}`,
+      `max total shared memory (kbytes) = ${read('ipc.shm.max_shmsys', pagesAsKilobytes)}`,
+      `min seg size (bytes) = ${read('ipc.shm.min_segsz')}`,
+    ],
+  ],
+  [
+    'Semaphore Limits',
+    (read) => [
+      `max number of arrays = ${read('ipc.sem.max_semid')}`,
+      `max semaphores per array = ${read('ipc.sem.max_perid')}`,
+      `max semaphores system wide = ${read('ipc.sem.num_undo')}`,
+      `max ops per semop call = ${read('ipc.sem.max_ops')}`,
+      `semaphore max value = ${read('ipc.sem.max_semval')}`,
+    ],
+  ],
+]
+
+const STATUS: readonly Section[] = [
+  [
+    'Messages Status',
+    (read) => [
+      `allocated queues = ${read('ipc.msg.used_queues')}`,
+      `used headers = ${read('ipc.msg.tot_msg')}`,
+      `used space = ${read('ipc.msg.tot_bytes')}  bytes`,
+    ],
+  ],
+  [
+    'Shared Memory Status',
+    (read) => [
+      `segments allocated   ${read('ipc.shm.used_ids')}`,
+      `pages allocated    ${read('ipc.shm.tot', pages)}`,
+      `pages resident   ${read('ipc.shm.rss', pages)}`,
+      `pages swapped   ${read('ipc.shm.swp', pages)}`,
+      `Swap performance: ${read('ipc.shm.swap_attempts')} attempts     ${read('ipc.shm.swap_successes')} successes`,
+    ],
+  ],
+  [
+    'Semaphore Status',
+    (read) => [
+      `used arrays = ${read('ipc.sem.used_sem')}`,
+      `allocated semaphores = ${read('ipc.sem.tot_sem')}`,
+    ],
+  ],
+]
+
+const OPTIONS: OptionTable = {
+  synopsis: '[options]',
+  operands: 'none',
+  rows: [
+    { heading: 'Options' },
+    { short: 'l', long: 'limits', help: 'show the limits' },
+    { short: 'u', long: 'summary', help: 'show what is in use' },
+    VERSION_ROW,
+    HELP_ROW,
+  ],
+}
+
+/** Sections of limits and of what is in use, as ipcs(1) has them. */
+export const tool: Tool = {
+  name: 'pcp-ipcs',
+  summary: 'Show limits and use of messages, shared memory and semaphores',
+  description: `
+With -l the limits of System V message queues, shared memory and semaphores, with -u what of them is in use, with both options both;
+without either nothing is shown. A question mark stands for what is not known.`,
+  examples: [['pcp -h db1 ipcs -l -u', 'Everything about a host:']],
+  seeAlso: ['pcp'],
+  options: OPTIONS,
+  run: async (io) =>
+    runReport(
+      {
+        table: OPTIONS,
+        read: (given) => [
+          ...(given.some(({ name }) => name === 'l') ? LIMITS : []),
+          ...(given.some(({ name }) => name === 'u') ? STATUS : []),
+        ],
+      },
+      io,
+      report,
+    ),
+}
+
+async function report(
+  { context, window }: ReportSource,
+  sections: readonly Section[],
+  io: ToolIo,
+): Promise<number> {
+  if (sections.length === 0) return 0
+  const names = new Set<string>()
+  const note: Read = (metric) => {
+    names.add(metric)
+    return ''
+  }
+  for (const [, lines] of sections) lines(note)
+  const metrics = await findAny(context, [...names, PAGE], io, [...names])
+  const sample = await snapshot(context, metrics, window.origin, [...names], io)
+  for (const [title, lines] of sections)
+    io.stdout.write(`\n------ ${title} --------\n${lines(reader(sample)).join('\n')}\n`)
+  return 0
+}
+
+function reader(sample: Sample): Read {
+  const page = sample.number(PAGE)
+  return (metric, of) => {
+    const value = sample.number(metric)
+    if (value === undefined) return '?'
+    if (of === undefined) return String(value)
+    const converted = of(value, page ?? Number.NaN)
+    return Number.isNaN(converted) ? '?' : String(converted)
+  }
+}

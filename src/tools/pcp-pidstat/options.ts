@@ -1,0 +1,142 @@
+/** The command line of pcp pidstat. pcp-pidstat(1) */
+import { type GivenOption, HELP_ROW, type OptionTable, VERSION_ROW } from '../lib/options.ts'
+import { parsePids } from '../lib/processes/figures.ts'
+import { STANDARD } from '../lib/standard.ts'
+
+/** What is reported of each process. */
+export type PidstatReport = 'cpu' | 'memory' | 'stack' | 'scheduling' | 'states' | 'detail'
+
+/** What the command line asks for. */
+export interface PidstatOptions {
+  readonly report: PidstatReport
+  /** Letters of the states of `states`; undefined for all. */
+  readonly states: ReadonlySet<string> | undefined
+  /** Names of processes. */
+  readonly pattern: RegExp | undefined
+  /** All processor time of a process is divided by the number of processors, its parts are not. */
+  readonly isPerMachine: boolean
+  readonly showsUserNames: boolean
+  readonly user: string | undefined
+  readonly pids: ReadonlySet<number> | undefined
+  readonly showsArguments: boolean
+  /** For strftime. */
+  readonly timeFormat: string
+}
+
+/** The options. */
+export const OPTIONS: OptionTable = {
+  synopsis: '[options]',
+  operands: 'none',
+  rows: [
+    { heading: 'General options' },
+    STANDARD.archive,
+    STANDARD.debug,
+    STANDARD.host,
+    STANDARD.origin,
+    STANDARD.start,
+    STANDARD.samples,
+    STANDARD.finish,
+    STANDARD.interval,
+    STANDARD.timezone,
+    STANDARD.hostzone,
+    VERSION_ROW,
+    HELP_ROW,
+    { heading: 'Processes' },
+    {
+      short: 'G',
+      long: 'process-name',
+      arg: 'PATTERN',
+      kind: 'none',
+      help: 'only processes whose name matches PATTERN',
+    },
+    {
+      short: 'p',
+      long: 'pid-list',
+      arg: 'PID,...',
+      kind: 'none',
+      help: 'only these processes; SELF is this one, ALL all of them',
+    },
+    {
+      short: 'U',
+      long: 'user-name',
+      arg: 'USER',
+      isOptional: true,
+      kind: 'none',
+      help: 'names of users for their numbers; only processes of USER when given',
+    },
+    { heading: 'Reports other than processor time' },
+    { short: 'r', help: 'memory and page faults' },
+    { short: 'k', help: 'size of the stack' },
+    { short: 'R', help: 'real-time priority and scheduling policy' },
+    {
+      short: 'B',
+      arg: 'STATES',
+      kind: 'none',
+      help: 'time in these states (R,S,Z,T,D by comma, or all), or in each of them: detail',
+    },
+    { heading: 'Columns' },
+    { short: 'I', help: '%CPU as a part of all processors' },
+    { short: 'l', help: 'commands with their arguments' },
+    { short: 'f', arg: 'FORMAT', kind: 'none', help: 'times as strftime(3) writes them by FORMAT' },
+  ],
+}
+
+/** Of -r, -k and -R only one. Of a pair this is how the reference orders them. */
+const EXCLUSIVE: readonly (readonly [string, string])[] = [
+  ['r', 'k'],
+  ['R', 'r'],
+  ['R', 'k'],
+]
+
+/** What the options ask for; what is wrong with them is added to `problems`, or, without the usage text to go with it, is the answer. */
+export function readOptions(
+  given: readonly GivenOption[],
+  { operands, problems }: { readonly operands: readonly string[]; readonly problems: string[] },
+): PidstatOptions | string {
+  const last = (letter: string): string | undefined => given.findLast(({ name }) => name === letter)?.value
+  const has = (letter: string): boolean => last(letter) !== undefined
+  for (const [first, second] of EXCLUSIVE)
+    if (has(first) && has(second)) problems.push(`Error: -${first} is incompatible with -${second}`)
+  const user = userOf(last('U'), operands)
+  const pids = last('p')
+  const list = pids === undefined || pids === 'ALL' ? undefined : pidsOf(pids)
+  if (list === 'invalid') return 'Invalid Process Id List: use comma separated pids without whitespaces'
+  const pattern = last('G') === undefined ? undefined : compile(last('G')!)
+  if (typeof pattern === 'string') return pattern
+  const states = last('B')
+  return {
+    report: reportOf(has, states),
+    states: states === undefined || states === 'all' ? undefined : new Set(states.split(',')),
+    pattern,
+    isPerMachine: has('I'),
+    showsUserNames: has('U'),
+    user,
+    pids: list,
+    showsArguments: has('l'),
+    timeFormat: last('f') ?? '%H:%M:%S',
+  }
+}
+
+function reportOf(has: (letter: string) => boolean, states: string | undefined): PidstatReport {
+  if (states !== undefined) return states === 'detail' ? 'detail' : 'states'
+  if (has('R')) return 'scheduling'
+  if (has('r')) return 'memory'
+  return has('k') ? 'stack' : 'cpu'
+}
+
+/** The user that -U names: in the same word, or in the one that follows. Other operands mean nothing, as in PCP. */
+function userOf(value: string | undefined, operands: readonly string[]): string | undefined {
+  return value === '' ? operands[0] : value
+}
+
+function pidsOf(list: string): ReadonlySet<number> | 'invalid' {
+  return list === 'SELF' ? new Set([process.pid]) : (parsePids(list) ?? 'invalid')
+}
+
+function compile(text: string): RegExp | string {
+  try {
+    return new RegExp(text)
+  } catch (error) {
+    return `Error: -G is no regular expression: ${(error as Error).message}`
+  }
+}

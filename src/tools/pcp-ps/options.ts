@@ -1,0 +1,95 @@
+/** The command line of pcp ps. pcp-ps(1) */
+import { type GivenOption, HELP_ROW, type OptionTable, VERSION_ROW } from '../lib/options.ts'
+import { parsePids } from '../lib/processes/figures.ts'
+import { STANDARD } from '../lib/standard.ts'
+import { COLUMNS, isColumn } from './columns.ts'
+import type { LayoutName } from './layouts.ts'
+
+/** What processes can be sorted by. */
+export type SortKey = '%cpu' | '%mem'
+
+/** What the command line asks for. */
+export interface PsOptions {
+  /** A layout by name, or columns. */
+  readonly layout: LayoutName | readonly string[]
+  readonly commands: ReadonlySet<string> | undefined
+  readonly pids: ReadonlySet<number> | undefined
+  readonly parents: ReadonlySet<number> | undefined
+  readonly user: string | undefined
+  /** Largest first. */
+  readonly sort: SortKey | undefined
+}
+
+/** The options. */
+export const OPTIONS: OptionTable = {
+  synopsis: '[options]',
+  operands: 'none',
+  rows: [
+    { heading: 'General options' },
+    STANDARD.debug,
+    STANDARD.samples,
+    STANDARD.interval,
+    STANDARD.timezone,
+    STANDARD.hostzone,
+    VERSION_ROW,
+    HELP_ROW,
+    { heading: 'Processes' },
+    { short: 'e', help: 'all processes, with their terminals' },
+    { short: 'c', arg: 'NAME,...', kind: 'none', help: 'processes of these commands' },
+    { short: 'p', arg: 'PID,...', kind: 'none', help: 'these processes' },
+    { short: 'P', arg: 'PPID,...', kind: 'none', help: 'processes whose parents these are' },
+    { short: 'U', arg: 'USER', kind: 'none', help: 'processes of this user' },
+    { heading: 'Columns' },
+    { short: 'u', help: 'what users ask for: owner, processor, memory, state, start' },
+    {
+      short: 'o',
+      arg: 'COLUMN,...',
+      kind: 'none',
+      help: `ALL, or of: ${Object.keys(COLUMNS).join(' ')}`,
+    },
+    { short: 'O', long: 'sort', arg: 'COLUMN', kind: 'none', help: 'largest %cpu or %mem first' },
+  ],
+}
+
+/** What the options ask for; an operand is added to `problems`; other mistakes are the answer. */
+export function readOptions(
+  given: readonly GivenOption[],
+  { operands, problems }: { readonly operands: readonly string[]; readonly problems: string[] },
+): PsOptions | string {
+  const last = (letter: string): string | undefined => given.findLast(({ name }) => name === letter)?.value
+  for (const operand of operands) problems.push(`unexpected argument "${operand}"`)
+  const pids = numbersOf(last('p'))
+  if (pids === 'invalid') return 'Invalid pid Id List: use comma separated pids without whitespaces'
+  const parents = numbersOf(last('P'))
+  if (parents === 'invalid') return 'Invalid ppid Id List: use comma separated ppids without whitespaces'
+  const columns = last('o')
+  const sort = last('O')
+  if (sort !== undefined && sort !== '%cpu' && sort !== '%mem')
+    return `Cannot sort by "${sort}": take %cpu or %mem`
+  const layout =
+    columns === undefined || columns.toLowerCase() === 'all' ? layoutOf(last) : columns.split(',')
+  if (typeof layout !== 'string' && !layout.every(isColumn))
+    return 'Invalid Column List: incorrect name or improper comma-separated format'
+  const commands = last('c')
+  return {
+    layout,
+    commands: commands === undefined ? undefined : new Set(commands.split(',')),
+    pids,
+    parents,
+    user: last('U'),
+    sort,
+  }
+}
+
+/** What says most about columns decides about them. */
+function layoutOf(last: (letter: string) => string | undefined): LayoutName {
+  if (last('o') !== undefined) return 'all'
+  if (last('U') !== undefined) return 'of-user'
+  if (last('u') !== undefined) return 'user'
+  if (last('e') !== undefined) return 'every'
+  return (last('c') ?? last('p') ?? last('P')) ? 'selected' : 'plain'
+}
+
+function numbersOf(list: string | undefined): ReadonlySet<number> | undefined | 'invalid' {
+  return list === undefined ? undefined : (parsePids(list) ?? 'invalid')
+}

@@ -1,0 +1,36 @@
+/** Running a program in place of this process, as far as Node.js can: it has the same streams and its signals. */
+
+import type { ChildProcess } from 'node:child_process'
+import { constants } from 'node:os'
+import { PcpError } from '../../model/errors.ts'
+import type { ToolIo } from '../lib/tool.ts'
+
+/** What shells add to the number of the signal that ended a program. */
+const SIGNALLED = 128
+/** Programs without a line that says who runs them are for the shell. */
+const SHELL = '/bin/sh'
+
+/** Runs it with the arguments and the environment of `io`; resolves to its status. An errno when it cannot be started. */
+export async function runProgram(path: string, io: ToolIo): Promise<number> {
+  await io.stdout.flush()
+  try {
+    return await ended(path, io.args, io)
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ENOEXEC') throw PcpError.from(error, path)
+    return ended(SHELL, [path, ...io.args], io)
+  }
+}
+
+function ended(program: string, args: readonly string[], { env, signal }: ToolIo): Promise<number> {
+  const { spawn } = process.getBuiltinModule('node:child_process')
+  return new Promise((resolve, reject) => {
+    const child: ChildProcess = spawn(program, [...args], { env: { ...env }, stdio: 'inherit' })
+    const end = (): void => void child.kill('SIGTERM')
+    signal.addEventListener('abort', end)
+    child.on('error', reject)
+    child.on('exit', (status, name) => {
+      signal.removeEventListener('abort', end)
+      resolve(name === null ? (status ?? 1) : SIGNALLED + constants.signals[name])
+    })
+  })
+}

@@ -1,0 +1,143 @@
+/** pcp2xml: values of metrics as XML. pcp2xml(1) */
+import type { OptionTable } from '../lib/options.ts'
+import {
+  Elapsed,
+  type Export,
+  exporterRows,
+  type NameTree,
+  newTree,
+  plant,
+  runExporter,
+  semanticsText,
+  typeText,
+  valueText,
+} from '../lib/report/export.ts'
+import { labelText } from '../lib/report/label-texts.ts'
+import type { ReportMetric } from '../lib/report/metrics.ts'
+import { REPORT_OPTIONS as R, type ReportOption } from '../lib/report/options.ts'
+import type { Reporter, Sample } from '../lib/report/report.ts'
+import type { Readings } from '../lib/report/values.ts'
+import type { Output, Tool } from '../lib/tool.ts'
+
+const OWN: readonly ReportOption[] = [
+  R.header,
+  R.type,
+  R.type_prefer,
+  { short: 'x', long: 'with-extended', key: 'extended', value: 'yes', help: 'types and semantics as well' },
+  {
+    short: 'X',
+    long: 'with-everything',
+    key: 'everything',
+    value: 'yes',
+    help: 'numbers of metrics, domains and instances as well',
+  },
+]
+
+const OPTIONS: OptionTable = {
+  synopsis: '[options] metric|:set ...',
+  operands: 'metric',
+  rows: exporterRows(OWN),
+}
+
+/** Writes XML. */
+export const tool: Tool = {
+  name: 'pcp2xml',
+  summary: 'Values of metrics as XML',
+  description: `
+Writes an XML document with an element for every sample, and in it one for every part of the metrics' names.`,
+  examples: [['pcp2xml -a ARCHIVE -t 1h kernel.all.load', 'The load of every hour of an archive:']],
+  seeAlso: ['pmrep', 'pcp2json'],
+  options: OPTIONS,
+  run: (io) =>
+    runExporter({ name: 'pcp2xml', table: OPTIONS, make: (work) => new XmlReporter(work, io.stdout) }, io),
+}
+
+/** What a metric is in one sample. */
+interface Leaf {
+  readonly metric: ReportMetric
+  readonly readings: Readings
+}
+
+/** Writes an element a sample. */
+class XmlReporter implements Reporter {
+  readonly #work: Export
+  readonly #stdout: Output
+  readonly #elapsed = new Elapsed()
+  #isBegun = false
+
+  constructor(work: Export, stdout: Output) {
+    this.#work = work
+    this.#stdout = stdout
+  }
+
+  begin(): void {
+    const { notes, out, plan, source, offset } = this.#work
+    const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n'
+    const comments = notes.map((note, i) => `<!-- ${i === 0 ? 'Writing ' : ''}${note} -->\n`).join('')
+    if (out === this.#stdout) out.write(declaration + comments)
+    else {
+      this.#stdout.write(comments)
+      out.write(declaration)
+    }
+    out.write(`<pcp>\n  <host nodename="${attribute(plan.host)}">\n`)
+    out.write(`    <source>${content(source)}</source>\n    <timezone>${offset}</timezone>\n    <metrics>\n`)
+    this.#isBegun = true
+  }
+
+  sample({ time, readings }: Sample): void {
+    const { out, plan, stamps } = this.#work
+    const tree = newTree<Leaf>()
+    for (const [i, metric] of plan.metrics.entries())
+      if (readings[i]!.cells.some((cell) => cell !== undefined))
+        plant(tree, metric.name, { metric, readings: readings[i]! })
+    const interval = this.#elapsed.next(time)
+    out.write(`      <timestamp value="${attribute(stamps.text(time))}" interval="${interval}">\n`)
+    this.#branch(tree, ' '.repeat(8))
+    out.write('      </timestamp>\n')
+  }
+
+  end(): void {
+    if (this.#isBegun) this.#work.out.write('    </metrics>\n  </host>\n</pcp>\n')
+  }
+
+  #branch(tree: NameTree<Leaf>, indent: string): void {
+    const { out } = this.#work
+    for (const [name, node] of tree.children) {
+      if (node.leaf !== undefined) this.#leaf(name, node.leaf, indent)
+      if (node.children.size === 0) continue
+      out.write(`${indent}<${name}>\n`)
+      this.#branch(node, `${indent}  `)
+      out.write(`${indent}</${name}>\n`)
+    }
+  }
+
+  #leaf(name: string, { metric, readings: { insts, cells } }: Leaf, indent: string): void {
+    const { plan, labels, out } = this.#work
+    const { extended, everything, include_labels } = plan.settings
+    const { desc, units, hasInstances } = metric
+    for (let i = 0; i < cells.length; i++) {
+      const cell = cells[i]
+      if (cell === undefined) continue
+      const inst = insts[i]!
+      const attributes: (readonly [string, string])[] = []
+      if (hasInstances) attributes.push(['instance-name', plan.nameOf(metric, inst)])
+      if (units.text !== '') attributes.push(['unit', units.text])
+      if (extended || everything)
+        attributes.push(['type', typeText(metric)], ['semantics', semanticsText(metric)])
+      if (everything) attributes.push(['pmid', String(desc.pmid)])
+      if (everything && hasInstances)
+        attributes.push(['indom', String(desc.indom)], ['instance-id', String(inst)])
+      if (include_labels) attributes.push(['labels', labelText(labels.get(metric.name), inst)])
+      const list = attributes.map(([key, value]) => ` ${key}="${attribute(value)}"`).join('')
+      out.write(`${indent}<${name}${list}>${content(valueText(metric, cell))}</${name}>\n`)
+    }
+  }
+}
+
+function attribute(text: string): string {
+  return content(text).replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}
+
+function content(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll(']]>', ']]&gt;')
+}

@@ -1,0 +1,190 @@
+/** The columns of pmdumptext: metrics and instances, in which units, and what each fetch brings. */
+import { secondsBetween } from '../../base/timestamp.ts'
+import type { MetricDesc } from '../../model/desc.ts'
+import { PcpError } from '../../model/errors.ts'
+import { PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
+import { counterGrowth, rateUnits } from '../../model/rate.ts'
+import { convScale } from '../../model/scale.ts'
+import { PM_SEM_COUNTER, PM_TYPE_DOUBLE, PM_TYPE_STRING, typeStr } from '../../model/types.ts'
+import { packUnits, unpackUnits } from '../../model/units.ts'
+import { extract } from '../../model/value-set.ts'
+import type { FetchResult, ValueSet } from '../../model/values.ts'
+import { findInstance } from '../../pmapi/instance-names.ts'
+import { parseMetricSpec } from '../../pmapi/metric-spec.ts'
+import type { ToolIo } from '../lib/tool.ts'
+import type { Notation } from './options.ts'
+import type { Source, Sources } from './sources.ts'
+
+/** A metric as asked for, and what its values are divided by. */
+export interface Request {
+  readonly text: string
+  readonly divisor: number
+}
+
+/** One column. */
+export interface Column {
+  readonly source: Source
+  readonly metric: string
+  readonly desc: MetricDesc
+  /** Undefined for a metric without instances. */
+  readonly instance: { readonly id: number; readonly name: string } | undefined
+  readonly divisor: number
+  readonly scaling: Scaling
+}
+
+/** How a column's numbers come about. */
+export interface Scaling {
+  readonly isRate: boolean
+  /** A time that is counted, as a share of time. */
+  readonly isUtilisation: boolean
+  /** The units word of the values; of a rate, without the second. */
+  readonly units: number
+  readonly factor: number
+}
+
+/** What the numbers shall be. */
+export interface Style {
+  readonly isRaw: boolean
+  readonly notation: Notation
+}
+
+/** The full name of a column. */
+export function columnName({ metric, instance }: Column): string {
+  return instance === undefined ? metric : `${metric}["${instance.name}"]`
+}
+
+/** The columns of a metric, or of all metrics below a name. Throws PcpError with the message to show. */
+export async function columnsOf(
+  { text, divisor }: Request,
+  sources: Sources,
+  style: Style,
+  io: ToolIo,
+): Promise<Column[]> {
+  const spec = parseMetricSpec(text)
+  const source = await sources.of(spec)
+  const { context } = source
+  const names = await context.traverse(spec.metric, io).catch((error: unknown) => {
+    throw failed(spec.metric, error)
+  })
+  const columns: Column[] = []
+  for (const metric of names) {
+    const where = `${source.prefix}${metric}`
+    const desc = await context
+      .lookupName(metric, io)
+      .then((id) => context.desc(id, io))
+      .catch((error: unknown) => {
+        throw failed(where, error)
+      })
+    if (desc.type > PM_TYPE_STRING) {
+      const type = `"${typeStr(desc.type)}"`
+      const problem = `${where} has type ${type}, which is not a number or a string`
+      if (names.length === 1) throw new PcpError('PM_ERR_TYPE', problem)
+      io.stderr.write(`${io.progname}: Error: ${problem}\n`)
+      continue
+    }
+    const scaling = scalingOf(desc, style)
+    for (const instance of await instancesOf(source, metric, desc, spec.instances, io))
+      columns.push({ source, metric, desc, instance, divisor, scaling })
+  }
+  return columns
+}
+
+async function instancesOf(
+  { context, prefix }: Source,
+  metric: string,
+  desc: MetricDesc,
+  wanted: readonly string[],
+  io: ToolIo,
+): Promise<(Column['instance'] | undefined)[]> {
+  if (wanted.length === 0) {
+    if (desc.indom === PM_INDOM_NULL) return [undefined]
+    const { archive } = context
+    const listed =
+      archive === undefined
+        ? context.instances(desc.indom, io)
+        : (async () => archive.instances(desc.indom))()
+    const { ids, names } = await listed.catch((error: unknown) => {
+      throw failed(`${prefix}${metric}`, error)
+    })
+    return ids.map((id, i) => ({ id, name: names[i]! }))
+  }
+  const found: Column['instance'][] = []
+  for (const name of wanted) {
+    try {
+      const id = await findInstance(context, desc, name)
+      if (id === undefined) throw new PcpError('PM_ERR_INST')
+      const { archive } = context
+      const full =
+        archive === undefined
+          ? await context.instanceName(desc.indom, id, io)
+          : archive.instanceName(desc.indom, id)
+      found.push({ id, name: full })
+    } catch (error) {
+      const { text } = new PcpError('PM_ERR_INST')
+      throw new PcpError('PM_ERR_INST', `${prefix}${metric}[${name}]: ${text}`, { cause: error })
+    }
+  }
+  return found
+}
+
+function failed(what: string, error: unknown): unknown {
+  return error instanceof PcpError
+    ? new PcpError(error.code, `${what}: ${error.text}`, { cause: error })
+    : error
+}
+
+/** Values with suffixes are in bytes and counts of one, so that suffixes mean what they say. */
+function scalingOf({ sem, units, type }: MetricDesc, { isRaw, notation }: Style): Scaling {
+  const plain: Scaling = { isRate: false, isUtilisation: false, units, factor: 1 }
+  if (isRaw || type === PM_TYPE_STRING) return plain
+  const isRate = sem === PM_SEM_COUNTER
+  const { dimSpace, dimTime, dimCount } = unpackUnits(units)
+  const isPure = (one: number, ...others: number[]): boolean => one === 1 && others.every((dim) => dim === 0)
+  if (isRate && isPure(dimTime, dimSpace, dimCount))
+    return { isRate, isUtilisation: true, units: 0, factor: rateUnits(units).factor }
+  const isScaled = isPure(dimSpace, dimTime, dimCount) || isPure(dimCount, dimSpace, dimTime)
+  if (notation !== 'fixed' || !isScaled) return { ...plain, isRate }
+  const to = packUnits({ dimSpace, dimCount })
+  return { isRate, isUtilisation: false, units: to, factor: Number(convScale(PM_TYPE_DOUBLE, 1, units, to)) }
+}
+
+/** The values of a source at one moment, by metric. */
+export interface Fetched {
+  readonly timestamp: FetchResult['timestamp']
+  readonly sets: ReadonlyMap<Pmid, ValueSet>
+}
+
+/** The value of a column, undefined where there is none. Rates need the fetch before. */
+export function columnValue(
+  { desc, instance, divisor, scaling }: Column,
+  now: Fetched | undefined,
+  before: Fetched | undefined,
+  wraps: boolean,
+): number | string | undefined {
+  const value = readingOf(now, desc, instance?.id)
+  if (value === undefined || typeof value === 'string') return value
+  let number = Number(value)
+  if (scaling.isRate) {
+    const earlier = readingOf(before, desc, instance?.id)
+    if (earlier === undefined || typeof earlier === 'string') return undefined
+    const growth = counterGrowth(earlier, value, desc.type, wraps)
+    const elapsed = secondsBetween(before!.timestamp, now!.timestamp)
+    if (growth === undefined || elapsed <= 0) return undefined
+    number = growth / elapsed
+  }
+  number *= scaling.factor
+  return divisor === 0 ? number : number / divisor
+}
+
+function readingOf(
+  fetched: Fetched | undefined,
+  { pmid, type }: MetricDesc,
+  instance: number | undefined,
+): number | bigint | string | undefined {
+  const set = fetched?.sets.get(pmid)
+  if (set === undefined || set.status <= 0) return undefined
+  const i = instance === undefined ? 0 : set.inst.indexOf(instance)
+  if (i < 0) return undefined
+  const value = extract(set, i, type)
+  return typeof value === 'object' ? undefined : value
+}

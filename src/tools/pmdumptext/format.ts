@@ -1,0 +1,69 @@
+/** How pmdumptext writes numbers and units. */
+import { formatF, formatG } from '../../base/printf.ts'
+import { unitsStr, unpackUnits } from '../../model/units.ts'
+import type { Column } from './columns.ts'
+import type { Notation, Wanted } from './options.ts'
+
+/** A number in the notation asked for. */
+export function numberText(value: number, notation: Notation, precision: number): string {
+  if (notation === 'scientific') return formatG(value, precision)
+  return notation === 'fixed' ? fixedText(value) : formatF(value, precision)
+}
+
+const SUFFIXES: readonly string[] = [' ', 'K', 'M', 'G', 'T']
+/** Up to here five characters hold a number. */
+const MOST = 99.95
+const LEAST = -9.995
+/** What is smaller is nought in two decimals. */
+const NOUGHT = 0.005
+
+/** Six characters: a number and a suffix for thousands. */
+function fixedText(value: number): string {
+  if (Number.isNaN(value)) return '     ?'
+  // PCP's takes seven characters here, and tables are compared.
+  if (value > 0 && value <= NOUGHT) return '  0.00 '
+  if (value < 0 && value >= -NOUGHT) return ' 0.00 '
+  let scaled = value
+  for (const suffix of SUFFIXES) {
+    if (scaled >= 0 ? scaled < MOST : scaled > LEAST) return `${scaled.toFixed(2).padStart(5)}${suffix}`
+    scaled /= 1000
+  }
+  return value > 0 ? '  inf?' : ' -inf?'
+}
+
+/** The text of a cell; text is in quotes. */
+export function cellText(
+  value: number | string | undefined,
+  { notation, precision, missing }: Wanted,
+): string {
+  if (value === undefined) return missing
+  return typeof value === 'string' ? `"${value}"` : numberText(value, notation, precision)
+}
+
+/** Units in full. */
+export function longUnits({ scaling }: Column): string {
+  if (scaling.isUtilisation) return 'Time Utilization'
+  const units = unitsStr(scaling.units)
+  if (units === '') return scaling.isRate ? '/ second' : 'none'
+  return scaling.isRate ? `${units} / second` : units
+}
+
+const SPACE: readonly string[] = ['b', 'Kb', 'Mb', 'Gb', 'Tb', 'Pb', 'Eb']
+const TIME: readonly string[] = ['ns', 'us', 'msec', 's', 'm', 'h']
+
+/** Units in few characters. */
+export function shortUnits({ scaling }: Column): string {
+  if (scaling.isUtilisation) return 'util'
+  const { dimSpace, dimTime, dimCount, scaleSpace, scaleTime } = unpackUnits(scaling.units)
+  const terms: readonly (readonly [number, string])[] = [
+    [dimSpace, SPACE[scaleSpace] ?? '?'],
+    [dimTime, TIME[scaleTime] ?? '?'],
+    [dimCount, 'c'],
+  ]
+  const power = (dim: number, name: string): string =>
+    Math.abs(dim) === 1 ? name : `${name}${Math.abs(dim)}`
+  const over = terms.filter(([dim]) => dim > 0).map(([dim, name]) => power(dim, name))
+  const under = terms.filter(([dim]) => dim < 0).map(([dim, name]) => `/${power(dim, name)}`)
+  const text = over.join('') + under.join('') + (scaling.isRate ? '/s' : '')
+  return text === '' ? 'none' : text
+}

@@ -1,0 +1,120 @@
+/** The rows of pmdumptext: fetches from all sources at each moment, written as they come. */
+import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.ts'
+import { PcpError } from '../../model/errors.ts'
+import type { Pmid } from '../../model/ids.ts'
+import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
+import { addTimes, compareTimes } from '../../time/arithmetic.ts'
+import { ctime, fromSeconds } from '../../time/stamp.ts'
+import { strftime } from '../../time/strftime.ts'
+import type { Zone } from '../../time/zone.ts'
+import type { ToolIo } from '../lib/tool.ts'
+import type { SamplingWindow } from '../lib/window.ts'
+import { type Column, columnValue, type Fetched } from './columns.ts'
+import { cellText } from './format.ts'
+import { headings } from './header.ts'
+import type { Wanted } from './options.ts'
+import type { Source } from './sources.ts'
+
+const DEFAULT_INTERVAL_SEC = 1
+/** Of a text as ctime makes it: all but the year. */
+const CTIME_LENGTH = 19
+
+/** A source, the metrics wanted from it, and its last two fetches. */
+interface Feed {
+  readonly source: Source
+  readonly ids: readonly Pmid[]
+  now: Fetched | undefined
+  before: Fetched | undefined
+}
+
+/** Writes headings and rows, until the window or the archives end. */
+export async function showRows(
+  columns: readonly Column[],
+  wanted: Wanted,
+  window: SamplingWindow,
+  { zone, end }: { readonly zone: Zone; readonly end: Timestamp | undefined },
+  io: ToolIo,
+): Promise<void> {
+  const intervalSec = (window.interval && toSeconds(window.interval)) || DEFAULT_INTERVAL_SEC
+  const feeds = feedsOf(columns)
+  for (const { source } of feeds.values())
+    source.context.archive?.setMode('interpolate', window.origin, intervalSec)
+  const stamp = stampOf(wanted, zone)
+  const timeWidth = (stamp?.(window.origin, window.origin) ?? '').length
+  io.stdout.write(headings(columns, wanted, timeWidth, true))
+  if (wanted.checks) return
+  const wraps = io.env['PCP_COUNTER_WRAP'] !== undefined
+  const started = SYSTEM_CLOCK.now()
+  const { samples = Number.POSITIVE_INFINITY, finish, origin } = window
+  for (let row = 0; row < samples; row++) {
+    let at = addTimes(origin, fromSeconds(row * intervalSec))
+    if (compareTimes(at, finish) > 0 || (end !== undefined && compareTimes(at, end) > 0)) return
+    if (end === undefined) {
+      await io.stdout.flush()
+      await SYSTEM_CLOCK.sleep(
+        Math.max(0, started + row * intervalSec * 1000 - SYSTEM_CLOCK.now()),
+        io.signal,
+      )
+      at = fromSeconds(io.now() / 1000)
+    }
+    for (const feed of feeds.values()) await fetchInto(feed, io)
+    if (row > 0 && wanted.repeat > 0 && row % wanted.repeat === 0)
+      io.stdout.write(headings(columns, wanted, timeWidth, false))
+    const cells = columns.map((column) => {
+      const { now, before } = feeds.get(column.source)!
+      return justified(cellText(columnValue(column, now, before, wraps), wanted), wanted)
+    })
+    if (stamp !== undefined) cells.unshift(stamp(at, origin))
+    io.stdout.write(`${cells.join(wanted.delimiter)}\n`)
+  }
+}
+
+function feedsOf(columns: readonly Column[]): Map<Source, Feed> {
+  const ids = new Map<Source, Set<Pmid>>()
+  for (const { source, desc } of columns) {
+    const known = ids.get(source) ?? new Set()
+    ids.set(source, known.add(desc.pmid))
+  }
+  return new Map(
+    [...ids].map(([source, set]) => [source, { source, ids: [...set], now: undefined, before: undefined }]),
+  )
+}
+
+/** What cannot be fetched has no values: an archive that has not begun, a collector that went away. */
+async function fetchInto(feed: Feed, io: ToolIo): Promise<void> {
+  const { context } = feed.source
+  feed.before = feed.now
+  try {
+    const { timestamp, sets } = await context.fetch(feed.ids, io)
+    feed.now = { timestamp, sets: new Map(sets.map((set) => [set.pmid, set])) }
+  } catch (error) {
+    if (!(error instanceof PcpError) || io.signal.aborted) throw error
+    feed.now = undefined
+    if (error.code === 'PM_ERR_EOL') return
+    io.stderr.write(`${io.progname}: Error: ${feed.source.name}: ${error.text}\n`)
+    if (context.archive === undefined) await context.reconnect(io).catch(() => {})
+  }
+}
+
+function justified(text: string, { isInteractive, width }: Wanted): string {
+  return isInteractive ? text.padStart(width) : text
+}
+
+/** How times are written; undefined where there are none. */
+function stampOf(
+  { timeFormat, showsOffset }: Wanted,
+  zone: Zone,
+): ((at: Timestamp, origin: Timestamp) => string) | undefined {
+  if (timeFormat === '' && !showsOffset) return undefined
+  return (at, origin) => {
+    const parts: string[] = []
+    if (showsOffset) parts.push(offsetText(secondsBetween(origin, at)))
+    if (timeFormat === undefined) parts.push(ctime(at.sec, zone).slice(0, CTIME_LENGTH))
+    else if (timeFormat !== '') parts.push(strftime(timeFormat, at.sec, zone, at.nsec))
+    return parts.join(' ')
+  }
+}
+
+function offsetText(seconds: number): string {
+  return seconds.toFixed(seconds < 10 ? 2 : seconds < 100 ? 1 : 0)
+}

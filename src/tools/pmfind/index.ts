@@ -1,0 +1,191 @@
+/**
+ * pmfind: collectors and proxies on a network. pmfind(1)
+ *
+ * There is no mDNS here: `all` is this host, which would be what it tells of itself; programs are run where they are asked for. Each address has 0.2 seconds to
+ * answer, where PCP's default is 0.02; a mechanism that cannot be is an error, with status 2.
+ */
+import { PcpError } from '../../model/errors.ts'
+import { loadConfig } from '../../sys/config.ts'
+import { endEarly, HELP_ROW, type OptionTable, parseOptions, usageText, VERSION_ROW } from '../lib/options.ts'
+import type { Tool, ToolIo } from '../lib/tool.ts'
+import { parseMechanism } from './mechanism.ts'
+import { type Found, probe, urlOf } from './probe.ts'
+import { sourcesAt } from './sources.ts'
+
+const OPTIONS: OptionTable = {
+  synopsis: '[options]',
+  operands: 'none',
+  rows: [
+    { heading: 'Discovery options' },
+    {
+      short: 'm',
+      long: 'mechanism',
+      arg: 'NAME',
+      kind: 'none',
+      help: 'where to look: probe=ADDRESS/BITS, shell or all',
+    },
+    { short: 'r', long: 'resolve', help: 'show names of hosts, not addresses' },
+    {
+      short: 's',
+      long: 'service',
+      arg: 'NAME',
+      kind: 'none',
+      help: 'what to look for: pmcd, pmproxy or all',
+    },
+    {
+      short: 't',
+      long: 'timeout',
+      arg: 'SEC',
+      kind: 'none',
+      help: 'end after SEC seconds with what was found',
+    },
+    { heading: 'Reporting options' },
+    { short: 'q', long: 'quiet', help: 'write nothing: the exit status tells' },
+    { short: 'S', long: 'sources', help: 'show who the collectors collect for, each once' },
+    { short: 'C', long: 'containers', help: 'as -S, and the containers on their hosts' },
+    VERSION_ROW,
+    HELP_ROW,
+  ],
+}
+
+/** A service, its scheme in addresses, its port, and the variable that names others. */
+interface Service {
+  readonly name: string
+  readonly scheme: string
+  readonly port: number
+  readonly variable: string
+}
+
+const SERVICES: readonly Service[] = [
+  { name: 'pmcd', scheme: 'pcp', port: 44321, variable: 'PMCD_PORT' },
+  { name: 'pmproxy', scheme: 'proxy', port: 44322, variable: 'PMPROXY_PORT' },
+]
+
+const STATUS = { found: 0, none: 1, error: 2 }
+
+/** Looks for services. Status 0 when there are some, 1 when there are none, 2 when it could not look. */
+export const tool: Tool = {
+  name: 'pmfind',
+  summary: 'Find collectors and proxies on the network',
+  description: `
+Tries to connect to the ports of the services: 44321 and 44322, or what PMCD_PORT and PMPROXY_PORT name. The mechanism says on which
+hosts: probe=192.168.1.0/24 on those of a subnet, shell on those that the programs in PCP_BINADM_DIR/discover list, all (which is
+assumed) on this host only. ",maxThreads=N" limits how many are asked at a time, ",timeout=SEC" how long each has to answer; for shell ",path=DIR" and
+",command=NAME" say which programs.
+
+With -S there is a line for each collector's identifier, which is the same however it is reached, and its host.`,
+  examples: [
+    ['pmfind -s pmcd -m probe=192.168.1.0/24', 'Collectors in an office:'],
+    ['pmfind -S -m shell,command=./my-hosts', 'What those hosts are, of which a program of mine knows:'],
+  ],
+  exitStatus: [
+    [1, 'there are no services'],
+    [2, 'it could not look for them'],
+  ],
+  seeAlso: ['pmcd'],
+  options: OPTIONS,
+  async run(io) {
+    const parsed = parseOptions(OPTIONS, io)
+    const last = (letter: string): string | undefined =>
+      parsed.given.findLast(({ name }) => name === letter)?.value
+    const timeout = last('t')
+    if (timeout !== undefined && !(Number(timeout) > 0))
+      parsed.problems.push('-t requires a number of seconds')
+    const status = endEarly(OPTIONS, parsed, io)
+    if (status !== undefined) return status
+    if (parsed.operands.length > 0) {
+      io.stderr.write(usageText(OPTIONS, io.progname))
+      return STATUS.none
+    }
+    const wanted = last('s') ?? 'all'
+    const isSources = last('S') !== undefined || last('C') !== undefined
+    const services = SERVICES.filter(
+      ({ name }) => wanted === name || (wanted === 'all' && !(isSources && name !== 'pmcd')),
+    )
+    if (services.length === 0) {
+      io.stdout.write(`No ${wanted} servers discovered\n`)
+      return STATUS.none
+    }
+    const search = {
+      mechanism: last('m') ?? 'all',
+      timeoutSec: timeout === undefined ? undefined : Number(timeout),
+    }
+    const found = await lookFor(services, search, io)
+    if (found === undefined) return STATUS.error
+    const isQuiet = last('q') !== undefined
+    if (isSources) await showSources(found, { isQuiet, withContainers: last('C') !== undefined }, io)
+    else if (!isQuiet) await showServices(found, last('r') !== undefined, io)
+    return [...found.values()].some(({ length }) => length > 0) ? STATUS.found : STATUS.none
+  },
+}
+
+interface Search {
+  readonly mechanism: string
+  readonly timeoutSec: number | undefined
+}
+
+/** What was found of each service; undefined, with a message, when one could not be looked for. */
+async function lookFor(
+  services: readonly Service[],
+  { mechanism, timeoutSec }: Search,
+  io: ToolIo,
+): Promise<ReadonlyMap<Service, readonly Found[]> | undefined> {
+  const signals = [io.signal, ...(timeoutSec === undefined ? [] : [AbortSignal.timeout(timeoutSec * 1000)])]
+  const signal = AbortSignal.any(signals)
+  const all = new Map<Service, Found[]>()
+  for (const service of services) {
+    const found = new Map<string, Found>()
+    try {
+      for (const one of parseMechanism(mechanism, loadConfig(io.env).variables))
+        await probe(one, portsOf(service, io), (each) => found.set(urlOf(service.scheme, each), each), signal)
+    } catch (error) {
+      if (!(error instanceof PcpError)) throw error
+      io.stderr.write(`${io.progname}: service ${service.name} discovery failure: ${error.message}\n`)
+      return undefined
+    }
+    all.set(
+      service,
+      [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each),
+    )
+  }
+  return all
+}
+
+function portsOf({ port, variable }: Service, { env }: ToolIo): readonly number[] {
+  const ports = (env[variable] ?? '').split(',').map(Number)
+  const valid = ports.filter((each) => Number.isInteger(each) && each > 0 && each < 65_536)
+  return valid.length === 0 ? [port] : valid
+}
+
+async function showServices(
+  found: ReadonlyMap<Service, readonly Found[]>,
+  resolves: boolean,
+  { stdout }: ToolIo,
+): Promise<void> {
+  for (const [{ name, scheme }, ones] of found) {
+    if (ones.length === 0) stdout.write(`No ${name} servers discovered\n`)
+    else stdout.write(`Discovered ${name} servers:\n`)
+    for (const one of ones) stdout.write(`  ${urlOf(scheme, resolves ? await named(one) : one)}\n`)
+  }
+}
+
+async function named(one: Found): Promise<Found> {
+  const { lookupService } = process.getBuiltinModule('node:dns/promises')
+  const found = await lookupService(one.address, one.port).catch(() => undefined) // it has no name
+  return found === undefined ? one : { ...one, address: found.hostname }
+}
+
+async function showSources(
+  found: ReadonlyMap<Service, readonly Found[]>,
+  { isQuiet, withContainers }: { readonly isQuiet: boolean; readonly withContainers: boolean },
+  io: ToolIo,
+): Promise<void> {
+  if (isQuiet) return
+  const shown = new Set<string>()
+  for (const [{ scheme }, ones] of found)
+    for (const one of ones)
+      for (const { id, name } of await sourcesAt(urlOf(scheme, one), withContainers, io)) {
+        if (!shown.has(id)) io.stdout.write(`${id} ${name}\n`)
+        shown.add(id)
+      }
+}

@@ -1,0 +1,100 @@
+/** pmie: rules about metrics, and what is done when they are true. pmie(1), docs/pmie.md */
+import { toSeconds } from '../../base/timestamp.ts'
+import { PcpError } from '../../model/errors.ts'
+import { DEFAULT_FORMAT } from '../../pmie/archive-actions.ts'
+import { archiveHosts, type Hosts } from '../../pmie/hosts.ts'
+import { loadRules } from '../../pmie/load.ts'
+import type { RuleFile } from '../../pmie/program.ts'
+import { runReplay } from '../../pmie/replay-run.ts'
+import { endEarly } from '../lib/options.ts'
+import { parseStandard, type StandardOptions } from '../lib/standard.ts'
+import type { Tool, ToolIo } from '../lib/tool.ts'
+import { samplingWindow } from '../lib/window.ts'
+import { reportingZone } from '../lib/zone.ts'
+import { OPTIONS, type Wanted, wantedFrom } from './options.ts'
+import { voiceOn } from './output.ts'
+import { boundsOfAll, openArchives, readRuleFiles } from './sources.ts'
+
+const DEFAULT_DELTA_SEC = 10
+
+/** Evaluates rules. */
+export const tool: Tool = {
+  name: 'pmie',
+  summary: 'Evaluate rules about metrics, and act when they are true',
+  description: `
+Rules are read from files or from standard input, and evaluated every so often: on collectors as time goes by, over archives as fast
+as they can be read. When a rule is true, its actions are taken; over archives they are only told.
+
+A rule is a condition, an arrow and actions: some_inst disk.dev.total > 100 count/sec -> print "busy: " "%i (%v) ";`,
+  examples: [
+    ['pmie -v -t 5sec -c my.rules', 'Evaluate rules every five seconds, and show what they come to:'],
+    ['pmie -z -a 20260101 -c my.rules', 'Which rules would have fired that day:'],
+    ['pmie -C -c my.rules', 'Check rules; mistakes are shown with line and column:'],
+  ],
+  seeAlso: ['pmieconf', 'pmval'],
+  options: OPTIONS,
+  async run(io) {
+    const parsed = parseStandard(OPTIONS, io, { many: true })
+    const wanted = wantedFrom(parsed)
+    const status = endEarly(OPTIONS, parsed, io)
+    if (status !== undefined) return status
+    const { standard, operands } = parsed
+    const names = wanted.config === undefined ? operands : [wanted.config]
+    if (standard.source !== 'archive') {
+      const { runLiveTool } = await import('./live.ts')
+      return runLiveTool(names, standard, wanted, io)
+    }
+    if (wanted.feeds === 'agent')
+      throw new PcpError('EINVAL', 'Option -x is for expressions about collectors, not archives')
+    const files = await readRuleFiles(names, io)
+    return runArchives(files, standard, wanted, io)
+  },
+}
+
+async function runArchives(
+  files: readonly RuleFile[],
+  standard: StandardOptions,
+  wanted: Wanted,
+  io: ToolIo,
+): Promise<number> {
+  const opened = await openArchives(standard, io)
+  let hosts: Hosts | undefined
+  try {
+    hosts = archiveHosts(opened)
+    const { context } = opened[0]!
+    const { zone } = await reportingZone(standard, context, io)
+    if (standard.hostzone) io.stdout.write(`pmie: timezone set to local timezone from ${opened[0]!.name}\n`)
+    await io.stdout.flush()
+    const { origin, finish, interval } = samplingWindow(standard, boundsOfAll(opened, standard, io), zone, io)
+    const voice = voiceOn(io)
+    const deltaSec = interval === undefined ? DEFAULT_DELTA_SEC : toSeconds(interval)
+    const showsPlaces = wanted.checksOnly || io.stderr.isTerminal
+    const { tasks, errors } = await loadRules(files, deltaSec, {
+      hosts,
+      voice,
+      zone,
+      signal: io.signal,
+      showsPlaces,
+    })
+    const status = errors > 0 ? 1 : 0
+    if (wanted.checksOnly || (status > 0 && tasks.length === 0)) return status
+    const out = wanted.isJoined ? io.stderr : io.stdout
+    await runReplay(tasks, {
+      window: { origin, finish },
+      zone,
+      verbosity: wanted.verbosity,
+      isLine: wanted.feeds === 'lines',
+      format: wanted.format ?? DEFAULT_FORMAT,
+      file: files.map(({ name }) => name ?? '<stdin>').join(','),
+      signal: io.signal,
+      write: (text) => out.write(text),
+      flush: () => out.flush(),
+    })
+    await io.stdout.flush()
+    if (!wanted.isQuiet) voice.notice('info', 'evaluator exiting')
+    return status
+  } finally {
+    if (hosts === undefined) for (const { context } of opened) await context.close()
+    else await hosts.close()
+  }
+}

@@ -1,0 +1,81 @@
+/** Where pmie's words go: standard output and error, or a log that may be begun anew. */
+import { writeSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+import { PcpError } from '../../model/errors.ts'
+import type { Voice } from '../../pmie/problems.ts'
+import { ctime, type Log, openLog } from '../../sys/log.ts'
+import type { ToolIo } from '../lib/tool.ts'
+
+/** The output of a run. */
+export interface RunOutput {
+  readonly voice: Voice
+  readonly write: (text: string) => void
+  readonly flush: () => Promise<void>
+  /** Descriptors for the output of commands. */
+  readonly outputFd: () => number
+  readonly errorFd: () => number
+  /** Begins the log anew; nothing without one. */
+  reopen(): void
+  /** Absolute name of the log; '' without one. */
+  readonly logName: string
+  close(): void
+}
+
+/** Words on standard error. */
+export function voiceOn(io: Pick<ToolIo, 'stderr' | 'now'>): Voice {
+  return {
+    say: (line) => io.stderr.write(`${line}\n`),
+    notice: (level, text) => io.stderr.write(noticeLine(level, text, io.now())),
+  }
+}
+
+function noticeLine(level: string, text: string, now: number): string {
+  const name = level[0]!.toUpperCase() + level.slice(1)
+  return `[${ctime(now).slice(0, 19)}] pmie(${process.pid}) ${name}: ${text}\n`
+}
+
+/** Standard output, or standard error for both. */
+export function terminalOutput(io: ToolIo, isJoined: boolean): RunOutput {
+  const out = isJoined ? io.stderr : io.stdout
+  return {
+    voice: voiceOn(io),
+    write: (text) => out.write(text),
+    flush: () => out.flush(),
+    outputFd: () => (isJoined ? 2 : 1),
+    errorFd: () => 2,
+    reopen: () => {},
+    logName: '',
+    close: () => {},
+  }
+}
+
+/** A log file for everything. Throws PcpError where it cannot be made. */
+export function logOutput(name: string, io: ToolIo): RunOutput {
+  const path = resolve(io.cwd, name)
+  const open = (): Log => {
+    try {
+      return openLog(path, { progname: 'pmie', host: hostname() })
+    } catch (error) {
+      const { code, text } = PcpError.from(error)
+      throw new PcpError(code, `cannot create log ${path}: ${text}`, { cause: error })
+    }
+  }
+  let log = open()
+  const write = (text: string): void => {
+    writeSync(log.fd, text)
+  }
+  return {
+    voice: { say: (line) => log.line(line), notice: (level, text) => log.notice(level, text) },
+    write,
+    flush: async () => {},
+    outputFd: () => log.fd,
+    errorFd: () => log.fd,
+    reopen: () => {
+      log.close()
+      log = open()
+    },
+    logName: path,
+    close: () => log.close(),
+  }
+}

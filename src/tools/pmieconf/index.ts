@@ -1,0 +1,172 @@
+/** pmieconf: which of the general rules hold, and with which limits. pmieconf(1), docs/pmie.md */
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { decodeText } from '../../base/text.ts'
+import { PcpError } from '../../model/errors.ts'
+import { loadConfig } from '../../sys/config.ts'
+import { ctime } from '../../sys/log.ts'
+import { replaceFile } from '../../sys/replace-file.ts'
+import { endEarly, type OptionTable, parseOptions } from '../lib/options.ts'
+import type { Tool, ToolIo } from '../lib/tool.ts'
+import { BUILT_IN_RULES } from './built-in.ts'
+import { configText, parseConfig } from './config-file.ts'
+import { generateRules } from './generate.ts'
+import { isRuleFile, parseRuleFiles } from './rule-file.ts'
+import { COMMANDS, runCommand, type SessionState } from './session.ts'
+
+const TABLE: OptionTable = {
+  synopsis: '[options] [ command [args...] ]',
+  operands: 'none',
+  posix: true,
+  rows: [
+    { heading: 'Options' },
+    { short: 'c', help: 'settings of the whole host, which PCP made by itself' },
+    { short: 'F', long: 'force', help: 'write the file of rules, and end' },
+    { short: 'f', long: 'config', arg: 'FILE', help: 'file of rules to change' },
+    {
+      short: 'r',
+      long: 'rules',
+      arg: 'PATH',
+      help: 'where general rules are, by colon; builtin: those that come with it',
+    },
+    { short: 'v', long: 'verbose', help: 'show variables of all rules beside those of a rule' },
+    { short: '?', long: 'help', help: 'print this text and exit' },
+  ],
+}
+
+/** Stands for the rules of this package where a path of rules is wanted. */
+const BUILT_IN = 'builtin'
+
+/** The command. */
+export const tool: Tool = {
+  name: 'pmieconf',
+  summary: 'Choose general rules for pmie, and their limits',
+  description: `
+Rules that most hosts can use are written once, with variables in place of limits. This command switches them on and off, sets their
+variables and writes the rules that follow from that into a file for pmie; what was changed is kept in the same file.
+
+Commands: ${COMMANDS.map(([name]) => name).join(', ')}. Without one they are read from standard input.`,
+  examples: [
+    ['pmieconf rules', 'Which rules there are:'],
+    ['pmieconf modify memory.swap_low threshold 20%', 'Warn of scarce swap space earlier:'],
+  ],
+  seeAlso: ['pmie'],
+  options: TABLE,
+  run,
+}
+
+async function run(io: ToolIo): Promise<number> {
+  const parsed = parseOptions(TABLE, io)
+  const status = endEarly(TABLE, parsed, io)
+  if (status !== undefined) return status
+  const last = (letter: string): string | undefined =>
+    parsed.given.findLast(({ name }) => name === letter)?.value
+  const { variables } = loadConfig(io.env)
+  const path = last('r') ?? io.env['PMIECONF_PATH'] ?? defaultPath(variables)
+  const set = parseRuleFiles(ruleFiles(path, io))
+  if (set.rules.length === 0) throw new PcpError('ENOENT', `no rules were found using rule path: ${path}`)
+  const configName = last('f') ?? defaultConfig(last('c') !== undefined, variables, io)
+  const file = resolve(io.cwd, configName)
+  const text = existsSync(file) ? decodeText(readFileSync(file)) : undefined
+  const kept = parseConfig(text, configName, set)
+  const state: SessionState = {
+    set,
+    changes: kept.changes,
+    configName,
+    isVerbose: last('v') !== undefined,
+    last: [],
+    isChanged: false,
+  }
+  const save = async (): Promise<void> => {
+    const rules = generateRules(set, kept.changes, (text) => io.stderr.write(`${text}\n`))
+    mkdirSync(dirname(file), { recursive: true })
+    replaceFile(file, configText(set, kept, { path, date: ctime(io.now()), rules }))
+  }
+  if (last('F') !== undefined) await save()
+  else if (parsed.operands.length > 0) {
+    runCommand(parsed.operands, state, (line) => io.stdout.write(line))
+    if (state.isChanged) await save()
+  } else if (await converse(state, io)) await save()
+  return 0
+}
+
+/** Reads commands until the end; true where changes are to be saved. */
+async function converse(state: SessionState, io: ToolIo): Promise<boolean> {
+  const prompt = io.stdout.isTerminal ? 'pmieconf> ' : ''
+  io.stdout.write(prompt)
+  await io.stdout.flush()
+  for await (const line of linesOf(io.stdin)) {
+    const words = wordsOf(line)
+    if (words.length > 0) {
+      try {
+        const outcome = runCommand(words, state, (text) => io.stdout.write(text))
+        if (outcome !== 'goOn') return outcome === 'quit' && state.isChanged
+      } catch (error) {
+        if (!(error instanceof PcpError)) throw error
+        io.stderr.write(`${io.progname}: ${error.message}\n`)
+      }
+    }
+    io.stdout.write(prompt)
+    await io.stdout.flush()
+  }
+  io.stdout.write('\n')
+  return state.isChanged
+}
+
+async function* linesOf(stdin: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let text = ''
+  for await (const chunk of stdin) {
+    text += decodeText(chunk)
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n')) {
+      yield text.slice(0, at)
+      text = text.slice(at + 1)
+    }
+  }
+  if (text !== '') yield text
+}
+
+/** Words by blanks; quotes keep blanks in a word. */
+function wordsOf(line: string): string[] {
+  const words = line.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|\S+/g)
+  return [...words].map(([whole, double, single]) => double?.replace(/\\(.)/g, '$1') ?? single ?? whole)
+}
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+function defaultPath(variables: Variables): string {
+  const installed = join(variables['PCP_VAR_DIR'] ?? '/var/lib/pcp', 'config/pmieconf')
+  return existsSync(installed) ? installed : BUILT_IN
+}
+
+function defaultConfig(isAutomatic: boolean, variables: Variables, { env }: ToolIo): string {
+  if (process.geteuid?.() !== 0) return join(env['HOME'] ?? '.', '.pcp/pmie/config.pmie')
+  if (isAutomatic) return join(variables['PCP_VAR_DIR'] ?? '/var/lib/pcp', 'config/pmie/config.default')
+  return join(variables['PCP_SYSCONF_DIR'] ?? '/etc/pcp', 'pmie/config.default')
+}
+
+/** The rule files of a path: files, and folders with what is in them. */
+function ruleFiles(path: string, io: ToolIo): { name: string; text: string }[] {
+  const found: { name: string; text: string }[] = []
+  for (const part of path.split(':')) {
+    if (part === BUILT_IN) found.push({ name: BUILT_IN, text: BUILT_IN_RULES })
+    else if (part !== '') addRuleFiles(part, io, found)
+  }
+  return found
+}
+
+function addRuleFiles(name: string, io: ToolIo, found: { name: string; text: string }[]): void {
+  const file = resolve(io.cwd, name)
+  try {
+    if (statSync(file).isDirectory()) {
+      for (const entry of readdirSync(file).sort()) addRuleFiles(`${name}/${entry}`, io, found)
+      return
+    }
+    const text = decodeText(readFileSync(file))
+    if (isRuleFile(text)) found.push({ name, text })
+  } catch (error) {
+    const { code, text } = PcpError.from(error)
+    throw code === 'ENOENT' || code === 'EACCES'
+      ? new PcpError(code, `error - cannot stat ${name}: ${text}`, { cause: error })
+      : error
+  }
+}

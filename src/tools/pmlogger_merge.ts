@@ -1,0 +1,220 @@
+/**
+ * pmlogger_merge: archives of one host, one after the other, become one. pmlogger_merge(1)
+ *
+ * The inputs go (-f) only after the output is there as a whole. Unlike the reference's, a name that no archive has is told.
+ */
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { matchesGlob } from '../base/glob.ts'
+import { PcpError } from '../model/errors.ts'
+import { loadConfig, type Variables } from '../sys/config.ts'
+import { type ArchiveFile, archiveFilesIn, byPart, dayBefore, dayName } from './lib/admin/archive-names.ts'
+import { findProgram, runProgram } from './lib/admin/programs.ts'
+import { endEarly, HELP_ROW, type OptionTable, parseOptions } from './lib/options.ts'
+import type { Tool, ToolIo } from './lib/tool.ts'
+
+const OPTIONS: OptionTable = {
+  synopsis: '[options] [input-basename ... output-name]',
+  operands: 'archive',
+  rows: [
+    { heading: 'Options' },
+    { short: 'E', long: 'expunge', help: 'leave out metrics that inputs describe differently' },
+    { short: 'f', long: 'force', help: 'remove the inputs once the output is there' },
+    { long: 'labelhost', arg: 'NAME', help: 'the output is of this host, whatever the inputs say' },
+    { short: 'N', long: 'showme', help: 'show what would be done, and do nothing' },
+    { short: 'V', long: 'verbose', help: 'say what is done' },
+    HELP_ROW,
+  ],
+}
+
+interface Input {
+  /** As pmlogextract is told. */
+  readonly base: string
+  readonly files: readonly ArchiveFile[]
+}
+
+interface Settings {
+  readonly expunges: boolean
+  readonly labelHost: string | undefined
+  readonly removes: boolean
+  readonly showsOnly: boolean
+  readonly isVerbose: boolean
+}
+
+/** Merges the named archives, or those of yesterday. */
+export const tool: Tool = {
+  name: 'pmlogger_merge',
+  summary: 'Merge archives of one host into one',
+  description: `
+The inputs are base names of archives, in the order of their time, or patterns of shells for them; the last operand is the name of
+the output. Between archives of different runs of a recorder the output has a mark, as after any pause. Without operands those of
+yesterday in this directory, YYYYMMDD.HH.MM, become YYYYMMDD.`,
+  examples: [["pmlogger_merge -f '20261119.??.??' 20261119", 'One archive of a day in place of many:']],
+  seeAlso: ['pmlogextract', 'pmlogger_daily'],
+  options: OPTIONS,
+  async run(io) {
+    const parsed = parseOptions(OPTIONS, io)
+    const { given, operands, problems } = parsed
+    if (operands.length === 1) problems.push('an output needs inputs before it')
+    const status = endEarly(OPTIONS, parsed, io)
+    if (status !== undefined) return status
+    const has = (name: string): boolean => given.some((option) => option.name === name)
+    const settings = {
+      expunges: has('E'),
+      labelHost: given.findLast(({ name }) => name === 'labelhost')?.value,
+      removes: has('f'),
+      showsOnly: has('N'),
+      isVerbose: has('V'),
+    }
+    const yesterday = dayName(dayBefore(io.now()))
+    const output = operands.at(-1) ?? yesterday
+    const patterns = operands.length === 0 ? [`${yesterday}.??.??`] : operands.slice(0, -1)
+    return await merge(patterns, output, settings, io, operands.length > 0)
+  },
+}
+
+async function merge(
+  patterns: readonly string[],
+  output: string,
+  settings: Settings,
+  io: ToolIo,
+  isAsked: boolean,
+): Promise<number> {
+  const inputs = findInputs(patterns, io, isAsked)
+  if (inputs.length === 0) {
+    if (isAsked) io.stderr.write(`${io.progname}: Error: no archives to be merged\n`)
+    else if (settings.isVerbose) io.stdout.write('No archives to be merged.\n')
+    return isAsked ? 1 : 0
+  }
+  if (isTaken(output, io)) return 1
+  if (settings.isVerbose)
+    io.stdout.write(`Input archives to be merged:\n${inputs.map(({ base }) => `\t${base}\n`).join('')}`)
+  const { expunges, labelHost } = settings
+  const flags = [
+    ...(expunges ? ['-x'] : []),
+    ...(labelHost === undefined ? [] : [`--labelhost=${labelHost}`]),
+  ]
+  const operands = [...inputs.map(({ base }) => base), output]
+  const args = [...flags, ...operands]
+  const command = `pmlogextract ${flags.join(' ')} ${operands.join(' ')}`
+  let status = 0
+  if (settings.showsOnly) io.stdout.write(`+ ${command.replace('pmlogextract ', 'pmlogextract  ')}\n`)
+  else status = await extract(args, command, output, io)
+  if (settings.isVerbose && !settings.showsOnly) status = (await showOutput(output, io)) ? status : 1
+  if (settings.removes && status === 0) removeInputs(inputs, settings, io)
+  return status
+}
+
+/** Runs pmlogextract; what it left when it failed is removed. */
+async function extract(
+  args: readonly string[],
+  command: string,
+  output: string,
+  io: ToolIo,
+): Promise<number> {
+  const { variables } = loadConfig(io.env)
+  const program = programOf('pmlogextract', variables)
+  await io.stdout.flush()
+  const status = await runProgram(program, args, {
+    cwd: io.cwd,
+    env: io.env,
+    write: (text) => io.stdout.write(text),
+    writeError: (text) => io.stderr.write(text),
+  })
+  if (status === 0) return 0
+  io.stderr.write(
+    `${io.progname}: Directory: ${io.cwd}\n${io.progname}: Failed: ${command}\n` +
+      `${io.progname}: Trying to continue, although output archive may be corrupted.\n`,
+  )
+  const dir = resolve(io.cwd, dirname(output))
+  for (const { name } of filesOf(dir, basename(output))) rmSync(join(dir, name), { force: true })
+  return 1
+}
+
+function programOf(name: string, variables: Variables): string {
+  const program = findProgram(name, variables)
+  if (program === undefined) throw new PcpError('ENOENT', `Cannot find the command ${name}`)
+  return program
+}
+
+/** The archives that names and patterns stand for, each once; a pattern's names with a number come after those without. */
+function findInputs(patterns: readonly string[], io: ToolIo, isAsked: boolean): Input[] {
+  const inputs = new Map<string, Input>()
+  for (const pattern of patterns) {
+    const bases = basesOf(pattern, io)
+    if (bases.length === 0 && isAsked)
+      io.stderr.write(`${io.progname}: Warning: no archive "${pattern}", left out\n`)
+    for (const base of bases) {
+      const files = filesOf(resolve(io.cwd, dirname(base)), basename(base))
+      const missing = ['meta', '0'].find((part) => !files.some((file) => file.part === part))
+      // A first volume may be gone where old ones are removed; metadata may not.
+      if (missing === 'meta')
+        io.stderr.write(`${io.progname}: Warning: "${base}" has no metadata, left out\n`)
+      else if (!inputs.has(base)) inputs.set(base, { base, files })
+    }
+  }
+  return [...inputs.values()]
+}
+
+function basesOf(pattern: string, io: ToolIo): string[] {
+  const dir = dirname(pattern)
+  const prefix = pattern.includes('/') ? `${dir}/` : ''
+  const place = resolve(io.cwd, dir)
+  if (!existsSync(place)) return []
+  const name = basename(pattern)
+  const bases = [...new Set(archiveFilesIn(place, { onlyDated: false }).map(({ base }) => base))]
+  if (!/[*?[]/.test(name)) return bases.includes(name) ? [pattern] : []
+  const matching = (glob: string): string[] => bases.filter((base) => matchesGlob(glob, base))
+  return [...matching(name), ...matching(`${name}-[0-9][0-9]`)].map((base) => prefix + base)
+}
+
+function filesOf(dir: string, base: string): ArchiveFile[] {
+  return archiveFilesIn(dir, { onlyDated: false }).filter((file) => file.base === base)
+}
+
+/** Tells of every file that is in the way of the output. */
+function isTaken(output: string, io: ToolIo): boolean {
+  const dir = resolve(io.cwd, dirname(output))
+  const present = existsSync(dir) ? new Set(readdirSync(dir)) : new Set<string>()
+  const taken = (
+    [
+      ['index', 'index'],
+      ['meta', 'meta'],
+      ['0', 'volume 0'],
+    ] as const
+  ).filter(([part]) => present.has(`${basename(output)}.${part}`))
+  for (const [, what] of taken)
+    io.stderr.write(`${io.progname}: Error: "${what}" file already exists for output archive "${output}"\n`)
+  if (taken.length === 0) return false
+  io.stderr.write(`${io.progname}: These error(s) are fatal, no output archive has been created.\n`)
+  return true
+}
+
+/** Lists the output; false when a part of it is not there. */
+async function showOutput(output: string, io: ToolIo): Promise<boolean> {
+  io.stdout.write('Output archive files:\n')
+  let isWhole = true
+  for (const part of ['meta', 'index', '0']) {
+    const name = `${output}.${part}`
+    if (existsSync(resolve(io.cwd, name))) {
+      const write = (text: string): void => io.stdout.write(text)
+      await runProgram('/bin/ls', ['-l', name], { cwd: io.cwd, env: io.env, write })
+    } else {
+      await io.stdout.flush()
+      io.stderr.write(`${io.progname}: Error: file "${name}" not created\n`)
+      isWhole = false
+    }
+  }
+  return isWhole
+}
+
+function removeInputs(inputs: readonly Input[], { showsOnly, isVerbose }: Settings, io: ToolIo): void {
+  if (isVerbose) io.stdout.write(`Removing input archive files ${showsOnly ? '...' : ''}`)
+  for (const { base, files } of inputs) {
+    const names = [...files].sort(byPart).map(({ name }) => join(dirname(base), name))
+    if (showsOnly) io.stdout.write(`+ rm -f ${names.join(' ')}\n`)
+    else for (const name of names) rmSync(resolve(io.cwd, name))
+    if (isVerbose && !showsOnly) io.stdout.write('.'.repeat(names.length))
+  }
+  if (isVerbose) io.stdout.write(' done\n')
+}

@@ -1,0 +1,111 @@
+/** pmrep's report as an archive of its own. pmrep(1) -o archive */
+
+import { ArchiveImport } from '../../archive/import/archive-import.ts'
+import type { ImportMetric } from '../../archive/import/import-metric.ts'
+import type { Timestamp } from '../../base/timestamp.ts'
+import { PcpError } from '../../model/errors.ts'
+import { PM_INDOM_NULL } from '../../model/ids.ts'
+import { PM_SEM_DISCRETE } from '../../model/types.ts'
+import { archiveOutput } from '../../sys/archive-output.ts'
+import type { ReportMetric } from '../lib/report/metrics.ts'
+import type { Reporter, ReportPlan, Sample } from '../lib/report/report.ts'
+import type { Cell } from '../lib/report/values.ts'
+import type { ToolIo } from '../lib/tool.ts'
+
+/** Writes an archive. */
+export class ArchiveReporter implements Reporter {
+  readonly #plan: ReportPlan
+  readonly #archive: ArchiveImport
+  readonly #members = new Map<ReportMetric, ImportMetric>()
+  readonly #instances = new Map<number, Set<number>>()
+  /** Values of discrete metrics: only changes are written. */
+  readonly #written = new Map<string, Cell>()
+
+  constructor(plan: ReportPlan, file: string, io: ToolIo) {
+    this.#plan = plan
+    const { PCP_ARCHIVE_VERSION } = io.env
+    this.#archive = new ArchiveImport(archiveOutput(file, { collect: 1 << 16 }), {
+      version: PCP_ARCHIVE_VERSION === '3' ? 3 : 2,
+      hostname: plan.host,
+      timezone: plan.zone.name,
+      pid: process.pid,
+    })
+  }
+
+  async begin(): Promise<void> {
+    const { metrics, settings } = this.#plan
+    for (const metric of metrics) {
+      const { pmid, type, indom, sem, units } = metric.desc
+      const member = this.#archive.addMetric(metric.name, { pmid, type, sem, units, indom })
+      this.#members.set(metric, member)
+      if (settings.include_texts) await this.#addTexts(metric)
+    }
+  }
+
+  sample({ time, readings }: Sample): void {
+    for (const [i, metric] of this.#plan.metrics.entries()) {
+      const { insts, cells } = readings[i]!
+      const member = this.#members.get(metric)
+      for (let k = 0; k < cells.length; k++) {
+        const cell = cells[k]
+        if (member === undefined || cell === undefined || this.#isKnown(metric, insts[k]!, cell)) continue
+        if (metric.hasInstances) this.#archive.put(member, cell, this.#instance(metric, insts[k]!))
+        else this.#archive.put(member, cell)
+      }
+    }
+    this.#write(time)
+  }
+
+  end(): void {
+    this.#archive.close()
+  }
+
+  #write(time: Timestamp): void {
+    try {
+      this.#archive.write(time)
+    } catch (error) {
+      const known = PcpError.from(error)
+      throw new PcpError(known.code, `Cannot write the archive: ${known.message}`, { cause: error })
+    }
+  }
+
+  #isKnown({ name, desc }: ReportMetric, inst: number, cell: Cell): boolean {
+    if (desc.sem !== PM_SEM_DISCRETE) return false
+    const key = `${name} ${inst}`
+    if (this.#written.get(key) === cell) return true
+    this.#written.set(key, cell)
+    return false
+  }
+
+  #instance(metric: ReportMetric, inst: number): number {
+    const { indom } = metric.desc
+    const known = this.#instances.get(indom) ?? new Set<number>()
+    this.#instances.set(indom, known)
+    if (!known.has(inst)) {
+      this.#archive.addInstance(indom, this.#plan.nameOf(metric, inst), inst)
+      known.add(inst)
+    }
+    return inst
+  }
+
+  async #addTexts({ name, desc: { pmid, indom } }: ReportMetric): Promise<void> {
+    const { context } = this.#plan
+    for (const level of ['oneline', 'help'] as const) {
+      const text = await orNone(context.text(pmid, { level, direct: true }))
+      if (text !== '') this.#archive.addText(name, level, text)
+      if (indom === PM_INDOM_NULL) continue
+      const about = await orNone(context.indomText(indom, { level, direct: true }))
+      if (about !== '') this.#archive.addText({ indom }, level, about)
+    }
+  }
+}
+
+/** A text, or none where there is none. */
+async function orNone(text: Promise<string>): Promise<string> {
+  try {
+    return await text
+  } catch (error) {
+    if (error instanceof PcpError && error.code !== 'ECANCELED') return ''
+    throw error
+  }
+}

@@ -1,0 +1,92 @@
+/** The columns of a table: one for each instance of each metric. pmrep(1) */
+import type { ReportMetric } from '../lib/report/metrics.ts'
+import type { ReportPlan } from '../lib/report/report.ts'
+import type { Settings } from '../lib/report/settings.ts'
+import { type Cell, indexOf, isReal, NO_READINGS, type Readings } from '../lib/report/values.ts'
+import type { CellShape } from './cell.ts'
+
+/** A column. */
+export interface Column extends CellShape {
+  readonly metric: ReportMetric
+  /** Place of its metric in samples. */
+  readonly at: number
+  readonly inst: number
+  /** '' for a metric without instances. */
+  readonly instance: string
+}
+
+/** What columns are at least wide. */
+const LEAST_WIDTH = 3
+/** What they are where headings are numbers. */
+const NUMBERED_WIDTH = 8
+
+/** Width of a metric's columns. */
+export function widthOf({ width, label }: ReportMetric, settings: Settings): number {
+  const natural = settings.separate_header ? NUMBERED_WIDTH : [...label].length
+  return Math.max(LEAST_WIDTH, width || natural)
+}
+
+/** How a metric's values look. */
+export function shapeOf(metric: ReportMetric, settings: Settings): CellShape {
+  return { width: widthOf(metric, settings), precision: metric.precision, isReal: isReal(metric) }
+}
+
+/** A column for every instance that is known. */
+export function allColumns(plan: ReportPlan): Column[] {
+  return plan.metrics.flatMap((metric, at) =>
+    metric.insts.map((inst, i) => ({
+      ...shapeOf(metric, plan.settings),
+      metric,
+      at,
+      inst,
+      instance: metric.hasInstances ? metric.names[i]! : '',
+    })),
+  )
+}
+
+/** A column for every value that there is. */
+export function presentColumns(plan: ReportPlan, readings: readonly Readings[]): Column[] {
+  return plan.metrics.flatMap((metric, at) => {
+    const { insts, cells } = readings[at] ?? NO_READINGS
+    const shape = shapeOf(metric, plan.settings)
+    const columns: Column[] = []
+    for (let i = 0; i < cells.length; i++) {
+      if (cells[i] === undefined) continue
+      columns.push({ ...shape, metric, at, inst: insts[i]!, instance: plan.nameOf(metric, insts[i]!) })
+    }
+    return metric.hasInstances ? inOrder(columns, metric) : columns
+  })
+}
+
+/** As the metric's instances were at the start; new ones behind. */
+function inOrder(columns: Column[], { insts }: ReportMetric): Column[] {
+  const place = ({ inst }: Column): number => {
+    const at = insts.indexOf(inst)
+    return at < 0 ? insts.length : at
+  }
+  return columns.sort((a, b) => place(a) - place(b))
+}
+
+/** Are these the same columns? */
+export function areSame(a: readonly Column[], b: readonly Column[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every(({ metric, inst }, i) => metric.name === b[i]!.metric.name && inst === b[i]!.inst)
+  )
+}
+
+/** Finds the cells of columns; the place of the last time is tried first. */
+export class CellFinder {
+  readonly #places: number[] = []
+
+  /** The cell of the `i`th column. */
+  cell(i: number, { at, inst, metric }: Column, readings: readonly Readings[]): Cell {
+    const { insts, cells } = readings[at] ?? NO_READINGS
+    if (!metric.hasInstances) return cells[0]
+    const guess = this.#places[i] ?? -1
+    if (insts[guess] === inst) return cells[guess]
+    const found = indexOf(insts, inst)
+    this.#places[i] = found
+    return cells[found]
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * pmrep: values of many metrics over time, as a table, as CSV or as an archive. pmrep(1); by the name of pcp2csv it writes CSV.
+ */
+import { existsSync, openSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { fromMillis } from '../../base/timestamp.ts'
+import { PcpError } from '../../model/errors.ts'
+import { FdOutput } from '../lib/output.ts'
+import { labelsOf, type MetricLabels } from '../lib/report/label-texts.ts'
+import { sayLines } from '../lib/report/metrics.ts'
+import { type Reporter, type ReportPlan, runReport } from '../lib/report/report.ts'
+import type { Settings } from '../lib/report/settings.ts'
+import { type ReportRequest, readRequest } from '../lib/report/setup.ts'
+import { boundsOf } from '../lib/source.ts'
+import type { Tool, ToolIo } from '../lib/tool.ts'
+import { reportingZone } from '../lib/zone.ts'
+import { bannerLines } from './banner.ts'
+import { CsvReporter } from './csv.ts'
+import { JsonLinesReporter } from './json-lines.ts'
+import { type Layout, layoutOf } from './layout.ts'
+import { OPTIONS } from './options.ts'
+import { OverallReporter } from './overall.ts'
+import { RowReporter } from './rows.ts'
+import { TableReporter } from './table.ts'
+
+/** Reports metrics. */
+export const tool: Tool = {
+  name: 'pmrep',
+  summary: 'Report many metrics over time, in columns',
+  description: `
+Shows the values of metrics, a line a sample, with a column for each instance; with -X a line for each instance instead.
+Counters are shown as rates unless -r asks for them as they are.
+
+An operand is a metric, or a name with metrics below it, optionally with what is said about it: metric,label,instances,unit,raw,width,
+precision,limit. What is empty is as usual. An operand with a colon names a set of metrics of the configuration: :vmstat.
+
+The configuration is the first that is there of ./pmrep.conf, $HOME/.pmrep.conf, $HOME/.pcp/pmrep.conf and the files of
+$PCP_SYSCONF_DIR/pmrep. What the command line says holds over it.`,
+  examples: [
+    ['pmrep -p -s 5 :vmstat', 'Five lines with times of the set vmstat:'],
+    [
+      'pmrep -a ARCHIVE -t 10m -o csv disk.dev.read',
+      'A value of each disk every ten minutes of an archive, for a spreadsheet:',
+    ],
+    ['pmrep -J 3 -X Process -1 proc.psinfo.rss,rss,,MB', 'The three largest processes:'],
+  ],
+  seeAlso: ['pmval', 'pmrepconf'],
+  options: OPTIONS,
+  async run(io) {
+    try {
+      const isCsv = io.progname === 'pcp2csv'
+      const request = readRequest('pmrep', OPTIONS, io, {
+        preset: (settings) => {
+          if (isCsv) settings.output = 'csv'
+        },
+      })
+      if (typeof request === 'number') return request
+      if (isCsv) request.settings.output = 'csv'
+      checkSettings(request.settings, io)
+      return await report(request, io)
+    } catch (error) {
+      if (!(error instanceof PcpError && error.code === 'PM_ERR_GENERIC' && error.message !== '')) throw error
+      io.stderr.write(`${error.message}\n`)
+      return 1
+    }
+  },
+}
+
+/** Settings that do not go together. PM_ERR_GENERIC with the line to print. */
+function checkSettings(settings: Settings, { cwd }: ToolIo): void {
+  const { output, output_file, overall_rank, overall_rank_alt, rank } = settings
+  if (output === 'archive') {
+    if (output_file === '') throw sayLines('Output archive must be defined with archive output.')
+    if (existsSync(resolve(cwd, `${output_file}.index`)))
+      throw sayLines(`Archive ${output_file} already exists.`)
+  } else if (output_file !== '' && existsSync(resolve(cwd, output_file)))
+    throw sayLines(`File ${output_file} already exists.`)
+  if ((overall_rank || overall_rank_alt) && rank === 0)
+    throw sayLines('Overall ranking requires ranking enabled.')
+}
+
+async function report(request: ReportRequest, io: ToolIo): Promise<number> {
+  const { output_file, output } = request.settings
+  const toFile = output_file !== '' && output !== 'archive'
+  const out = toFile ? new FdOutput(openSync(resolve(io.cwd, output_file), 'wx'), () => {}) : io.stdout
+  const status = await runReport(request, (plan) => reporterOf(plan, request, out, io), io)
+  await out.flush()
+  return status
+}
+
+/** PM_ERR_GENERIC with the line to print when there is no whole to rank over. */
+function checkRanking({ settings, archiveName }: ReportPlan): void {
+  const { overall_rank, overall_rank_alt, output } = settings
+  if ((overall_rank || overall_rank_alt) && (archiveName === undefined || output !== 'stdout'))
+    throw sayLines('Overall ranking supported only with archive input and stdout output.')
+}
+
+async function reporterOf(
+  plan: ReportPlan,
+  { settings, standard }: ReportRequest,
+  out: ToolIo['stdout'],
+  io: ToolIo,
+): Promise<Reporter> {
+  checkRanking(plan)
+  checkSort(plan)
+  const isLive = plan.archiveName === undefined
+  const write = (text: string): void => out.write(text)
+  if (settings.output === 'archive') {
+    io.stdout.write(recordingNote(plan))
+    const { ArchiveReporter } = await import('./archive-report.ts')
+    return new ArchiveReporter(plan, resolve(io.cwd, settings.output_file), io)
+  }
+  const now = fromMillis(io.now())
+  if (settings.extheader && settings.output !== 'json') {
+    const { zone: ownZone } = await reportingZone({ zone: undefined, hostzone: false }, plan.context, io)
+    const end = boundsOf(plan.context, standard, io)?.end
+    write(bannerLines(plan, { ownZone, now, end }, settings.output === 'csv' ? '#' : ''))
+  }
+  if (settings.overall_rank || settings.overall_rank_alt) return new OverallReporter(plan, write)
+  const labels = new Map<string, MetricLabels>()
+  if (settings.include_labels)
+    for (const metric of plan.metrics) labels.set(metric.name, await labelsOf(plan, metric))
+  const rows = screenLines(io)
+  const layout = layoutOf(plan, labels, out, { now, rows })
+  const reporter = printerOf(layout)
+  return isLive || settings.delay ? flushing(reporter, out) : reporter
+}
+
+/** How high the screen is, as far as anybody knows. */
+function screenLines({ env, stdout }: ToolIo): number | undefined {
+  const lines = Number(env['LINES'])
+  if (Number.isInteger(lines) && lines > 0) return lines
+  return stdout.isTerminal ? process.stdout.rows : undefined
+}
+
+/** Somebody may be waiting for every single line. */
+function flushing(reporter: Reporter, out: ToolIo['stdout']): Reporter {
+  return {
+    begin: async () => {
+      await reporter.begin()
+      await out.flush()
+    },
+    sample: async (sample) => {
+      await reporter.sample(sample)
+      await out.flush()
+    },
+    end: () => reporter.end(),
+  }
+}
+
+function printerOf(layout: Layout): Reporter {
+  const { output, colxrow } = layout.plan.settings
+  if (output === 'csv') return new CsvReporter(layout)
+  if (output === 'json') return new JsonLinesReporter(layout)
+  return colxrow === undefined ? new TableReporter(layout) : new RowReporter(layout)
+}
+
+/** PM_ERR_GENERIC with the line to print when lines cannot be sorted by what -6 names. */
+function checkSort({ settings: { sort_metric, colxrow }, metrics }: ReportPlan): void {
+  if (sort_metric === undefined || colxrow === undefined) return
+  const name = sort_metric.replace(/^-/, '')
+  const found = metrics.find((metric) => metric.name === name)
+  if (found === undefined) throw sayLines(`Sort reference metric ${name} not part of metrics.`)
+  if (!found.hasInstances) throw sayLines('Sort reference metric must have instances.')
+}
+
+/** What is said before an archive is written. */
+function recordingNote({ metrics, settings, schedule, archiveName }: ReportPlan): string {
+  const what = `Recording ${metrics.length} metrics to ${settings.output_file}`
+  const { samples, intervalSec } = schedule
+  if (samples === undefined) return `${what}...${archiveName === undefined ? ' (Ctrl-C to stop)' : ''}\n`
+  const interval = Number.isInteger(intervalSec) ? `${intervalSec}.0` : String(intervalSec)
+  return `${what}:\n${samples} samples(s) with ${interval} sec interval ~ ${Math.trunc((samples - 1) * intervalSec)} sec duration.\n`
+}

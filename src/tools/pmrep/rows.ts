@@ -1,0 +1,234 @@
+/** pmrep's report with instances as lines: a column for each label. pmrep(1) -X */
+
+import { labelText } from '../lib/report/label-texts.ts'
+import type { ReportMetric } from '../lib/report/metrics.ts'
+import { compareCells } from '../lib/report/narrow.ts'
+import type { Reporter, Sample } from '../lib/report/report.ts'
+import { type Cell, indexOf, NO_READINGS } from '../lib/report/values.ts'
+import { cellText, fitted, NO_VALUE } from './cell.ts'
+import { shapeOf } from './columns.ts'
+import { blankCell, HeadingClock, type Layout, legendLine, stampCell } from './layout.ts'
+
+/** A column: metrics that share a label. */
+interface LabelColumn {
+  readonly label: string
+  readonly width: number
+  readonly metrics: readonly { readonly metric: ReportMetric; readonly at: number }[]
+}
+
+/** A line: an instance by name, or what has no instances. */
+interface Line {
+  readonly name: string
+  /** The instance in each metric that has it, by the metric's place. */
+  readonly insts: ReadonlyMap<number, number>
+}
+
+/** What stands for the instance of a metric without instances. */
+const SINGULAR = '='
+/** What stands where an instance is none of a metric's. */
+const NOT_THERE = '~'
+/** Width of the column of instances without a heading. */
+const INSTANCE_WIDTH = 8
+
+/** Prints a line for each instance. */
+export class RowReporter implements Reporter {
+  readonly #layout: Layout
+  readonly #clock: HeadingClock
+  readonly #isOpen: boolean
+  readonly #instanceWidth: number
+  #columns: readonly LabelColumn[] = []
+  /** Of all instances, where they are fixed. */
+  #lines: readonly Line[] = []
+  #shown = ''
+
+  constructor(layout: Layout) {
+    const { plan } = layout
+    const { settings } = plan
+    this.#layout = layout
+    this.#clock = new HeadingClock(layout.repeatAfter)
+    this.#isOpen = settings.dynamic_header || settings.fixed_header
+    this.#instanceWidth = [...(settings.colxrow ?? '')].length || INSTANCE_WIDTH
+    if (settings.dynamic_header) return
+    this.#columns = this.#columnsOf(plan.metrics.keys())
+    if (!settings.fixed_header) this.#lines = linesOf(plan.metrics, (metric) => metric.insts, layout)
+  }
+
+  begin(): void {
+    const { plan, write } = this.#layout
+    if (plan.settings.dynamic_header || !plan.settings.header) return
+    write(this.#headings(this.#everyLine()))
+    this.#clock.restart(false)
+  }
+
+  sample(sample: Sample): void {
+    const { plan, write } = this.#layout
+    const { dynamic_header, header } = plan.settings
+    const isDue = this.#clock.isDue()
+    const lines = this.#isOpen ? presentLines(this.#layout, sample) : this.#lines
+    if (dynamic_header) this.#columns = this.#columnsOf(placesWithValues(sample))
+    const shown = dynamic_header ? this.#signature(lines) : ''
+    const isNew = shown !== this.#shown
+    this.#shown = shown
+    if ((isDue || isNew) && header && this.#columns.length > 0) {
+      const listed = dynamic_header ? lines : this.#everyLine()
+      write(`${this.#clock.isFirst ? '' : '\n'}${this.#headings(listed)}`)
+      this.#clock.restart(true)
+    }
+    if (lines.length === 0) write(this.#emptyLine(sample))
+    else for (const line of this.#sorted(lines, sample)) write(this.#line(line, sample))
+    this.#clock.printed()
+  }
+
+  end(): void {}
+
+  /** What headings depend on: metrics and instances. */
+  #signature(lines: readonly Line[]): string {
+    const columns = this.#columns.flatMap(({ metrics }) => metrics.map(({ metric }) => metric.name))
+    const names = lines.map(({ name, insts }) => `${name}\t${[...insts.keys()].join(' ')}`)
+    return [...columns, ...names].join('\n')
+  }
+
+  #everyLine(): readonly Line[] {
+    const { plan } = this.#layout
+    return linesOf(plan.metrics, (metric) => metric.insts, this.#layout)
+  }
+
+  /** Columns of the metrics at these places. */
+  #columnsOf(places: Iterable<number>): LabelColumn[] {
+    const { plan } = this.#layout
+    const columns = new Map<string, LabelColumn>()
+    for (const at of places) {
+      const metric = plan.metrics[at]!
+      const known = columns.get(metric.label)
+      const { width } = known ?? shapeOf(metric, plan.settings)
+      columns.set(metric.label, {
+        label: metric.label,
+        width,
+        metrics: [...(known?.metrics ?? []), { metric, at }],
+      })
+    }
+    return [...columns.values()]
+  }
+
+  #emptyLine(sample: Sample): string {
+    const { plan, delimiter } = this.#layout
+    const { fixed_header, colxrow = '' } = plan.settings
+    const stamp = stampCell(this.#layout, sample)
+    // Nothing stands above it where headings come with values: it needs no more room than its text.
+    if (!fixed_header) return `${stamp}${fitted(NO_VALUE, [...colxrow].length || NO_VALUE.length)}\n`
+    const rest = this.#columns.map(({ width }) => delimiter + fitted(NOT_THERE, width)).join('')
+    return `${stamp}${fitted(NO_VALUE, this.#instanceWidth)}${rest}\n`
+  }
+
+  #line(line: Line, sample: Sample): string {
+    const { delimiter, plan } = this.#layout
+    let text = stampCell(this.#layout, sample) + fitted(line.name, this.#instanceWidth)
+    for (const { metrics, width } of this.#columns) {
+      text += delimiter
+      const member = metrics.find(({ at }) => line.insts.has(at))
+      if (member === undefined) text += fitted(NOT_THERE, width)
+      else {
+        const { metric, at } = member
+        const shape = { ...shapeOf(metric, plan.settings), width }
+        text += fitted(cellText(cellAt(sample, metric, at, line.insts.get(at)!), shape, delimiter), width)
+      }
+    }
+    return `${text}\n`
+  }
+
+  /** By the values of the metric that -6 names; lines without one stay behind. */
+  #sorted(lines: readonly Line[], sample: Sample): readonly Line[] {
+    const { plan } = this.#layout
+    const wanted = plan.settings.sort_metric
+    if (wanted === undefined) return lines
+    const isAscending = wanted.startsWith('-')
+    const name = isAscending ? wanted.slice(1) : wanted
+    const at = plan.metrics.findIndex((metric) => metric.name === name)
+    const metric = plan.metrics[at]!
+    const value = ({ insts }: Line): Cell =>
+      insts.has(at) ? cellAt(sample, metric, at, insts.get(at)!) : undefined
+    return [...lines].sort((a, b) => {
+      const [left, right] = [value(a), value(b)]
+      if (left === undefined || right === undefined)
+        return Number(left === undefined) - Number(right === undefined)
+      return isAscending ? compareCells(left, right) : compareCells(right, left)
+    })
+  }
+
+  #headings(lines: readonly Line[]): string {
+    const { plan, delimiter, labels } = this.#layout
+    const { colxrow = '', separate_header, unitinfo, include_labels } = plan.settings
+    const row = (first: string, text: (column: LabelColumn, i: number) => string): string => {
+      const cells = this.#columns.map((column, i) => fitted(text(column, i), column.width))
+      return `${blankCell(this.#layout)}${[fitted(first, this.#instanceWidth), ...cells].join(delimiter)}\n`
+    }
+    if (separate_header) return `${this.#legend(lines)}\n${row('', (_, i) => String(i + 1))}`
+    let text = row(colxrow, ({ label }) => label)
+    if (include_labels)
+      text += row('', ({ metrics: [first] }) => labelText(labels.get(first!.metric.name), -1))
+    if (unitinfo) text += row('', ({ metrics: [first] }) => first!.metric.units.text)
+    return text
+  }
+
+  #legend(lines: readonly Line[]): string {
+    const { plan, labels } = this.#layout
+    const { unitinfo, fixed_header, include_labels } = plan.settings
+    const digits = String(this.#columns.length).length + 1
+    let text = ''
+    for (const [i, { metrics }] of this.#columns.entries()) {
+      for (const { metric, at } of metrics) {
+        const members = lines.filter(({ insts }) => insts.has(at))
+        const instances = metric.hasInstances && !fixed_header ? members.map(({ name }) => name) : [undefined]
+        for (const instance of instances) {
+          text += legendLine(i + 1, digits, {
+            name: metric.name,
+            instance,
+            unit: unitinfo ? metric.units.text : undefined,
+          })
+          if (include_labels)
+            text += `[${String(i + 1).padStart(digits)}] - ${labelText(labels.get(metric.name), -1)}\n`
+        }
+      }
+    }
+    return text
+  }
+}
+
+function cellAt({ readings }: Sample, { hasInstances }: ReportMetric, at: number, inst: number): Cell {
+  const { insts, cells } = readings[at] ?? NO_READINGS
+  return hasInstances ? cells[indexOf(insts, inst)] : cells[0]
+}
+
+/** Places of the metrics that have values. */
+function placesWithValues({ readings }: Sample): number[] {
+  return [...readings.keys()].filter((at) => readings[at]!.cells.some((cell) => cell !== undefined))
+}
+
+/** A line for every value that there is. */
+function presentLines(layout: Layout, { readings }: Sample): Line[] {
+  const present = (_: ReportMetric, at: number): number[] => {
+    const { insts, cells } = readings[at] ?? NO_READINGS
+    const found: number[] = []
+    for (let i = 0; i < cells.length; i++) if (cells[i] !== undefined) found.push(insts[i]!)
+    return found
+  }
+  return linesOf(layout.plan.metrics, present, layout)
+}
+
+/** Lines of instances by name, in the order in which metrics have them. */
+function linesOf(
+  metrics: readonly ReportMetric[],
+  instsOf: (metric: ReportMetric, at: number) => readonly number[],
+  { plan }: Layout,
+): Line[] {
+  const lines = new Map<string, { readonly name: string; readonly insts: Map<number, number> }>()
+  for (const [at, metric] of metrics.entries()) {
+    for (const inst of instsOf(metric, at)) {
+      const name = metric.hasInstances ? plan.nameOf(metric, inst) : SINGULAR
+      const line = lines.get(name) ?? { name, insts: new Map<number, number>() }
+      line.insts.set(at, inst)
+      lines.set(name, line)
+    }
+  }
+  return [...lines.values()]
+}

@@ -1,0 +1,286 @@
+/**
+ * pmstat: a line about a whole system, again and again. pmstat(1)
+ *
+ * Unlike PCP's it ends when all archives are behind it, and never heads archives with the time of today.
+ */
+
+import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.ts'
+import { PcpError } from '../../model/errors.ts'
+import { announce } from '../../pmapi/announce.ts'
+import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
+import type { Context } from '../../pmapi/context.ts'
+import { addTimes, compareTimes, earlierOf, FOREVER, laterOf } from '../../time/arithmetic.ts'
+import { ctime, fromSeconds } from '../../time/stamp.ts'
+import type { Zone } from '../../time/zone.ts'
+import { endEarly, type OptionTable } from '../lib/options.ts'
+import { boundsOf, openContext } from '../lib/source.ts'
+import { parseStandard, STANDARD, type StandardOptions } from '../lib/standard.ts'
+import { controlPort, FollowedTime, zoneOf } from '../lib/time-control.ts'
+import type { Tool, ToolIo } from '../lib/tool.ts'
+import { type ArchiveBounds, type SamplingWindow, samplingWindow } from '../lib/window.ts'
+import { reportingZone } from '../lib/zone.ts'
+import { headings, type Layout } from './layout.ts'
+import { Source } from './source.ts'
+
+const OPTIONS: OptionTable = {
+  synopsis: '[options]',
+  operands: 'none',
+  rows: [
+    { heading: 'General options' },
+    STANDARD.align,
+    STANDARD.archive,
+    STANDARD.debug,
+    STANDARD.guimode,
+    STANDARD.host,
+    STANDARD.namespace,
+    STANDARD.origin,
+    STANDARD.guiport,
+    STANDARD.start,
+    STANDARD.samples,
+    STANDARD.finish,
+    STANDARD.interval,
+    STANDARD.timezone,
+    STANDARD.hostzone,
+    STANDARD.version,
+    STANDARD.help,
+    { heading: 'Alternate sources' },
+    STANDARD.hostsFile,
+    STANDARD.localPmda,
+    { heading: 'Reporting options' },
+    { short: 'l', long: 'suffix', help: 'show the last characters of host names, not the first' },
+    { short: 'P', long: 'pause', help: 'wait between the samples of an archive' },
+    { short: 'x', long: 'xcpu', help: 'show more about the time of processors' },
+  ],
+}
+
+const DEFAULT_INTERVAL_SEC = 5
+/** Lines of a terminal that is none, and those that headings take. */
+const SCREEN = 24
+const HEADING_LINES = 3
+const ROWS_TOGETHER = 100
+
+/** Reports on load, memory, swapping, disks and processors. Status 1 when an archive ends first. */
+export const tool: Tool = {
+  name: 'pmstat',
+  summary: 'Show a line about a whole system, again and again',
+  description: `
+Each line has the load average of a minute; memory that is swapped out, free, in buffers and in the page cache, in kilobytes
+unless m (megabytes) or g follows; what goes in and out of swap (pi and po in pages, si and so in operations) and of disks
+(bi and bo), interrupts and context switches, all a second, in thousands with K and millions with M; and how many percent of
+their time processors spent for users, in the system and idle. With -x waiting for disks (wa) and time taken by other virtual
+machines (st) have columns of their own.
+
+With several hosts or archives each sample is a line for each of them, which begins with its name. A question mark stands
+where there is no value: rates need two samples.`,
+  examples: [
+    ['pmstat -t 2s -s 10', 'Twenty seconds of this host:'],
+    ['pmstat -h db1 -h db2 -x', 'Two hosts, with more about processors:'],
+    ['pmstat -a 20261120 -S @10:00 -T @11:00 -t 5min', 'An hour of an archive:'],
+  ],
+  exitStatus: [[1, 'the archive ended before the samples asked for']],
+  seeAlso: ['pmval', 'pmrep', 'pmclient'],
+  options: OPTIONS,
+  async run(io) {
+    const parsed = parseStandard(OPTIONS, io, { many: true })
+    const { standard, given, problems, operands } = parsed
+    const has = (letter: string): boolean => given.some(({ name }) => name === letter)
+    if (operands.length > 0) problems.push('too many options')
+    if (has('P') && standard.source !== 'archive') problems.push('-P can only be used with archives')
+    const status = endEarly(OPTIONS, parsed, io)
+    if (status !== undefined) return status
+    const sources = await openSources(standard, has('l'), io)
+    try {
+      if (sources.length === 0) {
+        io.stderr.write(`${io.progname}: No place to get data from!\n`)
+        return 1
+      }
+      return await report(sources, standard, { isExtended: has('x'), pauses: has('P') }, io)
+    } finally {
+      for (const source of sources) await source.close()
+    }
+  },
+}
+
+/** Opens what can be opened; of several archives all have to. */
+async function openSources(standard: StandardOptions, suffix: boolean, io: ToolIo): Promise<Source[]> {
+  const sources: Source[] = []
+  const several = standard.archives.length > 1
+  for (const [label, one] of namesOf(standard)) {
+    let context: Context
+    try {
+      context = await openOne(one, io)
+    } catch (error) {
+      if (!(error instanceof PcpError) || io.signal.aborted) throw error
+      if (several)
+        throw new PcpError(error.code, `Cannot open archive ${label}: ${error.text}`, { cause: error })
+      io.stderr.write(`${io.progname}: Cannot create fetchgroup: ${error.text}\n`)
+      continue
+    }
+    await announce(context, [io.progname, ...io.args], io)
+    const source = await Source.over(context, { label, suffix }, io)
+    if (source !== undefined) sources.push(source)
+  }
+  return sources
+}
+
+/** The options for each source alone, by the name it has in messages. */
+function namesOf(standard: StandardOptions): [string, StandardOptions][] {
+  const { source, hosts, archives } = standard
+  if (source === 'archive') return archives.map((name) => [name, { ...standard, archives: [name] }])
+  if (source === 'host') return hosts.map((host) => [host, { ...standard, hosts: [host] }])
+  return [['local:', standard]]
+}
+
+/** Where no source is named and there is no collector, agents in this process will do. */
+async function openOne(standard: StandardOptions, io: ToolIo): Promise<Context> {
+  try {
+    return await openContext(standard, io)
+  } catch (error) {
+    if (standard.source !== undefined || io.signal.aborted) throw error
+    return openContext({ ...standard, source: 'local' }, io).catch(() => {
+      throw error
+    })
+  }
+}
+
+/** How to show the samples. */
+interface Manner {
+  readonly isExtended: boolean
+  readonly pauses: boolean
+}
+
+async function report(
+  sources: readonly Source[],
+  standard: StandardOptions,
+  { isExtended, pauses }: Manner,
+  io: ToolIo,
+): Promise<number> {
+  const { zone, note } = await reportingZone(standard, sources[0]!.context, io)
+  io.stdout.write(note)
+  const bounds = boundsOfAll(sources, standard, io)
+  const window = samplingWindow(standard, bounds, zone, io)
+  const pace = paceOf(window, standard, bounds, pauses)
+  for (const { context } of sources) context.archive?.setMode('interpolate', window.origin, pace.intervalSec)
+  const swapLetter = sources.every(({ countsPages }) => countsPages) ? 'p' : 's'
+  const layout: Layout = { hasNames: sources.length > 1, isExtended, swapLetter }
+  const port = controlPort(standard, io)
+  if (port !== undefined) return followTime(sources, layout, { ...window, ...pace, port, zone }, io)
+  return showRows(sources, layout, pace, zone, io)
+}
+
+/** From the first moment of all archives to the last. */
+function boundsOfAll(
+  sources: readonly Source[],
+  standard: StandardOptions,
+  io: ToolIo,
+): ArchiveBounds | undefined {
+  const all = sources.flatMap(({ context }) => boundsOf(context, standard, io) ?? [])
+  if (all.length === 0) return undefined
+  return all.reduce((a, b) => ({
+    start: earlierOf(a.start, b.start),
+    end: a.end === FOREVER || b.end === FOREVER ? FOREVER : laterOf(a.end, b.end),
+  }))
+}
+
+/** When rows are shown. */
+interface Pace {
+  readonly rows: number
+  readonly intervalSec: number
+  readonly waits: boolean
+  /** The moment of the first fetch, and of the last value there can be; archives only. */
+  readonly archive: { readonly origin: Timestamp; readonly end: Timestamp } | undefined
+}
+
+function paceOf(
+  { interval, samples, origin, finish }: SamplingWindow,
+  { window }: StandardOptions,
+  bounds: ArchiveBounds | undefined,
+  pauses: boolean,
+): Pace {
+  const intervalSec = interval === undefined ? DEFAULT_INTERVAL_SEC : toSeconds(interval)
+  // No samples at all are as many as there are, as in PCP.
+  let rows = samples || Number.POSITIVE_INFINITY
+  if (samples === undefined && window.finish !== undefined && finish !== FOREVER)
+    rows = Math.max(0, Math.floor(secondsBetween(origin, finish) / intervalSec))
+  if (intervalSec === 0 && !Number.isFinite(rows))
+    throw new PcpError('PM_ERR_ARG', 'An interval of 0 never ends: say with -s how many samples are wanted')
+  const archive = bounds && { origin, end: bounds.end }
+  return { rows, intervalSec, waits: archive === undefined || pauses, archive }
+}
+
+/** Rows start an interval after the first fetch, which rates begin from. */
+async function showRows(
+  sources: readonly Source[],
+  layout: Layout,
+  { rows, intervalSec, waits, archive }: Pace,
+  zone: Zone,
+  io: ToolIo,
+): Promise<number> {
+  const started = SYSTEM_CLOCK.now()
+  const screen = (io.stdout.isTerminal ? process.stdout.rows : SCREEN) - HEADING_LINES
+  let lines = screen
+  for (const source of sources) await source.prime()
+  for (let row = 1; row <= rows; row++) {
+    if (lines >= screen) {
+      io.stdout.write(`${moment(sources, archive?.origin, zone, io)}${headings(layout)}`)
+      lines = 0
+    }
+    // Nobody waits for a single row of an archive.
+    if (waits || row % ROWS_TOGETHER === 0) await io.stdout.flush()
+    if (waits) {
+      const wait = started + row * intervalSec * 1000 - SYSTEM_CLOCK.now()
+      await SYSTEM_CLOCK.sleep(Math.max(0, wait), io.signal)
+    }
+    for (const source of sources) io.stdout.write(await source.line(layout))
+    lines += sources.length
+    if (sources.every(({ hasEnded }) => hasEnded)) return 1
+    const isBehind =
+      archive && compareTimes(addTimes(archive.origin, fromSeconds(row * intervalSec)), archive.end) > 0
+    // Others still have their end to tell.
+    const isOver = sources.every(({ hasEnded, timestamp }) => hasEnded || timestamp === undefined)
+    if (isBehind === true && isOver) return sources.some(({ timestamp }) => timestamp !== undefined) ? 1 : 0
+  }
+  return 0
+}
+
+/** Where the time comes from when a control has it. */
+interface Followed {
+  readonly port: number
+  readonly intervalSec: number
+  readonly origin: Timestamp
+  readonly finish: Timestamp
+  readonly zone: Zone
+}
+
+/** A row a step of a time control; behind a jump the moment alone, which rates begin from. */
+async function followTime(
+  sources: readonly Source[],
+  layout: Layout,
+  { port, ...pace }: Followed,
+  io: ToolIo,
+): Promise<never> {
+  const contexts = sources.map(({ context }) => context)
+  const host = await contexts[0]!.hostname(io)
+  const followed = await FollowedTime.open(port, { ...pace, contexts, host }, io)
+  const zone = zoneOf(followed)
+  for (const source of sources) await source.prime()
+  io.stdout.write(`${moment(sources, pace.origin, zone, io)}${headings(layout)}`)
+  for (;;) {
+    const { isAnew, isFirst } = await followed.next()
+    const isJump = isAnew && !isFirst
+    if (isJump) for (const source of sources) source.restart()
+    const rows: string[] = []
+    for (const source of sources) rows.push(await source.line(layout))
+    if (isJump) io.stdout.write(moment(sources, pace.origin, zone, io))
+    else io.stdout.write(rows.join(''))
+    if (sources.every(({ hasEnded }) => hasEnded)) followed.endOfArchive()
+    else followed.done()
+  }
+}
+
+/** The heading's time: of the first source that has values, to the nearest second. */
+function moment(sources: readonly Source[], origin: Timestamp | undefined, zone: Zone, io: ToolIo): string {
+  const stamp = sources.find(({ timestamp }) => timestamp !== undefined)?.timestamp ?? origin
+  const { sec, nsec } = stamp ?? fromSeconds(io.now() / 1000)
+  return `@ ${ctime(nsec >= 500_000_000 ? sec + 1 : sec, zone)}\n`
+}

@@ -1,0 +1,104 @@
+/** One source of pmstat: what its line says at each sample, until it ends. */
+import type { Timestamp } from '../../base/timestamp.ts'
+import { PcpError } from '../../model/errors.ts'
+import type { Context } from '../../pmapi/context.ts'
+import { FetchGroup } from '../../pmapi/fetch-group.ts'
+import type { ToolIo } from '../lib/tool.ts'
+import { type Layout, NAME_WIDTH, rowText } from './layout.ts'
+import { openReadings, type Readings } from './readings.ts'
+
+/** A host or an archive, and its place in the report. */
+export class Source {
+  readonly #context: Context
+  readonly #group: FetchGroup
+  readonly #readings: Readings
+  readonly #io: ToolIo
+  readonly #name: string
+  /** There was a line of values. */
+  #hasData = false
+  #isLost = false
+  /** Behind its last value there is nothing to ask it any more. */
+  hasEnded = false
+  /** When its values are from; undefined before there are any. */
+  timestamp: Timestamp | undefined
+
+  private constructor(context: Context, group: FetchGroup, readings: Readings, name: string, io: ToolIo) {
+    this.#context = context
+    this.#group = group
+    this.#readings = readings
+    this.#name = name
+    this.#io = io
+  }
+
+  /** Takes a context over. Undefined, with a message, when it has none of the metrics. */
+  static async over(
+    context: Context,
+    { label, suffix }: { readonly label: string; readonly suffix: boolean },
+    io: ToolIo,
+  ): Promise<Source | undefined> {
+    const group = FetchGroup.over(context, { counterWrap: io.env['PCP_COUNTER_WRAP'] !== undefined })
+    const readings = await openReadings(group)
+    if (readings === undefined) {
+      io.stderr.write(`${io.progname}: ${label}: Cannot resolve any metrics.\n`)
+      await group.close()
+      return undefined
+    }
+    const host = await context.hostname(io)
+    const name = suffix ? host.slice(-NAME_WIDTH) : host.slice(0, NAME_WIDTH)
+    return new Source(context, group, readings, name.padEnd(NAME_WIDTH), io)
+  }
+
+  get context(): Context {
+    return this.#context
+  }
+
+  get countsPages(): boolean {
+    return this.#readings.countsPages
+  }
+
+  /** Time has been set: an archive that was at its end may go on. */
+  restart(): void {
+    this.hasEnded = false
+  }
+
+  /** Reads what rates begin from. What is wrong shows with the first line. */
+  async prime(): Promise<void> {
+    await this.line(undefined)
+  }
+
+  /** Fetches, and gives the line. Without a layout nothing is laid out. */
+  async line(layout: Layout | undefined): Promise<string> {
+    const problem = await this.#fetch()
+    if (problem === undefined && layout !== undefined) this.#hasData = true
+    const text = problem ?? (layout && rowText(this.#readings.read(), layout)) ?? ''
+    return layout?.hasNames === true ? `${this.#name}${text}\n` : `${text}\n`
+  }
+
+  /** Fetches; what there is to say when there are no values. */
+  async #fetch(): Promise<string | undefined> {
+    if (this.hasEnded) return ''
+    try {
+      if (this.#isLost) await this.#context.reconnect({ signal: this.#io.signal })
+      this.#isLost = false
+      await this.#group.fetch({ signal: this.#io.signal })
+      this.timestamp = this.#group.timestamp
+      return undefined
+    } catch (error) {
+      if (this.#io.signal.aborted || !(error instanceof PcpError)) throw error
+      if (error.code === 'PM_ERR_EOL' && !this.#hasData) {
+        this.hasEnded = this.timestamp !== undefined // the fetch that rates begin from was all there is
+        return ' No data in the archive'
+      }
+      if (this.#context.archive === undefined) {
+        this.#isLost = true
+        return ' Fetch failed. Reconnecting ...'
+      }
+      this.hasEnded = true
+      return ` pmFetchGroup: ${error.text}`
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#group.close()
+  }
+}

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { sectionMetrics } from '../../../../src/tools/lib/report/config.ts'
+import { parseIni } from '../../../../src/tools/lib/report/ini.ts'
+import { InstanceFilter } from '../../../../src/tools/lib/report/instances.ts'
+import { parseSpec } from '../../../../src/tools/lib/report/spec.ts'
+
+test('a specification has its fields by place, empty ones as usual', () => {
+  expect(parseSpec('mem.util.used,used,,MB,,15,2')).toMatchObject({
+    name: 'mem.util.used',
+    label: 'used',
+    instances: [],
+    unit: 'MB',
+    type: undefined,
+    width: 15,
+    precision: 2,
+    limit: undefined,
+  })
+})
+
+test('instances are one item, or several in quotes', () => {
+  expect(parseSpec('kernel.all.load,,1 minute').instances).toEqual(['1 minute'])
+  expect(parseSpec(`disk.dev.read,,"'sda','sdb'",,,16`)).toMatchObject({
+    instances: ['sda', 'sdb'],
+    width: 16,
+  })
+  expect(parseSpec("disk.dev.read,,'sda,sdb'").instances).toEqual(['sda', 'sdb'])
+})
+
+test('a width that is none is told with its metric', () => {
+  expect(() => parseSpec('kernel.all.load,,,,,x')).toThrow('Non-negative integer expected: kernel.all.load')
+})
+
+test('sections have metrics in short form and by handle, in their order', () => {
+  const sections = parseIni(
+    '[set]\nwidth = 9\nmem.util.free = free,,MB\nup = kernel.all.uptime\nup.label = uptime\n',
+    'f',
+  )
+  const { specs } = sectionMetrics({ file: 'f', sections }, 'set')
+  expect(specs.map(({ name, label }) => [name, label])).toEqual([
+    ['mem.util.free', 'free'],
+    ['kernel.all.uptime', 'uptime'],
+  ])
+})
+
+test('an attribute before its handle is refused', () => {
+  const sections = parseIni('[set]\nup.label = uptime\n', 'f')
+  expect(() => sectionMetrics({ file: 'f', sections }, 'set')).toThrow('Undeclared metric key up.')
+})
+
+test('a line that is neither section nor key is told with its place', () => {
+  expect(() => parseIni('[set]\nerror\n', '/f')).toThrow("Failed to read configuration file '/f', line 2")
+})
+
+test('instances are chosen by number, by command, by pattern', () => {
+  const names = ['000001 /sbin/init', '000570 (kworker)', 'sda', 'sdb']
+  expect(new InstanceFilter(['1']).choose(names)).toEqual([0])
+  expect(new InstanceFilter(['kworker']).choose(names)).toEqual([1])
+  expect(new InstanceFilter(['sd.*', '1']).choose(names)).toEqual([2, 3, 0])
+  expect(() => new InstanceFilter(['('])).toThrow("Invalid regex '(':")
+  expect(() => new InstanceFilter(['.[]*'])).toThrow("Invalid regex '.[]*':")
+})

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import { encodeText } from '../../src/base/text.ts'
+import { tool } from '../../src/tools/pmjson/index.ts'
+import { testIo } from './run-tool.ts'
+
+async function pmjson(args: readonly string[], text: string, isTerminal = false) {
+  const io = testIo('pmjson', args)
+  const terminal = {
+    ...io,
+    stderr: { ...io.stderr, isTerminal },
+    stdin: (async function* () {
+      yield encodeText(text)
+    })(),
+  }
+  return { status: await tool.run(terminal), ...io.printed }
+}
+
+const TEXT =
+  '{"a": [1, 2.50, true, null, "x\\u00e9\\n/"], "b": {}, "c":[], "d":{"e":-1e5}, "big": 12345678901234567890}'
+
+// Layouts as PCP 6.0.3 writes them.
+test('leaves out blanks and nothing else', async () => {
+  const stdout =
+    '{"a":[1,2.50,true,null,"x\\u00e9\\n/"],"b":{},"c":[],"d":{"e":-1e5},"big":12345678901234567890}\n'
+  expect(await pmjson(['-m'], TEXT)).toEqual({ status: 0, stdout, stderr: '' })
+})
+
+test('gives each member and item a line', async () => {
+  const { stdout } = await pmjson([], '{"a":[{"x":1,"y":[[]]},2],"b":{}}')
+  expect(stdout).toBe(`{
+    "a": [
+        {
+            "x": 1,
+            "y": [
+                [                ]
+            ]
+        },
+        2
+    ],
+    "b": {    }
+}
+`)
+})
+
+test('writes like YAML', async () => {
+  const { stdout } = await pmjson(['-y'], '{"l":[{"x":1,"y":[[1]]},[]],"e":{},"s":"t"}')
+  expect(stdout.split('\n')).toEqual([
+    'l: ',
+    '      - ',
+    '        x: 1',
+    '        y: ',
+    '              - ',
+    '                  - 1',
+    '      - ',
+    '',
+    'e: ',
+    '',
+    's: t',
+    '',
+  ])
+})
+
+test.each([
+  ['{"a":1', 'No data available', 'line 1, column 7: , or } is missing at the end'],
+  ['', 'No data available', 'line 1, column 1: a value is missing at the end'],
+  ['{"a" 1}', 'Invalid argument', 'line 1, column 6: : was expected'],
+  ['{"a":1,\n}', 'Invalid argument', 'line 2, column 1: a name in quotes was expected'],
+  ['[1] 2', 'Invalid argument', 'line 1, column 5: there is more after the value'],
+  ['[tru]', 'Invalid argument', 'line 1, column 2: a value was expected'],
+  ['"a\tb"', 'Invalid argument', 'line 1, column 1: a string that ends was expected'],
+])('refuses %j', async (text, why, where) => {
+  const stderr = `pmjson failed: ${why}\n`
+  expect(await pmjson([], text)).toEqual({ status: 1, stdout: '', stderr })
+  expect((await pmjson([], text, true)).stderr).toBe(`${stderr}${where}\n`)
+  expect(await pmjson(['-q'], text)).toEqual({ status: 1, stdout: '', stderr: '' })
+})
+
+test('gives up on lists in lists in lists', async () => {
+  expect((await pmjson(['-q'], '['.repeat(100_000))).status).toBe(1)
+})
+
+test('names a file that is not there, with a status of its own', async () => {
+  expect(await pmjson(['-i', '/nosuch'], '')).toEqual({
+    status: 2,
+    stdout: '',
+    stderr: '/nosuch: No such file or directory\n',
+  })
+})
