@@ -28,7 +28,7 @@ export interface StartOptions {
 /** Every collector's port. */
 export const DEFAULT_PORT = 44321
 const DEFAULT_WEB_PORT = 44323
-const DEFAULT_AGENTS = 'linux,pmcd,simple'
+const DEFAULT_AGENTS = 'jbd2,linux,mmv,node,pmcd,pmproxy,proc,simple,xfs'
 const DEFAULT_KEEP_DAYS = '14'
 const DEFAULT_KEEP_SIZE = '1Gb'
 
@@ -40,7 +40,7 @@ const TABLE: OptionTable = {
     {
       long: 'web-port',
       arg: 'N',
-      help: `port of the web side, which is not there yet (default ${DEFAULT_WEB_PORT})`,
+      help: `port of the charts in the browser (default ${DEFAULT_WEB_PORT})`,
     },
     { long: 'dir', arg: 'DIR', help: 'keep logs, socket and settings there, not in your own directories' },
     { long: 'agents', arg: 'LIST', help: `agents, separated by commas, or all (default ${DEFAULT_AGENTS})` },

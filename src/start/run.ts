@@ -1,4 +1,4 @@
-/** `npm start`: collector, agents and recorder for one user, in this process. docs/start.md */
+/** `npm start`: collector, agents, recorder and web side for one user, in this process. docs/start.md */
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { hostname } from 'node:os'
@@ -11,12 +11,14 @@ import { readHostLabels } from '../pmcd/labels.ts'
 import { BUILTIN_AGENTS, builtinAgents } from '../pmcd/open-agents.ts'
 import type { Collector, CollectorOptions } from '../pmcd/options.ts'
 import { securityOf } from '../pmcd/security.ts'
+import type { RunningProxy } from '../pmproxy/server.ts'
 import { parsePcpConf, type Variables } from '../sys/config.ts'
 import { openLog } from '../sys/log.ts'
 import { peerCredentials } from '../sys/native/peer-credentials.ts'
 import { DEFAULT_PORT, readOptions, type StartOptions } from './options.ts'
 import { makePlace, type Place, planPlace, usableSocketPath } from './place.ts'
 import { type RunningRecording, startRecording } from './start-recording.ts'
+import { startWeb } from './web.ts'
 
 /** What starting touches. */
 export interface StartIo {
@@ -75,11 +77,13 @@ export async function start(io: StartIo): Promise<Started | undefined> {
     throw error
   }
   let recording: RunningRecording | undefined
+  let web: RunningProxy | undefined
   const started: Started = {
     collector,
     place,
     close: async () => {
-      // First: its last record asks the collector.
+      await web?.close()
+      // Before the collector: its last record asks it.
       await recording?.close()
       await collector.close()
       log.close()
@@ -101,7 +105,16 @@ export async function start(io: StartIo): Promise<Started | undefined> {
       binDir: io.binDir,
       say: io.say,
     })
-  announce(started, { agents, installed, recording, options }, io)
+  web = await startWeb({
+    collector,
+    place,
+    options,
+    variables,
+    binDir: io.binDir,
+    historyDir: recording?.dir,
+    say: io.say,
+  })
+  announce(started, { agents, installed, recording, options, web }, io)
   return started
 }
 
@@ -168,10 +181,11 @@ interface Announced {
   readonly installed: object
   readonly recording: RunningRecording | undefined
   readonly options: StartOptions
+  readonly web: RunningProxy | undefined
 }
 
 function announce({ collector, place }: Started, announced: Announced, io: StartIo): void {
-  const { agents, installed, recording, options } = announced
+  const { agents, installed, recording, options, web } = announced
   const { port } = collector
   const isOpen = (family: string): boolean =>
     collector.endpoints.some((each) => each.family === family && each.error === undefined)
@@ -180,6 +194,7 @@ function announce({ collector, place }: Started, announced: Announced, io: Start
   const isDefault = port === DEFAULT_PORT && Object.keys(installed).length === 0
   const host = isDefault ? '' : ` -h localhost:${port}`
   io.say(`pcp-ts ${VERSION}: collecting ${agents.join(', ')}`)
+  if (web !== undefined) io.say(`  charts     http://localhost:${web.port}`)
   io.say(`  listening  localhost:${port}${isOpen('unix') ? ` and ${place.socketPath}` : ''}`)
   if (recording?.archive !== undefined)
     io.say(`  recording  ${recording.archive}   (kept ${options.keepDays} days; --no-record: not at all)`)

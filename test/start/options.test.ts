@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { PcpError } from '../../src/model/errors.ts'
 import { readOptions } from '../../src/start/options.ts'
 
-const known = ['pmcd', 'linux', 'simple']
+const known = ['pmcd', 'jbd2', 'linux', 'mmv', 'node', 'pmproxy', 'proc', 'simple', 'xfs']
 const problem = (...args: string[]): string => {
   try {
     readOptions(args, known)
@@ -13,12 +13,12 @@ const problem = (...args: string[]): string => {
   throw new Error(`${args.join(' ')} was accepted`)
 }
 
-test('without options: PCP port, loopback, the three agents', () => {
+test('without options: PCP port, loopback, the usual agents', () => {
   const expected = {
     port: 44321,
     webPort: 44323,
     dir: undefined,
-    agents: ['linux', 'pmcd', 'simple'],
+    agents: ['jbd2', 'linux', 'mmv', 'node', 'pmcd', 'pmproxy', 'proc', 'simple', 'xfs'],
     threads: [],
     listen: undefined,
     records: true,
@@ -73,9 +73,15 @@ test('--help gives the usage text', () => {
 test.each([
   [['--port', 'x'], '--port x: a port is a number from 0 to 65535'],
   [['--web-port', '65536'], '--web-port 65536: a port is a number from 0 to 65535'],
-  [['--agents', 'linux,nosuch'], '--agents: no agent is called "nosuch"; there are pmcd, linux, simple'],
+  [
+    ['--agents', 'linux,nosuch'],
+    '--agents: no agent is called "nosuch"; there are pmcd, jbd2, linux, mmv, node, pmproxy, proc, simple, xfs',
+  ],
   [['--threads', 'simple', '--agents', 'linux'], '--threads: no agent is called "simple"; there are linux'],
-  [['--agents', ','], '--agents: name at least one of pmcd, linux, simple'],
+  [
+    ['--agents', ','],
+    '--agents: name at least one of pmcd, jbd2, linux, mmv, node, pmproxy, proc, simple, xfs',
+  ],
   [['--keep-days', '0'], '--keep-days 0: a number of days is at least 1'],
   [['--keep-size', '500'], '--keep-size 500: a size is a number with its unit, as 500Mb or 2Gb'],
   [['--keep-size', '2hours'], '--keep-size 2hours: a size is a number with its unit, as 500Mb or 2Gb'],
