@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { startOurs } from './lib/collectors.ts'
 import { LOAD_ARGUMENT, Load, makeLoad } from './lib/load.ts'
-import { residentMb } from './lib/memory.ts'
+import { cpuMs, residentMb } from './lib/memory.ts'
 import { RawClient } from './lib/raw-client.ts'
 
 /** Descriptors of a collector beside its clients. */
@@ -34,12 +34,18 @@ async function main(): Promise<void> {
     const watch = setInterval(() => {
       most = Math.max(most, residentMb(collector.pid))
     }, 1000)
+    const cpuBefore = cpuMs(collector.pid)
     const result = await load.run(job)
+    const cpu = cpuMs(collector.pid) - cpuBefore
     clearInterval(watch)
     console.log(`${clients} clients, one fetch a second each, for ${values.sec} s`)
     console.log(`fetches  ${result.rate.toFixed(0)}/s`)
     console.log(
       `latency  p50 ${result.p50.toFixed(2)} ms, p99 ${result.p99.toFixed(2)} ms, worst ${result.worst.toFixed(0)} ms`,
+    )
+    const fetches = (result.rate * job.ms) / 1000
+    console.log(
+      `processor ${((cpu * 1000) / fetches).toFixed(0)} µs a fetch, connections included, whatever else runs`,
     )
     console.log(`failed   ${result.errors} connections, ${result.refusals} replies`)
     console.log(

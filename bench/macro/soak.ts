@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util'
 import { startOurs } from './lib/collectors.ts'
 import { LOAD_ARGUMENT, Load, makeLoad } from './lib/load.ts'
-import { residentMb } from './lib/memory.ts'
+import { residentMb, slope } from './lib/memory.ts'
 import { RawClient } from './lib/raw-client.ts'
 
 const METRICS = [
@@ -61,18 +61,6 @@ async function main(): Promise<void> {
     load.stop()
     await collector.stop()
   }
-}
-
-/** Of the straight line through the points with the least squares. */
-function slope(points: readonly (readonly [x: number, y: number])[]): number {
-  const mean = (of: 0 | 1): number => points.reduce((sum, point) => sum + point[of], 0) / points.length
-  const [middleX, middleY] = [mean(0), mean(1)]
-  let [up, across] = [0, 0]
-  for (const [x, y] of points) {
-    up += (x - middleX) * (y - middleY)
-    across += (x - middleX) ** 2
-  }
-  return up / across
 }
 
 if (process.argv[2] === LOAD_ARGUMENT) makeLoad()

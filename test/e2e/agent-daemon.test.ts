@@ -1,6 +1,6 @@
 /** Agents as processes: greeting, requests, log, stray output, sockets and ends. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +14,7 @@ import { makeSet } from '../../src/model/value-writer.ts'
 import { type AgentLink, openAgentLink } from '../../src/net/agent-link.ts'
 import { PduConnection, type PduStream } from '../../src/net/connection.ts'
 import { runAgentDaemon } from '../../src/pmda/daemon.ts'
+import { encodeHelp } from '../../src/pmda/help-file.ts'
 import { PCP_ATTR_USERID } from '../../src/wire/attr.ts'
 import { PDU_FLAG_AUTH, PDU_FLAG_CONTAINER } from '../../src/wire/creds.ts'
 import { ASK } from '../lib/agent-catalogue.ts'
@@ -80,7 +81,7 @@ interface Running {
 }
 
 function start(name: string, ...args: string[]): Running {
-  const env = { PATH: process.env['PATH'], PCP_CONF: '/dev/null' }
+  const env = { PATH: process.env['PATH'], PCP_CONF: '/dev/null', PCP_PMDAS_DIR: join(dir, 'pmdas') }
   const child = spawn(process.execPath, [join(programs, `${name}.cjs`), ...args], { cwd: dir, env })
   children.push(child)
   let stderr = ''
@@ -106,7 +107,7 @@ async function startHere(
   const port = await new Promise<number>((resolve) => {
     ended = runAgentDaemon(simple, {
       args,
-      env: { PCP_CONF: '/dev/null' },
+      env: { PCP_CONF: '/dev/null', PCP_PMDAS_DIR: join(dir, 'pmdas') },
       cwd: dir,
       pipe: () => {
         throw new Error('not on a pipe')
@@ -148,6 +149,28 @@ test('what an agent prints goes to the log, not between the PDUs; it knows who a
   expect((await agent.ended).status).toBe(0)
   const log = readFileSync(join(dir, 'my.log'), 'utf8')
   expect(log.match(/fetching\nand writing\n/g)?.length).toBe(3)
+})
+
+test('help files of its directory, or of -h, come before its own texts', async () => {
+  const id = pmid(253, 0, 0)
+  const writeHelp = (base: string, oneline: string): void => {
+    const { dir, pag } = encodeHelp([{ kind: 'metric', id, name: 'simple.numfetch', oneline, help: '' }])
+    writeFileSync(`${base}.dir`, dir)
+    writeFileSync(`${base}.pag`, pag)
+  }
+  const told = async (...args: readonly string[]): Promise<string> => {
+    const source = await link(start('simple', ...args).pipe)
+    const text = await source.text({ kind: 'metric', id, level: 'oneline' }, ASK)
+    await source.close()
+    return text
+  }
+  const own = await told()
+  mkdirSync(join(dir, 'pmdas', 'simple'), { recursive: true })
+  writeHelp(join(dir, 'pmdas', 'simple', 'help'), 'Of the directory')
+  writeHelp(join(dir, 'other'), 'Of the option')
+  expect(await told()).toBe('Of the directory')
+  expect(await told('-h', join(dir, 'other'))).toBe('Of the option')
+  expect(await told('-h', join(dir, 'none'))).toBe(own)
 })
 
 test('waits on a unix socket for one connection', async () => {

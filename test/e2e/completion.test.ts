@@ -54,6 +54,12 @@ test('options by letter and by name', () => {
   expect(complete('cat', '-')).toEqual([])
 })
 
+test('the command that runs the others: their names, then what is theirs', () => {
+  expect(complete('pcp-ts', 'pminf')).toEqual(['pminfo'])
+  expect(complete('pcp-ts', 'pminfo', '--fetch')).toEqual(['--fetch', '--fetchall'])
+  expect(complete('pcp-ts', 'pmval', '-n', 'names', 'ker')).toEqual(['kernel.'])
+})
+
 test('metric names, one step at a time, from the source that the command line names', () => {
   expect(complete('pminfo', '-n', 'names', '')).toEqual(['event.', 'hinv', 'kernel.'])
   expect(complete('pmval', '-n', 'names', 'ker')).toEqual(['kernel.'])

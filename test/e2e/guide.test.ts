@@ -15,6 +15,8 @@ const ENTRIES = {
   'pcp-ts/archive': 'src/archive.ts',
   'pcp-ts/derive': 'src/derive.ts',
   'pcp-ts/pmda': 'src/pmda/index.ts',
+  'pcp-ts/mmv': 'src/mmv/index.ts',
+  'pcp-ts/node': 'src/node/index.ts',
 }
 
 interface Example {
@@ -43,7 +45,7 @@ let collector: CollectorProcess
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'pcp-ts-guide-'))
   for (const { name, program } of examples) writeFileSync(join(dir, `${name}.mts`), program)
-  collector = await startCollectorProcess('sample,simple')
+  collector = await startCollectorProcess('sample,simple,mmv,node')
   await build({
     entryPoints: examples.map(({ name }) => join(dir, `${name}.mts`)),
     outdir: join(dir, 'built'),
@@ -96,6 +98,7 @@ test.each(examples)('$page: $name prints what it says', ({ name, output }) => {
     PMCD_PORT: String(collector.port),
     PMCD_SOCKET: join(dir, 'no.socket'),
     PCP_DERIVED_CONFIG: '',
+    PCP_TMP_DIR: join(collector.dir, 'lib', 'tmp'),
   }
   const run = spawnSync(process.execPath, [join(dir, 'built', `${name}.mjs`)], { cwd, env, encoding: 'utf8' })
   expect({ status: run.status, stderr: name === 'refused' ? '' : run.stderr }).toEqual({

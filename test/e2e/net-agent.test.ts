@@ -1,6 +1,6 @@
 /** AgentLink and agents: our own (serveAgent) over a small source, and fakes that misbehave. */
 import { expect, test } from 'vitest'
-import { PcpError } from '../../src/model/errors.ts'
+import { PcpError, statusOf } from '../../src/model/errors.ts'
 import { LABEL_DOMAIN, LABEL_INSTANCES } from '../../src/model/labels.ts'
 import { ALL_INSTANCES } from '../../src/model/profile.ts'
 import type { Ask, MetricSource, Requester, SourceEvent } from '../../src/model/source.ts'
@@ -312,7 +312,7 @@ test('a profile is sent before a fetch for another client, context or profile on
   await link.close()
 })
 
-test('one request is under way at a time, the others wait their turn', async () => {
+test('a request that is no fetch is under way by itself, the others wait their turn', async () => {
   let open = 0
   let most = 0
   const { link } = await fakeAgent((pdu, agent) => {
@@ -326,6 +326,53 @@ test('one request is under way at a time, the others wait their turn', async () 
   const texts = await Promise.all([1, 2, 3, 4].map((client) => link.text(text, askBy(client))))
   expect(texts).toEqual(['1', '2', '3', '4'])
   expect(most).toBe(1)
+  await link.close()
+})
+
+test('fetches are sent ahead; other requests and news of clients wait for all of them', async () => {
+  const fetches: Uint8Array[] = []
+  const { link, far, got } = await fakeAgent((pdu) => {
+    if (wire.pduType(pdu) === wire.PDU_TEXT_REQ) return [encodeTextReply(0, 'text')]
+    if (wire.pduType(pdu) === wire.PDU_FETCH) fetches.push(pdu)
+    if (fetches.length === 3) queueMicrotask(answer)
+    return []
+  })
+  const answer = (): void => {
+    for (const pdu of fetches.splice(0))
+      far.send(
+        encodeResult(
+          ZERO,
+          decodeFetch(pdu).ids.map((id) => emptySet(id)),
+        ),
+      )
+  }
+  const before = [1, 2, 3].map((client) => link.fetch([client], askBy(client)))
+  link.endClient(2)
+  const aside = link.text(text, ask)
+  const after = [4, 5, 6].map((client) => link.fetch([client], askBy(client)))
+  const results = await Promise.all([...before, ...after])
+  expect(results.map(({ sets }) => sets[0]!.pmid)).toEqual([1, 2, 3, 4, 5, 6])
+  expect(await aside).toBe('text')
+  const names = got.filter((pdu) => !isProfile(pdu)).map((pdu) => wire.pduName(wire.pduType(pdu)))
+  expect(names).toEqual(['FETCH', 'FETCH', 'FETCH', 'ERROR', 'TEXT_REQ', 'FETCH', 'FETCH', 'FETCH'])
+  await link.close()
+})
+
+test('an agent that is not ready says that it is before it answers what was sent ahead', async () => {
+  let fetches = 0
+  const { link, events } = await fakeAgent((pdu) => {
+    if (isProfile(pdu)) return []
+    const refusal = [encodeError(statusOf('PM_ERR_PMDANOTREADY')), encodeError(statusOf('PM_ERR_PMDAREADY'))]
+    return fetches++ === 0 ? refusal : [encodeResult(ZERO, [emptySet(fetches)])]
+  })
+  const [first, second, third] = await Promise.allSettled([1, 2, 3].map((id) => link.fetch([id], ask)))
+  expect(first).toMatchObject({ reason: { code: 'PM_ERR_AGAIN' } })
+  expect([second, third]).toMatchObject([
+    { value: { sets: [{ pmid: 2 }] } },
+    { value: { sets: [{ pmid: 3 }] } },
+  ])
+  expect(events.map(({ type }) => type)).toEqual(['notready', 'ready'])
+  expect(link.isReady).toBe(true)
   await link.close()
 })
 

@@ -307,7 +307,7 @@ test('the program that started a recording ends it through a descriptor, and oth
   await until(() => existsSync(join(dir, 'a.0')) && readFileSync(join(dir, 'a.0')).length > 500)
   ;(recording.stdio[3] as Writable).write('?\nQ\n')
   expect(await ended(recording)).toBe(0)
-  expect(textOf('l.log')).toContain('Recording since')
+  expect(textOf('l.log')).toContain('has been in progress for')
   expect(textOf('l.log')).toContain('Recording session terminated, exiting')
   const timed = startLogger('log on 20 msec sample.bin\n', '-T', '1 sec', 'b')
   expect(await ended(timed)).toBe(0)

@@ -8,7 +8,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const top = process.cwd()
 const NODES = ['20.20.2', '22.23.3', '24.21.0']
-const ENTRIES = ['pcp-ts', 'pcp-ts/pmapi', 'pcp-ts/local', 'pcp-ts/archive', 'pcp-ts/derive', 'pcp-ts/pmda']
+const ENTRIES = [
+  'pcp-ts',
+  'pcp-ts/pmapi',
+  'pcp-ts/local',
+  'pcp-ts/archive',
+  'pcp-ts/derive',
+  'pcp-ts/pmda',
+  'pcp-ts/mmv',
+  'pcp-ts/node',
+]
 let root: string
 let dir: string
 /** The same without optional dependencies. */

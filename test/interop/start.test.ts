@@ -35,6 +35,10 @@ describe.runIf(hasReference)('the reference against npm start', () => {
   }
 
   test('pminfo reads names, descriptors, help, labels and values of every metric', async () => {
+    // The web side comes after the collector, and with it metrics about it.
+    await expect
+      .poll(async () => (await run('pminfo', ['-h', ours.host, 'pmproxy'])).stdout)
+      .toContain('pmproxy.pid')
     const names = (await quiet('pminfo')).trim().split('\n')
     const all = await quiet('pminfo', '-dfmtTl')
     const described = all.match(/^ {4}Data Type: /gm)?.length

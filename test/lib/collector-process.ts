@@ -21,7 +21,7 @@ export interface CollectorProcess {
 export async function startCollectorProcess(agents: string, files?: number): Promise<CollectorProcess> {
   const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-victim-'))
   const start = [process.execPath, join('dist', 'start.cjs'), '--no-record']
-  const line = [...start, '--port', '0', '--dir', dir, '--agents', agents]
+  const line = [...start, '--port', '0', '--web-port', '0', '--dir', dir, '--agents', agents]
   const limited = files === undefined ? line : ['sh', '-c', `ulimit -n ${files}; exec "$@"`, 'sh', ...line]
   const [command, ...args] = limited
   const child = spawn(command!, args, { stdio: ['ignore', 'pipe', 'inherit'], env: env() })
@@ -29,11 +29,12 @@ export async function startCollectorProcess(agents: string, files?: number): Pro
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk
   })
-  while (!/localhost:(\d+)/.test(text)) {
+  const listening = /listening +localhost:(\d+)/
+  while (!listening.test(text)) {
     if (child.exitCode !== null) throw new Error(`The collector ended: ${text}`)
     await once(child.stdout, 'data')
   }
-  return running(child, Number(/localhost:(\d+)/.exec(text)![1]), dir)
+  return running(child, Number(listening.exec(text)![1]), dir)
 }
 
 /** `bin/pmcd` with these lines as its configuration; agents start in its directory. */

@@ -15,6 +15,8 @@ import { askHonestly } from './honest-client.ts'
 
 /** An answer is at once when it comes in this time, on a machine that has much else to do. */
 const AT_ONCE_MS = 1000
+/** Parts of an attack of clients, after each of which memory is looked at: it may rise to a level, not go on rising. */
+const PARTS = 10
 /** What one attack after another may leave behind, in megabytes. */
 const MEMORY_MB = 48
 
@@ -25,11 +27,18 @@ export async function clientsAttack(count: number, seed: number): Promise<void> 
     const { port, pid } = collector
     await attackAsClients(port, 3000, seed + 1)
     const before = residentMb(pid)
-    const report = await attackAsClients(port, count, seed)
+    const report = { mutants: 0, passed: 0, connections: 0, closed: 0, replies: 0 }
+    const resident: number[] = []
+    for (let part = 0; part < PARTS; part++) {
+      const some = await attackAsClients(port, Math.ceil(count / PARTS), seed + 2 + part)
+      for (const key of ['mutants', 'passed', 'connections', 'closed', 'replies'] as const)
+        report[key] += some[key]
+      resident.push(residentMb(pid))
+    }
     const { ms, statuses } = await askHonestly(port, ['pmcd.version', 'simple.now'])
     const after = residentMb(pid)
     console.log(
-      `${report.mutants} mutants from clients, ${report.passed} past framer and decoder; ${report.connections} connections, ${report.closed} closed by the collector; ${report.replies} replies; an honest client is answered in ${ms.toFixed(0)} ms; resident ${before.toFixed(0)} MB before, ${after.toFixed(0)} MB after`,
+      `${report.mutants} mutants from clients, ${report.passed} past framer and decoder; ${report.connections} connections, ${report.closed} closed by the collector; ${report.replies} replies; an honest client is answered in ${ms.toFixed(0)} ms; resident ${before.toFixed(0)} MB before, ${resident.map((mb) => mb.toFixed(0)).join(', ')} after each ${PARTS}th, ${after.toFixed(0)} MB at the end`,
     )
     expect(collector.hasEnded()).toBe(false)
     expect(statuses[0]).toBe(1)

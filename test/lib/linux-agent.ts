@@ -1,12 +1,9 @@
 /** The linux agent over a fixture tree of test/fixtures/linux, and its answers as plain objects. */
 import { fileURLToPath } from 'node:url'
 import { agent } from '../../src/agents/linux/index.ts'
-import { errStr, isError } from '../../src/model/errors.ts'
-import { PM_INDOM_NULL } from '../../src/model/ids.ts'
-import { valuesOf } from '../../src/model/value-set.ts'
-import type { Value } from '../../src/model/values.ts'
 import { type AgentSource, openAgent } from '../../src/pmda/open-agent.ts'
-import { ASK } from './agent-catalogue.ts'
+
+export { type Answer, allAnswers, answer } from './agent-answers.ts'
 
 /** Opens the agent over the fixture tree of that name, or over an absolute path; `env` is all the environment it sees. */
 export function openFixture(name: string, env: Readonly<Record<string, string>> = {}): AgentSource {
@@ -14,43 +11,4 @@ export function openFixture(name: string, env: Readonly<Record<string, string>> 
     ? name
     : fileURLToPath(new URL(`../fixtures/linux/${name}`, import.meta.url))
   return openAgent(agent, { root, env })
-}
-
-/** A value, values by `number name` of the instance, an error, or null for 'no value'. */
-export type Answer = Value | { readonly [instance: string]: Value } | { readonly error: string } | null
-
-/** Fetches metrics in one request and gives their answers by name. */
-export async function allAnswers(
-  source: AgentSource,
-  names: readonly string[],
-): Promise<Record<string, Answer>> {
-  const ids = (await source.lookupNames(names, ASK)).map((id, i) => {
-    if (isError(id)) throw new Error(`${names[i]}: ${id.message}`)
-    return id
-  })
-  const descs = await source.descs(ids, ASK)
-  const moment = {}
-  const { sets } = await source.fetch(ids, { ...ASK, moment })
-  const answers: Record<string, Answer> = {}
-  for (const [i, set] of sets.entries()) {
-    const desc = descs[i]!
-    if (isError(desc)) throw desc
-    const name = names[i]!
-    if (set.status < 0) answers[name] = { error: errStr(set.status) }
-    else if (set.status === 0) answers[name] = null
-    else if (desc.indom === PM_INDOM_NULL) answers[name] = valuesOf(set, desc.type)[0]!.value
-    else {
-      const all = await source.instances(desc.indom, undefined, { ...ASK, moment })
-      const byName: { [instance: string]: Value } = {}
-      for (const { inst, value } of valuesOf(set, desc.type))
-        byName[`${inst} ${all.names[all.ids.indexOf(inst)]}`] = value
-      answers[name] = byName
-    }
-  }
-  return answers
-}
-
-/** The answer of one metric. */
-export async function answer(source: AgentSource, name: string): Promise<Answer> {
-  return (await allAnswers(source, [name]))[name]!
 }

@@ -37,7 +37,15 @@ export function freePort(): Promise<number> {
 export async function startOurs(top: string, agents = 'linux,pmcd,simple'): Promise<Candidate> {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-bench-'))
-  const args = [...NODE_OPTIONS, join(top, 'dist', 'start.cjs'), '--no-record', '--port', String(port)]
+  const args = [
+    ...NODE_OPTIONS,
+    join(top, 'dist', 'start.cjs'),
+    '--no-record',
+    '--port',
+    String(port),
+    '--web-port',
+    '0',
+  ]
   return launch('ours', process.execPath, [...args, '--dir', dir, '--agents', agents], port, dir)
 }
 
@@ -63,6 +71,30 @@ export async function startReference(domains: readonly number[] = [2, 60, 253]):
     .split('\n')
     .filter((line) => domains.includes(Number(line.split(/\s+/)[1])))
   return launch('reference', REFERENCE, filesIn(dir, lines, port), port, dir, { PMCD_ROOT_AGENT: '0' })
+}
+
+/** Either collector with agents that lines of a pmcd.conf name, on a unix socket as well: `socket` is its path. */
+export async function startWith(
+  whose: 'ours' | 'reference',
+  top: string,
+  lines: readonly string[],
+  options: readonly string[] = [],
+): Promise<Candidate & { readonly socket: string }> {
+  const port = await freePort()
+  const dir = mkdtempSync(join(tmpdir(), `pcp-${whose}-`))
+  const files = [...filesIn(dir, lines, port), ...options]
+  const socket = join(dir, 'pmcd.socket')
+  const candidate =
+    whose === 'ours'
+      ? await launch(
+          whose,
+          process.execPath,
+          [...NODE_OPTIONS, join(top, 'bin', 'pmcd'), ...files],
+          port,
+          dir,
+        )
+      : await launch(whose, REFERENCE, files, port, dir, { PMCD_ROOT_AGENT: '0' })
+  return { ...candidate, socket }
 }
 
 /** The command line for a collector with this configuration, whose files are in `dir`. */

@@ -48,3 +48,35 @@ export function cpuMs(pid: number): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS
 }
+
+/** Milliseconds of CPU time that a process and all that it started have used so far, threads that are there included. Linux only. */
+export function treeCpuMs(pid: number): number {
+  const parents = new Map<number, number>()
+  for (const entry of readdirSync('/proc')) {
+    const each = Number(entry)
+    if (Number.isInteger(each)) parents.set(each, parentOf(each))
+  }
+  let sum = 0
+  for (const each of parents.keys()) if (isUnder(each, pid, parents)) sum += threadsCpuMs(each)
+  return sum
+}
+
+/** From schedstat, which counts nanoseconds where stat counts ticks. */
+function threadsCpuMs(pid: number): number {
+  let sum = 0
+  for (const thread of readdirSync(`/proc/${pid}/task`))
+    sum += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ', 1)[0])
+  return sum / 1e6
+}
+
+/** Of the straight line through the points with the least squares. */
+export function slope(points: readonly (readonly [x: number, y: number])[]): number {
+  const mean = (of: 0 | 1): number => points.reduce((sum, point) => sum + point[of], 0) / points.length
+  const [middleX, middleY] = [mean(0), mean(1)]
+  let [up, across] = [0, 0]
+  for (const [x, y] of points) {
+    up += (x - middleX) * (y - middleY)
+    across += (x - middleX) ** 2
+  }
+  return up / across
+}

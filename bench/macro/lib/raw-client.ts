@@ -34,8 +34,9 @@ export class RawClient {
     socket.on('close', () => this.#onEnd?.(new Error('The collector closed the connection')))
   }
 
-  static async open(port: number): Promise<RawClient> {
-    const client = new RawClient(connect(port, '127.0.0.1'))
+  /** Connects to a port of this host, or to a unix socket, through which the collector knows who asks. */
+  static async open(at: number | string): Promise<RawClient> {
+    const client = new RawClient(typeof at === 'number' ? connect(at, '127.0.0.1') : connect(at))
     const challenge = await client.#next()
     if (challenge.readInt32BE(4) !== ERROR || challenge.readInt32BE(12) < 0)
       throw new Error(`not let in: ${challenge.readInt32BE(12)}`)

@@ -1,0 +1,146 @@
+/** What PCP's own pmproxy was seen to answer, replayed request by request. docs/pmproxy.md */
+import { readFileSync } from 'node:fs'
+import { gunzipSync, inflateSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startWebServer, type WebAnswer, type WebServer } from '../lib/web-server.ts'
+
+interface Recorded {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly body_truncated?: string
+}
+
+interface Case {
+  readonly id: string
+  readonly request: {
+    readonly method: string
+    readonly target: string
+    readonly headers?: Readonly<Record<string, string>>
+    readonly body?: string
+  }
+  readonly responses: Readonly<Record<string, Recorded>>
+}
+
+/** Answers that differ on purpose, or because this collector is another one, with why. */
+const REASONS: Readonly<Record<string, string>> = {
+  'http/root': 'the page is there',
+  'http/unknown': '404 rather than 400 for what is not there',
+  'http/pmapi-ping': '404 rather than 400 for what is not there',
+  'http/options-missing-parameter': 'browsers ask without parameters',
+  'http/options-unknown': '404 rather than 400 for what is not there',
+  'http/trace': 'nobody needs it, and it tells scripts what browsers hide from them',
+  'http/http10-large': 'the length of every answer is known',
+  'http/url-8000-limit': 'URLs up to 8191 bytes are read',
+  'pmapi-context/prefix-match': '404: routes have one name each',
+  'pmapi-context/path-without-route': '404 rather than 400 for what is not there',
+  'pmapi-fetch/no-values': 'no value is not a leftover 0',
+  'pmapi-children/root': 'other agents',
+  'pmapi-indom/by-indom': 'instances have their labels',
+  'pmapi-indom/by-number': 'instances have their labels',
+  'pmapi-indom/glob': 'instances have their labels',
+  'pmapi-indom/regex': 'instances have their labels',
+  'pmapi-indom/instance-labels': 'instances have their labels, and come and go',
+  'pmapi-store/side-effect': 'a store leaves the profile alone',
+  'pmapi-derive/metric': 'expressions have no help text of their own',
+  'pmapi-derive/post-fetch': 'the first value of a rate is none rather than 0',
+  'openmetrics/prefix-synonym': 'simple.now has no instances before it is configured',
+  'openmetrics/escapes': 'instances come and go',
+}
+
+let server: WebServer
+beforeAll(async () => {
+  server = await startWebServer(['pmcd', 'sample', 'simple', 'linux', 'jbd2', 'kvm', 'proc', 'xfs', 'mmv'], {
+    allowsStore: true,
+  })
+})
+afterAll(() => server.close())
+
+const FILES = [
+  'http',
+  'pmapi-context',
+  'pmapi-metric',
+  'pmapi-fetch',
+  'pmapi-children',
+  'pmapi-indom',
+  'pmapi-profile',
+  'pmapi-store',
+  'pmapi-derive',
+  'openmetrics',
+]
+
+test.each(FILES)('%s: answers are those of PCP, or differ for a reason', async (file) => {
+  const { cases } = JSON.parse(readFileSync(`test/vectors/web/${file}.json`, 'utf8')) as { cases: Case[] }
+  const different: string[] = []
+  let context = await newContext()
+  for (const { id, request, responses } of cases) {
+    if (id.startsWith('fresh')) context = await newContext()
+    const target = request.target
+      .replaceAll('{ctx}', String(context))
+      .replace(/\(a x (\d+)\)/, (_, count: string) => 'a'.repeat(Number(count)))
+    const answer = await server.ask(target, request)
+    const recorded = responses['7.2.1'] ?? Object.values(responses)[0]!
+    const [got, wanted] = [shape(answer, plainText(answer)), shape(recorded, recorded.body)]
+    const name = `${file}/${id}`
+    const isSame = JSON.stringify(got) === JSON.stringify(wanted) || recorded.body_truncated !== undefined
+    if (isSame === name in REASONS)
+      different.push(`${name}: ${JSON.stringify(got)}\n  PCP: ${JSON.stringify(wanted)}`)
+  }
+  expect(different).toEqual([])
+})
+
+function plainText({ headers, body }: WebAnswer): string {
+  const coding = headers['content-encoding']
+  return String(coding === 'gzip' ? gunzipSync(body) : coding === 'deflate' ? inflateSync(body) : body)
+}
+
+async function newContext(): Promise<number> {
+  const { context } = await server.json<{ context: number }>('/pmapi/context?polltimeout=600')
+  return context
+}
+
+/** What an answer says, without what changes from run to run. */
+function shape(answer: Pick<WebAnswer, 'status' | 'headers'> | Recorded, text = ''): unknown {
+  const type =
+    (answer.headers as Record<string, string>)['Content-Type'] ??
+    (answer.headers as Record<string, string>)['content-type']
+  if (type === 'text/html') return { status: answer.status, type, text: text.replace(/pmproxy\/[\d.]+/, '') }
+  if (type === 'text/plain') return { status: answer.status, type, text: exposition(text) }
+  let body: unknown
+  try {
+    body = text === '' ? undefined : normal(JSON.parse(text), '')
+  } catch {
+    body = text
+  }
+  return { status: answer.status, type: type?.replace('octet-stream', 'json'), body }
+}
+
+/** Lines without values; labels sorted, those that name the machine left out. */
+function exposition(text: string): string[] {
+  const lines = text.split('\n').map((line) => line.replace(/^(# HELP \S+) .*/, '$1'))
+  return lines.map((line) => line.replace(/^([^#].*\}) .*/, '$1').replace(/\{.*\}/, sortedLabels)).sort()
+}
+
+function sortedLabels(text: string): string {
+  const labels = text.match(/[\w.]+="(?:\\.|[^"\\])*"/g)!
+  return labels
+    .filter((label) => !/^(machineid|domainname)=/.test(label))
+    .sort()
+    .join(',')
+}
+
+function normal(value: unknown, key: string): unknown {
+  if (key === 'context' || key === 'timestamp' || key === 'value') return typeof value
+  if (key === 'series' || key === 'source' || key === 'machineid' || key === 'domainname') return 'ID'
+  if (key.startsWith('text-')) return 'TEXT'
+  if (key === 'message') return String(value).replace(/d{5,}/g, 'N')
+  if (Array.isArray(value))
+    return value
+      .map((each) => normal(each, ''))
+      .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(([name]) => name !== 'code' && name !== 'status')
+  return Object.fromEntries(
+    entries.map(([name, each]) => [name, normal(each, name)]).sort(([a], [b]) => (a! < b! ? -1 : 1)),
+  )
+}

@@ -1,0 +1,338 @@
+/** pmproxy on real sockets: contexts that expire, live pages, archives, forwarding, TLS. docs/pmproxy.md */
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { connect as connectSocket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { connect } from '../../src/pmapi/connect.ts'
+import { startWebServer, type WebServer } from '../lib/web-server.ts'
+
+let dir: string
+let server: WebServer
+const pages: WebSocket[] = []
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'pmproxy-files-'))
+  mkdirSync(join(dir, 'page', 'assets'), { recursive: true })
+  writeFileSync(join(dir, 'page', 'index.html'), '<!doctype html><title>x</title>')
+  writeFileSync(join(dir, 'page', 'assets', 'app-abc.js'), 'export {}\n')
+  writeFileSync(join(dir, 'secret.txt'), 'secret')
+  symlinkSync(join(dir, 'secret.txt'), join(dir, 'page', 'assets', 'link.txt'))
+  server = await startWebServer(['pmcd', 'sample', 'simple'], { pageDir: join(dir, 'page') })
+})
+afterEach(() => {
+  for (const page of pages.splice(0)) page.terminate()
+})
+afterAll(async () => {
+  await server.close()
+  rmSync(dir, { recursive: true })
+})
+
+test('a context nobody uses expires, and is unknown in the end', async () => {
+  const { context } = await server.json<{ context: number }>('/pmapi/context?polltimeout=0.05')
+  const messages: string[] = []
+  while (!messages.includes(`unknown context identifier: ${context}`)) {
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const { status, text } = await server.ask(`/pmapi/${context}/fetch?names=sample.long.one`)
+    expect(status).toBe(400)
+    messages.push((JSON.parse(text) as { message: string }).message)
+  }
+  expect(messages[0]).toBe(`expired context identifier: ${context}`)
+})
+
+test('one context sees nothing of another: profiles and expressions are its own', async () => {
+  const [a, b] = [await newContext(), await newContext()]
+  await server.json(`/pmapi/${a}/profile?expr=del&name=sample.colour`)
+  await server.json(`/pmapi/${a}/derive?name=own.metric&expr=sample.long.one%2B1`)
+  const red = (id: number): Promise<{ values: { instances: unknown[] }[] }> =>
+    server.json(`/pmapi/${id}/fetch?name=sample.colour`)
+  expect((await red(a)).values[0]!.instances).toEqual([])
+  expect((await red(b)).values[0]!.instances).toHaveLength(3)
+  expect((await server.ask(`/pmapi/${b}/fetch?name=own.metric`)).status).toBe(400)
+  expect(await server.json(`/pmapi/${a}/fetch?name=own.metric`)).toMatchObject({
+    values: [{ instances: [{ value: 2 }] }],
+  })
+})
+
+test('it counts itself, and the collector tells', async () => {
+  const watched = await startWebServer(['pmcd', 'pmproxy'])
+  try {
+    const requests = async (): Promise<number> => {
+      const { values } = await watched.json<{ values: { instances: { value: number }[] }[] }>(
+        '/pmapi/fetch?names=pmproxy.http.requests',
+      )
+      return values[0]!.instances[0]!.value
+    }
+    while ((await requests()) < 2) await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(await watched.json('/pmapi/fetch?names=pmproxy.pid')).toMatchObject({
+      values: [{ pmid: '4.1.0', instances: [{ value: process.pid }] }],
+    })
+  } finally {
+    await watched.close()
+  }
+})
+
+test("the requests of Grafana's Vector data source, in their order, find what it looks for", async () => {
+  const host = encodeURIComponent(`pcp://127.0.0.1:${server.collector.port}`)
+  const health = await server.json<{ values: { instances: { value: string }[] }[] }>(
+    `/pmapi/fetch?hostspec=${host}&names=pmcd.version`,
+  )
+  expect(health.values[0]!.instances[0]!.value).toMatch(/^\d/)
+  const { context } = await server.json<{ context: number }>(`/pmapi/context?hostspec=${host}&polltimeout=30`)
+  const ask = <T>(route: string): Promise<T> => server.json<T>(`/pmapi/${route}&context=${context}`)
+  const { metrics } = await ask<{ metrics: { name: string; indom?: string; sem: string; labels: object }[] }>(
+    'metric?names=sample.colour,no.such,sample.byte_ctr',
+  )
+  expect(metrics.map(({ name, indom, sem }) => [name, indom, sem])).toEqual([
+    ['sample.colour', '29.1', 'instant'],
+    ['no.such', undefined, undefined],
+    ['sample.byte_ctr', undefined, 'counter'],
+  ])
+  expect(metrics[1]).toMatchObject({ success: false, message: 'Unknown metric name' })
+  const { instances } = await ask<{ instances: { instance: number; name: string }[] }>(
+    'indom?name=sample.colour',
+  )
+  expect(instances.map(({ name }) => name)).toEqual(['red', 'green', 'blue'])
+  const derived = 'derived_0cc175b9c0f1b6a831c399e269772661'
+  await ask(`derive?name=${derived}&expr=${encodeURIComponent('rate(sample.byte_ctr)')}`)
+  const again = await server.ask(
+    `/pmapi/derive?name=${derived}&expr=rate(sample.byte_ctr)&context=${context}`,
+  )
+  expect(again.text).toContain('Duplicate per-context derived metric name')
+  await ask(`fetch?names=${derived}`)
+  const { values } = await ask<{ values: { name: string; instances: { value: number }[] }[] }>(
+    `fetch?names=sample.colour,${derived}`,
+  )
+  expect(values.find(({ name }) => name === derived)!.instances[0]!.value).toBeGreaterThanOrEqual(0)
+  const refused = await server.ask(
+    `/pmapi/derive?name=x&expr=${encodeURIComponent('rate(')}&context=${context}`,
+  )
+  expect(refused.text).toContain('Syntax Error')
+  expect((await server.ask(`/pmapi/indom?name=sample.byte_ctr&context=${context}`)).text).toContain(
+    'metric has null indom',
+  )
+})
+
+test('nothing is stored unless the configuration says so', async () => {
+  const { status, text } = await server.ask('/pmapi/store?name=sample.write_me&value=3')
+  expect(status).toBe(403)
+  expect(JSON.parse(text)).toMatchObject({
+    message: 'failed to store value to metric sample.write_me: No permission to perform requested operation',
+  })
+})
+
+test('the page is served with a strict policy, and nothing beside it', async () => {
+  const index = await server.ask('/ui/')
+  expect(index.status).toBe(200)
+  expect(index.headers['content-security-policy']).toContain("default-src 'none'")
+  expect(index.headers['content-security-policy']).not.toContain("'unsafe-")
+  expect(index.headers['cache-control']).toBe('no-cache')
+  expect(index.headers['access-control-allow-origin']).toBeUndefined()
+  const asset = await server.ask('/ui/assets/app-abc.js')
+  expect(asset.headers['cache-control']).toContain('immutable')
+  for (const path of [
+    '/ui/../secret.txt',
+    '/ui/%2e%2e/secret.txt',
+    '/ui/assets/link.txt',
+    '/ui//etc/passwd',
+    '/ui/assets/',
+  ])
+    expect((await server.ask(path)).status, path).toBe(404)
+  expect((await server.ask('/')).headers.location).toBe('/ui/')
+})
+
+test('pages of others get nothing of what the page asks', async () => {
+  const foreign = [
+    { Origin: 'http://evil.example' },
+    { Host: 'evil.example:44323' },
+    { Host: 'evil.example', Origin: 'http://evil.example' },
+    { 'Sec-Fetch-Site': 'cross-site' },
+  ]
+  for (const headers of foreign) expect((await server.ask('/ui/api/config', { headers })).status).toBe(403)
+  const own = { Origin: `http://127.0.0.1:${server.proxy.port}` }
+  expect((await server.ask('/ui/api/config', { headers: own })).status).toBe(200)
+})
+
+test('metrics are found by words of their names and help', async () => {
+  const found = await server.json<{ total: number; metrics: { name: string }[] }>(
+    '/ui/api/names?match=sample%20colour',
+  )
+  expect(found.metrics.map(({ name }) => name)).toContain('sample.colour')
+  const all = await server.json<{ total: number; metrics: unknown[] }>('/ui/api/names?limit=3&offset=1')
+  expect(all.total).toBeGreaterThan(found.total)
+  expect(all.metrics).toHaveLength(3)
+})
+
+test('an expression is checked in place: the mistake has a column', async () => {
+  expect(await server.json('/ui/api/check?expr=sample.long.ten%2F2')).toMatchObject({
+    ok: true,
+    units: 'none',
+  })
+  const bad = await server.json<{ ok: boolean; at: number }>('/ui/api/check?expr=sample.long.ten%20*')
+  expect(bad).toMatchObject({ ok: false })
+  expect(bad.at).toBeGreaterThan(10)
+})
+
+interface Message {
+  readonly type: string
+  readonly topic: number
+  readonly [member: string]: unknown
+}
+
+/** A page that keeps what it hears. */
+async function openPage(): Promise<{
+  socket: WebSocket
+  heard: Message[]
+  until(type: string, count?: number): Promise<Message>
+}> {
+  const socket = new WebSocket(`ws://127.0.0.1:${server.proxy.port}/ui/api/live`)
+  pages.push(socket)
+  const heard: Message[] = []
+  let wake = (): void => {}
+  socket.on('message', (data) => {
+    heard.push(JSON.parse(String(data)) as Message)
+    wake()
+  })
+  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
+  const until = async (type: string, count = 1): Promise<Message> => {
+    for (;;) {
+      const of = heard.filter((message) => message.type === type)
+      if (of.length >= count) return of[count - 1]!
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+  }
+  return { socket, heard, until }
+}
+
+test('a live page hears metadata once, instances before values, and expressions', async () => {
+  const page = await openPage()
+  const wish = {
+    metrics: ['sample.colour', 'sample.long.ten', 'no.such', 'my.x'],
+    derive: { 'my.x': 'sample.long.ten + 1' },
+  }
+  page.socket.send(JSON.stringify({ subscribe: 'a', every: 0.2, ...wish }))
+  await page.until('row', 3)
+  const types = page.heard.map(({ type }) => type)
+  expect(types.slice(0, 3)).toEqual(['topic', 'insts', 'row'])
+  expect(types.filter((type) => type === 'insts')).toHaveLength(1)
+  expect(page.heard[0]).toMatchObject({
+    key: 'a',
+    hostname: 'vm',
+    metrics: [
+      { name: 'sample.colour', pmid: '29.0.5', indom: '29.1' },
+      { name: 'sample.long.ten', indom: null },
+      { name: 'no.such', code: 'PM_ERR_NAME' },
+      { name: 'my.x', type: 'u32' },
+    ],
+  })
+  expect(page.heard[1]).toMatchObject({ metric: 0, names: ['red', 'green', 'blue'] })
+  expect(page.heard[2]!['values']).toMatchObject([expect.any(Array), [10], null, [11]])
+})
+
+test('however many pages watch, the collector is asked once an interval', async () => {
+  const many = await Promise.all(Array.from({ length: 20 }, openPage))
+  const fetches = server.proxy.statistics.liveFetches
+  for (const { socket } of many)
+    socket.send(JSON.stringify({ subscribe: 'x', every: 0.25, metrics: ['sample.long.one'] }))
+  await Promise.all(many.map((page) => page.until('row', 4)))
+  expect(server.proxy.statistics.liveFetches - fetches).toBeLessThan(12)
+  const topics = new Set(many.map(({ heard }) => heard[0]!.topic))
+  expect(topics.size).toBe(1)
+})
+
+test('a page that says nonsense is told so, and goes on', async () => {
+  const page = await openPage()
+  page.socket.send('nonsense')
+  page.socket.send(JSON.stringify({ subscribe: 'k', metrics: [] }))
+  page.socket.send(JSON.stringify({ subscribe: 'h', host: 'no.such.host.invalid', metrics: ['a'] }))
+  page.socket.send(JSON.stringify({ subscribe: 'ok', every: 0.2, metrics: ['sample.long.one'] }))
+  await page.until('row')
+  expect(page.heard.filter(({ type }) => type === 'error').map(({ key }) => key)).toEqual([null, 'k', 'h'])
+})
+
+test('a page of another origin gets no stream', async () => {
+  const socket = new WebSocket(`ws://127.0.0.1:${server.proxy.port}/ui/api/live`, {
+    origin: 'http://evil.example',
+  })
+  const error = await new Promise<Error>((resolve) => socket.once('error', resolve))
+  expect(error.message).toContain('403')
+})
+
+test('clients of PCP reach collectors through it, by name', async () => {
+  const env = { PMPROXY_PORT: String(server.proxy.port) }
+  const context = await connect(`localhost:${server.collector.port}@127.0.0.1:${server.proxy.port}`, { env })
+  expect((await context.values(['sample.long.ten'])).value('sample.long.ten')).toBe(10)
+  await context.close()
+  expect(server.proxy.statistics.proxied).toBeGreaterThan(0)
+})
+
+test.each([
+  ['another version', 'pmproxy-client 2\n'],
+  ['a carriage return', 'pmproxy-client 1\r\n'],
+  ['no port', 'pmproxy-client 1\n127.0.0.1\n'],
+  ['a bad port', 'pmproxy-client 1\n127.0.0.1 abc\n'],
+  ['a port nobody listens on', 'pmproxy-client 1\n127.0.0.1 1\n'],
+  ['a host nobody knows', 'pmproxy-client 1\nno.such.host.invalid 44321\n'],
+  ['a line without end', `pmproxy-client 1\n${'a'.repeat(5000)}`],
+  ['no protocol at all', 'zzzz'],
+])('a forwarded connection with %s is closed', async (_, text) => {
+  const socket = connectSocket({ port: server.proxy.port, host: '127.0.0.1' })
+  socket.on('error', () => undefined)
+  socket.write(text)
+  socket.resume()
+  await new Promise((resolve) => socket.once('close', resolve))
+})
+
+test('a greeting in pieces, and what comes with the line, is understood', async () => {
+  const socket = connectSocket({ port: server.proxy.port, host: '127.0.0.1', noDelay: true })
+  let text = ''
+  socket.setEncoding('latin1').on('data', (chunk: string) => {
+    text += chunk
+  })
+  for (const part of ['p', 'mproxy-cl', `ient 1\nlocalhost ${server.collector.port}\n`]) {
+    await new Promise<void>((resolve) => void socket.write(part, () => resolve()))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  // The collector speaks first: a challenge of 20 bytes.
+  while (text.length < 17 + 20) await new Promise((resolve) => socket.once('data', resolve))
+  expect(text.slice(0, 17)).toBe('pmproxy-server 1\n')
+  expect(Buffer.from(text.slice(17, 25), 'latin1').toString('hex')).toBe('0000001400007000')
+  socket.destroy()
+})
+
+async function newContext(): Promise<number> {
+  return (await server.json<{ context: number }>('/pmapi/context?polltimeout=60')).context
+}
+
+test('archives below the configured directories are listed and charted; others are not there', async () => {
+  const archives = join(dir, 'archives')
+  mkdirSync(archives, { recursive: true })
+  const source = '/var/lib/pcp/testsuite/archives'
+  for (const part of ['0', 'meta', 'index'])
+    try {
+      cpSync(join(source, `bozo-disk.${part}`), join(archives, `bozo-disk.${part}`))
+    } catch {
+      return // the reference's archives are not here
+    }
+  const other = await startWebServer(['pmcd'], { archiveDirs: [archives] })
+  try {
+    const { archives: listed } = await other.json<{ archives: { id: string; start: number; end: number }[] }>(
+      '/ui/api/archives',
+    )
+    expect(listed).toMatchObject([{ id: '0/bozo-disk' }])
+    const chart = await other.json<{ metrics: { columns: { values: unknown[] }[] }[]; times: unknown[][] }>(
+      '/ui/api/range?archive=0/bozo-disk&names=disk.dev.read&points=50',
+    )
+    expect(chart.metrics[0]!.columns.length).toBeGreaterThan(0)
+    const { context } = await other.json<{ context: number }>('/pmapi/context?archive=0/bozo-disk')
+    expect(
+      await other.json(`/pmapi/${context}/fetch?names=disk.dev.read&time=${listed[0]!.start + 5}`),
+    ).toHaveProperty('values')
+    for (const id of ['0/../secret', '1/bozo-disk', '0//etc/passwd', '/etc/passwd', '0/nothing', '..'])
+      expect((await other.ask(`/ui/api/range?archive=${id}&names=x`)).status, id).toBe(400)
+  } finally {
+    await other.close()
+  }
+})

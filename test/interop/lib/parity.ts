@@ -1,0 +1,285 @@
+/**
+ * Our agents beside the reference's: each catalogue row by row, and the values on this machine, theirs, ours and theirs
+ * again: ours must lie between. docs/parity.md
+ */
+
+import type { MetricDesc } from '../../../src/model/desc.ts'
+import { type Outcome, PcpError } from '../../../src/model/errors.ts'
+import { indomStr, PM_INDOM_NULL, type Pmid, pmidStr } from '../../../src/model/ids.ts'
+import type { Ask, Instances } from '../../../src/model/source.ts'
+import { PM_SEM_INSTANT, semStr, typeStr } from '../../../src/model/types.ts'
+import { unitsStr } from '../../../src/model/units.ts'
+import { valuesOf } from '../../../src/model/value-set.ts'
+import type { FetchResult, Value, ValueSet } from '../../../src/model/values.ts'
+import type { CatalogueRow } from '../../lib/agent-catalogue.ts'
+
+/** How a catalogue is met. */
+export interface CatalogueTally {
+  readonly rows: number
+  /** Rows that are there just so. */
+  readonly equal: number
+  /** Names of rows that are not there. */
+  readonly missing: readonly string[]
+  /** `name: what we have instead` */
+  readonly different: readonly string[]
+}
+
+const FIELDS = ['pmid', 'type', 'sem', 'units', 'indom'] as const
+
+/** Compares what an agent has with its catalogue. */
+export function compareCatalogue(
+  has: readonly CatalogueRow[],
+  catalogue: readonly CatalogueRow[],
+): CatalogueTally {
+  const ours = new Map(has.map((row) => [row.name, row]))
+  const missing: string[] = []
+  const different: string[] = []
+  for (const row of catalogue) {
+    const own = ours.get(row.name)
+    if (own === undefined) missing.push(row.name)
+    else {
+      const wrong = FIELDS.filter((field) => isCompared(row, field, catalogue) && own[field] !== row[field])
+      if (wrong.length > 0)
+        different.push(
+          `${row.name}: ${wrong.map((field) => `${field} ${own[field]}, not ${row[field]}`).join('; ')}`,
+        )
+    }
+  }
+  return {
+    rows: catalogue.length,
+    equal: catalogue.length - missing.length - different.length,
+    missing,
+    different,
+  }
+}
+
+/** Not what is another agent's metric, and not what a metric of no type does not have. */
+function isCompared(
+  row: CatalogueRow,
+  field: (typeof FIELDS)[number],
+  [first]: readonly CatalogueRow[],
+): boolean {
+  if (field === 'pmid') return true
+  const isForeign = row.pmid.split('.', 1)[0] !== first!.pmid.split('.', 1)[0]
+  return !isForeign && row.type !== null && (row.sem !== null || field === 'type')
+}
+
+/** What an agent has of the names of a catalogue, also below roots whose names come and go. */
+export async function rowsOf(side: Answering, names: readonly string[], ask: Ask): Promise<CatalogueRow[]> {
+  const found = await side.lookupNames(names, ask)
+  const known = names.flatMap((name, i) => {
+    const id = found[i]!
+    return id instanceof PcpError ? [] : [{ name, id }]
+  })
+  const descs = await side.descs(
+    known.map(({ id }) => id),
+    ask,
+  )
+  return known.map(({ name, id }, i) => {
+    const desc = descs[i]!
+    if (desc instanceof PcpError)
+      return { name, pmid: pmidStr(id), type: 'none', sem: 'none', units: 'none', indom: null }
+    const { type, sem, units, indom } = desc
+    return {
+      name,
+      pmid: pmidStr(id),
+      type: typeStr(type).toLowerCase().replace('no_support', 'nosupport'),
+      sem: semStr(sem),
+      units: unitsStr(units) || 'none',
+      indom: indom === PM_INDOM_NULL ? null : indomStr(indom),
+    }
+  })
+}
+
+/** What both sides can be asked: an agent in this process, or a context of the client library. */
+export interface Answering {
+  lookupNames(names: readonly string[], ask: Ask): Promise<readonly Outcome<Pmid>[]>
+  descs(ids: readonly Pmid[], ask: Ask): Promise<readonly Outcome<MetricDesc>[]>
+  fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult>
+  instances(indom: number, ask: Ask): Promise<Instances>
+  store(sets: readonly ValueSet[], ask: Ask): Promise<void>
+}
+
+/** Values of a metric by instance, or none. Instances of processes go by number, others by name. */
+export type Answer = ReadonlyMap<string, Value> | undefined
+
+/** What one metric said, and whether it may go both ways. */
+export interface Reading {
+  readonly answer: Answer
+  readonly isLevel: boolean
+}
+
+/** Domains whose instance numbers mean something by themselves; the names follow what a process does. */
+const BY_NUMBER: ReadonlySet<string> = new Set(['3.9', '3.39', '3.40'])
+
+/** Fetches metrics in one request. */
+export async function readAll(
+  side: Answering,
+  names: readonly string[],
+  ask: Ask,
+): Promise<Map<string, Reading>> {
+  const found = await side.lookupNames(names, ask)
+  const known = names.flatMap((name, i) => {
+    const id = found[i]!
+    return id instanceof PcpError ? [] : [{ name, id }]
+  })
+  const ids = known.map(({ id }) => id)
+  const descs = await side.descs(ids, ask)
+  const moment = { ...ask, moment: {} }
+  const { sets } = await side.fetch(ids, moment)
+  const namesOf = new Map<number, Map<number, string>>()
+  const read = new Map<string, Reading>()
+  for (const [i, set] of sets.entries()) {
+    const desc = descs[i]!
+    if (desc instanceof PcpError) continue
+    const { indom, type } = desc
+    const isNamed = indom !== PM_INDOM_NULL && !BY_NUMBER.has(indomStr(indom))
+    if (set.status > 0 && isNamed && !namesOf.has(indom)) {
+      const all = await side.instances(indom, moment)
+      namesOf.set(indom, new Map(all.ids.map((id, at) => [id, all.names[at]!])))
+    }
+    const key = (inst: number): string =>
+      isNamed ? (namesOf.get(indom)!.get(inst) ?? `#${inst}`) : String(inst)
+    const answer =
+      set.status <= 0 ? undefined : new Map(valuesOf(set, type).map(({ inst, value }) => [key(inst), value]))
+    read.set(known[i]!.name, { answer, isLevel: desc.sem === PM_SEM_INSTANT })
+  }
+  return read
+}
+
+/** How far a level may lie outside what the reference said before and after: it moves both ways, counters do not. */
+const LEVEL_SLACK = { share: 0.1, number: 32 } as const
+const FLOAT_SLACK = 1e-7
+
+type Match = 'exact' | 'drift' | 'differ'
+
+/** Is `value` one of the two, or a number between them? */
+function matchOf(before: Value, value: Value, after: Value, isLevel: boolean): Match {
+  if (isSame(before, value) || isSame(after, value)) return 'exact'
+  if (typeof before === 'string' && typeof value === 'string' && typeof after === 'string')
+    return before !== after && isBetween(before, value, after) ? 'drift' : 'differ'
+  const [a, b, mid] = [Number(before), Number(after), Number(value)]
+  if ([a, b, mid].some(Number.isNaN) || typeof value === 'string') return 'differ'
+  const slack = isLevel
+    ? Math.max(LEVEL_SLACK.number, Math.abs(mid) * LEVEL_SLACK.share)
+    : Math.abs(mid) * FLOAT_SLACK
+  return mid >= Math.min(a, b) - slack && mid <= Math.max(a, b) + slack ? 'drift' : 'differ'
+}
+
+/** Share of its lines that a text that changes all the time, such as the maps of a busy process, has of one before or after. */
+const SHARED_LINES = 0.9
+
+function isBetween(before: string, value: string, after: string): boolean {
+  const known = new Set([before, after].flatMap((text) => text.split('\n')))
+  const lines = value.split('\n')
+  return lines.filter((line) => known.has(line)).length >= lines.length * SHARED_LINES
+}
+
+/** Long texts of the reference end with a newline or not, as it happens. */
+function isSame(a: Value, b: Value): boolean {
+  if (typeof a === 'string' && typeof b === 'string') return a.trimEnd() === b.trimEnd()
+  return a instanceof Uint8Array && b instanceof Uint8Array ? Buffer.compare(a, b) === 0 : a === b
+}
+
+/** How the values of a catalogue agree. */
+export interface ValueTally {
+  exact: number
+  drift: number
+  /** `metric[instance]: before / ours / after` */
+  differ: string[]
+  /** Metrics without value on both sides. */
+  none: number
+  /** Metrics that are different on purpose. */
+  deviations: number
+}
+
+/** How often what did not fit is asked again: on a busy machine things have peaks between two questions. */
+const ROUNDS = 8
+
+/** What misses less often is a process that came just now, and had no other chance. */
+const MIN_MISSES = 3
+
+/** Why metrics of ours, or single instances `metric[instance]`, are other than the reference's, and which. */
+export type Deviations = { readonly [reason: string]: RegExp }
+
+/**
+ * Compares values until all agree, or `ROUNDS` times. An instance that one of the readings of the reference does not have
+ * came or went, and counts for nothing.
+ */
+export async function compareValues(
+  ours: Answering,
+  theirs: Answering,
+  names: readonly string[],
+  ask: Ask,
+  deviations: Deviations,
+): Promise<ValueTally> {
+  const isDeviation = (name: string): boolean =>
+    Object.values(deviations).some((pattern) => pattern.test(name))
+  const tally: ValueTally = { exact: 0, drift: 0, differ: [], none: 0, deviations: 0 }
+  let pending = names.filter((name) => !isDeviation(name))
+  tally.deviations = names.length - pending.length
+  const settled = new Set<string>()
+  const misses = new Map<string, number>()
+  for (let round = 0; round < ROUNDS && pending.length > 0; round++) {
+    tally.differ = []
+    const before = await readAll(theirs, pending, ask)
+    const own = await readAll(ours, pending, ask)
+    const after = await readAll(theirs, pending, ask)
+    pending = pending.filter((name) => {
+      const wrong = compareMetric(name, before.get(name), own.get(name), after.get(name), settled, tally)
+      for (const row of wrong) {
+        const id = row.slice(0, row.indexOf(': '))
+        const times = (misses.get(id) ?? 0) + 1
+        misses.set(id, times)
+        if (times >= MIN_MISSES && !isDeviation(id)) tally.differ.push(row)
+      }
+      return wrong.some((row) => !isDeviation(row.slice(0, row.indexOf(': '))))
+    })
+  }
+  return tally
+}
+
+/** What of a metric does not agree yet; what agrees is counted, each value once. */
+function compareMetric(
+  name: string,
+  before: Reading | undefined,
+  own: Reading | undefined,
+  after: Reading | undefined,
+  settled: Set<string>,
+  tally: ValueTally,
+): readonly string[] {
+  const [a, mid, b] = [before?.answer, own?.answer, after?.answer]
+  if (mid === undefined && a === undefined && b === undefined) {
+    tally.none++
+    return []
+  }
+  if (a === undefined || b === undefined || mid === undefined)
+    return [`${name}: ${shown(a)} / ${shown(mid)} / ${shown(b)}`]
+  const wrong: string[] = []
+  for (const [inst, value] of a) {
+    const later = b.get(inst)
+    const id = `${name}[${inst}]`
+    if (later === undefined || settled.has(id)) continue
+    const mine = mid.get(inst)
+    const match = mine === undefined ? 'differ' : matchOf(value, mine, later, own!.isLevel)
+    if (match === 'differ') wrong.push(`${id}: ${clip(value)} / ${clip(mine)} / ${clip(later)}`)
+    else {
+      settled.add(id)
+      tally[match]++
+    }
+  }
+  for (const inst of mid.keys())
+    if (!a.has(inst) && !b.has(inst) && !BRIEF.test(name)) wrong.push(`${name}[${inst}]: only ours`)
+  return wrong
+}
+
+/** Processes may come and go between two questions. */
+const BRIEF = /^(hot)?proc\./
+
+function shown(answer: Answer): string {
+  return answer === undefined ? 'none' : `${answer.size} values`
+}
+
+function clip(value: Value | undefined): string {
+  return String(value).slice(0, 60)
+}

@@ -1,0 +1,158 @@
+/** The parity report: every catalogue against our agents, and their values against the reference's. `npm run parity` */
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { pmcdAgent } from '../../src/agents/pmcd/index.ts'
+import { AGENTS } from '../../src/agents/registry.ts'
+import { ANONYMOUS, type Ask } from '../../src/model/source.ts'
+import { PM_TYPE_32, PM_TYPE_STRING, PM_TYPE_U32 } from '../../src/model/types.ts'
+import { makeSingular } from '../../src/model/value-writer.ts'
+import { connect } from '../../src/pmapi/index.ts'
+import { type AgentSource, openAgent } from '../../src/pmda/open-agent.ts'
+import { loadConfig } from '../../src/sys/config.ts'
+import { readCatalogue } from '../lib/agent-catalogue.ts'
+import { fakeCollector } from '../lib/fake-collector.ts'
+import { type Answering, compareCatalogue, compareValues, readAll, rowsOf } from './lib/parity.ts'
+import { DEVIATIONS, whoLooks } from './lib/parity-deviations.ts'
+import { hasReference, startReference } from './lib/programs.ts'
+
+interface Compared {
+  readonly agent: string
+  /** The reference's line in pmcd.conf, whose values are compared; or why they are not. */
+  readonly line?: string
+  readonly valuesElsewhere?: string
+}
+
+const PMDAS = '/var/lib/pcp/pmdas'
+const ALL: readonly Compared[] = [
+  { agent: 'linux', line: `linux 60 dso linux_init ${PMDAS}/linux/pmda_linux.so` },
+  { agent: 'proc', line: `proc 3 pipe binary ${PMDAS}/proc/pmdaproc -d 3` },
+  { agent: 'mmv', valuesElsewhere: 'test/agents/mmv: files of its own' },
+  { agent: 'jbd2', line: `jbd2 122 dso jbd2_init ${PMDAS}/jbd2/pmda_jbd2.so` },
+  { agent: 'kvm', line: `kvm 95 pipe binary ${PMDAS}/kvm/pmdakvm -d 95` },
+  { agent: 'xfs', line: `xfs 11 pipe binary ${PMDAS}/xfs/pmdaxfs -d 11` },
+  { agent: 'root', valuesElsewhere: 'containers, of which there are none' },
+  { agent: 'sample', valuesElsewhere: 'test/interop/sample-agent.test.ts' },
+  { agent: 'simple', valuesElsewhere: 'each counts its own fetches: test/agents/simple.test.ts' },
+  { agent: 'trivial', valuesElsewhere: 'the time of day' },
+  { agent: 'pmcd', valuesElsewhere: 'each is about its own collector: test/interop/pmcd-agents.test.ts' },
+]
+
+/** All of them, or those that somebody asked for. */
+const ASKED: readonly string[] = (process.env['PCP_TS_PARITY_AGENTS'] ?? '')
+  .split(' ')
+  .filter((name) => name !== '')
+const COMPARED: readonly Compared[] = ALL.filter(({ agent }) => ASKED.length === 0 || ASKED.includes(agent))
+
+/** Who may see everything: these tests run as root where the values of others matter. */
+const ASK: Ask = {
+  requester: {
+    ...ANONYMOUS,
+    client: 1,
+    credentials: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
+  },
+}
+
+const report: string[] = []
+afterAll(() => {
+  const text = `${report.join('\n')}\n`
+  const file = process.env['PCP_TS_PARITY']
+  if (file === undefined) console.log(text)
+  else writeFileSync(file, text)
+})
+
+async function openOurs(agent: string): Promise<AgentSource | undefined> {
+  const env = loadConfig(process.env).variables
+  if (agent === 'pmcd') return openAgent(pmcdAgent(fakeCollector().statistics), { env })
+  const entry = AGENTS.find(({ name }) => name === agent)
+  return entry === undefined ? undefined : openAgent(await entry.load(), { env })
+}
+
+function answering(agent: AgentSource): Answering {
+  return {
+    lookupNames: (names, ask) => agent.lookupNames(names, ask),
+    descs: (ids, ask) => agent.descs(ids, ask),
+    fetch: (ids, ask) => agent.fetch(ids, ask),
+    store: (sets, ask) => agent.store(sets, ask),
+    instances: (indom, ask) => agent.instances(indom, undefined, ask),
+  }
+}
+
+/** Some metrics of sample are there only when somebody wants to see them. */
+async function showGhosts(sample: AgentSource): Promise<void> {
+  const [visible] = (await sample.lookupNames(['sample.ghosts.visible'], ASK)) as number[]
+  await sample.store([makeSingular(visible!, PM_TYPE_32, 8)], ASK)
+}
+
+/** Everything is hot on both sides, as of a sample that both have taken. */
+async function makeHot(side: Answering): Promise<void> {
+  const names = ['hotproc.control.refresh', 'hotproc.control.config']
+  const [refresh, config] = (await side.lookupNames(names, ASK)) as number[]
+  await side.store(
+    [makeSingular(refresh!, PM_TYPE_U32, 1), makeSingular(config!, PM_TYPE_STRING, 'true')],
+    ASK,
+  )
+  for (;;) {
+    const read = await readAll(side, ['hotproc.nprocs'], ASK)
+    if (Number([...(read.get('hotproc.nprocs')?.answer?.values() ?? [])][0]) > 0) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+describe.each(COMPARED)('$agent', ({ agent, line, valuesElsewhere }) => {
+  test('has the metrics of the catalogue', async () => {
+    const catalogue = readCatalogue(agent)
+    const ours = await openOurs(agent)
+    if (ours === undefined) {
+      report.push(`${agent}: no such agent yet, ${catalogue.length} metrics missing`)
+      return
+    }
+    if (agent === 'sample') await showGhosts(ours)
+    const { rows, equal, missing, different } = compareCatalogue(
+      await rowsOf(
+        answering(ours),
+        catalogue.map(({ name }) => name),
+        ASK,
+      ),
+      catalogue,
+    )
+    await ours.close()
+    report.push(
+      `${agent}: ${equal} of ${rows} metrics with equal name, PMID, type, semantics, units and instance domain; ${missing.length} missing, ${different.length} different`,
+      ...[...missing, ...different].map((row) => `    ${row}`),
+    )
+    expect([...missing, ...different]).toEqual([])
+  })
+
+  const isThere =
+    hasReference && line !== undefined && existsSync(line.split(' ').find((word) => word.startsWith('/'))!)
+  if (!isThere)
+    report.push(`${agent}: values not compared here: ${valuesElsewhere ?? 'the reference is not installed'}`)
+  test.skipIf(!isThere)(
+    'has the instances of the reference, and its values between its answers',
+    async () => {
+      const ours = await openOurs(agent)
+      if (ours === undefined) return
+      const reference = await startReference([line!])
+      const theirs = await connect(`unix://${join(reference.dir, 'pmcd.socket')}`)
+      try {
+        if (agent === 'proc') for (const side of [answering(ours), theirs]) await makeHot(side)
+        const names = readCatalogue(agent).map(({ name }) => name)
+        const tally = await compareValues(answering(ours), theirs, names, ASK, {
+          ...DEVIATIONS[agent],
+          ...(agent === 'proc' ? whoLooks() : {}),
+        })
+        const { exact, drift, differ, none, deviations } = tally
+        report.push(
+          `${agent}: ${exact} values exactly, ${drift} within drift, ${differ.length} differ; ${none} metrics without value on both sides, ${deviations} that differ on purpose`,
+          ...differ.slice(0, 40).map((row) => `    ${row}`),
+        )
+        expect(differ).toEqual([])
+      } finally {
+        await theirs.close()
+        await reference.stop()
+        await ours.close()
+      }
+    },
+  )
+})

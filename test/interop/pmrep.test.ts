@@ -1,0 +1,132 @@
+/**
+ * pmrep over ten archives of PCP's own tests with many sets of options, beside the reference's. Values between records are taken as
+ * 6.0.3 takes them: docs/differences.md.
+ */
+import { existsSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { PcpError } from '../../src/model/errors.ts'
+import { openArchive } from '../../src/pmapi/archive.ts'
+import { shippedSets } from '../../src/tools/lib/report/config.ts'
+import { tool } from '../../src/tools/pmrep/index.ts'
+import { testIo } from '../tools/run-tool.ts'
+import { run } from './lib/programs.ts'
+import { hasSuite, suiteFolder } from './lib/suite.ts'
+
+const canCompare = hasSuite && existsSync('/usr/bin/pmrep')
+if (!canCompare) console.log('skipped: the archives of the reference or /usr/bin/pmrep are not installed')
+
+const env = { TZ: 'UTC', PCP_DERIVED_CONFIG: '' }
+
+/** Archives, and metrics that each has. */
+const ARCHIVES: readonly (readonly [name: string, metrics: readonly string[]])[] = [
+  ['rep', ['kernel.all.load', 'mem.util.used', 'kernel.percpu.cpu.user', 'kernel.uname.sysname']],
+  ['20130706', ['disk.dev.read', 'kernel.all.load', 'mem.util.free', 'kernel.all.pswitch']],
+  ['dyninsts', ['disk.dev.read', 'disk.dev.write', 'mem.util.used']],
+  ['dyninsts2', ['disk.dev.read', 'disk.dev.write']],
+  ['rank-pred', ['disk.dev.read', 'disk.dev.write', 'mem.util.used']],
+  ['value-test', ['kernel.all.uptime', 'sample.float.one']],
+  ['sample-secs', ['sample.seconds', 'sample.milliseconds']],
+  ['pcp-vmstat', ['kernel.all.load', 'mem.util.free', 'swap.pagesin']],
+  ['coverage', ['mem.util.free']],
+  ['numa', ['hinv.machine', 'kernel.pernode.cpu.user']],
+]
+
+const OPTIONS: readonly (readonly string[])[] = [
+  ['-s', '4'],
+  ['-s', '3', '-p', '-t', '2'],
+  ['-u', '-p', '-s', '5', '-w', '14'],
+  ['-u', '-r', '-p', '-s', '5', '-P', '1'],
+  ['-s', '3', '-x', '-H'],
+  ['-s', '4', '-X', 'inst', '-p', '-u'],
+  ['-s', '6', '-1', '-p', '-u'],
+  ['-s', '5', '-1', '-X', '', '-u', '-E', '2'],
+  ['-s', '4', '-g', '-u', '-U'],
+  ['-s', '4', '-g', '-X', 'x', '-u'],
+  ['-s', '5', '-o', 'csv', '-u'],
+  ['-s', '5', '-o', 'csv', '-k', '-l', ';', '-x'],
+  ['-s', '5', '-7', '-X', 'name', '-u'],
+  ['-u', '-r', '-s', '6', '-J', '2'],
+  ['-u', '-r', '-s', '6', '-J', '-1', '-1', '-9', '3'],
+  ['-s', '3', '-l', '|', '-w', '6', '-b', 'MB', '-y', 'sec'],
+  ['-T', '+10', '-t', '3', '-x'],
+  ['-C', '-m'],
+  ['-s', '5', '-r', '-u', '-J', '1', '-2'],
+  ['-s', '30', '-u', '-E', 'auto'],
+  ['-s', '12', '-u', '-E', 'auto', '-X', 'inst', '-U'],
+]
+
+/** Sets whose percentages end in a five that one more digit of the reference's clock turns up or down. */
+const ON_EDGE: readonly string[] = ['sar-u-ALL', 'sar-u-ALL-P-ALL']
+/** Conditions over instances that some operands lack: the reference takes them for false. */
+const LACKING: readonly string[] = ['sar-n-DEV']
+
+test.skipIf(!canCompare)('pmrep prints what the reference prints', { timeout: 600_000 }, async () => {
+  let runs = 0
+  let lines = 0
+  const differences: string[] = []
+  for (const [name, metrics] of ARCHIVES) {
+    for (const options of OPTIONS) {
+      const args = ['-z', '-a', `${suiteFolder('archives')}/${name}`, ...options, ...metrics]
+      const theirs = await run('/usr/bin/pmrep', args, { env })
+      const ours = await runHere(args)
+      runs++
+      lines += theirs.stdout.split('\n').length - 1
+      if (ours !== theirs.stdout)
+        differences.push(`pmrep ${options.join(' ')} ${name}: ${firstDifference(theirs.stdout, ours)}`)
+    }
+  }
+  console.log(`pmrep beside the reference: ${runs} runs, ${lines} lines, ${differences.length} differences`)
+  expect(differences).toEqual([])
+})
+
+test.skipIf(!canCompare)(
+  'sets of metrics show what those of the reference show',
+  { timeout: 600_000 },
+  async () => {
+    let lines = 0
+    const differences: string[] = []
+    const sets = [...shippedSets().sections.keys()].filter((name) => !name.startsWith('pmstat'))
+    const compared = sets.filter((name) => !ON_EDGE.includes(name) && !LACKING.includes(name))
+    for (const name of compared) {
+      const args = ['-z', '-a', `${suiteFolder('archives')}/20201109`, '-s', '3', '-p', `:${name}`]
+      const theirs = await run('/usr/bin/pmrep', args, { env: { TZ: 'UTC' } })
+      const ours = await runHere(args, { TZ: 'UTC', PCP_SYSCONF_DIR: '/none', HOME: '/none' })
+      // What it refuses for want of a metric is refused here, in more lines.
+      if (theirs.stdout === '') {
+        if (ours.startsWith('  ')) differences.push(`:${name} is not refused`)
+        continue
+      }
+      lines += theirs.stdout.split('\n').length - 1
+      if (ours !== theirs.stdout) differences.push(`:${name}: ${firstDifference(theirs.stdout, ours)}`)
+    }
+    console.log(
+      `pmrep :SET beside the reference: ${compared.length} sets, ${lines} lines, ${differences.length} differences`,
+    )
+    expect(differences).toEqual([])
+  },
+)
+
+function firstDifference(theirs: string, ours: string): string {
+  const [left, right] = [theirs.split('\n'), ours.split('\n')]
+  const at = left.findIndex((line, i) => line !== right[i])
+  return at < 0
+    ? 'more lines here'
+    : `line ${at + 1} is ${JSON.stringify(right[at])}, not ${JSON.stringify(left[at])}`
+}
+
+async function runHere(
+  args: readonly string[],
+  variables: Readonly<Record<string, string>> = env,
+): Promise<string> {
+  const io = testIo('pmrep', args, variables)
+  try {
+    await tool.run({
+      ...io,
+      now: Date.now,
+      openArchive: (names, options) => openArchive(names, { ...options, nearest: false }),
+    })
+  } catch (error) {
+    return `${io.printed.stdout}${PcpError.from(error).message}\n`
+  }
+  return io.printed.stdout
+}
