@@ -82,7 +82,10 @@ export function MetricBrowser(): ComponentChild {
           </>
         )}
       </div>
-      {chosen.value !== undefined && <Details source={source} name={chosen.value} />}
+      {chosen.value !== undefined && (
+        // A key: what was picked and typed for one metric must not be there, for a moment, for the next.
+        <Details key={`${source.key} ${chosen.value}`} source={source} name={chosen.value} />
+      )}
       <ExpressionField source={source} onDone={(plot) => put(plot, undefined)} />
     </div>
   )
@@ -157,10 +160,6 @@ function Details({ source, name }: { readonly source: Source; readonly name: str
   const isPinned = useSignal(false)
   const problem = useSignal('')
   useEffect(() => {
-    details.value = undefined
-    instances.value = []
-    picked.value = new Set()
-    pattern.value = ''
     const load = async (): Promise<void> => {
       const metric = await source.metric(name)
       details.value = metric
