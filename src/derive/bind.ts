@@ -13,17 +13,9 @@ import {
   PM_TYPE_U64,
 } from '../model/types.ts'
 import { packUnits, unitsStr } from '../model/units.ts'
-import type { AggregateName, BinaryOp, Expr, RankName, StatedMeta, UnaryName } from './expr.ts'
-import {
-  type BinaryMeta,
-  binaryMeta,
-  canRescale,
-  isNumeric,
-  type Meta,
-  rateMeta,
-  type SameIndom,
-  type Side,
-} from './meta.ts'
+import type { Binding, Bound } from './bound.ts'
+import type { Expr, StatedMeta } from './expr.ts'
+import { binaryMeta, canRescale, isNumeric, type Meta, rateMeta, type SameIndom, type Side } from './meta.ts'
 import { type TernaryCase, ternaryMeta } from './ternary-meta.ts'
 
 /** What a source knows of a name: its descriptor, or why it can be no operand. */
@@ -31,61 +23,11 @@ export type Operand =
   | { readonly desc: MetricDesc; readonly isDerived: boolean }
   | { readonly desc: undefined; readonly isDerived: boolean; readonly isKnown: boolean }
 
-/** A node with its descriptor; `slot` numbers the places where something is kept from fetch to fetch. */
-export type Bound =
-  | { readonly kind: 'metric'; readonly meta: Meta; readonly pmid: Pmid }
-  | { readonly kind: 'const'; readonly meta: Meta; readonly text: string }
-  | { readonly kind: 'none'; readonly meta: Meta; readonly isNovalue: boolean }
-  | { readonly kind: 'negate' | 'not'; readonly meta: Meta; readonly operand: Bound }
-  | ({ readonly kind: 'binary'; readonly op: BinaryOp; readonly a: Bound; readonly b: Bound } & BinaryMeta)
-  | {
-      readonly kind: 'ternary'
-      readonly meta: Meta
-      readonly guard: Bound
-      readonly a: Bound
-      readonly b: Bound
-    }
-  | { readonly kind: 'aggregate'; readonly meta: Meta; readonly name: AggregateName; readonly operand: Bound }
-  | {
-      readonly kind: 'function'
-      readonly meta: Meta
-      readonly name: UnaryName
-      readonly operand: Bound
-      readonly slot: number
-      /** Of a rate: what a change a second is multiplied with. */
-      readonly factor: number
-    }
-  | {
-      readonly kind: 'rank'
-      readonly meta: Meta
-      readonly name: RankName
-      readonly by: number
-      readonly operand: Bound
-    }
-  | { readonly kind: 'rescale'; readonly meta: Meta; readonly operand: Bound }
-  | { readonly kind: 'instance'; readonly meta: Meta; readonly instance: string; readonly operand: Bound }
-  | {
-      readonly kind: 'match'
-      readonly meta: Meta
-      readonly pattern: RegExp
-      readonly isNegated: boolean
-      readonly operand: Bound
-    }
-
 /** Why an expression has no meaning over a source. */
 export interface BindFault {
   /** The part at fault, as the reference prints it. */
   readonly where: string
   readonly why: string
-}
-
-/** A bound expression. */
-export interface Binding {
-  readonly root: Bound
-  /** Metrics to fetch, each once. */
-  readonly operands: readonly Pmid[]
-  /** How many slots there are. */
-  readonly slots: number
 }
 
 /** What binding looks things up in. */

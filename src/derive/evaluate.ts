@@ -9,7 +9,7 @@ import { extract } from '../model/value-set.ts'
 import { makeSet } from '../model/value-writer.ts'
 import type { Value, ValueSet } from '../model/values.ts'
 import { combine, convertNumbers, isTrue, negate, not, scaleNumbers } from './arithmetic.ts'
-import type { Bound } from './bind.ts'
+import type { Bound } from './bound.ts'
 import {
   type Column,
   columnOf,

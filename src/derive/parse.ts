@@ -1,13 +1,4 @@
-/**
- * From text to tree. docs/derived.md, pmRegisterDerived(3)
- *
- *     weakest   ? :          left to right: a?b:c?d:e is (a?b:c)?d:e
- *               && ||        one level
- *               !
- *               < <= == >= > !=
- *               + - and unary minus
- *     strongest * /
- */
+/** From text to tree. docs/derived.md, pmRegisterDerived(3) */
 import { PM_TYPE_DOUBLE, PM_TYPE_FLOAT, typeStr } from '../model/types.ts'
 import type {
   AggregateName,
@@ -19,60 +10,22 @@ import type {
   SyntaxFault,
   UnaryName,
 } from './expr.ts'
+import {
+  ANON_TYPES,
+  BOOLEAN,
+  NO_BEGINNING,
+  NOT,
+  NOT_AFTER_NAME,
+  STRENGTH,
+  SUM,
+  TERNARY,
+  TOKEN_NAMES,
+  VALUE_KINDS,
+} from './grammar.ts'
 import { compilePattern } from './pattern.ts'
 import { unitsOf, withStated } from './stated.ts'
 import { Fault, Lexer, type Token, type TokenKind } from './tokens.ts'
 
-const TERNARY = 1
-const BOOLEAN = 2
-const NOT = 3
-const RELATION = 4
-const SUM = 5
-const PRODUCT = 6
-
-const STRENGTH: Readonly<Partial<Record<TokenKind, number>>> = {
-  '?': TERNARY,
-  '&&': BOOLEAN,
-  '||': BOOLEAN,
-  '<': RELATION,
-  '<=': RELATION,
-  '==': RELATION,
-  '>=': RELATION,
-  '>': RELATION,
-  '!=': RELATION,
-  '+': SUM,
-  '-': SUM,
-  '*': PRODUCT,
-  '/': PRODUCT,
-}
-
-/** What the reference calls a token in its messages. */
-const TOKEN_NAMES: Readonly<Partial<Record<TokenKind, string>>> = {
-  '+': 'PLUS',
-  '-': 'MINUS',
-  '*': 'STAR',
-  '/': 'SLASH',
-  '<': 'LT',
-  '<=': 'LEQ',
-  '==': 'EQ',
-  '>=': 'GEQ',
-  '>': 'GT',
-  '!=': 'NEQ',
-  '&&': 'AND',
-  '||': 'OR',
-}
-
-/** What nobody can begin with, but the reference looks one token further before it says so. */
-const NO_BEGINNING: ReadonlySet<TokenKind> = new Set<TokenKind>(
-  (['+', '*', '/', ')', '<', '<=', '==', '>=', '>', '!=', '&&', '||', '?', ':'] as const).slice(),
-)
-/** After a name these make no sense at once; other tokens first end the expression that the name is. */
-const NOT_AFTER_NAME: ReadonlySet<TokenKind> = new Set<TokenKind>(
-  (['name', 'integer', 'real', 'string', 'function', 'key', 'pattern', '!', '='] as const).slice(),
-)
-const VALUE_KINDS: ReadonlySet<TokenKind> = new Set<TokenKind>(
-  (['integer', 'real', 'name', 'string'] as const).slice(),
-)
 const MAX_DEPTH = 1000
 
 /** Is this where a text stopped being an expression? */
@@ -409,8 +362,3 @@ class Parser {
     }
   }
 }
-
-/** By type code. */
-const ANON_TYPES: readonly string[] = ['32', 'U32', '64', 'U64', 'FLOAT', 'DOUBLE'].map(
-  (name) => `PM_TYPE_${name}`,
-)

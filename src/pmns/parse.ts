@@ -1,6 +1,7 @@
 /** The text form of a name space. docs/formats/pmns.md §2, §3 */
-import { dynamicRoot, isDynamicRoot, PM_ID_NULL, type Pmid, pmid, pmidStr } from '../model/ids.ts'
-import { type Entries, Pmns } from './tree.ts'
+import { dynamicRoot, PM_ID_NULL, type Pmid, pmid } from '../model/ids.ts'
+import { type Group, hang, link } from './link.ts'
+import type { Pmns } from './tree.ts'
 
 /** Something wrong in a name space file. */
 export interface PmnsDiagnostic {
@@ -55,12 +56,6 @@ for (let code = 0; code < 128; code++) {
   BLANK[code] = /[ \t\r\v\f]/.test(char) ? 1 : 0
 }
 
-interface Group extends Entries {
-  readonly path: string
-  readonly names: string[]
-  readonly ids: Pmid[]
-}
-
 /** What the grammar waits for. */
 type State = 'group' | 'brace' | 'entry' | 'id'
 
@@ -90,7 +85,8 @@ export function parsePmns(text: string, options: ParseOptions = {}): ParsedPmns 
   const whole = options.subtree === true ? text.replace(LONE_ENTRY, inGroup) : text
   const read = readGroups(whole, file, diagnostics)
   const groups = options.subtree === true ? hang(read) : read
-  const pmns = diagnostics.length === 0 ? link(groups, file, options.unique ?? false, diagnostics) : undefined
+  const wrong = (message: string): undefined => void diagnostics.push({ file, message })
+  const pmns = diagnostics.length === 0 ? link(groups, options.unique ?? false, wrong) : undefined
   return pmns === undefined || diagnostics.length > 0 ? { diagnostics } : { pmns, diagnostics }
 }
 
@@ -312,92 +308,4 @@ function parseId(word: string): Pmid | string {
   if (cluster > CLUSTER_MAX) return 'Illegal cluster field in PMID'
   if (item > ITEM_MAX) return 'Illegal item field in PMID'
   return pmid(domain, cluster, item)
-}
-
-/** Adds the groups that lead from the root to the first group, when there is no root. */
-function hang(groups: readonly Group[]): readonly Group[] {
-  const first = groups[0]
-  if (first === undefined || groups.some(({ path }) => path === 'root')) return groups
-  const parts = first.path.split('.')
-  const above = parts.map((name, i) => ({
-    path: i === 0 ? 'root' : parts.slice(0, i).join('.'),
-    names: [name],
-    ids: [PM_ID_NULL],
-  }))
-  return [...above, ...groups]
-}
-
-/** Joins the groups into one tree, from the root down. */
-function link(
-  groups: readonly Group[],
-  file: string,
-  isUnique: boolean,
-  diagnostics: PmnsDiagnostic[],
-): Pmns | undefined {
-  const wrong = (message: string): undefined => void diagnostics.push({ file, message })
-  const roots = groups.filter((group) => group.path === 'root')
-  if (roots.length === 0) return wrong('No name space entry for "root"')
-  if (roots.length > 1) return wrong('Multiple name space entries for "root"')
-  const byPath = new Map<string, Group>()
-  for (const group of groups) {
-    // The root has no name, so a non-leaf called root is not this group. The last group of a name wins.
-    if (group.path !== 'root') byPath.set(group.path, group)
-  }
-  const pmns = new Pmns()
-  const tree: Linking = { pmns, byPath, linked: new Set(roots), byId: isUnique ? new Map() : undefined }
-  const lost = collect(roots[0]!, '', tree)
-  if (lost !== undefined) return wrong(`Cannot find definition for non-terminal node "${lost}" in name space`)
-  for (const group of [...groups].reverse()) {
-    if (!tree.linked.has(group)) wrong(`Disconnected subtree ("${group.path}") in name space`)
-  }
-  if (diagnostics.length === 0 && tree.duplicate !== undefined) wrong(tree.duplicate)
-  return pmns
-}
-
-/** A name space in the making. */
-interface Linking {
-  readonly pmns: Pmns
-  readonly byPath: ReadonlyMap<string, Group>
-  /** Groups that have been reached from the root. */
-  readonly linked: Set<Group>
-  /** Names by id, where each id may have one name only. */
-  readonly byId: Map<Pmid, string> | undefined
-  /** What to say of the first id with two names. */
-  duplicate?: string
-}
-
-/** Adds the leaves at and below a group, depth first; gives the name of the first non-leaf that no group defines. */
-function collect(group: Group, path: string, tree: Linking): string | undefined {
-  const { names, ids } = group
-  let from = 0
-  for (let i = 0; i < names.length; i++) {
-    if (ids[i] !== PM_ID_NULL) continue
-    addLeaves(path, group, from, i, tree)
-    from = i + 1
-    const name = path === '' ? names[i]! : `${path}.${names[i]}`
-    const below = tree.byPath.get(name)
-    if (below === undefined) return name
-    tree.linked.add(below)
-    const lost = collect(below, name, tree)
-    if (lost !== undefined) return lost
-  }
-  addLeaves(path, group, from, names.length, tree)
-  return undefined
-}
-
-/** Adds the leaves of a part of a group. */
-function addLeaves(path: string, group: Group, from: number, to: number, tree: Linking): void {
-  tree.pmns.addBelow(path, group, from, to)
-  const { byId } = tree
-  if (byId === undefined || tree.duplicate !== undefined) return
-  for (let i = from; i < to; i++) {
-    const id = group.ids[i]!
-    if (isDynamicRoot(id)) continue
-    const name = path === '' ? group.names[i]! : `${path}.${group.names[i]}`
-    const old = byId.get(id)
-    byId.set(id, name)
-    if (old === undefined) continue
-    tree.duplicate = `Duplicate metric id (${pmidStr(id)}) in name space for metrics "${name}" and "${old}"`
-    return
-  }
 }

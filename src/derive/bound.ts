@@ -1,0 +1,54 @@
+/** An expression bound to one source: every node with its descriptor. docs/derived.md */
+import type { Pmid } from '../model/ids.ts'
+import type { AggregateName, BinaryOp, RankName, UnaryName } from './expr.ts'
+import type { BinaryMeta, Meta } from './meta.ts'
+
+/** A node with its descriptor; `slot` numbers the places where something is kept from fetch to fetch. */
+export type Bound =
+  | { readonly kind: 'metric'; readonly meta: Meta; readonly pmid: Pmid }
+  | { readonly kind: 'const'; readonly meta: Meta; readonly text: string }
+  | { readonly kind: 'none'; readonly meta: Meta; readonly isNovalue: boolean }
+  | { readonly kind: 'negate' | 'not'; readonly meta: Meta; readonly operand: Bound }
+  | ({ readonly kind: 'binary'; readonly op: BinaryOp; readonly a: Bound; readonly b: Bound } & BinaryMeta)
+  | {
+      readonly kind: 'ternary'
+      readonly meta: Meta
+      readonly guard: Bound
+      readonly a: Bound
+      readonly b: Bound
+    }
+  | { readonly kind: 'aggregate'; readonly meta: Meta; readonly name: AggregateName; readonly operand: Bound }
+  | {
+      readonly kind: 'function'
+      readonly meta: Meta
+      readonly name: UnaryName
+      readonly operand: Bound
+      readonly slot: number
+      /** Of a rate: what a change a second is multiplied with. */
+      readonly factor: number
+    }
+  | {
+      readonly kind: 'rank'
+      readonly meta: Meta
+      readonly name: RankName
+      readonly by: number
+      readonly operand: Bound
+    }
+  | { readonly kind: 'rescale'; readonly meta: Meta; readonly operand: Bound }
+  | { readonly kind: 'instance'; readonly meta: Meta; readonly instance: string; readonly operand: Bound }
+  | {
+      readonly kind: 'match'
+      readonly meta: Meta
+      readonly pattern: RegExp
+      readonly isNegated: boolean
+      readonly operand: Bound
+    }
+
+/** A bound expression. */
+export interface Binding {
+  readonly root: Bound
+  /** Metrics to fetch, each once. */
+  readonly operands: readonly Pmid[]
+  /** How many slots there are. */
+  readonly slots: number
+}
