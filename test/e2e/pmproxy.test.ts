@@ -326,6 +326,13 @@ test('archives below the configured directories are listed and charted; others a
       '/ui/api/range?archive=0/bozo-disk&names=disk.dev.read&points=50',
     )
     expect(chart.metrics[0]!.columns.length).toBeGreaterThan(0)
+    const { start, end } = listed[0]!
+    const computed = await other.json<typeof chart>(
+      `/ui/api/range?archive=0/bozo-disk&names=x&derive=x%3Drate(disk.dev.read)&points=50&start=${start - 600}&finish=${end}`,
+    )
+    expect(computed.metrics[0]!.columns.length, 'an expression over more than was recorded').toBeGreaterThan(
+      0,
+    )
     const { context } = await other.json<{ context: number }>('/pmapi/context?archive=0/bozo-disk')
     expect(
       await other.json(`/pmapi/${context}/fetch?names=disk.dev.read&time=${listed[0]!.start + 5}`),

@@ -168,9 +168,11 @@ async function sampleDerived(work: Work, metrics: readonly Charted[]): Promise<v
   const { archive, context, window, signal } = work
   const moments = Math.min(window.points, MOST_MOMENTS)
   const step = (window.finish - window.start) / (moments - 1)
-  archive.setMode('interpolate', fromSeconds(window.start), step)
+  // Before its start an archive answers as after its end.
+  const first = Math.max(0, Math.ceil((toSeconds(archive.start) - window.start) / step))
+  archive.setMode('interpolate', fromSeconds(window.start + first * step), step)
   const ids = metrics.map(({ desc }) => desc.pmid)
-  for (let n = 0; n < moments; n++) {
+  for (let n = first; n < moments; n++) {
     const result = await context.fetch(ids, { signal }).catch((error: unknown) => {
       if (PcpError.from(error).code === 'PM_ERR_EOL') return undefined
       throw error

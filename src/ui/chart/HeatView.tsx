@@ -59,13 +59,15 @@ export function HeatView({ chart, data, frame, canvas }: Props): ComponentChild 
           <li key={key}>{label}</li>
         ))}
       </ol>
-      <canvas
-        ref={ref}
-        role="img"
-        aria-label={`${chart.title}: ${data.lines.length} rows`}
-        onPointerMove={move}
-        onPointerLeave={() => (under.value = '')}
-      />
+      <div class="heat-field">
+        <canvas
+          ref={ref}
+          role="img"
+          aria-label={`${chart.title}: ${data.lines.length} rows`}
+          onPointerMove={move}
+          onPointerLeave={() => (under.value = '')}
+        />
+      </div>
       <p class="heat-key">
         <span>{showValue(data.measure, limits[0])}</span>
         <span class="heat-scale" />

@@ -228,9 +228,11 @@ export class LocalArchive {
     if (desc === undefined || isError(desc)) throw desc ?? new PcpError('PM_ERR_PMID', `No ${name}`)
     if (desc.type > PM_TYPE_DOUBLE) throw new PcpError('PM_ERR_TYPE', `${expr}: its values are no numbers`)
     const step = (query.finish - query.start) / (query.points - 1)
-    archive.setMode('interpolate', fromSeconds(query.start), step)
+    // Before its start an archive answers as after its end.
+    const first = Math.max(0, Math.ceil((this.span.start - query.start) / step))
+    archive.setMode('interpolate', fromSeconds(query.start + first * step), step)
     const byInst = new Map<number, ChartColumn>()
-    for (let n = 0; n < query.points; n++) {
+    for (let n = first; n < query.points; n++) {
       const result = await source.fetch([id], ask).catch((error: unknown) => {
         if (PcpError.from(error).code === 'PM_ERR_EOL') return undefined
         throw error
