@@ -3,15 +3,17 @@ import type { ComponentChild } from 'preact'
 import { ChartCard } from './chart/ChartCard.tsx'
 import { connection } from './data/live.ts'
 import { toggle } from './keys.ts'
-import { notice, type Panel, panel, show, shown, shownKey, sources, view } from './page.ts'
+import { layout, notice, type Panel, panel, shown, shownKeys, view } from './page.ts'
 import { Archives } from './panel/Archives.tsx'
 import { ChartEditor } from './panel/ChartEditor.tsx'
 import { Help } from './panel/Help.tsx'
 import { Icon } from './panel/Icon.tsx'
 import { MetricBrowser } from './panel/MetricBrowser.tsx'
+import { SourceChoice } from './panel/SourceChoice.tsx'
 import { TimeBar } from './panel/TimeBar.tsx'
 import { Views } from './panel/Views.tsx'
 import { nextTheme, theme } from './theme.ts'
+import { spread } from './view/spread.ts'
 
 const PANELS: Readonly<Record<Panel, readonly [title: string, content: () => ComponentChild]>> = {
   metrics: ['Metrics', () => <MetricBrowser />],
@@ -23,6 +25,8 @@ const PANELS: Readonly<Record<Panel, readonly [title: string, content: () => Com
 /** Head, time control, charts, and the panel that is open. */
 export function App(): ComponentChild {
   const open = panel.value
+  const keys = shownKeys.value
+  const isBeside = keys.length > 1 && layout.value === 'beside'
   return (
     <>
       <a class="skip" href="#charts">
@@ -54,10 +58,12 @@ export function App(): ComponentChild {
       </header>
       <TimeBar />
       <div class={`body${open === undefined ? '' : ' with-panel'}`}>
-        <main id="charts" class="charts">
-          {view.value.charts.map((chart) => (
-            <ChartCard key={chart.id} chart={chart} />
-          ))}
+        <main id="charts" class={`charts${isBeside ? ` by-${Math.min(4, keys.length)}` : ''}`}>
+          {view.value.charts
+            .flatMap((chart) => spread(chart, keys, layout.value))
+            .map((one) => (
+              <ChartCard key={one.chart.id} {...one} />
+            ))}
           {view.value.charts.length === 0 && (
             <p class="empty">
               An empty page.{' '}
@@ -82,23 +88,6 @@ export function App(): ComponentChild {
       <ChartEditor />
       <Notice />
     </>
-  )
-}
-
-function SourceChoice(): ComponentChild {
-  return (
-    <select
-      class="source"
-      aria-label="Source"
-      value={shownKey.value}
-      onChange={({ currentTarget }) => show(currentTarget.value)}
-    >
-      {[...sources.value.values()].map(({ key, title }) => (
-        <option key={key} value={key}>
-          {title}
-        </option>
-      ))}
-    </select>
   )
 }
 

@@ -9,6 +9,7 @@ import { time } from './time/control.ts'
 import { Leader } from './time/leader.ts'
 import { OVERVIEW } from './view/overview.ts'
 import { fromFragment, readView, type Shared, toFragment } from './view/share.ts'
+import type { Layout } from './view/spread.ts'
 import { type Chart, newId, type Plot, type View } from './view/view.ts'
 
 /** Everything that can be shown, by key. */
@@ -17,6 +18,15 @@ export const sources: Signal<ReadonlyMap<string, Source>> = signal(new Map())
 export const shownKey: Signal<string> = signal('')
 /** The source the page shows; nothing before the server has answered. */
 export const shown: ReadonlySignal<Source | undefined> = computed(() => sources.value.get(shownKey.value))
+/** Keys of the sources that are shown together with it. */
+export const compared: Signal<readonly string[]> = signal([])
+/** How they are shown together. */
+export const layout: Signal<Layout> = signal<Layout>('beside')
+/** Keys of all sources that are shown, the page's own first. */
+export const shownKeys: ReadonlySignal<readonly string[]> = computed(() => [
+  shownKey.value,
+  ...compared.value,
+])
 /** The charts on the page. */
 export const view: Signal<View> = signal(OVERVIEW)
 /** Seconds between live samples. */
@@ -72,39 +82,68 @@ export function show(key: string): void {
   if (source === undefined) return
   batch(() => {
     shownKey.value = key
+    compared.value = compared.value.filter((other) => other !== key)
     time.reset(source.span ?? {})
   })
 }
 
+/** Shows a source together with the page's own, or no longer. */
+export function compare(key: string, isWanted: boolean): void {
+  const others = compared.value.filter((other) => other !== key)
+  compared.value = isWanted && key !== shownKey.value ? [...others, key] : others
+}
+
+/** What becomes of a source that is opened: it is the page's own, or shown together with that. */
+export type Place = 'alone' | 'with'
+
 /** Opens a host that was typed in. */
-export function openHost(spec: string): void {
-  addSource(hostSource(spec, spec, null))
-  show(`host:${spec}`)
+export function openHost(spec: string, place: Place): void {
+  const key = `host:${spec}`
+  if (!sources.value.has(key)) addSource(hostSource(spec, spec, null))
+  put(key, place)
 }
 
 /** Opens an archive on the server. */
-export function openArchive(info: ArchiveInfo): void {
+export function openArchive(info: ArchiveInfo, place: Place): void {
   const source = archiveSource(info)
   addSource(source)
-  show(source.key)
+  put(source.key, place)
 }
 
-/** Opens the source of a shared address, when the server has it. */
-async function openShared({ source, width, end, view: charts }: Shared): Promise<void> {
-  view.value = charts
-  if (source !== undefined && !sources.value.has(source)) {
-    if (source.startsWith('host:') && config.value?.anyHost === true)
-      addSource(hostSource(source.slice(5), source.slice(5), null))
-    if (source.startsWith('archive:')) {
-      await refreshArchives()
-      const info = archives.value.find(({ id }) => `archive:${id}` === source)
-      if (info !== undefined) addSource(archiveSource(info))
-    }
-    if (!sources.value.has(source)) say(`${source} of this address is not to be had here`, true)
-  }
+function put(key: string, place: Place): void {
+  if (place === 'alone') show(key)
+  else compare(key, true)
+}
+
+/** Opens the sources of a shared address, when the server has them. */
+async function openShared(shared: Shared): Promise<void> {
+  const { source, width, end } = shared
+  view.value = shared.view
+  const named = shared.view.charts.flatMap(({ plots }) => plots.flatMap((plot) => plot.source ?? []))
+  for (const key of new Set([
+    ...(source === undefined ? [] : [source]),
+    ...(shared.compared ?? []),
+    ...named,
+  ]))
+    await openKey(key)
   if (source !== undefined) show(source)
+  for (const key of shared.compared ?? []) if (sources.value.has(key)) compare(key, true)
+  layout.value = shared.layout ?? 'beside'
   if (width !== undefined) time.width.value = width
   if (end !== undefined && width !== undefined) time.show(end - width, end)
+}
+
+/** Opens the source of a key, unless it is open or not to be had here, which the person is told. */
+export async function openKey(key: string): Promise<void> {
+  if (sources.value.has(key)) return
+  if (key.startsWith('host:') && config.value?.anyHost === true)
+    addSource(hostSource(key.slice(5), key.slice(5), null))
+  if (key.startsWith('archive:')) {
+    await refreshArchives()
+    const info = archives.value.find(({ id }) => `archive:${id}` === key)
+    if (info !== undefined) addSource(archiveSource(info))
+  }
+  if (!sources.value.has(key)) say(`${key} of this address is not to be had here`, true)
 }
 
 /** Asks the server what archives there are now. */
@@ -130,6 +169,7 @@ export function shareAddress(): string {
   const shared: Shared = {
     view: view.value,
     source: shownKey.value,
+    ...(compared.value.length === 0 ? {} : { compared: compared.value, layout: layout.value }),
     width: time.width.value,
     ...(time.mode.value === 'live' ? {} : { end: to }),
   }

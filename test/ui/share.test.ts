@@ -8,7 +8,14 @@ const noIds = (shared: Shared | undefined): unknown =>
   JSON.parse(JSON.stringify(shared ?? null, (key, value: unknown) => (key === 'id' ? undefined : value)))
 
 test('the overview survives the way through an address', () => {
-  const shared: Shared = { view: OVERVIEW, source: 'host:local:', width: 300, end: 1_700_000_000.5 }
+  const shared: Shared = {
+    view: OVERVIEW,
+    source: 'host:local:',
+    compared: ['host:db1', 'archive:0/db2/today'],
+    layout: 'over',
+    width: 300,
+    end: 1_700_000_000.5,
+  }
   const fragment = toFragment(shared)
   expect(fragment).toMatch(/^v=[\w-]+$/)
   expect(noIds(fromFragment(`#${fragment}`))).toEqual(noIds(shared))

@@ -49,6 +49,15 @@ export async function startOurs(top: string, agents = 'linux,pmcd,simple'): Prom
   return launch('ours', process.execPath, [...args, '--dir', dir, '--agents', agents], port, dir)
 }
 
+/** The chart page of `npm start` over the archives that are below `dir`/archives; `stop` removes `dir`. */
+export async function startPage(top: string, dir: string): Promise<Candidate & { readonly address: string }> {
+  const [port, webPort] = [await freePort(), await freePort()]
+  const args = [join(top, 'dist', 'start.cjs'), '--no-record', '--agents', 'linux,pmcd', '--dir', dir]
+  const ports = ['--port', String(port), '--web-port', String(webPort)]
+  const candidate = await launch('page', process.execPath, [...NODE_OPTIONS, ...args, ...ports], port, dir)
+  return { ...candidate, address: `http://localhost:${webPort}/` }
+}
+
 /** Our collector with our agents at the other end of pipes, as the reference has its own. */
 export async function startOursOnPipes(top: string): Promise<Candidate> {
   const port = await freePort()

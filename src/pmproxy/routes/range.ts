@@ -6,7 +6,7 @@ import type { MetricDesc } from '../../model/desc.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import { PM_IN_NULL, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
 import { rateUnits } from '../../model/rate.ts'
-import { PM_SEM_COUNTER, PM_TYPE_DOUBLE } from '../../model/types.ts'
+import { PM_SEM_COUNTER, PM_SEM_DISCRETE, PM_TYPE_DOUBLE } from '../../model/types.ts'
 import { extractNumber } from '../../model/value-set.ts'
 import type { ArchiveControl } from '../../pmapi/archive-control.ts'
 import type { Context } from '../../pmapi/context.ts'
@@ -79,10 +79,11 @@ export async function range({ request, context }: PageCall): Promise<Reply> {
     ),
   )
   const known = rows.filter((row): row is Charted => !isError(row))
-  await scanRecorded(
-    work,
-    known.filter(({ name }) => !derived.has(name)),
-  )
+  const recorded = known.filter(({ name }) => !derived.has(name))
+  const steady = recorded.filter(({ desc }) => desc.sem === PM_SEM_DISCRETE)
+  await sampleAt(work, steady, start)
+  await scanRecorded(work, recorded)
+  await sampleAt(work, steady, finish)
   await sampleDerived(
     work,
     known.filter(({ name }) => derived.has(name)),
@@ -185,6 +186,21 @@ async function sampleDerived(work: Work, metrics: readonly Charted[]): Promise<v
         columnOf(work, metric, set.inst[i]!).add(time, extractNumber(set, i, metric.desc.type))
     })
     if (n % 50 === 49) await pause(work)
+  }
+}
+
+/** What is recorded only when it changes holds at a moment too at which it was not. */
+async function sampleAt(work: Work, metrics: readonly Charted[], moment: number): Promise<void> {
+  const { archive, context, signal } = work
+  const time = Math.min(Math.max(moment, toSeconds(archive.start)), toSeconds(archive.end()))
+  if (metrics.length === 0 || time < work.window.start || time > work.window.finish) return
+  archive.setMode('interpolate', fromSeconds(time), 1)
+  const ids = metrics.map(({ desc }) => desc.pmid)
+  const { sets } = await context.fetch(ids, { signal })
+  for (const [m, metric] of metrics.entries()) {
+    const set = sets[m]!
+    for (let i = 0; i < set.status; i++)
+      columnOf(work, metric, set.inst[i]!).add(time, extractNumber(set, i, metric.desc.type))
   }
 }
 

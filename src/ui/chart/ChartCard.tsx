@@ -6,6 +6,7 @@ import { type ChartData, ChartFeed } from '../data/chart-data.ts'
 import { complain, editing, every, feeds, moveChart, removeChart, shown, sources } from '../page.ts'
 import { Icon } from '../panel/Icon.tsx'
 import { type Frame, time } from '../time/control.ts'
+import type { Spread } from '../view/spread.ts'
 import { type Chart, fillIn } from '../view/view.ts'
 import { download, fileName, toCsv, toPng, toSvg } from './export.ts'
 import { GridView } from './GridView.tsx'
@@ -14,8 +15,8 @@ import { Legend } from './Legend.tsx'
 import { TableView } from './TableView.tsx'
 import { TimeView } from './TimeView.tsx'
 
-/** A chart of the view. */
-export function ChartCard({ chart }: { readonly chart: Chart }): ComponentChild {
+/** A chart of the view, or what of it is about one source. */
+export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
   const recorded = useSignal(0)
   const hidden = useSignal<ReadonlySet<string>>(new Set())
   const cursor = useSignal<number | undefined>(undefined)
@@ -23,7 +24,7 @@ export function ChartCard({ chart }: { readonly chart: Chart }): ComponentChild 
     () =>
       new ChartFeed(
         feeds,
-        (key) => (key === undefined ? shown.peek() : sources.peek().get(key)),
+        (key) => (key === undefined ? shown.peek() : sources.value.get(key)),
         () => recorded.value++,
       ),
     [shown.value],
@@ -32,7 +33,10 @@ export function ChartCard({ chart }: { readonly chart: Chart }): ComponentChild 
   const frame = frameOf(chart)
   recorded.value
   const data = feed.get(chart, frame, every.value)
-  const title = fillIn(chart.title, { host: shown.value?.host ?? '' })
+  const of = source === undefined ? undefined : sources.value.get(source)
+  const title = fillIn(chart.title, { host: (of ?? shown.value)?.host ?? '' })
+  const isOneOfMany = chart !== origin && of !== undefined
+  const name = isOneOfMany ? `${title}, ${of.title}` : title
   const canvas = useSignal<HTMLCanvasElement | undefined>(undefined)
   const isList = chart.style === 'table' || chart.style === 'grid'
   const setHidden = (keys: ReadonlySet<string>): void => {
@@ -41,12 +45,15 @@ export function ChartCard({ chart }: { readonly chart: Chart }): ComponentChild 
   return (
     <section
       class={`card${chart.wide ? ' wide' : ''} style-${chart.style}`}
-      aria-label={title}
+      aria-label={name}
       data-chart={chart.id}
     >
       <header class="card-head">
-        <h2>{title}</h2>
-        <ChartMenu chart={chart} title={title} data={data} canvas={canvas.value} />
+        <h2>
+          {title}
+          {isOneOfMany && <span class="of">{of.title}</span>}
+        </h2>
+        <ChartMenu chart={chart} originId={origin.id} title={name} data={data} canvas={canvas.value} />
       </header>
       {data.problems.length > 0 && (
         <ul class="problems">
@@ -62,7 +69,13 @@ export function ChartCard({ chart }: { readonly chart: Chart }): ComponentChild 
         <p class="empty">{data.isWaiting ? 'Waiting for values …' : 'No values in this time'}</p>
       )}
       {chart.legend && !isList && chart.style !== 'heat' && (
-        <Legend data={data} hidden={hidden.value} onHide={setHidden} cursor={cursor.value} />
+        <Legend
+          style={chart.style}
+          data={data}
+          hidden={hidden.value}
+          onHide={setHidden}
+          cursor={cursor.value}
+        />
       )}
     </section>
   )
@@ -109,12 +122,14 @@ function Drawing({ chart, data, hidden, cursor, canvas }: DrawingProps): Compone
 
 interface MenuProps {
   readonly chart: Chart
+  /** Id of the chart in the view. */
+  readonly originId: string
   readonly title: string
   readonly data: ChartData
   readonly canvas: HTMLCanvasElement | undefined
 }
 
-function ChartMenu({ chart, title, data, canvas }: MenuProps): ComponentChild {
+function ChartMenu({ chart, originId, title, data, canvas }: MenuProps): ComponentChild {
   const save = (kind: 'csv' | 'svg' | 'png') => (): void => {
     const name = fileName(title, kind)
     if (kind === 'csv') download(name, new Blob([toCsv(data)], { type: 'text/csv' }))
@@ -132,13 +147,13 @@ function ChartMenu({ chart, title, data, canvas }: MenuProps): ComponentChild {
         <Icon name="more" />
       </summary>
       <div class="menu-items" role="menu">
-        <button type="button" role="menuitem" onClick={closing(() => (editing.value = chart.id))}>
+        <button type="button" role="menuitem" onClick={closing(() => (editing.value = originId))}>
           Change …
         </button>
-        <button type="button" role="menuitem" onClick={closing(() => moveChart(chart.id, -1))}>
+        <button type="button" role="menuitem" onClick={closing(() => moveChart(originId, -1))}>
           Move back
         </button>
-        <button type="button" role="menuitem" onClick={closing(() => moveChart(chart.id, 1))}>
+        <button type="button" role="menuitem" onClick={closing(() => moveChart(originId, 1))}>
           Move on
         </button>
         <button type="button" role="menuitem" onClick={closing(save('csv'))}>
@@ -154,7 +169,7 @@ function ChartMenu({ chart, title, data, canvas }: MenuProps): ComponentChild {
             Save as PNG
           </button>
         )}
-        <button type="button" role="menuitem" class="danger" onClick={closing(() => removeChart(chart.id))}>
+        <button type="button" role="menuitem" class="danger" onClick={closing(() => removeChart(originId))}>
           Remove
         </button>
       </div>

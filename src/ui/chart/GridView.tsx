@@ -3,7 +3,7 @@ import type { ComponentChild } from 'preact'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { showValue } from '../view/measure.ts'
 import { heatLimits } from './heat-map.ts'
-import { lineColor } from './time-chart.ts'
+import { lineColor } from './line-look.ts'
 
 const newest = ({ values }: ChartLine): number | null => values.findLast((value) => value != null) ?? null
 

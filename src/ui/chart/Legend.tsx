@@ -1,10 +1,11 @@
 /** The lines of a chart by name, with their newest value or the one under the pointer. */
 import type { ComponentChild } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
-import { showValue } from '../view/measure.ts'
-import { lineColor } from './time-chart.ts'
+import type { ChartStyle } from '../view/view.ts'
+import { lineColor, lineDash, readingOf } from './line-look.ts'
 
 interface Props {
+  readonly style: ChartStyle
   readonly data: ChartData
   readonly hidden: ReadonlySet<string>
   readonly onHide: (hidden: ReadonlySet<string>) => void
@@ -13,7 +14,7 @@ interface Props {
 }
 
 /** A click hides or shows a line; with a modifier key, or twice, it leaves that line alone. */
-export function Legend({ data, hidden, onHide, cursor }: Props): ComponentChild {
+export function Legend({ style, data, hidden, onHide, cursor }: Props): ComponentChild {
   const toggle = (key: string): void => {
     const next = new Set(hidden)
     if (!next.delete(key)) next.add(key)
@@ -24,9 +25,10 @@ export function Legend({ data, hidden, onHide, cursor }: Props): ComponentChild 
     onHide(others.every((other) => hidden.has(other)) ? new Set() : new Set(others))
   }
   return (
-    <ul class="legend">
+    <ul class={`legend${data.isMixed ? ' mixed' : ''}`}>
       {data.lines.map((line, i) => {
-        const value = cursor === undefined ? line.values.findLast((one) => one != null) : line.values[cursor]
+        const color = lineColor(data, i)
+        const isDashed = lineDash(data, i) !== undefined
         return (
           <li key={line.key}>
             <button
@@ -38,9 +40,9 @@ export function Legend({ data, hidden, onHide, cursor }: Props): ComponentChild 
               }
               onDblClick={() => isolate(line.key)}
             >
-              <span class="chip" style={{ background: lineColor(data, i) }} />
+              <span class={`chip${isDashed ? ' dashed' : ''}`} style={{ background: color }} />
               <span class="name">{line.label}</span>
-              <span class="value">{showValue(data.measure, value)}</span>
+              <span class="value">{readingOf(data, style, i, cursor)}</span>
             </button>
           </li>
         )

@@ -2,8 +2,8 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
-import { measureOf, showValue } from '../view/measure.ts'
-import type { Chart, Plot } from '../view/view.ts'
+import { asShare, measureOf, showValue } from '../view/measure.ts'
+import type { Chart, PlainUnit, Plot } from '../view/view.ts'
 
 /** Rows that are put on the page: more would make it slow, and nobody reads them. */
 const MOST_ROWS = 200
@@ -70,7 +70,7 @@ export function TableView({
                 <th scope="row">{instance}</th>
                 {columns.map(({ lines }, i) => (
                   <td key={i} class="number">
-                    {shownIn(lines[0], values[i] ?? null)}
+                    {shownIn(lines[0], values[i] ?? null, chart.unit)}
                   </td>
                 ))}
               </tr>
@@ -89,9 +89,9 @@ function headOf({ legend, metric, expr }: Plot): string {
   return legend?.replace(/\s*%[iI]\s*/g, '') || expr || metric.split('.').at(-1)!
 }
 
-function shownIn(line: ChartLine | undefined, value: number | null): string {
+function shownIn(line: ChartLine | undefined, value: number | null, unit: PlainUnit | undefined): string {
   if (line === undefined || value === null) return '–'
-  const measure = measureOf(line.info.units, line.info.sem)
+  const measure = asShare(measureOf(line.info.units, line.info.sem), line.plot.unit ?? unit)
   return showValue(measure, value * measure.factor)
 }
 

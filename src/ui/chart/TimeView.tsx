@@ -6,8 +6,8 @@ import type { ChartData } from '../data/chart-data.ts'
 import { colorsVersion } from '../theme.ts'
 import { type Frame, time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
-import { showValue } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
+import { readingOf } from './line-look.ts'
 import { TimeChart } from './time-chart.ts'
 
 interface Props {
@@ -55,10 +55,7 @@ export function TimeView({ chart, data, frame, hidden, cursor, canvas }: Props):
 }
 
 /** What a chart shows, for those who do not see it. */
-function summary({ title }: Chart, data: ChartData, { from, to }: Frame, zone: string): string {
-  const lines = data.lines.slice(0, 8).map(({ label, values }) => {
-    const last = values.findLast((value) => value != null)
-    return `${label} ${showValue(data.measure, last)}`
-  })
+function summary({ title, style }: Chart, data: ChartData, { from, to }: Frame, zone: string): string {
+  const lines = data.lines.slice(0, 8).map(({ label }, i) => `${label} ${readingOf(data, style, i)}`)
   return `${title}, from ${momentText(from, zone)} to ${momentText(to, zone)}. Latest: ${lines.join(', ') || 'no values'}.`
 }

@@ -3,11 +3,11 @@ import type { ChartData } from '../data/chart-data.ts'
 import { resolveColor } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
-import { showNumber, showValue, stepFor } from '../view/measure.ts'
+import { showNumber, stepFor } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
 import { heatLimits } from './heat-map.ts'
+import { lineColor, lineDash, readingOf } from './line-look.ts'
 import { drawnColumns, isStacked } from './stack.ts'
-import { lineColor } from './time-chart.ts'
 
 /** Hands a file to the browser. */
 export function download(name: string, content: Blob): void {
@@ -101,7 +101,7 @@ export function toSvg(chart: Chart, title: string, data: ChartData, frame: Frame
       parts.push(
         isFilled
           ? `<path d="${path}" fill="${stroke}" fill-opacity="${onEachOther ? 0.6 : 0.2}" stroke="${stroke}"/>`
-          : `<path d="${path}" fill="none" stroke="${stroke}" stroke-width="1.5"/>`,
+          : `<path d="${path}" fill="none" stroke="${stroke}" stroke-width="1.5" stroke-dasharray="${lineDash(data, i)?.join(' ') ?? 'none'}"/>`,
       )
   }
   parts.push('</g>')
@@ -112,10 +112,7 @@ export function toSvg(chart: Chart, title: string, data: ChartData, frame: Frame
       parts.push(
         `<rect x="${left}" y="${top - 9}" width="10" height="10" fill="${resolveColor(lineColor(data, i))}"/>`,
         `<text x="${left + 15}" y="${top}" fill="${color('text')}">${xml(line.label)} ${xml(
-          showValue(
-            data.measure,
-            line.values.findLast((value) => value != null),
-          ),
+          readingOf(data, chart.style, i),
         )}</text>`,
       )
     }

@@ -1,10 +1,11 @@
 /** Charts over time, drawn by uPlot: lines, filled and stacked ones, bars. */
 import uPlot from 'uplot'
 import type { ChartData } from '../data/chart-data.ts'
-import { paletteColor, resolveColor, thinned } from '../theme.ts'
+import { resolveColor, thinned } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
 import { showNumber, stepFor } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
+import { lineColor, lineDash } from './line-look.ts'
 import { drawnColumns, isStacked } from './stack.ts'
 
 /** What a chart tells of what a person does with it. */
@@ -27,23 +28,15 @@ export interface ChartLook {
   readonly zone: string
 }
 
+interface Stroke {
+  readonly color: string
+  readonly dash: readonly number[] | undefined
+}
+
 const SYNC_KEY = 'page'
 const WHEEL_STEP = 1.25
 /** How much of its colour fills an area of a stack. */
 const STACK_FILL = 0.6
-
-/** The colour of a line. */
-export function lineColor(data: ChartData, i: number): string {
-  return data.lines[i]!.plot.color !== undefined && !sharesPlot(data, i)
-    ? data.lines[i]!.plot.color!
-    : paletteColor(i)
-}
-
-/** Several instances of one plot would all have its colour. */
-function sharesPlot(data: ChartData, i: number): boolean {
-  const { plot } = data.lines[i]!
-  return data.lines.some((line, other) => other !== i && line.plot === plot)
-}
 
 /** A chart in an element of the page. */
 export class TimeChart {
@@ -77,7 +70,7 @@ export class TimeChart {
       look.zone,
       data.limits,
       data.measure,
-      shown.map(({ line, i }) => [line.key, lineColor(data, i)]),
+      shown.map(({ line, i }) => [line.key, lineColor(data, i), lineDash(data, i)]),
     ])
     const columns = drawnColumns(
       shown.map(({ line }) => line.values),
@@ -89,8 +82,8 @@ export class TimeChart {
     if (this.#plot === undefined || made !== this.#made) {
       this.#plot?.destroy()
       this.#made = made
-      const colors = shown.map(({ i }) => lineColor(data, i))
-      this.#plot = new uPlot({ ...this.#options(data, look, colors), width, height }, values, this.#host)
+      const strokes = shown.map(({ i }) => ({ color: lineColor(data, i), dash: lineDash(data, i) }))
+      this.#plot = new uPlot({ ...this.#options(data, look, strokes), width, height }, values, this.#host)
     } else {
       if (this.#plot.width !== width || this.#plot.height !== height) this.#plot.setSize({ width, height })
       this.#plot.setData(values, false)
@@ -124,7 +117,7 @@ export class TimeChart {
   #options(
     data: ChartData,
     look: ChartLook,
-    colors: readonly string[],
+    strokes: readonly Stroke[],
   ): Omit<uPlot.Options, 'width' | 'height'> {
     const { style } = look.chart
     const { limits } = data
@@ -138,7 +131,7 @@ export class TimeChart {
     const measure = isShare ? { ...data.measure, kind: 'share' as const } : data.measure
     return {
       legend: { show: false },
-      padding: [8, 8, 0, 0],
+      padding: [8, 18, 0, 0],
       cursor: {
         sync: { key: SYNC_KEY },
         drag: { x: true, y: false, setScale: false },
@@ -151,8 +144,8 @@ export class TimeChart {
       tzDate: (stamp) =>
         look.zone === '' ? new Date(stamp * 1000) : uPlot.tzDate(new Date(stamp * 1000), look.zone),
       axes: [axisX(), axisY(measure)],
-      series: [{}, ...colors.map((color, i) => this.#series(style, color, i === 0))],
-      bands: this.#isStacked && style !== 'bar' ? bandsOf(colors) : [],
+      series: [{}, ...strokes.map((stroke, i) => this.#series(style, stroke, i === 0))],
+      bands: this.#isStacked && style !== 'bar' ? bandsOf(strokes) : [],
       hooks: {
         setCursor: [(plot) => this.#events.point(plot.cursor.idx ?? undefined)],
         setSelect: [(plot) => this.#selected(plot)],
@@ -160,9 +153,15 @@ export class TimeChart {
     }
   }
 
-  #series(style: Chart['style'], color: string, isLowest: boolean): uPlot.Series {
+  #series(style: Chart['style'], { color, dash }: Stroke, isLowest: boolean): uPlot.Series {
     const stroke = resolveColor(color)
-    const common: uPlot.Series = { stroke, width: 1.5, points: { show: false }, spanGaps: false }
+    const common: uPlot.Series = {
+      stroke,
+      width: 1.5,
+      points: { show: false },
+      spanGaps: false,
+      ...(dash === undefined ? {} : { dash: [...dash] }),
+    }
     switch (style) {
       case 'area':
         return { ...common, fill: thinned(color, 0.2) }
@@ -189,8 +188,8 @@ export class TimeChart {
 }
 
 /** Between each line and the one below it; the lowest is filled down to nothing by itself. */
-function bandsOf(colors: readonly string[]): uPlot.Band[] {
-  return colors.slice(1).map((color, i) => ({
+function bandsOf(strokes: readonly Stroke[]): uPlot.Band[] {
+  return strokes.slice(1).map(({ color }, i) => ({
     series: [i + 2, i + 1] as uPlot.Band.Bounds,
     fill: thinned(color, STACK_FILL),
   }))

@@ -28,6 +28,8 @@ export interface ChartData {
   readonly times: readonly number[]
   readonly lines: readonly ChartLine[]
   readonly measure: Measure
+  /** Its lines are of several sources, which their labels begin with. */
+  readonly isMixed: boolean
   /** Fixed limits of the axis, in base units. */
   readonly limits: readonly [low: number, high: number] | undefined
   /** What is missing, and why; a sentence each. */
@@ -61,6 +63,7 @@ export class ChartFeed {
       lines: [],
       problems: new Set(),
       stores: new Set(),
+      histories: new Set(),
       isWaiting: false,
       measure: undefined,
     }
@@ -71,15 +74,20 @@ export class ChartFeed {
       else this.#addSource(state, source, plots, { chart, frame, every })
     }
     this.#feeds.release(chart.id, state.stores)
+    // What the chart asked for before it was changed.
+    for (const [key, history] of this.#histories)
+      if (!state.histories.has(history)) this.#histories.delete(key)
     const most = chart.style === 'table' ? MOST_ROWS : MOST_LINES
     if (state.lines.length > most) {
       state.problems.add(`${state.lines.length - most} more lines are not shown: choose instances`)
       state.lines.length = most
     }
+    const isMixed = bySource.size > 1
     const { times, values } = align(state.lines.map(({ line }) => line))
     const measure = state.measure ?? { kind: 'number', factor: 1, suffix: '' }
-    const lines = state.lines.map(({ line, factor, ...rest }, i) => ({
+    const lines = state.lines.map(({ line, factor, of, label, ...rest }, i) => ({
       ...rest,
+      label: isMixed ? `${of} ${label}` : label,
       instance: line.instance,
       values: factor === 1 ? values[i]! : values[i]!.map((value) => (value == null ? value : value * factor)),
     }))
@@ -87,7 +95,15 @@ export class ChartFeed {
       chart.scale === undefined
         ? undefined
         : ([chart.scale[0] * measure.factor, chart.scale[1] * measure.factor] as const)
-    return { times, lines, measure, limits, problems: [...state.problems], isWaiting: state.isWaiting }
+    return {
+      times,
+      lines,
+      measure,
+      isMixed,
+      limits,
+      problems: [...state.problems],
+      isWaiting: state.isWaiting,
+    }
   }
 
   #addSource(state: Assembly, source: Source, plots: readonly Plot[], { chart, frame, every }: Wanted): void {
@@ -107,6 +123,7 @@ export class ChartFeed {
       else if (!live.isRunning) state.isWaiting = true
     }
     const history = this.#historyOf(source, plots)
+    if (history !== undefined) state.histories.add(history)
     const isShort = chart.style === 'table' || chart.style === 'grid'
     const liveStart = live?.span?.start ?? Infinity
     const to = Math.min(frame.to, liveStart)
@@ -129,7 +146,6 @@ export class ChartFeed {
     const key = `${source.key} ${names.join()}`
     let history = this.#histories.get(key)
     if (history === undefined) {
-      this.#histories.clear() // the chart has changed
       history = new History(source, names, deriveOf(plots), this.#onChange)
       this.#histories.set(key, history)
     }
@@ -145,11 +161,14 @@ interface Wanted {
 
 interface Assembly {
   readonly lines: (Omit<ChartLine, 'values' | 'instance'> & {
+    /** Title of its source. */
+    readonly of: string
     readonly line: Line
     readonly factor: number
   })[]
   readonly problems: Set<string>
   readonly stores: Set<LiveStore>
+  readonly histories: Set<History>
   isWaiting: boolean
   measure: Measure | undefined
 }
@@ -179,7 +198,7 @@ function addPlot(
   lines: readonly Line[],
   { style, unit }: Chart,
 ): void {
-  const measure = asShare(measureOf(info.units, info.sem), unit)
+  const measure = asShare(measureOf(info.units, info.sem), plot.unit ?? unit)
   state.measure ??= measure
   // The columns of a table stand on their own.
   if (style !== 'table' && !isSameMeasure(state.measure, measure)) {
@@ -194,6 +213,7 @@ function addPlot(
     state.lines.push({
       key: `${plot.source ?? ''} ${plot.metric} ${line.instance ?? ''}`,
       label: legendOf(plot, source.host, line.instance ?? undefined),
+      of: source.title,
       plot,
       info,
       line,

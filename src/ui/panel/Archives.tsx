@@ -5,10 +5,13 @@ import { useEffect } from 'preact/hooks'
 import { openFiles } from '../data/dropped.ts'
 import {
   archives,
+  compare,
+  compared,
   complain,
   config,
   openArchive,
   openHost,
+  type Place,
   panel,
   refreshArchives,
   show,
@@ -26,6 +29,12 @@ export function Archives(): ComponentChild {
   useEffect(() => {
     if (hasArchives) refreshArchives().catch(complain)
   }, [hasArchives])
+  const open = (place: Place): void => {
+    const spec = host.value.trim()
+    if (spec === '') return
+    openHost(spec, place)
+    host.value = ''
+  }
   const zone = time.zone.value
   const found = archives.value.filter(({ id, host: name }) =>
     `${id} ${name}`.toLowerCase().includes(filter.value.toLowerCase()),
@@ -35,7 +44,7 @@ export function Archives(): ComponentChild {
       <h3>Open</h3>
       <ul>
         {[...sources.value.values()].map(({ key, title }) => (
-          <li key={key}>
+          <li key={key} class="row">
             <button
               type="button"
               class={`leaf${key === shownKey.value ? ' on' : ''}`}
@@ -43,6 +52,16 @@ export function Archives(): ComponentChild {
             >
               {title}
             </button>
+            {key !== shownKey.value && (
+              <button
+                type="button"
+                aria-pressed={compared.value.includes(key)}
+                aria-label={`Compare with ${title}`}
+                onClick={() => compare(key, !compared.value.includes(key))}
+              >
+                Compare
+              </button>
+            )}
           </li>
         ))}
       </ul>
@@ -50,7 +69,7 @@ export function Archives(): ComponentChild {
         <form
           onSubmit={(event) => {
             event.preventDefault()
-            if (host.value.trim() !== '') openHost(host.value.trim())
+            open('alone')
           }}
         >
           <input
@@ -60,6 +79,9 @@ export function Archives(): ComponentChild {
             onInput={({ currentTarget }) => (host.value = currentTarget.value)}
           />
           <button type="submit">Open</button>
+          <button type="button" onClick={() => open('with')}>
+            Compare
+          </button>
         </form>
       )}
       <h3>From your disk</h3>
@@ -91,11 +113,11 @@ export function Archives(): ComponentChild {
           />
           <ul>
             {found.slice(0, 300).map((info) => (
-              <li key={info.id}>
+              <li key={info.id} class="row">
                 <button
                   type="button"
                   class={`leaf${`archive:${info.id}` === shownKey.value ? ' on' : ''}`}
-                  onClick={() => openArchive(info)}
+                  onClick={() => openArchive(info, 'alone')}
                 >
                   <span>
                     {info.host} · {spanText(info.end - info.start)}
@@ -104,6 +126,15 @@ export function Archives(): ComponentChild {
                     {momentText(info.start, zone)} – {momentText(info.end, zone)}
                   </small>
                 </button>
+                {`archive:${info.id}` !== shownKey.value && (
+                  <button
+                    type="button"
+                    aria-label={`Compare with ${info.id}`}
+                    onClick={() => openArchive(info, 'with')}
+                  >
+                    Compare
+                  </button>
+                )}
               </li>
             ))}
           </ul>

@@ -1,7 +1,7 @@
 /** Changes one chart: title, style, limits, and its plots with their instances and colours. */
 import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { changeChart, editing, view } from '../page.ts'
+import { changeChart, editing, sources, view } from '../page.ts'
 import { hexColor } from '../theme.ts'
 import { type Chart, type ChartStyle, type InstanceChoice, type Plot, STYLES } from '../view/view.ts'
 import { Icon } from './Icon.tsx'
@@ -174,6 +174,7 @@ function PlotEditor({ plot, onChange }: PlotProps): ComponentChild {
           }
         />
       )}
+      <SourceOf plot={plot} onChange={onChange} />
       <button
         type="button"
         class="danger"
@@ -183,5 +184,27 @@ function PlotEditor({ plot, onChange }: PlotProps): ComponentChild {
         <Icon name="close" />
       </button>
     </div>
+  )
+}
+
+/** Which source a plot is of; nothing while there is but one. */
+function SourceOf({ plot, onChange }: PlotProps): ComponentChild {
+  const { source, ...free } = plot
+  const known = [...sources.value.values()].map(({ key, title }) => [key, title] as const)
+  if (source === undefined && known.length < 2) return null
+  if (source !== undefined && !sources.value.has(source)) known.push([source, source])
+  return (
+    <select
+      aria-label={`Source of ${plot.metric}`}
+      value={source ?? ''}
+      onChange={({ currentTarget: { value } }) => onChange(value === '' ? free : { ...plot, source: value })}
+    >
+      <option value="">of the page</option>
+      {known.map(([key, title]) => (
+        <option key={key} value={key}>
+          of {title}
+        </option>
+      ))}
+    </select>
   )
 }

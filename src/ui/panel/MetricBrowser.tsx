@@ -217,7 +217,8 @@ function Details({ source, name }: { readonly source: Source; readonly name: str
       {metric.indom !== null && (
         <fieldset>
           <legend>
-            {instances.value.length} instances: click those to draw, or give a pattern; none is all
+            {instances.value.length === 1 ? '1 instance' : `${instances.value.length} instances`}: click those
+            to draw, or give a pattern; none is all
           </legend>
           <input
             aria-label="Pattern of instances"
@@ -241,15 +242,17 @@ function Details({ source, name }: { readonly source: Source; readonly name: str
           </div>
         </fieldset>
       )}
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={isPinned.value}
+      <label>
+        <span class="label">Of</span>
+        <select
+          value={isPinned.value ? 'this' : 'page'}
           onChange={({ currentTarget }) => {
-            isPinned.value = currentTarget.checked
+            isPinned.value = currentTarget.value === 'this'
           }}
-        />
-        always of {source.title}, whatever the page shows
+        >
+          <option value="page">whatever the page shows</option>
+          <option value="this">{source.title} alone</option>
+        </select>
       </label>
       <p class="actions">
         <select

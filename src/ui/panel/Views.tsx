@@ -2,7 +2,18 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { download, fileName } from '../chart/export.ts'
-import { addChart, complain, forgetView, savedViews, saveView, say, shareAddress, view } from '../page.ts'
+import {
+  addChart,
+  complain,
+  forgetView,
+  openKey,
+  savedViews,
+  saveView,
+  say,
+  shareAddress,
+  sources,
+  view,
+} from '../page.ts'
 import { hexColor } from '../theme.ts'
 import { OVERVIEW } from '../view/overview.ts'
 import { readViewFile, writeViewFile } from '../view/pmchart.ts'
@@ -104,11 +115,7 @@ async function readFile(file: File | undefined): Promise<void> {
   const { charts, tabs, hosts, mistakes } = readViewFile(await file.text())
   const [mistake] = mistakes
   if (charts.length > 0) view.value = { name: tabs[0] ?? file.name, charts }
+  for (const host of hosts) await openKey(`host:${host}`)
   if (mistake !== undefined) say(`${file.name}[${mistake.line}] ${mistake.message}`, true)
-  else
-    say(
-      hosts.length === 0
-        ? `${file.name} is shown`
-        : `${file.name} names ${hosts.join(', ')}: open them as sources to see their charts`,
-    )
+  else if (hosts.every((host) => sources.value.has(`host:${host}`))) say(`${file.name} is shown`)
 }

@@ -21,6 +21,8 @@ export const WIDTHS: readonly number[] = [60, 300, 900, 3600, 6 * 3600, 86_400, 
 /** The speeds that are offered: seconds of the archive a second. */
 export const SPEEDS: readonly number[] = [1, 2, 5, 10, 30, 60, 300, 900]
 
+/** An archive is mostly one of a day: that much of its end is shown when it is opened. */
+const DAY = 86_400
 const NARROWEST = 1
 const WIDEST = 366 * 86_400
 /** A step is this part of what is shown. */
@@ -93,7 +95,7 @@ export class TimeControl {
       this.bounds.value = bounds
       this.mode.value = bounds.end === undefined ? 'live' : 'paused'
       if (bounds.end !== undefined && bounds.start !== undefined)
-        this.width.value = Math.max(NARROWEST, Math.min(bounds.end - bounds.start, 6 * 3600))
+        this.width.value = Math.max(NARROWEST, Math.min(bounds.end - bounds.start, DAY))
       this.#end.value = bounds.end ?? nowSec()
     })
   }

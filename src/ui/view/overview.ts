@@ -140,7 +140,7 @@ const CHARTS: readonly Chart[] = [
     every: 5,
     wide: true,
     plots: [
-      derived('rate(proc.psinfo.utime) + rate(proc.psinfo.stime)', { legend: 'processor' }),
+      derived('rate(proc.psinfo.utime) + rate(proc.psinfo.stime)', { legend: 'processor', unit: 'share' }),
       plot('proc.psinfo.rss', { legend: 'resident' }),
       plot('proc.psinfo.threads', { legend: 'threads' }),
       plot('proc.io.read_bytes', { legend: 'read', optional: true }),

@@ -1,11 +1,15 @@
 /** Views as text: in the address of the page, and where the browser keeps them. */
-import { type Chart, derivedName, newId, type Plot, STYLES, type View } from './view.ts'
+import type { Layout } from './spread.ts'
+import { type Chart, derivedName, newId, type PlainUnit, type Plot, STYLES, type View } from './view.ts'
 
 /** A view and the moment it is looked at. */
 export interface Shared {
   readonly view: View
   /** Key of the source shown. */
   readonly source?: string
+  /** Keys of the sources shown with it, and how. */
+  readonly compared?: readonly string[]
+  readonly layout?: Layout
   /** Seconds shown. */
   readonly width?: number
   /** End of what is shown, in seconds since the epoch; absent: now. */
@@ -35,12 +39,16 @@ export function fromFragment(fragment: string): Shared | undefined {
 
 /** Takes what it understands of something that came from outside; nothing unless there is a view in it. */
 export function readShared(from: unknown): Shared | undefined {
-  const { view, source, width, end } = record(from)
+  const { view, source, compared, layout, width, end } = record(from)
   const read = readView(view)
   if (read === undefined) return undefined
   return {
     view: read,
     ...(typeof source === 'string' ? { source } : {}),
+    ...(Array.isArray(compared)
+      ? { compared: compared.slice(0, 20).filter((key): key is string => typeof key === 'string') }
+      : {}),
+    ...(layout === 'beside' || layout === 'over' ? { layout } : {}),
     ...(isNumber(width) && width > 0 ? { width } : {}),
     ...(isNumber(end) ? { end } : {}),
   }
@@ -70,12 +78,12 @@ function readChart(from: unknown): Chart | undefined {
     ...(isNumber(low) && isNumber(high) ? { scale: [low, high] as const } : {}),
     ...(isNumber(every) && every >= 0.1 ? { every } : {}),
     ...(wide === true ? { wide } : {}),
-    ...(unit === 'percent' || unit === 'share' ? { unit } : {}),
+    ...(isUnit(unit) ? { unit } : {}),
   }
 }
 
 function readPlot(from: unknown): Plot | undefined {
-  const { metric, expr, source, instances, legend, color, optional } = record(from)
+  const { metric, expr, source, instances, legend, color, optional, unit } = record(from)
   if (typeof metric !== 'string') return undefined
   const { mode, text } = record(instances)
   const isMode = mode === 'instance' || mode === 'matching' || mode === 'not-matching'
@@ -87,11 +95,16 @@ function readPlot(from: unknown): Plot | undefined {
     ...(typeof legend === 'string' ? { legend } : {}),
     ...(typeof color === 'string' && /^[\w#(),.%\s-]{1,50}$/.test(color) ? { color } : {}),
     ...(optional === true ? { optional } : {}),
+    ...(isUnit(unit) ? { unit } : {}),
   }
 }
 
 function record(from: unknown): Record<string, unknown> {
   return typeof from === 'object' && from !== null ? (from as Record<string, unknown>) : {}
+}
+
+function isUnit(value: unknown): value is PlainUnit {
+  return value === 'percent' || value === 'share'
 }
 
 function isNumber(value: unknown): value is number {

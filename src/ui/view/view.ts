@@ -39,6 +39,8 @@ export interface Plot {
   readonly color?: string
   /** A metric the source does not know is no mistake. */
   readonly optional?: boolean
+  /** What its values without units are; default: what those of the chart are. */
+  readonly unit?: PlainUnit
 }
 
 /** One chart. */

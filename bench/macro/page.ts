@@ -1,0 +1,145 @@
+/**
+ * The chart page over a day of the overview, in headless Chromium: from the click on an archive of the server, and from the drop of its
+ * files, until every chart is drawn. `npm run bench -- page [--rounds N] [--every SECONDS]`
+ */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { chromium, type Page } from 'playwright-core'
+import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
+import { archiveOutput } from '../../src/sys/archive-output.ts'
+import { startPage } from './lib/collectors.ts'
+import { median, table } from './lib/report.ts'
+
+const DAY = 86_400
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync)
+/** Charts of the overview that have values in what is recorded of a host: all but the processes. */
+const CHARTS = 9
+
+/** What `npm start` records of a host with eight processors, four disks and three interfaces. */
+function writeDay(base: string, every: number): number {
+  const made = new ArchiveImport(archiveOutput(base, { collect: 1 << 20 }), {
+    version: 3,
+    hostname: 'bench',
+    timezone: 'UTC',
+    pid: 1,
+  })
+  const metric = (
+    name: string,
+    type: number,
+    sem: number,
+    units: string,
+    instances: readonly string[] = [],
+  ) => {
+    const indom = instances.length === 0 ? {} : { indom: instances.join() }
+    return { id: made.addMetric(name, { type, sem, units, ...indom }), instances, isCounter: sem === 1 }
+  }
+  const series = (stem: string, count: number): string[] =>
+    Array.from({ length: count }, (_, i) => `${stem}${i}`)
+  const cpus = series('cpu', 8)
+  const disks = series('sd', 4)
+  const interfaces = series('eth', 3)
+  const averages = ['1 minute', '5 minute', '15 minute']
+  const windows = ['10 second', '1 minute', '5 minute']
+  const all = [
+    ...['user', 'nice', 'sys', 'intr', 'steal', 'wait.total', 'idle'].map((mode) =>
+      metric(`kernel.all.cpu.${mode}`, 3, 1, 'millisec'),
+    ),
+    metric('kernel.percpu.cpu.idle', 3, 1, 'millisec', cpus),
+    metric('kernel.all.load', 4, 3, '', averages),
+    ...['used', 'bufmem', 'cached', 'free'].map((part) => metric(`mem.util.${part}`, 3, 3, 'Kbyte')),
+    ...['cpu', 'memory', 'io'].map((what) =>
+      metric(`kernel.all.pressure.${what}.some.avg`, 4, 3, '', windows),
+    ),
+    ...['read', 'write'].map((way) => metric(`disk.dev.${way}`, 3, 1, 'count', disks)),
+    ...['read_bytes', 'write_bytes'].map((way) => metric(`disk.dev.${way}`, 3, 1, 'Kbyte', disks)),
+    ...['in', 'out'].map((way) => metric(`network.interface.${way}.bytes`, 3, 1, 'byte', interfaces)),
+    metric('filesys.full', 5, 3, '', disks),
+  ]
+  const processors = metric('hinv.ncpu', 1, 4, '')
+  let points = 0
+  for (let t = 0; t <= DAY; t += every) {
+    if (t === 0) made.put(processors.id, 8)
+    for (const [m, { id, instances, isCounter }] of all.entries())
+      for (let i = 0; i < Math.max(1, instances.length); i++) {
+        const wave = 40 + 35 * Math.sin((t + 900 * m) / 3600) + 10 * Math.sin(t / (30 + i))
+        made.put(id, isCounter ? Math.round(t * (50 + m + i) + 1000 * wave) : wave, instances[i])
+        points++
+      }
+    made.write({ sec: 1_790_000_000 + t, nsec: 0 })
+  }
+  made.close()
+  return points
+}
+
+/** Puts into the page a function that tells how long after the next click or choice of files every chart was drawn. */
+const STOPWATCH = `window.drawn = (key) => new Promise((resolve) => {
+  let start
+  for (const type of ['click', 'change'])
+    addEventListener(type, () => { start ??= performance.now() }, { capture: true, once: true })
+  const look = () => {
+    const cards = [...document.querySelectorAll('[data-chart]')]
+    const isShown = document.querySelector('.source').value.startsWith(key)
+    const done = cards.filter((card) => card.querySelector('canvas, .grid-bars') !== null)
+    if (isShown && done.length >= ${CHARTS}) requestAnimationFrame(() => resolve(performance.now() - start))
+    else requestAnimationFrame(look)
+  }
+  look()
+})`
+
+async function measure(page: Page, key: string, act: () => Promise<void>): Promise<number> {
+  await page.evaluate(STOPWATCH)
+  const drawn = page.evaluate(`window.drawn(${JSON.stringify(key)})`) as Promise<number>
+  await act()
+  return drawn
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { rounds: { type: 'string', default: '5' }, every: { type: 'string', default: '10' } },
+  })
+  if (CHROMIUM === undefined) {
+    console.log('There is no Chromium here (Debian: apt-get install chromium)')
+    return
+  }
+  const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-bench-'))
+  const archives = join(dir, 'archives', 'bench')
+  mkdirSync(archives, { recursive: true })
+  const points = writeDay(join(archives, 'day'), +values.every)
+  const files = readdirSync(archives).map((name) => join(archives, name))
+  const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0)
+  console.log(`${points} values of a day, ${(bytes / 2 ** 20).toFixed(1)} MiB`)
+  const web = await startPage(process.cwd(), dir)
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+  try {
+    const rows = [['until all charts are drawn, ms', 'least', 'median', 'most']]
+    const ways: readonly (readonly [string, string, (page: Page) => Promise<void>])[] = [
+      [
+        'archive on the server',
+        'archive:',
+        (page) => page.locator('.archives ul').last().locator('button.leaf').first().click(),
+      ],
+      ['files dropped', 'file:', (page) => page.locator('.archives input[type=file]').setInputFiles(files)],
+    ]
+    for (const [name, key, act] of ways) {
+      const taken: number[] = []
+      for (let n = 0; n < +values.rounds; n++) {
+        const page = await browser.newPage({ viewport: { width: 1400, height: 1000 } })
+        await page.goto(web.address)
+        await page.keyboard.press('o')
+        await page.locator('.archives ul').last().locator('button.leaf').first().waitFor()
+        taken.push(await measure(page, key, () => act(page)))
+        await page.close()
+      }
+      const sorted = taken.toSorted((a, b) => a - b)
+      rows.push([name, ...[sorted[0]!, median(taken), sorted.at(-1)!].map((ms) => ms.toFixed(0))])
+    }
+    console.log(table(rows))
+  } finally {
+    await browser.close()
+    await web.stop()
+  }
+}
+
+await main()

@@ -1,0 +1,50 @@
+/** How one line of a chart looks, and what it reads: the same on the page, in its legend and in files. */
+import type { ChartData } from '../data/chart-data.ts'
+import { paletteColor } from '../theme.ts'
+import { showValue } from '../view/measure.ts'
+import type { ChartStyle } from '../view/view.ts'
+
+/** The colour of a line. Lines of several sources have the same colours: what tells them apart is the dash. */
+export function lineColor({ lines }: ChartData, i: number): string {
+  const { plot } = lines[i]!
+  // Several instances of one plot would all have its colour.
+  const sharesPlot = lines.some((line, other) => other !== i && line.plot === plot)
+  if (plot.color !== undefined && !sharesPlot) return plot.color
+  let before = 0
+  for (let k = 0; k < i; k++) if (lines[k]!.plot.source === plot.source) before++
+  return paletteColor(before)
+}
+
+/** Lengths of strokes and gaps, a row for each source after the first. */
+const DASHES: readonly (readonly number[])[] = [
+  [6, 4],
+  [2, 3],
+  [10, 3, 2, 3],
+]
+
+/** The dash of a line; none for those of the first source. */
+export function lineDash({ lines }: ChartData, i: number): readonly number[] | undefined {
+  const at = sourceIndex(lines, i)
+  return at === 0 ? undefined : DASHES[(at - 1) % DASHES.length]
+}
+
+/** Which of the chart's sources a line is of. */
+function sourceIndex(lines: ChartData['lines'], i: number): number {
+  const sources = new Set<string | undefined>()
+  for (const { plot } of lines) {
+    sources.add(plot.source)
+    if (plot.source === lines[i]!.plot.source) break
+  }
+  return sources.size - 1
+}
+
+/** What a line reads at a sample, or newest: in a chart of shares its share of all of them. */
+export function readingOf(data: ChartData, style: ChartStyle, i: number, at?: number): string {
+  const { values } = data.lines[i]!
+  const index = at ?? values.findLastIndex((value) => value != null)
+  const value = values[index]
+  if (style !== 'utilization' || value == null) return showValue(data.measure, value)
+  let total = 0
+  for (const line of data.lines) total += line.values[index] ?? 0
+  return showValue({ ...data.measure, kind: 'share' }, total > 0 ? value / total : undefined)
+}
