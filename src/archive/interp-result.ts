@@ -1,7 +1,7 @@
 /** The values of one metric at a moment between its bounds. docs/formats/archive.md §10 */
-import { PM_IN_NULL } from '../model/ids.ts'
-import { PM_SEM_COUNTER, PM_SEM_DISCRETE, PM_TYPE_FLOAT, PM_VAL_DPTR, PM_VAL_INSITU } from '../model/types.ts'
-import { emptySet, type ValueSet } from '../model/values.ts'
+import { PM_SEM_COUNTER, PM_SEM_DISCRETE } from '../model/types.ts'
+import type { ValueSet } from '../model/values.ts'
+import { SetOutput } from './interp-set.ts'
 import { type Bounds, OBSERVED, type Track } from './interp-track.ts'
 import { interpolateCounter, type Words } from './interp-value.ts'
 
@@ -15,36 +15,58 @@ export interface ValueRules {
   readonly nearest: boolean
 }
 
-/** Reused: the words of the two observations, and of the value. */
-const prior: Words = { high: 0, low: 0 }
-const next: Words = { high: 0, low: 0 }
+/** Reused: where a value is wanted, with the words of the two observations, and the value. */
+const between = {
+  prior: { high: 0, low: 0 },
+  next: { high: 0, low: 0 },
+  elapsed: 0,
+  span: 0,
+}
 const value: Words = { high: 0, low: 0 }
 
-/** The values at `moment` (as `Track` counts them) of the slots in `slots`. `sign`: +1 forwards, -1 backwards. */
-export function valuesAt(
-  track: Track,
-  moment: number,
-  sign: 1 | -1,
-  slots: Int32Array,
-  rules: ValueRules,
-): ValueSet {
-  const [before, after] = sign > 0 ? [track.behind, track.ahead] : [track.ahead, track.behind]
-  const output = new SetOutput(track, slots.length)
-  for (const slot of slots) {
-    if (!track.isAlive(slot, moment)) continue
-    const side = sideOf(track, before, after, slot, moment, rules.nearest)
-    if (side === undefined) continue
-    if (side === 'between') {
-      words(before, slot, prior)
-      words(after, slot, next)
-      const elapsed = (moment - before.at[slot]!) * sign
-      const span = (after.at[slot]! - before.at[slot]!) * sign
-      interpolateCounter(track.desc.type, { prior, next, elapsed, span }, rules.counterWrap, value)
-      output.addWords(slot, value)
-    } else if (track.isNumeric) output.addWords(slot, words(side, slot, value))
-    else output.addBlock(slot, side.blocks[slot]!)
+/** Makes the values of a track at one moment after another. */
+export class TrackValues {
+  readonly track: Track
+  /** Slots that are wanted, in the order of the answer. */
+  readonly slots: Int32Array
+  readonly rules: ValueRules
+  readonly #sign: 1 | -1
+  readonly #output: SetOutput
+
+  /** `sign`: +1 forwards, -1 backwards. */
+  constructor(track: Track, slots: Int32Array, sign: 1 | -1, rules: ValueRules) {
+    this.track = track
+    this.slots = slots
+    this.rules = rules
+    this.#sign = sign
+    this.#output = new SetOutput(track, slots.length)
   }
-  return output.finish()
+
+  /** The values at `moment` (as `Track` counts them); with `reuses` good until the next ones. */
+  at(moment: number, reuses: boolean): ValueSet {
+    const { track, slots, rules } = this
+    const sign = this.#sign
+    const output = this.#output
+    const before = sign > 0 ? track.behind : track.ahead
+    const after = sign > 0 ? track.ahead : track.behind
+    output.begin(reuses)
+    for (let i = 0; i < slots.length; i++) {
+      const slot = slots[i]!
+      if (!track.isAlive(slot, moment)) continue
+      const side = sideOf(track, before, after, slot, moment, rules.nearest)
+      if (side === undefined) continue
+      if (side === 'between') {
+        words(before, slot, between.prior)
+        words(after, slot, between.next)
+        between.elapsed = (moment - before.at[slot]!) * sign
+        between.span = (after.at[slot]! - before.at[slot]!) * sign
+        interpolateCounter(track.desc.type, between, rules.counterWrap, value)
+        output.addWords(slot, value.high, value.low)
+      } else if (track.isNumeric) output.addWords(slot, side.high[slot]!, side.low[slot]!)
+      else output.addBlock(slot, side.blocks[slot]!)
+    }
+    return output.finish()
+  }
 }
 
 /** The observation that is the value, or that it lies between both, or undefined for none. */
@@ -72,67 +94,7 @@ function isNearer(p: number, n: number, moment: number): boolean {
   return p <= n ? moment > (p + n) / 2 : moment < (p + n) / 2
 }
 
-function words(side: Bounds, slot: number, into: Words): Words {
+function words(side: Bounds, slot: number, into: Words): void {
   into.high = side.high[slot]!
   into.low = side.low[slot]!
-  return into
-}
-
-/** Collects values into a set of the metric's own format. */
-class SetOutput {
-  readonly #track: Track
-  readonly #inst: Int32Array
-  readonly #word: Int32Array
-  readonly #blocks: Uint8Array[] = []
-  readonly #isInSitu: boolean
-  readonly #view: DataView
-  #count = 0
-  #end = 0
-
-  constructor(track: Track, size: number) {
-    this.#track = track
-    this.#inst = new Int32Array(size)
-    this.#word = new Int32Array(size)
-    this.#isInSitu = track.format === PM_VAL_INSITU
-    this.#view = new DataView(new ArrayBuffer(track.isNumeric && !this.#isInSitu ? 12 * size : 0))
-  }
-
-  addWords(slot: number, { high, low }: Words): void {
-    if (this.#isInSitu) this.#add(slot, high)
-    else {
-      const at = this.#end
-      const { type } = this.#track.desc
-      const length = type === PM_TYPE_FLOAT ? 8 : 12
-      this.#view.setInt32(at, (type << 24) | length)
-      this.#view.setInt32(at + 4, high)
-      if (length === 12) this.#view.setInt32(at + 8, low)
-      this.#end += length
-      this.#add(slot, at)
-    }
-  }
-
-  addBlock(slot: number, block: Uint8Array): void {
-    this.#blocks.push(block)
-    this.#add(slot, this.#end)
-    this.#end += (block.length + 3) & ~3
-  }
-
-  #add(slot: number, word: number): void {
-    this.#inst[this.#count] = this.#track.isSingular ? PM_IN_NULL : this.#track.insts[slot]!
-    this.#word[this.#count++] = word
-  }
-
-  finish(): ValueSet {
-    const { pmid } = this.#track.desc
-    const count = this.#count
-    if (count === 0) return emptySet(pmid)
-    const word = this.#word.subarray(0, count)
-    let bytes = new Uint8Array(this.#view.buffer)
-    if (this.#blocks.length > 0) {
-      bytes = new Uint8Array(this.#end)
-      for (const [i, block] of this.#blocks.entries()) bytes.set(block, word[i]!)
-    }
-    const format = this.#isInSitu ? PM_VAL_INSITU : PM_VAL_DPTR
-    return { pmid, status: count, format, inst: this.#inst.subarray(0, count), word, bytes }
-  }
 }

@@ -15,7 +15,7 @@ import {
   PM_VAL_INSITU,
 } from '../model/types.ts'
 import type { ValueSet } from '../model/values.ts'
-import { type ValueRules, valuesAt } from './interp-result.ts'
+import type { TrackValues, ValueRules } from './interp-result.ts'
 import { type Bounds, MARK, OBSERVED, type Track } from './interp-track.ts'
 import { numberOf } from './interp-value.ts'
 
@@ -39,14 +39,9 @@ export function stretchEnd(track: Track, moment: number, rules: ValueRules): num
 }
 
 /** Values from `moment` on; `reuses`: each set is good until the next one is asked for. */
-export function openStretch(
-  track: Track,
-  moment: number,
-  slots: Int32Array,
-  rules: ValueRules,
-  reuses: boolean,
-): Stretch {
-  const first = valuesAt(track, moment, 1, slots, rules)
+export function openStretch(values: TrackValues, moment: number, reuses: boolean): Stretch {
+  const { track, slots } = values
+  const first = values.at(moment, reuses)
   if (track.desc.sem !== PM_SEM_COUNTER || first.status <= 0) return () => first
   const present = slots.filter(
     (slot) =>
@@ -55,7 +50,7 @@ export function openStretch(
       track.ahead.kind[slot] === OBSERVED,
   )
   const lines = linesOf(track, present)
-  if (lines === undefined) return (now) => valuesAt(track, now, 1, slots, rules)
+  if (lines === undefined) return (now) => values.at(now, reuses)
   return alongLines(first, lines, track.desc.type, reuses)
 }
 

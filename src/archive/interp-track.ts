@@ -62,14 +62,14 @@ export class Bounds {
     this.blocks = []
   }
 
-  /** Takes slot `i` from the other side. */
-  copy(from: Bounds, i: number): void {
+  /** Takes slot `i` from the other side; `hasBlocks`: its block too. */
+  copy(from: Bounds, i: number, hasBlocks: boolean): void {
     this.kind[i] = from.kind[i]!
     this.at[i] = from.at[i]!
     this.order[i] = from.order[i]!
     this.high[i] = from.high[i]!
     this.low[i] = from.low[i]!
-    this.blocks[i] = from.blocks[i]
+    if (hasBlocks) this.blocks[i] = from.blocks[i]
   }
 }
 
@@ -138,13 +138,13 @@ export class Track {
     const { kind, at } = this.ahead
     for (let i = 0; i < kind.length; i++) {
       if (kind[i]! < MARK || at[i]! > moment) continue
-      this.behind.copy(this.ahead, i)
+      this.behind.copy(this.ahead, i, !this.isNumeric)
       if (at[i]! < moment) kind[i] = UNKNOWN
     }
   }
 
   /** Counts the slots whose value at `moment` depends on a bound ahead that is unknown. */
-  need(moment: number): number {
+  need(moment: number): void {
     this.needed.fill(0)
     this.missing = 0
     for (let i = 0; i < this.insts.length; i++) {
@@ -152,7 +152,6 @@ export class Track {
       this.needed[i] = 1
       this.missing++
     }
-    return this.missing
   }
 
   /** Does the bound ahead decide about the value? */
@@ -163,7 +162,7 @@ export class Track {
   }
 
   /** Counts the slots whose bound behind is unknown. */
-  needBehind(moment: number): number {
+  needBehind(moment: number): void {
     this.needed.fill(0)
     this.missing = 0
     for (let i = 0; i < this.insts.length; i++) {
@@ -171,7 +170,6 @@ export class Track {
       this.needed[i] = 1
       this.missing++
     }
-    return this.missing
   }
 
   /** The slots still needed have no bound on that side. */
@@ -203,7 +201,7 @@ export class Track {
       }
       this.#observe(side, slot, record, record.view.getInt32(at + 4))
       this.#place(side, slot, OBSERVED, moment, order)
-      if (place === 'passed' && moment === now) this.ahead.copy(this.behind, slot)
+      if (place === 'passed' && moment === now) this.ahead.copy(this.behind, slot, !this.isNumeric)
     }
     return isSecond
   }
@@ -218,7 +216,7 @@ export class Track {
         continue
       }
       this.#place(side, slot, MARK, moment, order)
-      if (place === 'passed' && moment === now) this.ahead.copy(this.behind, slot)
+      if (place === 'passed' && moment === now) this.ahead.copy(this.behind, slot, !this.isNumeric)
     }
     return isSecond
   }

@@ -11,14 +11,15 @@
 import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, PcpError, statusOf } from '../model/errors.ts'
-import { type Indom, PM_IN_NULL, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
-import { type Profile, wants } from '../model/profile.ts'
+import type { Pmid } from '../model/ids.ts'
+import type { Profile } from '../model/profile.ts'
 import { PM_SEM_COUNTER, PM_TYPE_32, PM_TYPE_DOUBLE } from '../model/types.ts'
 import { emptySet, type ValueSet } from '../model/values.ts'
 import type { Archive } from './archive.ts'
-import { type ValueRules, valuesAt } from './interp-result.ts'
+import type { ValueRules } from './interp-result.ts'
 import { openStretch, type Stretch, stretchEnd } from './interp-stretch.ts'
-import { type Lives, type Place, Track } from './interp-track.ts'
+import { openSubject, type Subject, secondsSince } from './interp-subject.ts'
+import type { Place, Track } from './interp-track.ts'
 import { MarkFilter } from './mark-filter.ts'
 import { RecordReader } from './reader.ts'
 import type { RecordView } from './record-view.ts'
@@ -32,23 +33,25 @@ export interface InterpolationOptions extends ValueRules {
   readonly ignoreMarksSec: number | undefined
 }
 
-/** A domain that never has as many instances as this has instances without beginning and end. */
-const LARGE_DOMAIN = 16
 /** How far from the records beside it the mark between two members is. */
 const SEAM_SEC = 0.001
 /** Volumes come after each other in the order of records; no volume is longer. */
 const VOLUME_STRIDE = 2 ** 40
 
-/** A metric asked for: how its values come about, or why it has none. */
-interface Subject {
-  readonly track: Track
-  /** Slots that the profile wants, in the order of the answer. */
-  readonly slots: Int32Array
+/** What a fetch asks for: mostly the same as the one before. */
+interface Request {
+  readonly ids: readonly Pmid[]
+  /** Metrics that have values, each once. */
+  readonly subjects: readonly Subject[]
+  readonly tracks: readonly Track[]
+  /** Where in `subjects` each metric asked for is, or its answer; undefined: in this order. */
+  readonly places: readonly (number | ValueSet)[] | undefined
 }
 
 /** Interpolates over an archive. Successive moments in one direction cost least. */
 export class Interpolator {
   readonly #archive: Archive
+  readonly #start: Timestamp
   readonly #options: InterpolationOptions
   readonly #marks: MarkFilter
   #main: RecordReader | undefined
@@ -57,21 +60,21 @@ export class Interpolator {
   /** The moment of the fetch before, as `Track` counts; NaN without one. */
   #before = Number.NaN
   #profile: Profile | undefined
-  #subjects = new Map<Pmid, Subject>()
+  #request: Request | undefined
   /** A record that the main reader has read too early. */
   #pending: RecordView | undefined
   /** Did the main reader come to archives that overlap? There is nothing to be had behind them. */
   #isStuck = false
   /** Moments of marks that were read and not yet passed. */
   #marksAhead: number[] = []
-  /** Up to here, without it, the same observations decide about all values of `#calmIds`. */
+  /** Up to here, without it, the same observations decide about all values of the request. */
   #calmUntil = Number.NEGATIVE_INFINITY
-  #calmIds: readonly Pmid[] = []
   /** Opened when the first moment of such a stretch comes. */
-  #calm: Stretch[] | undefined
+  #calm: { readonly stretches: readonly Stretch[]; readonly reuses: boolean } | undefined
 
   constructor(archive: Archive, options: InterpolationOptions) {
     this.#archive = archive
+    this.#start = archive.start
     this.#options = options
     this.#marks = new MarkFilter(archive, options.ignoreMarksSec)
   }
@@ -79,7 +82,7 @@ export class Interpolator {
   /** What is known of the surroundings of the moment before counts no more: the next one is somewhere else. */
   forget(): void {
     this.#before = Number.NaN
-    this.#subjects.clear()
+    this.#request = undefined
     this.#pending = undefined
     this.#marksAhead = []
     this.#calmUntil = Number.NEGATIVE_INFINITY
@@ -91,146 +94,92 @@ export class Interpolator {
    */
   at(time: Timestamp, sign: 1 | -1, ids: readonly Pmid[], profile: Profile, reuses = false): ValueSet[] {
     const moment = this.#seconds(time) * sign
-    if (
-      moment < this.#calmUntil &&
-      moment >= this.#before &&
-      sign === this.#sign &&
-      this.#isCalm(ids, profile)
-    ) {
-      this.#before = moment
-      this.#calm ??= this.#stretches(ids, moment, reuses)
-      return this.#calm.map((stretch) => stretch(moment))
-    }
     if (sign !== this.#sign || !(moment >= this.#before) || profile !== this.#profile) this.forget()
     this.#sign = sign
     this.#profile = profile
+    const same = this.#request !== undefined && isSame(ids, this.#request.ids) ? this.#request : undefined
+    if (same !== undefined && moment < this.#calmUntil) {
+      this.#before = moment
+      return this.#during(same, moment, reuses)
+    }
     try {
-      const subjects = this.#subjectsOf(time, moment, ids)
-      const crossed = this.#crossed(moment)
-      this.#calmUntil = crossed ? Number.NEGATIVE_INFINITY : this.#calmEnd(moment, subjects)
-      if (this.#calmUntil > moment) this.#calmIds = [...ids]
+      if (same !== undefined) this.#proceed(moment, same.tracks)
+      const request = same ?? this.#begin(time, moment, ids)
+      const crossed = this.#marksAhead.length > 0 && this.#crossed(moment)
+      this.#calmUntil = crossed ? Number.NEGATIVE_INFINITY : this.#calmEnd(moment, request.tracks)
       this.#calm = undefined
       this.#before = moment
-      const sets = new Map(
-        subjects.map((subject) => [subject.track.desc.pmid, this.#values(subject, moment, crossed)]),
-      )
-      return ids.map((id) => sets.get(id) ?? emptySet(id, this.#refusal(id)))
+      const sets = request.subjects.map((subject) => this.#values(subject, moment, crossed, reuses))
+      return inPlaces(request, sets)
     } catch (error) {
       this.forget()
       throw error
     }
   }
 
-  #isCalm(ids: readonly Pmid[], profile: Profile): boolean {
-    const known = this.#calmIds
-    if (profile !== this.#profile || ids.length !== known.length) return false
-    for (let i = 0; i < ids.length; i++) if (ids[i] !== known[i]) return false
-    return true
+  /** Values at a moment of a calm stretch. */
+  #during(request: Request, moment: number, reuses: boolean): ValueSet[] {
+    if (this.#calm?.reuses !== reuses) {
+      const stretches = request.subjects.map(({ values }) => openStretch(values, moment, reuses))
+      this.#calm = { stretches, reuses }
+    }
+    const sets = this.#calm.stretches.map((stretch) => stretch(moment))
+    return inPlaces(request, sets)
   }
 
   /** Up to which moment the same observations decide; not worth knowing where the next record comes before the next moment. */
-  #calmEnd(moment: number, subjects: readonly Subject[]): number {
+  #calmEnd(moment: number, tracks: readonly Track[]): number {
     const next = this.#pending === undefined ? Number.NaN : this.#seconds(this.#pending)
     if (this.#sign < 0 || !(next > moment + (moment - this.#before))) return Number.NEGATIVE_INFINITY
     let end = next
     for (const at of this.#marksAhead) end = Math.min(end, at)
-    for (const { track } of subjects) end = Math.min(end, stretchEnd(track, moment, this.#options))
+    for (const track of tracks) end = Math.min(end, stretchEnd(track, moment, this.#options))
     return end
   }
 
-  #stretches(ids: readonly Pmid[], moment: number, reuses: boolean): Stretch[] {
-    return ids.map((id) => {
-      const subject = this.#subjects.get(id)
-      if (subject !== undefined)
-        return openStretch(subject.track, moment, subject.slots, this.#options, reuses)
-      const none = emptySet(id, this.#refusal(id))
-      return () => none
-    })
+  /** Seconds since the archive's start. */
+  #seconds(time: { readonly sec: number; readonly nsec: number }): number {
+    return secondsSince(this.#start, time)
   }
 
-  #refusal(id: Pmid): number {
-    return statusOf(this.#archive.metadata.descs.has(id) ? 'PM_ERR_TYPE' : 'PM_ERR_PMID_LOG')
-  }
-
-  /** Seconds since the archive's start: nanoseconds as an integer, rounded once. */
-  #seconds({ sec, nsec }: { readonly sec: number; readonly nsec: number }): number {
-    const { start } = this.#archive
-    return ((sec - start.sec) * 1e9 + (nsec - start.nsec)) / 1e9
-  }
-
-  /** Subjects of the metrics, with their bounds around the moment. */
-  #subjectsOf(time: Timestamp, moment: number, ids: readonly Pmid[]): Subject[] {
-    const known: Subject[] = []
-    const fresh: Subject[] = []
-    const subjects = new Map<Pmid, Subject>()
+  /** Begins with other metrics than the moment before: their bounds around this one. */
+  #begin(time: Timestamp, moment: number, ids: readonly Pmid[]): Request {
+    const { metadata } = this.#archive
+    const before = new Map(this.#request?.subjects.map((subject) => [subject.track.desc.pmid, subject]))
+    const known: Track[] = []
+    const fresh: Track[] = []
+    const subjects: Subject[] = []
+    const indexes = new Map<Pmid, number>()
+    const manner = { profile: this.#profile!, sign: this.#sign, rules: this.#options }
     for (const id of ids) {
-      const desc = this.#archive.metadata.descs.get(id)
-      if (desc === undefined || subjects.has(id) || !isInterpolable(desc)) continue
-      const before = this.#subjects.get(id)
-      const subject = before ?? this.#subject(desc)
-      ;(before === undefined ? fresh : known).push(subject)
-      subjects.set(id, subject)
+      const desc = metadata.descs.get(id)
+      if (desc === undefined || indexes.has(id) || !isInterpolable(desc)) continue
+      const subject = before.get(id) ?? openSubject(this.#archive, desc, manner)
+      ;(before.has(id) ? known : fresh).push(subject.track)
+      indexes.set(id, subjects.length)
+      subjects.push(subject)
     }
-    this.#subjects = subjects
-    const all = [...subjects.values()]
     if (known.length > 0) this.#proceed(moment, known)
+    const tracks = subjects.map(({ track }) => track)
     if (fresh.length > 0) {
       this.#mainReader().seek(time, this.#sign > 0 ? 'forward' : 'backward')
       this.#pending = undefined
       this.#isStuck = false
-      this.#lookBehind(
-        time,
-        moment,
-        fresh.map(({ track }) => track),
-      )
-      this.#proceed(moment, all)
+      this.#lookBehind(time, moment, fresh)
+      this.#proceed(moment, tracks)
     }
-    return all
-  }
-
-  #subject(desc: MetricDesc): Subject {
-    const all = this.#everSeen(desc)
-    const { indom } = desc
-    const insts = indom === PM_INDOM_NULL ? all : all.filter((inst) => wants(this.#profile!, indom, inst))
-    const track = new Track(desc, insts, this.#lives(indom, insts), this.#sign)
-    // The order of the reference, which spreads instances over that many buckets and fills each from its front.
-    const slots = Int32Array.from(insts.keys())
-    slots.sort((a, b) => (insts[a]! % all.length) - (insts[b]! % all.length) || b - a)
-    return { track, slots }
-  }
-
-  /** All instances there ever were of a metric. */
-  #everSeen({ indom }: MetricDesc): Int32Array {
-    if (indom === PM_INDOM_NULL) return Int32Array.of(PM_IN_NULL)
-    const { metadata } = this.#archive
-    if (metadata.snapshots(indom).length === 0) return new Int32Array(0)
-    return Int32Array.from(metadata.instances(indom, undefined, undefined).ids)
-  }
-
-  /** When instances lived, where their domain is large. */
-  #lives(indom: Indom, insts: Int32Array): Lives | undefined {
-    const snapshots = indom === PM_INDOM_NULL ? [] : this.#archive.metadata.snapshots(indom)
-    if (!snapshots.some((snapshot) => snapshot.ids.length >= LARGE_DOMAIN)) return undefined
-    const slots = new Map(Array.from(insts, (inst, slot) => [inst, slot]))
-    const birth = new Float64Array(insts.length).fill(Number.NaN)
-    const last = new Int32Array(insts.length)
-    for (const [k, snapshot] of snapshots.entries()) {
-      for (const inst of snapshot.ids) {
-        const slot = slots.get(inst)
-        if (slot === undefined) continue
-        if (Number.isNaN(birth[slot]!)) birth[slot] = this.#seconds(snapshot)
-        last[slot] = k
-      }
-    }
-    const death = Float64Array.from(last, (k) =>
-      k + 1 < snapshots.length ? this.#seconds(snapshots[k + 1]!) : Number.POSITIVE_INFINITY,
-    )
-    return { birth, death }
+    const refused = (id: Pmid): ValueSet =>
+      emptySet(id, statusOf(metadata.descs.has(id) ? 'PM_ERR_TYPE' : 'PM_ERR_PMID_LOG'))
+    const places = ids.map((id) => indexes.get(id) ?? refused(id))
+    const isPlain = places.every((place, i) => place === i)
+    this.#request = { ids: [...ids], subjects, tracks, places: isPlain ? undefined : places }
+    return this.#request
   }
 
   /** Reads against the direction until every slot of new tracks has its bound there. */
   #lookBehind(time: Timestamp, moment: number, tracks: readonly Track[]): void {
-    let missing = sum(tracks, (track) => track.needBehind(moment))
+    for (const track of tracks) track.needBehind(moment)
+    let missing = missingOf(tracks)
     if (missing === 0) return
     const reader = this.#advanceReader()
     reader.seek(time, this.#sign > 0 ? 'backward' : 'forward')
@@ -245,7 +194,7 @@ export class Interpolator {
       if (seam !== undefined && seam <= moment)
         for (const track of tracks) track.mark(seam, 0, 'against', moment)
       if (at <= moment) this.#apply(record, at, 'against', tracks, moment)
-      missing = sum(tracks, (track) => track.missing)
+      missing = missingOf(tracks)
     }
     for (const track of tracks) track.settle(track.behind)
   }
@@ -269,8 +218,7 @@ export class Interpolator {
   }
 
   /** Reads on until the moment is passed and every slot that matters has a bound beyond it. */
-  #proceed(moment: number, subjects: readonly Subject[]): void {
-    const tracks = subjects.map(({ track }) => track)
+  #proceed(moment: number, tracks: readonly Track[]): void {
     for (const track of tracks) track.shift(moment)
     const reader = this.#mainReader()
     let missing = -1
@@ -279,11 +227,14 @@ export class Interpolator {
       const record = this.#pending
       const at = record === undefined ? Number.POSITIVE_INFINITY : this.#seconds(record) * this.#sign
       const isPassed = at <= moment
-      if (!isPassed && missing < 0) missing = sum(tracks, (track) => track.need(moment))
+      if (!isPassed && missing < 0) {
+        for (const track of tracks) track.need(moment)
+        missing = missingOf(tracks)
+      }
       if (missing === 0) return
       if (record === undefined) break
       const isSecond = this.#apply(record, at, isPassed ? 'passed' : 'beyond', tracks, moment)
-      if (!isPassed) missing = sum(tracks, (track) => track.missing)
+      if (!isPassed) missing = missingOf(tracks)
       if (isSecond) {
         if (missing > 0) this.#lookAhead(record.timestamp(), moment, tracks)
         return
@@ -298,7 +249,7 @@ export class Interpolator {
   #lookAhead(time: Timestamp, moment: number, tracks: readonly Track[]): void {
     const reader = this.#advanceReader()
     reader.seek(time, this.#sign > 0 ? 'forward' : 'backward')
-    for (let missing = 1; missing > 0; missing = sum(tracks, (track) => track.missing)) {
+    for (let missing = 1; missing > 0; missing = missingOf(tracks)) {
       const record = this.#step(reader, this.#sign)
       if (record === undefined) break
       const at = this.#seconds(record) * this.#sign
@@ -325,12 +276,10 @@ export class Interpolator {
     return crossed
   }
 
-  #values({ track, slots }: Subject, moment: number, crossed: boolean): ValueSet {
+  #values({ track, values }: Subject, moment: number, crossed: boolean, reuses: boolean): ValueSet {
     // So that no rate is computed across the mark by those who look at two values in a row.
     const isHeldBack = crossed && track.desc.sem === PM_SEM_COUNTER && track.lastCount > 0
-    const set = isHeldBack
-      ? emptySet(track.desc.pmid)
-      : valuesAt(track, moment, this.#sign, slots, this.#options)
+    const set = isHeldBack ? emptySet(track.desc.pmid) : values.at(moment, reuses)
     track.lastCount = set.status
     return set
   }
@@ -377,8 +326,19 @@ function isInterpolable({ sem, type }: MetricDesc): boolean {
   return sem !== PM_SEM_COUNTER || (type >= PM_TYPE_32 && type <= PM_TYPE_DOUBLE)
 }
 
-function sum(tracks: readonly Track[], of: (track: Track) => number): number {
+function missingOf(tracks: readonly Track[]): number {
   let total = 0
-  for (const track of tracks) total += of(track)
+  for (const { missing } of tracks) total += missing
   return total
+}
+
+function isSame(ids: readonly Pmid[], others: readonly Pmid[]): boolean {
+  if (ids.length !== others.length) return false
+  for (let i = 0; i < ids.length; i++) if (ids[i] !== others[i]) return false
+  return true
+}
+
+/** Sets of the subjects, as they were asked for. */
+function inPlaces({ places }: Request, sets: ValueSet[]): ValueSet[] {
+  return places?.map((place) => (typeof place === 'number' ? sets[place]! : place)) ?? sets
 }

@@ -5,6 +5,7 @@ import type { ScanOptions, ScanResult } from '../archive/scan.ts'
 import type { ArchiveMode } from '../archive/source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import type { Indom, Pmid } from '../model/ids.ts'
+import type { Profile } from '../model/profile.ts'
 import type { Instances } from '../model/source.ts'
 import type { FetchResult } from '../model/values.ts'
 
@@ -49,6 +50,11 @@ export interface ArchiveControl {
    * @see pmFetchArchive(3)
    */
   fetchRecord(ids?: readonly Pmid[]): FetchResult
+  /**
+   * What `Context.fetch` gives of recorded metrics in this mode, and moves on as it does. PM_ERR_EOL, PM_ERR_LOGREC.
+   * @see pmFetch(3)
+   */
+  fetchNow(ids: readonly Pmid[], profile: Profile): FetchResult
   /** Instances of a domain over the archive's whole life. PM_ERR_INDOM_LOG. @see pmGetInDomArchive(3) */
   instances(indom: Indom): Instances
   /** Instance of that name, or of that name up to its first blank, at any time. PM_ERR_INST_LOG. @see pmLookupInDomArchive(3) */

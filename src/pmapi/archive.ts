@@ -152,6 +152,7 @@ function controlOf(source: ArchiveSource): ArchiveControl {
     },
     setMode: (mode, when, stepSec) => source.setMode(mode, when, stepSec),
     fetchRecord: (ids) => source.fetchRecord(ids),
+    fetchNow: (ids, profile) => source.fetchNow(ids, profile),
     instances: (indom) => metadata.instances(indom, undefined, undefined),
     instanceId: (indom, name) => metadata.instances(indom, { name }, undefined).ids[0]!,
     instanceName: (indom, id) => metadata.instances(indom, { id }, undefined).names[0]!,

@@ -3,7 +3,15 @@ import type { DerivedDefinitions, DerivedText } from '../derive/definitions.ts'
 import { type DerivedSource, withDerived } from '../derive/derived-source.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
-import { clusterOf, domainOf, type Indom, PM_INDOM_NULL, type Pmid, pmid } from '../model/ids.ts'
+import {
+  clusterOf,
+  DOMAIN_RESERVED,
+  domainOf,
+  type Indom,
+  PM_INDOM_NULL,
+  type Pmid,
+  pmid,
+} from '../model/ids.ts'
 import {
   LABEL_CLUSTER,
   LABEL_CONTEXT,
@@ -293,6 +301,18 @@ export class Context {
     return this.#source.fetch(ids, this.#asking(options))
   }
 
+  /**
+   * As `fetch`, but without a promise where there is nothing to wait for: from an archive, of what is recorded there. For loops over
+   * long archives, where each promise costs as much as a fetch.
+   */
+  fetchNow(ids: readonly Pmid[], options?: CallOptions): FetchResult | Promise<FetchResult> {
+    const isTraced = this.#source !== this.#derived
+    if (this.#archive === undefined || isTraced || ids.length === 0 || ids.some(isReserved))
+      return this.fetch(ids, options)
+    this.#insistOnOpen()
+    return this.#archive.fetchNow(ids, this.profile)
+  }
+
   /** Stores values. PM_ERR_PERMISSION, PM_ERR_BADSTORE, PM_ERR_VALUE for a set without values. @see pmStore(3) */
   async store(sets: readonly ValueSet[], options?: CallOptions): Promise<void> {
     if (sets.length === 0) throw new PcpError('PM_ERR_TOOSMALL', 'A store needs at least one metric')
@@ -446,6 +466,11 @@ function forgetting(control: ArchiveControl, forget: () => void): ArchiveControl
     forget()
   }
   return Object.create(control, { setMode: { value: setMode, enumerable: true } }) as ArchiveControl
+}
+
+/** Derived metrics, and those that name the fields of event records: no archive has values of them. */
+function isReserved(id: Pmid): boolean {
+  return domainOf(id) === DOMAIN_RESERVED
 }
 
 /** The one outcome of a question about one item, thrown when it is an error. `on` says what it was about. */

@@ -5,7 +5,7 @@ import { PcpError } from '../model/errors.ts'
 import { type Indom, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { ALL_INSTANCES, exclude, include, type Profile } from '../model/profile.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT } from '../model/types.ts'
-import type { FetchResult, ValueSet } from '../model/values.ts'
+import type { FetchResult } from '../model/values.ts'
 import type { CallOptions, Context } from './context.ts'
 import { type ConversionOptions, planConversion } from './conversion.ts'
 import {
@@ -51,6 +51,14 @@ export interface FetchGroupOptions {
   readonly discreteOnce?: boolean
 }
 
+/** What the items ask for. Metrics of new items come behind those there were, so that results stay comparable. */
+interface Request {
+  readonly ids: readonly Pmid[]
+  /** Where in `ids` each item's metric is. */
+  readonly places: readonly number[]
+  readonly profile: Profile
+}
+
 /**
  * Items, and the context that they are fetched from. Say what is wanted with `item`, `indom` and `events`, then `fetch` again
  * and again.
@@ -69,8 +77,8 @@ export class FetchGroup {
   readonly #options: FetchGroupOptions
   readonly #names: InstanceNames
   #members: Member[] = []
-  #profile: Profile | undefined
-  #before: { readonly timestamp: Timestamp; readonly sets: ReadonlyMap<Pmid, ValueSet> } | undefined
+  #request: Request | undefined
+  #before: FetchResult | undefined
   #timestamp: Timestamp | undefined
 
   private constructor(context: Context, options: FetchGroupOptions) {
@@ -109,9 +117,14 @@ export class FetchGroup {
   async indom(metric: string, options: IndomOptions = {}): Promise<FetchIndom> {
     const desc = await this.#desc(metric)
     const conversion = planConversion(desc, options)
-    const names = (set: ValueSet): Promise<ReadonlyMap<number, string>> => this.#names.of(desc.indom, set)
     const max = options.max ?? Number.POSITIVE_INFINITY
-    const indom = new IndomItem(conversion, max, names, this.#isWrapping, this.#repeats(desc))
+    const indom = new IndomItem(
+      conversion,
+      max,
+      (set) => this.#names.of(desc.indom, set),
+      this.#isWrapping,
+      this.#repeats(desc),
+    )
     return this.#add(indom)
   }
 
@@ -135,37 +148,42 @@ export class FetchGroup {
    */
   async fetch(options?: CallOptions): Promise<number> {
     if (this.#members.length === 0) return 0
-    const ids = [...new Set(this.#members.map(({ id }) => id))]
+    this.#request ??= this.#requestOf()
+    const { ids, places, profile } = this.#request
     let result: FetchResult
     try {
-      this.#profile ??= this.#profileOf()
-      this.#context.profile = this.#profile
-      result = await this.#context.fetch(ids, options)
+      if (this.#context.profile !== profile) this.#context.profile = profile
+      const fetched = this.#context.fetchNow(ids, options)
+      result = fetched instanceof Promise ? await fetched : fetched
     } catch (error) {
       this.#timestamp = undefined
       for (const member of this.#members) member.reset(PcpError.from(error))
       throw error
     }
-    const sets = new Map(ids.map((id, i) => [id, result.sets[i]!]))
+    const { sets, timestamp } = result
     const before = this.#before
-    const elapsed = before === undefined ? 0 : secondsBetween(before.timestamp, result.timestamp)
-    for (const member of this.#members) {
-      const earlier = before?.sets.get(member.id)
-      await member.take({
-        set: sets.get(member.id)!,
+    const elapsed = before === undefined ? 0 : secondsBetween(before.timestamp, timestamp)
+    for (let m = 0; m < this.#members.length; m++) {
+      const member = this.#members[m]!
+      const place = places[m]!
+      const earlier = before?.sets[place]
+      const done = member.take({
+        set: sets[place]!,
         before: earlier,
         elapsed,
         isFirst: earlier === undefined,
       })
+      if (done !== undefined) await done
     }
-    this.#before = { timestamp: result.timestamp, sets }
-    this.#timestamp = result.timestamp
+    this.#before = result
+    this.#timestamp = timestamp
     return result.changes
   }
 
   /** Forgets all items and keeps the context. @see pmClearFetchGroup(3) */
   clear(): void {
     this.#members = []
+    this.#request = undefined
     this.#before = undefined
   }
 
@@ -177,7 +195,7 @@ export class FetchGroup {
 
   #add<M extends Member>(member: M): M {
     this.#members.push(member)
-    this.#profile = undefined
+    this.#request = undefined
     return member
   }
 
@@ -191,6 +209,12 @@ export class FetchGroup {
 
   async #desc(metric: string): Promise<MetricDesc> {
     return this.#context.desc(await this.#context.lookupName(metric))
+  }
+
+  #requestOf(): Request {
+    const ids = [...new Set(this.#members.map(({ id }) => id))]
+    const places = this.#members.map(({ id }) => ids.indexOf(id))
+    return { ids, places, profile: this.#profileOf() }
   }
 
   /** Only the instances of the items, and whole domains where an item wants all. */

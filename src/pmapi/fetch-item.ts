@@ -60,9 +60,10 @@ export interface Member {
   readonly desc: MetricDesc
   /** The one instance it wants; undefined for all of them. */
   readonly instance: number | undefined
-  take(fetched: Fetched): Promise<void>
+  /** Takes its values; a promise only where there is something to ask for. */
+  take(fetched: Fetched): Promise<void> | undefined
   /** No values, for the reason given. */
-  reset(error: PcpError): void
+  reset(error: PcpError): undefined
 }
 
 /** What is known of a value before anything was fetched. */
@@ -82,22 +83,23 @@ class ValueReader {
     return this.#conversion
   }
 
-  /** The `i`th value, converted, or why not. */
-  read({ set, before, elapsed, isFirst }: Fetched, i: number): FetchItem {
+  /** Puts the `i`th value, converted, or why not, into an item. */
+  readInto(item: { -readonly [K in keyof FetchItem]: FetchItem[K] }, fetched: Fetched, i: number): void {
     try {
-      if (this.#conversion.isRate && isFirst) throw new PcpError('PM_ERR_AGAIN', 'A rate needs two readings')
-      const { type } = this.#conversion.desc
-      const now = { value: extract(set, i, type), at: elapsed }
-      const value = applyConversion(
-        this.#conversion,
-        now,
-        readingOf(before, set.inst[i]!, i, type),
-        this.#wraps,
-      )
-      return { value, error: undefined }
+      item.value = this.#value(fetched, i)
+      item.error = undefined
     } catch (error) {
-      return { value: undefined, error: PcpError.from(error) }
+      item.value = undefined
+      item.error = PcpError.from(error)
     }
+  }
+
+  #value({ set, before, elapsed, isFirst }: Fetched, i: number): Value {
+    const { isRate, desc } = this.#conversion
+    if (isRate && isFirst) throw new PcpError('PM_ERR_AGAIN', 'A rate needs two readings')
+    const now = { value: extract(set, i, desc.type), at: elapsed }
+    const earlier = isRate ? readingOf(before, set.inst[i]!, i, desc.type) : undefined
+    return applyConversion(this.#conversion, now, earlier, this.#wraps)
   }
 }
 
@@ -120,6 +122,8 @@ export class Item implements Member, FetchItem {
   readonly instance: number | undefined
   value: Value | undefined
   error: PcpError | undefined = NOT_YET
+  /** Where the instance was in the set before: mostly it is there again. */
+  #at = 0
 
   constructor(conversion: Conversion, instance: number | undefined, wraps: boolean, repeats: boolean) {
     this.#reader = new ValueReader(conversion, wraps)
@@ -135,43 +139,42 @@ export class Item implements Member, FetchItem {
     return this.desc.pmid
   }
 
-  async take(fetched: Fetched): Promise<void> {
+  take(fetched: Fetched): undefined {
     const { set, isFirst } = fetched
     if (set.status < 0) return this.reset(PcpError.fromStatus(set.status))
-    const i = this.instance === undefined ? 0 : set.inst.indexOf(this.instance)
-    if (i >= 0 && i < set.status) {
-      const read = this.#reader.read(fetched, i)
-      this.value = read.value
-      this.error = read.error
-    } else if (!this.#repeats || this.value === undefined) {
+    const { instance } = this
+    if (instance === undefined) this.#at = 0
+    else if (set.inst[this.#at] !== instance) this.#at = set.inst.indexOf(instance)
+    if (this.#at >= 0 && this.#at < set.status) this.#reader.readInto(this, fetched, this.#at)
+    else if (!this.#repeats || this.value === undefined) {
       const isEarly = this.#reader.conversion.isRate && isFirst
       this.reset(new PcpError(isEarly ? 'PM_ERR_AGAIN' : 'PM_ERR_VALUE', 'No value now'))
     }
   }
 
-  reset(error: PcpError): void {
+  reset(error: PcpError): undefined {
     this.value = undefined
     this.error = error
   }
 }
 
+/** Names of the instances in a set. */
+type NamesOf = (set: ValueSet) => ReadonlyMap<number, string> | Promise<ReadonlyMap<number, string>>
+
 /** The values of all instances of a metric. */
 export class IndomItem implements Member, FetchIndom {
   readonly #reader: ValueReader
   readonly #max: number
-  readonly #names: (set: ValueSet) => Promise<ReadonlyMap<number, string>>
+  readonly #names: NamesOf
   readonly #repeats: boolean
+  /** Instances of the set before, and their places by ascending id. */
+  #inst: Int32Array | undefined
+  #order: readonly number[] = []
   readonly instance = undefined
   instances: readonly FetchInstance[] = []
   error: PcpError | undefined = NOT_YET
 
-  constructor(
-    conversion: Conversion,
-    max: number,
-    names: (set: ValueSet) => Promise<ReadonlyMap<number, string>>,
-    wraps: boolean,
-    repeats: boolean,
-  ) {
+  constructor(conversion: Conversion, max: number, names: NamesOf, wraps: boolean, repeats: boolean) {
     this.#reader = new ValueReader(conversion, wraps)
     this.#max = max
     this.#names = names
@@ -186,22 +189,32 @@ export class IndomItem implements Member, FetchIndom {
     return this.desc.pmid
   }
 
-  async take(fetched: Fetched): Promise<void> {
+  take(fetched: Fetched): Promise<void> | undefined {
     const { set } = fetched
     if (set.status < 0) return this.reset(PcpError.fromStatus(set.status))
     if (set.status > this.#max)
       return this.reset(new PcpError('PM_ERR_TOOBIG', `${set.status} instances are more than ${this.#max}`))
     if (set.status === 0 && this.#repeats && this.error === undefined) return
-    const names = await this.#names(set)
-    const order = Array.from(set.inst.keys()).sort((a, b) => set.inst[a]! - set.inst[b]!)
+    const names = this.#names(set)
+    if (names instanceof Promise) return names.then((known) => this.#fill(fetched, known))
+    return this.#fill(fetched, names)
+  }
+
+  #fill(fetched: Fetched, names: ReadonlyMap<number, string>): undefined {
+    const { inst } = fetched.set
+    // Sets share their instances where they cannot have changed.
+    if (inst !== this.#inst) this.#order = Array.from(inst.keys()).sort((a, b) => inst[a]! - inst[b]!)
+    this.#inst = inst
     this.error = undefined
-    this.instances = order.map((i) => {
-      const id = set.inst[i]!
-      return { id, name: names.get(id), ...this.#reader.read(fetched, i) }
+    this.instances = this.#order.map((i) => {
+      const id = inst[i]!
+      const instance = { id, name: names.get(id), value: undefined, error: undefined }
+      this.#reader.readInto(instance, fetched, i)
+      return instance
     })
   }
 
-  reset(error: PcpError): void {
+  reset(error: PcpError): undefined {
     this.instances = []
     this.error = error
   }
@@ -235,7 +248,7 @@ export class EventsItem implements Member, FetchEvents {
     return this.desc.pmid
   }
 
-  async take({ set }: Fetched): Promise<void> {
+  take({ set }: Fetched): undefined {
     if (set.status < 0) return this.reset(PcpError.fromStatus(set.status))
     const i = this.instance === undefined ? 0 : set.inst.indexOf(this.instance)
     if (i < 0 || i >= set.status) return this.reset(new PcpError('PM_ERR_VALUE', 'No value now'))
@@ -246,8 +259,9 @@ export class EventsItem implements Member, FetchEvents {
         if (param === undefined) continue
         const at = this.#fieldInstance === undefined ? 0 : param.inst.indexOf(this.#fieldInstance)
         if (at < 0) continue
-        const read = this.#field.read({ set: param, before: undefined, elapsed: 0, isFirst: true }, at)
-        records.push({ time: timestamp, ...read })
+        const event = { time: timestamp, value: undefined, error: undefined }
+        this.#field.readInto(event, { set: param, before: undefined, elapsed: 0, isFirst: true }, at)
+        records.push(event)
       }
       if (records.length > this.#max)
         throw new PcpError('PM_ERR_TOOBIG', `${records.length} records are more than ${this.#max}`)
@@ -258,7 +272,7 @@ export class EventsItem implements Member, FetchEvents {
     }
   }
 
-  reset(error: PcpError): void {
+  reset(error: PcpError): undefined {
     this.records = []
     this.error = error
   }

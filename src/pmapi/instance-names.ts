@@ -14,10 +14,25 @@ export class InstanceNames {
     this.#context = context
   }
 
-  /** Names by instance, at least of those in the set that anybody knows; none for a metric without instances. */
-  async of(indom: Indom, set: ValueSet, options?: CallOptions): Promise<ReadonlyMap<number, string>> {
+  /**
+   * Names by instance, at least of those in the set that anybody knows; none for a metric without instances. A promise only
+   * where they have to be asked for.
+   */
+  of(
+    indom: Indom,
+    set: ValueSet,
+    options?: CallOptions,
+  ): ReadonlyMap<number, string> | Promise<ReadonlyMap<number, string>> {
     const known = this.#known.get(indom) ?? new Map<number, string>()
     if (indom === PM_INDOM_NULL || set.inst.every((id) => known.has(id))) return known
+    return this.#ask(indom, known, options)
+  }
+
+  async #ask(
+    indom: Indom,
+    known: Map<number, string>,
+    options: CallOptions | undefined,
+  ): Promise<ReadonlyMap<number, string>> {
     const { ids, names } = await this.#context.instances(indom, options)
     for (const [i, id] of ids.entries()) known.set(id, names[i]!)
     this.#known.set(indom, known)
