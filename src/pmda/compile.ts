@@ -17,6 +17,7 @@ export interface AgentMetric {
    * What each fetch wants of `spec`. Rows are objects of many shapes, in which looking something up costs ten times as much.
    */
   readonly reading: MetricSpec['reading']
+  readonly isShown: MetricSpec['isShown']
   readonly ahead: MetricSpec['ahead']
   readonly begin: MetricSpec['begin']
   readonly describe: MetricSpec['describe']
@@ -62,13 +63,14 @@ export function compile(domain: number, tables: AgentTables): CompiledAgent {
       sem: SEMANTICS[spec.sem],
       units: unitsWord(name, spec.units),
     }
-    const { reading, ahead, begin, describe, reportedAs, value } = spec
+    const { reading, isShown, ahead, begin, describe, reportedAs, value } = spec
     metrics.set(id, {
       name,
       desc,
       spec,
       indom: instances,
       reading,
+      isShown,
       ahead,
       begin,
       describe,

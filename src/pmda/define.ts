@@ -98,6 +98,8 @@ export interface MetricSpec {
   readonly describe?: (desc: MetricDesc) => MetricDesc
   /** Refreshed once a moment, before `value` is called; when it fails the whole metric has its error. */
   readonly reading?: Refreshable
+  /** May who asks see values? Others have none, and nothing is read for them. */
+  readonly isShown?: (ask: Ask) => boolean
   /**
    * Begins what another thread can do, before anything of a fetch is worked out; `wanted` are the instances. The metric is
    * answered when the promise is resolved, the others meanwhile. It must not reject. Undefined when there is nothing to begin.

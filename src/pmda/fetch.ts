@@ -27,10 +27,11 @@ export interface FetchTools {
  * without one are left out; when none has, the status is what the last callback said: an error, or 0 for 'no value'.
  */
 export function fetchMetric(metric: AgentMetric, ask: Ask, moment: object, tools: FetchTools): ValueSet {
-  const { desc, indom, reading, begin } = metric
+  const { desc, indom, reading, isShown, begin } = metric
   try {
     const { type, indom: id } = descOf(metric)
     if (type === PM_TYPE_NOSUPPORT) return emptySet(desc.pmid, APPVERSION)
+    if (isShown !== undefined && !isShown(ask)) return emptySet(desc.pmid)
     if (reading !== undefined) {
       reading.refresh(moment)
       const { error } = reading

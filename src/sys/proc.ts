@@ -6,6 +6,14 @@ import { decodeText } from '../base/text.ts'
 const FIRST_SIZE = 4096
 /** A file in /proc has no size to ask for; beyond this it is not one of ours. */
 const MAX_SIZE = 64 * 1024 * 1024
+/** The kernel hands out rows of a table by pages of at least this size. */
+const PAGE = 4096
+/** Files that the kernel writes in one piece: what leaves room is all. */
+const IN_ONE_PIECE =
+  /^\/proc\/(sys\/.+|meminfo|stat|loadavg|uptime|softirqs|pressure\/\w+|((self|\d+)\/)?net\/(snmp6?|netstat|sockstat6?))$/
+/** Tables of sockets, and the room that a row of theirs may need: a read that leaves more has reached the end. */
+const SOCKET_TABLE = /^\/proc\/((self|\d+)\/)?net\/(tcp|udp|udplite|raw)6?$/
+const SOCKET_ROW = 256
 
 /**
  * One file under `root`, kept open between readings and read from its start into one buffer that is used again: 2 to
@@ -19,6 +27,9 @@ export class ProcFile {
   #fd = -1
   /** Occupies a disk (a test's fixture, a configuration): may be replaced by renaming, which /proc never is. */
   #onDisk = false
+  /** A read ends the file when it leaves more room than this, in the buffer and, for a table, in the kernel's page. */
+  readonly #rowBytes: number
+  readonly #isTable: boolean
   #buffer: Uint8Array = new Uint8Array(FIRST_SIZE)
   readonly #scanner: Scanner = new Scanner()
   /** What `scanLater` reads into, and through: a descriptor that must not be closed before it has finished. */
@@ -31,6 +42,8 @@ export class ProcFile {
   /** `root` is '/' except in tests; `path` is absolute: '/proc/stat'. Nothing is opened before the first reading. */
   constructor(root: string, path: string) {
     this.path = rooted(root, path)
+    this.#isTable = SOCKET_TABLE.test(path)
+    this.#rowBytes = this.#isTable ? SOCKET_ROW : IN_ONE_PIECE.test(path) ? 0 : Number.POSITIVE_INFINITY
   }
 
   /** Opens it while this process still may, as root before it becomes somebody else. What fails is told by the first reading. */
@@ -55,8 +68,9 @@ export class ProcFile {
   }
 
   /**
-   * As `scan`, read by another thread, for files the kernel takes milliseconds for. Borrowed until the next call, which
-   * must not come before this one is settled; `scan` and the others may be called meanwhile. Rejects as `scan` throws.
+   * As `scan`, its first page read by another thread, for files the kernel takes milliseconds for. Borrowed until the next
+   * call, which must not come before this one is settled; `scan` and the others may be called meanwhile. Rejects as `scan`
+   * throws.
    */
   async scanLater(): Promise<Scanner> {
     this.#closeReplaced()
@@ -64,14 +78,11 @@ export class ProcFile {
     if (this.#later.length === 0) this.#later = new Uint8Array(FIRST_SIZE)
     const fd = this.#fd
     this.#busy = fd
-    let size = 0
     try {
-      for (;;) {
-        const got = await this.#readPart(fd, size)
-        if (got === 0) return new Scanner(this.#later, size)
-        size += got
-        if (size === this.#later.length) this.#later = grown(this.#later, this.path)
-      }
+      const first = await this.#readFirst(fd)
+      // a table that goes on has many pages: a thread for each would cost more than it takes to read them
+      const size = this.#isEnd(first, this.#later.length) ? first : this.#readOn(fd, first)
+      return new Scanner(this.#later, size)
     } catch (error) {
       throw withPath(error, this.path)
     } finally {
@@ -81,13 +92,23 @@ export class ProcFile {
     }
   }
 
-  #readPart(fd: number, at: number): Promise<number> {
+  #readFirst(fd: number): Promise<number> {
     const buffer = this.#later
     return new Promise((resolve, reject) => {
-      read(fd, buffer, at, buffer.length - at, at, (error, got) =>
-        error === null ? resolve(got) : reject(error),
-      )
+      read(fd, buffer, 0, buffer.length, 0, (error, got) => (error === null ? resolve(got) : reject(error)))
     })
+  }
+
+  /** Reads what follows the first page. Returns the size of all. */
+  #readOn(fd: number, first: number): number {
+    let size = first
+    for (;;) {
+      if (size === this.#later.length) this.#later = grown(this.#later, this.path)
+      const room = this.#later.length - size
+      const got = readSync(fd, this.#later, size, room, size)
+      size += got
+      if (this.#isEnd(got, room)) return size
+    }
   }
 
   /** The content now as UTF-8 text. */
@@ -148,10 +169,17 @@ export class ProcFile {
       const room = this.#buffer.length - size
       const got = readSync(this.#fd, this.#buffer, size, room, size)
       size += got
-      // A read that leaves room may still be short of the end (seq files stop at page boundaries), so only 0 ends.
-      if (got === 0) return size
+      if (this.#isEnd(got, room)) return size
       if (size === this.#buffer.length) this.#buffer = grown(this.#buffer, this.path)
     }
+  }
+
+  /**
+   * Was a read of `got` bytes into `room` the last? In general one that leaves room may still be short of the end (the
+   * kernel stops at page boundaries), so only 0 says so; for a table of TCP sockets that question takes a millisecond.
+   */
+  #isEnd(got: number, room: number): boolean {
+    return got === 0 || (this.#isTable ? Math.min(room, PAGE) : room) - got > this.#rowBytes
   }
 }
 

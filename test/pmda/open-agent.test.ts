@@ -11,7 +11,7 @@ import {
   LABEL_OPTIONAL,
 } from '../../src/model/labels.ts'
 import type { Profile } from '../../src/model/profile.ts'
-import type { SourceEvent } from '../../src/model/source.ts'
+import type { Ask, SourceEvent } from '../../src/model/source.ts'
 import { PM_TYPE_32, PM_TYPE_64, PM_TYPE_STRING, PM_TYPE_U64 } from '../../src/model/types.ts'
 import { valuesOf } from '../../src/model/value-set.ts'
 import { makeSet, makeSingular } from '../../src/model/value-writer.ts'
@@ -339,6 +339,16 @@ describe('readings', () => {
     })
     fail()
     expect((await agent.fetch([id(0)], ASK)).sets[0]!.status).toBe(1)
+  })
+
+  test('are not made for who may not see the values', async () => {
+    let reads = 0
+    const reading = new Reading(() => ++reads)
+    const isShown = ({ requester }: Ask): boolean => requester.credentials?.uid === 0
+    const agent = open({ metrics: { 'demo.secret': { ...base, reading, isShown, value: () => 1 } } })
+    expect([(await agent.fetch([id(0)], ASK)).sets[0]!.status, reads]).toEqual([0, 0])
+    const root = { requester: { ...ASK.requester, credentials: { uid: 0, gid: 0 } } }
+    expect([(await agent.fetch([id(0)], root)).sets[0]!.status, reads]).toEqual([1, 1])
   })
 })
 

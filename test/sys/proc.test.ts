@@ -48,6 +48,18 @@ test('reads files larger than its first buffer', () => {
   expect(file.text()).toBe('short')
 })
 
+test('tables of sockets and files in one piece are read to their end', () => {
+  mkdirSync(join(root, 'proc/net'))
+  for (const path of ['/proc/net/tcp', '/proc/net/snmp'])
+    for (const length of [0, 100, 3900, 4000, 4096, 4097, 30_000]) {
+      writeFileSync(join(root, path), 'x'.repeat(length))
+      const each = new ProcFile(root, path)
+      expect([path, each.read().length]).toEqual([path, length])
+      expect([path, each.read().length]).toEqual([path, length])
+      each.close()
+    }
+})
+
 test('says which file is missing, and reads it once it is there', () => {
   expect(() => file.read()).toThrow(expect.objectContaining({ code: 'ENOENT' }))
   expect(() => file.read()).toThrow(join(root, 'proc/x'))

@@ -4,7 +4,7 @@ import { decodeText } from '../../base/text.ts'
 import type { Ask } from '../../model/source.ts'
 import type { IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
 import { InstanceIds } from '../../pmda/instance-ids.ts'
-import { SlowReading } from '../../pmda/slow-reading.ts'
+import { Reading } from '../../pmda/reading.ts'
 import type { LinuxContext } from './context.ts'
 
 /** Numbers of each instance by its name, in file order. */
@@ -144,6 +144,7 @@ const SERIAL_ROWS: readonly (readonly [name: string, help: string])[] = [
 /** The metrics of /proc/slabinfo (cluster 20) and /proc/tty/driver/serial (cluster 74). */
 export function restrictedMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
   const metrics: { [name: string]: MetricSpec } = {}
+  const isShown = accessOf(ctx)
   const slabs = namedTable(ctx, '/proc/slabinfo', parseSlabs, {
     serial: 12,
     help: 'Caches in which the kernel keeps objects of one kind, such as inodes',
@@ -161,9 +162,8 @@ export function restrictedMetrics(ctx: LinuxContext): { [name: string]: MetricSp
       help,
       text: `${text} From /proc/slabinfo, shown to clients that are root on this host.`,
       reading: slabs.reading,
-      ahead: ({ moment }) => slabs.reading.begin(moment),
-      value: (inst, ask) =>
-        isAllowed(ctx, ask) ? slabValue(slabs.row(inst), SLAB_COLUMNS[item], ctx.pagesize) : undefined,
+      isShown,
+      value: (inst) => slabValue(slabs.row(inst), SLAB_COLUMNS[item], ctx.pagesize),
     }
   }
   const serial = namedTable(ctx, '/proc/tty/driver/serial', parseSerial, {
@@ -182,7 +182,8 @@ export function restrictedMetrics(ctx: LinuxContext): { [name: string]: MetricSp
       help,
       text: `Number after ${SERIAL_WORDS[item]}: in /proc/tty/driver/serial, shown to clients that are root on this host.`,
       reading: serial.reading,
-      value: (inst, ask) => (isAllowed(ctx, ask) ? serial.row(inst)?.[item] : undefined),
+      isShown,
+      value: (inst) => serial.row(inst)?.[item],
     }
   }
   return metrics
@@ -200,10 +201,10 @@ function slabValue(row: readonly number[] | undefined, column: number | undefine
  * Only root sees values; everybody else finds none, which is no error in PCP either (6.0.3, over TCP and as another user
  * of its unix socket). The option -A lets everybody in, and so does LINUX_ACCESS in the environment.
  */
-function isAllowed(ctx: LinuxContext, ask: Ask): boolean {
+function accessOf(ctx: LinuxContext): (ask: Ask) => boolean {
   const { env, options } = ctx.env
-  if (env['LINUX_ACCESS'] !== undefined || options['no-access-checks'] === true) return true
-  return ask.requester.credentials?.uid === 0
+  if (env['LINUX_ACCESS'] !== undefined || options['no-access-checks'] === true) return () => true
+  return (ask) => ask.requester.credentials?.uid === 0
 }
 
 /** A table whose rows number themselves as they appear. */
@@ -214,13 +215,13 @@ function namedTable(
   about: Omit<IndomSpec, 'instances' | 'reading'>,
 ): {
   readonly indom: IndomSpec
-  readonly reading: SlowReading<Table>
+  readonly reading: Reading<Table>
   readonly row: (inst: number) => readonly number[] | undefined
 } {
   const instances = new InstanceIds()
   const file = ctx.file(path)
   file.prepare() // root's own: a collector that root started has become another user by the first request
-  const reading = new SlowReading(file, parse)
+  const reading = new Reading(() => parse(file.scan()))
   return {
     reading,
     indom: {
