@@ -53,9 +53,10 @@ export async function openBlock(
   io: ToolIo,
 ): Promise<Block> {
   const open = (spec: ColumnSpec): Promise<Column> => openColumn(context, plugin.name, spec, forms, io)
+  const rank = plugin.top === undefined ? undefined : await open(plugin.top)
   const columns: Column[] = []
   for (const spec of plugin.columns) columns.push(await open(spec))
-  if (plugin.top !== undefined) return new TopBlock(plugin, await open(plugin.top), columns)
+  if (rank !== undefined) return new TopBlock(plugin, rank, columns)
   const list = plugin.filter === undefined ? undefined : lists.get(plugin.filter)
   const chosen = choose(plugin, columns, list, full)
   const isSpread = plugin.columns.some(({ label }) => label.includes('%'))
@@ -93,7 +94,7 @@ function choose(
   const items = wanted.filter((item) => item !== TOTAL)
   if (items.includes('all')) return { insts: undefined, total, isVoid: false }
   const insts = items.flatMap((item) => findInstance(first, filter, item) ?? [])
-  return { insts, total, isVoid: items.length > 0 && insts.length === 0 }
+  return { insts, total, isVoid: list !== undefined && items.length > 0 && insts.length === 0 }
 }
 
 /** By its name, or by what is left of it without what all of its kind begin with. */
@@ -140,11 +141,13 @@ class PlainBlock implements Block {
 
   headings(): readonly HeadingGroup[] {
     const { label } = this.#plugin
+    if (this.#choice.isVoid) return [{ title: label, width: -1, columns: [] }]
     const columns = this.columns.flatMap((column) => {
       const { spec } = column
       if (!spec.label.includes('%')) return [{ label: spec.label, width: spec.width, csv: spec.label }]
       const texts = this.#insts(column).map((inst) => labelText(spec.label, column.nameOf(inst), inst))
       if (this.#choice.total && this.#choice.insts?.length !== 0) texts.push(TOTAL)
+      if (texts.length === 0) texts.push(spec.label) // nothing to name it by: there is no instance
       return texts.map((text) => ({ label: text, width: spec.width, csv: text }))
     })
     return [{ title: label, width: widthOf(columns), columns }]
@@ -157,6 +160,7 @@ class PlainBlock implements Block {
   }
 
   row(): readonly (readonly StyledCell[])[] {
+    if (this.#choice.isVoid) return []
     const cells = this.columns.flatMap((column, i): StyledCell[] => {
       const { style, readings, hasInstances } = column
       const isSpread = column.spec.label.includes('%')
@@ -229,7 +233,7 @@ class GroupedBlock implements Block {
   }
 }
 
-/** A plugin that shows the instance with the largest value. */
+/** A plugin that shows the instance with the largest value, of equal ones the lowest number. */
 class TopBlock implements Block {
   readonly isFolded: boolean = true
   readonly columns: readonly Column[]
@@ -264,8 +268,10 @@ class TopBlock implements Block {
     let most = 0
     let inst: number | undefined
     for (const [i, cell] of cells.entries()) {
-      if (typeof cell === 'string' || cell === undefined || !(Number(cell) > most)) continue
-      most = Number(cell)
+      if (typeof cell === 'string' || cell === undefined) continue
+      const value = Number(cell)
+      if (!(value > most) && !(value === most && inst !== undefined && insts[i]! < inst)) continue
+      most = value
       inst = insts[i]!
     }
     if (inst === undefined) {

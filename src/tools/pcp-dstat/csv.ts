@@ -11,11 +11,13 @@ export interface CsvHeading {
   readonly user: string
   readonly command: string
   readonly date: string
+  /** The file was not there before. */
+  readonly isNew: boolean
 }
 
-/** Lines above the values: readers of PCP's files expect them word for word. */
+/** Lines above the values, also where a file goes on: readers of PCP's files expect them word for word. */
 export function csvHeading(
-  { version, host, user, command, date }: CsvHeading,
+  { version, host, user, command, date, isNew }: CsvHeading,
   parts: readonly LinePart[],
 ): string {
   const titles = parts.flatMap((part) => {
@@ -27,9 +29,12 @@ export function csvHeading(
       ? [`"${part.name}"`]
       : part.headings().flatMap((group) => group.columns.map(({ csv }) => `"${csv}"`)),
   )
-  return [
+  const beginning = [
     `"pcp-dstat ${version} CSV Output"`,
     '"Author:","PCP team <pcp@groups.io> and Dag Wieers <dag@wieers.com>",,,,"URL:","https://pcp.io/ and http://dag.wieers.com/home-made/dstat/"',
+  ]
+  return [
+    ...(isNew ? beginning : ['', '']),
     `"Host:","${host}",,,,"User:","${user}"`,
     `"Cmdline:","${command}",,,,"Date:","${date}"`,
     titles.join(','),
@@ -38,8 +43,8 @@ export function csvHeading(
   ].join('\n')
 }
 
-/** The values of a sample; '' where there is not one. */
-export function csvLine(row: SampleRow): string {
+/** The values of a sample, with a note behind them; '' where there is not one. */
+export function csvLine(row: SampleRow, note?: string): string {
   let hasValues = false
   const cells = row.flatMap((each) => {
     if ('stamp' in each) {
@@ -51,6 +56,7 @@ export function csvLine(row: SampleRow): string {
     if (!isEmpty) hasValues = true
     return isEmpty && each.part.isFolded && exact.length > 0 ? [''] : exact.map(csvCell)
   })
+  if (note !== undefined) cells.push(`"${note}"`)
   return hasValues ? `${cells.join(',')}\n` : ''
 }
 

@@ -20,26 +20,36 @@ export interface CellStyle {
 const SPACE = ['B', 'k', 'M', 'G', 'T', 'P', 'E', 'Z', 'Y']
 const BITS = ['b', ...SPACE.slice(1)]
 const COUNT = [' ', ...SPACE.slice(1)]
+/** Percent. */
+const WHOLE = 100
 /** A column as narrow as this has no room for a letter. */
 const NO_LETTER_WIDTH = 3
 
-/** A value as wide as its column, coloured. A negative one is a dash: it is what rounding made of nothing. */
+/** A value as wide as its column, coloured. A negative one is a dash, but for shares: there it is what rounding made of nothing. */
 export function cellText(cell: Cell, style: CellStyle, theme: Theme): string {
   const { width, printType } = style
   if (cell === undefined) return theme.missing + ' '.repeat(width)
   if (typeof cell === 'string') return theme.text + cell.slice(0, width).padEnd(width)
   const value = Number(cell)
-  if (value < 0) return theme.text + '-'.padStart(width)
+  if (!Number.isFinite(value)) return theme.missing + ' '.repeat(width)
   if (printType === 't') return minutesText(value, width, theme)
-  return numberText(value, style, theme)
+  if (value < 0 && printType !== 'p') {
+    const dash = hasLetter(style) ? `${'-'.padStart(width - 1)} ` : '-'.padStart(width)
+    return theme.error + dash + theme.reset
+  }
+  return numberText(Math.max(0, value), style, theme)
+}
+
+function hasLetter({ width, colorStep, isBare }: CellStyle): boolean {
+  return colorStep === undefined && !isBare && width > NO_LETTER_WIDTH
 }
 
 function numberText(value: number, style: CellStyle, theme: Theme): string {
-  const { width, printType, colorStep, isSpace, isBits, isBare } = style
+  const { width, printType, isSpace, isBits } = style
   const toBits = isBits && isSpace && printType === 'b'
   const base = isSpace && !toBits ? 1024 : 1000
-  const hasLetter = colorStep === undefined && !isBare && width > NO_LETTER_WIDTH
-  const room = hasLetter ? width - 1 : width
+  const isLettered = hasLetter(style)
+  const room = isLettered ? width - 1 : width
   const amount = toBits ? value * 8 : value
   const { text, power } =
     amount === 0
@@ -47,10 +57,17 @@ function numberText(value: number, style: CellStyle, theme: Theme): string {
       : printType === 'f'
         ? fractionText(amount, room, base)
         : wholeText(amount, room, base)
-  if (text === '0') return theme.nothing + '0'.padStart(room) + (hasLetter ? ' ' : '')
-  const color = colorStep === undefined ? theme.step(power) : theme.step(Math.trunc(value / colorStep))
+  if (text === '0') return theme.nothing + '0'.padStart(room) + (isLettered ? ' ' : '')
   const letters = toBits ? BITS : isSpace ? SPACE : COUNT
-  return color + text.padStart(room) + (hasLetter ? theme.unit + (letters[power] ?? '*') : '')
+  // Less than one of anything has no letter.
+  const letter = roundEven(amount) === 0 ? ' ' : theme.unit + (letters[power] ?? '*')
+  return colorOf(value, power, style, theme) + text.padStart(room) + (isLettered ? letter : '')
+}
+
+function colorOf(value: number, power: number, { printType, colorStep }: CellStyle, theme: Theme): string {
+  if (printType === 'p' && roundEven(value) >= WHOLE) return theme.done
+  if (colorStep !== undefined && colorStep !== 0) return theme.step(Math.trunc(value / colorStep))
+  return printType === 'p' ? theme.text : theme.step(power)
 }
 
 /** Divided until it fits, and by how many powers of the base. */
@@ -91,7 +108,7 @@ function minutesText(minutes: number, width: number, theme: Theme): string {
   const weeks = Math.floor(days / 7)
   const forms = [`${hours}h${String(Math.floor(minutes % 60)).padStart(2, '0')}`, `${days}d`, `${weeks}w`]
   const at = forms.findIndex((form) => form.length <= width)
-  return theme.step(Math.max(0, at)) + (forms[at] ?? forms[2]!).slice(0, width).padStart(width)
+  return theme.text + (forms[at] ?? forms[2]!).slice(0, width).padStart(width)
 }
 
 /** A text in the middle of a width, cut to it; what is left over goes as in Python, whose `center` made the layout. */

@@ -1,10 +1,9 @@
 /**
  * pcp-dstat: a line a sample, with columns that plugins say. pcp-dstat(1)
  *
- * Unlike PCP's it finds interrupts and swap devices by the names that -I and -S give, shows a column for every interrupt, and
- * tells a delay of nothing as a mistake.
+ * Differences from PCP's are in docs/differences.md.
  */
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, release, userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import { fromMillis } from '../../base/timestamp.ts'
@@ -24,7 +23,7 @@ import { csvHeading, csvLine } from './csv.ts'
 import { type LinePart, timeBlock } from './lines.ts'
 import { type DstatOptions, OPTIONS, readOptions, TIME_NAMES, type TimeName } from './options.ts'
 import { type PluginSet, pluginOf, readPlugins } from './plugins.ts'
-import { delayOf, report } from './report.ts'
+import { delayOf, type ReportSetup, report } from './report.ts'
 import { ON_DARK, ON_LIGHT, PLAIN, type Theme } from './theme.ts'
 
 /** Columns of plugins, line by line. */
@@ -38,8 +37,8 @@ follow the first one, which only has the values that need no sample before.
 
 The source and the time window are those of pcp(1): pcp -h HOST dstat, pcp -a ARCHIVE dstat. Most letters mean something else here.
 
-Plugins are sections of the files in $PCP_SYSCONF_DIR/dstat and $HOME/.pcp/dstat; where the first is not installed those
-that come with this command stand in. Each is an option by its name.`,
+Plugins are sections of the files in $PCP_SYSCONF_DIR/dstat and $HOME/.pcp/dstat, and those of this package that neither has.
+Each is an option by its name. One whose metrics are not known is left out with a message.`,
   examples: [
     ['pcp dstat -tcm 5', 'Times, processors and memory every five seconds:'],
     ['pcp -a ARCHIVE dstat --top-cpu --disk -D sda,total', 'What used the processors most, and disks:'],
@@ -68,27 +67,46 @@ async function run(io: ToolIo): Promise<number> {
     return options.problems.length > 0 ? 1 : 0
   }
   endEarly(OPTIONS, { given: [], problems: [], standard: options.standard }, io) // what -D of the wrapper names
+  if (options.isDefault && options.instead !== 'list' && options.instead !== 'version')
+    io.stdout.write('You did not select any stats, using -cdngy by default.\n')
   if (options.wrongOperand !== undefined) {
     io.stderr.write(`${options.wrongOperand}\n`)
     return 1
   }
-  if (options.instead === 'list') io.stdout.write(pluginList(set))
-  else if (options.instead === 'check') for (const [name, keys] of set.plugins) pluginOf(name, keys)
-  else await withContext(options, set, io)
-  return 0
+  if (options.instead === 'check') return checkAll(set, io)
+  if (options.instead === 'list') {
+    io.stdout.write(pluginList(set))
+    return 0
+  }
+  return withContext(options, set, io)
 }
 
-async function withContext(options: DstatOptions, set: PluginSet, io: ToolIo): Promise<void> {
+/** Tells what is wrong with any plugin. */
+function checkAll({ plugins }: PluginSet, io: ToolIo): number {
+  let status = 0
+  for (const [name, keys] of plugins) {
+    try {
+      pluginOf(name, keys)
+    } catch (error) {
+      io.stderr.write(`${PcpError.from(error).message}\n`)
+      status = 1
+    }
+  }
+  return status
+}
+
+async function withContext(options: DstatOptions, set: PluginSet, io: ToolIo): Promise<number> {
   const context = await open(options, io)
   try {
-    if (options.instead === 'version') io.stdout.write(await versionText(context, set, io))
-    else await show(context, options, set, io)
+    if (options.instead !== 'version') return await show(context, options, set, io)
+    io.stdout.write(await versionText(context, set, io))
   } catch (error) {
     if (!(error instanceof PcpError && error.code === 'ECANCELED')) throw error
     io.stdout.write('\n')
   } finally {
     await context.close()
   }
+  return 0
 }
 
 /** PCP's dstat does not say which archive cannot be opened. */
@@ -102,34 +120,42 @@ async function open({ standard }: DstatOptions, io: ToolIo): Promise<Context> {
   }
 }
 
-async function show(context: Context, options: DstatOptions, set: PluginSet, io: ToolIo): Promise<void> {
+/** Resolves to 1 when something was left out. */
+async function show(context: Context, options: DstatOptions, set: PluginSet, io: ToolIo): Promise<number> {
   const { standard, delay } = options
   const { zone } = await reportingZone(standard, context, io)
-  if (options.pidfile !== undefined) writeFileSync(resolve(io.cwd, options.pidfile), `${process.pid}\n`)
-  if (options.isDefault) io.stdout.write('You did not select any stats, using -cdngy by default.\n')
-  const parts = await openParts(context, options, set, zone, io)
+  const { parts, isWhole } = await openParts(context, options, set, zone, io)
+  if (parts.length === 0) return 1
   const window = samplingWindow(standard, boundsOf(context, standard, io), zone, io)
   const file = options.output === undefined ? undefined : resolve(io.cwd, options.output)
-  if (file !== undefined) appendFileSync(file, await csvBeginning(context, parts, zone, io))
+  if (file !== undefined)
+    appendFileSync(file, await csvBeginning(context, parts, zone, !existsSync(file), io))
   const theme = themeOf(options, io)
   if (io.stdout.isTerminal && /^(?:xterm|screen|rxvt|tmux)/.test(io.env['TERM'] ?? ''))
     io.stdout.write(`\x1b]0;(${userName()}@${await context.hostname(io)}) ${commandLine(io)}\x07`)
-  await report(
-    {
-      context,
-      parts,
-      theme,
-      window,
-      delaySec: delayOf(delay),
-      count: options.count,
-      repeatsHeadings: options.repeatsHeadings,
-      tellsMissed: options.tellsMissed,
-      updates: options.updates,
-      toFile: file === undefined ? undefined : (row) => appendFileSync(file, csvLine(row)),
-    },
-    io,
-  )
+  const setup: ReportSetup = {
+    context,
+    parts,
+    theme,
+    window,
+    delaySec: delayOf(delay),
+    count: options.count,
+    repeatsHeadings: options.repeatsHeadings,
+    tellsMissed: options.tellsMissed,
+    updates: options.updates,
+    toFile: file === undefined ? undefined : (row, note) => appendFileSync(file, csvLine(row, note)),
+  }
+  const pidfile = options.pidfile === undefined ? undefined : resolve(io.cwd, options.pidfile)
+  if (pidfile !== undefined) writeFileSync(pidfile, `${process.pid}\n`)
+  try {
+    await report(setup, io)
+  } finally {
+    if (pidfile !== undefined) rmSync(pidfile, { force: true })
+  }
+  return isWhole ? 0 : 1
 }
+
+/** What a line is made of. Plugins that make no sense, or whose metrics are not known, are told of and left out. */
 
 async function openParts(
   context: Context,
@@ -137,9 +163,10 @@ async function openParts(
   { plugins }: PluginSet,
   zone: Zone,
   io: ToolIo,
-): Promise<readonly LinePart[]> {
+): Promise<{ readonly parts: readonly LinePart[]; readonly isWhole: boolean }> {
   const parts: LinePart[] = []
   let isVoid = true
+  let isWhole = true
   for (const name of options.shown) {
     if ((TIME_NAMES as readonly string[]).includes(name)) {
       parts.push(timeBlock(name as TimeName, zone, io.env['DSTAT_TIMEFMT']))
@@ -151,17 +178,23 @@ async function openParts(
       io.stderr.write(`Ignoring unknown plugin '${name}'\n`)
       continue
     }
-    const block = await openBlock(context, pluginOf(name, keys), options, options, io)
-    if (block.headings().some(({ columns }) => columns.length > 0)) isVoid = false
-    parts.push(block)
+    try {
+      const block = await openBlock(context, pluginOf(name, keys), options, options, io)
+      if (block.headings().some(({ columns }) => columns.length > 0)) isVoid = false
+      parts.push(block)
+    } catch (error) {
+      if (!(error instanceof PcpError && error.code === 'PM_ERR_GENERIC')) throw error
+      io.stderr.write(`${error.message}\n`)
+      isWhole = false
+    }
   }
-  if (isVoid) throw new PcpError('PM_ERR_GENERIC', 'No matching instances found.')
-  return parts
+  if (isVoid && isWhole) throw new PcpError('PM_ERR_GENERIC', 'No matching instances found.')
+  return { parts: isVoid ? [] : parts, isWhole }
 }
 
 function themeOf({ color, onLight }: DstatOptions, io: ToolIo): Theme {
   const isAble = io.stdout.isTerminal && /xterm|screen|rxvt|tmux|linux|color|vt220/.test(io.env['TERM'] ?? '')
-  if (color === false || (color === undefined && !isAble && !(onLight && isAble))) return PLAIN
+  if (!(color ?? isAble)) return PLAIN
   return onLight ? ON_LIGHT : ON_DARK
 }
 
@@ -169,13 +202,14 @@ async function csvBeginning(
   context: Context,
   parts: readonly LinePart[],
   zone: Zone,
+  isNew: boolean,
   io: ToolIo,
 ): Promise<string> {
   const { sec } = fromMillis(io.now())
   const date = strftime('%d %b %Y %H:%M:%S %Z', sec, zone)
   const host = await context.hostname(io)
   return csvHeading(
-    { version: pcpVersion(io), host, user: userName(), command: commandLine(io), date },
+    { version: pcpVersion(io), host, user: userName(), command: commandLine(io), date, isNew },
     parts,
   )
 }

@@ -65,9 +65,11 @@ export function partWidth(part: LinePart): number {
 export function headingLines(parts: readonly LinePart[], theme: Theme, isCut: boolean): string {
   const titles = parts.map((part) => {
     const groups = isTime(part) ? [{ title: timeTitle(part), width: part.width }] : part.headings()
-    return groups
-      .map(({ title, width }) => theme.title + centered(title, width).replaceAll(' ', '-') + theme.reset)
-      .join(`${theme.frame} `)
+    return (
+      groups
+        .map(({ title, width }) => theme.title + centered(title, width).replaceAll(' ', '-'))
+        .join(theme.join) + theme.reset
+    )
   })
   const subtitles = parts.map((part) => {
     if (isTime(part)) return underlined(centered(part.name, part.width), theme)
@@ -103,7 +105,7 @@ export function sampleRow(parts: readonly LinePart[], time: Timestamp): SampleRo
   )
 }
 
-/** The values of a sample, those of `shown` parts; undefined where there is not one. */
+/** The values of a sample, those of `shown` parts, with a sign where these are not all; undefined where there is not one. */
 export function valueLine(row: SampleRow, shown: readonly LinePart[], theme: Theme): string | undefined {
   let hasValues = false
   const texts: string[] = []
@@ -118,7 +120,9 @@ export function valueLine(row: SampleRow, shown: readonly LinePart[], theme: The
     if (each.groups.some((cells) => cells.some(({ cell }) => cell !== undefined))) hasValues = true
     texts.push(each.groups.map((cells) => groupText(cells, theme)).join(`${theme.frame}:`))
   }
-  return hasValues ? texts.join(`${theme.frame}|`) + theme.rest : undefined
+  if (!hasValues) return undefined
+  const end = shown.length < row.length ? `${theme.frame}>` : ''
+  return texts.join(`${theme.frame}|`) + end
 }
 
 function groupText(cells: readonly StyledCell[], theme: Theme): string {

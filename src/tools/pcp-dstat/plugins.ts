@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
 import type { Variables } from '../../sys/config.ts'
+import { shippedPath } from '../../sys/shipped.ts'
 import { parseIni, type Sections } from '../lib/report/ini.ts'
-import { builtInPlugins } from './built-in.ts'
 
 /** How values look: whole numbers, fractions, text, minutes; by the type of the metric where nothing is said. */
 export type PrintType = 'd' | 'f' | 'p' | 'b' | 's' | 't'
@@ -81,41 +81,66 @@ const FILTER_TYPES: readonly string[] = ['cpu', 'disk', 'dm', 'gpu', 'md', 'part
 /** Plugins of files that do not say which option lists their instances. */
 const FILTERED = /^(?:(cpu|disk|dm|md|part|int|net|swap)|(disk|dm|md|part)-tps|(net)-packets)$/
 const DEFAULT_WIDTH = 5
+/** Files of a folder that an editor or a package manager left there. */
+const NO_PLUGINS = /^\.|~$|\.(?:rpmnew|rpmsave|dpkg-\w+)$/
 
 /** Reads all files. PM_ERR_GENERIC with the lines to print for one that cannot be read, or where there are none. */
 export function readPlugins(env: Variables, variables: Variables): PluginSet {
   const home = env['HOME']
   const system = join(variables['PCP_SYSCONF_DIR'] ?? '/etc/pcp', 'dstat')
   const places = [system, ...(home === undefined ? [] : [join(home, '.pcp', 'dstat')])]
-  const plugins = new Map<string, Map<string, string>>()
+  const plugins: Sections = new Map()
   const folders: PluginFolder[] = []
-  const add = (path: string, sections: Sections): void => {
-    for (const [name, keys] of sections) plugins.set(name, keys)
-    folders.push({ path, names: [...sections.keys()].sort() })
-  }
-  for (const [i, place] of places.entries()) {
+  for (const place of places) {
     const sections = readFolder(place)
-    if (sections !== undefined) add(place, sections)
-    else if (i === 0) add('built-in', builtInPlugins())
+    if (sections.size === 0) continue
+    mergeSections(plugins, sections)
+    folders.push({ path: place, names: [...sections.keys()].sort() })
   }
+  addShipped(plugins, folders)
+  if (plugins.size === 0)
+    throw new PcpError('PM_ERR_GENERIC', `No plugins of dstat found in: ${places.join(', ')}`)
   return { folders, plugins }
 }
 
-/** Undefined where there is no such directory, or nothing in it. */
-function readFolder(folder: string): Sections | undefined {
-  let names: readonly string[]
-  try {
-    names = readdirSync(folder).sort()
-  } catch {
-    return undefined // most have none of their own
-  }
+/** Those of this package that no other folder has. */
+function addShipped(plugins: Sections, folders: PluginFolder[]): void {
+  const path = shippedPath('dstat')
+  if (path === undefined) return
+  const missing = [...readFolder(path)].filter(([name]) => !plugins.has(name))
+  if (missing.length === 0) return
+  mergeSections(plugins, new Map(missing))
+  folders.unshift({ path, names: missing.map(([name]) => name).sort() })
+}
+
+/** Sections of all files of a folder, by name; none where there is no such folder. */
+function readFolder(folder: string): Sections {
   const all: Sections = new Map()
-  for (const name of names) {
+  for (const name of filesIn(folder)) {
     const file = join(folder, name)
-    if (name.startsWith('.') || name.endsWith('~')) continue
-    for (const [section, keys] of parseIni(readFileSync(file, 'utf8'), file)) all.set(section, keys)
+    mergeSections(all, parseIni(readFileSync(file, 'utf8'), file))
   }
-  return all.size === 0 ? undefined : all
+  return all
+}
+
+function filesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => !entry.isDirectory() && !NO_PLUGINS.test(entry.name))
+      .map(({ name }) => name)
+      .sort()
+  } catch {
+    return [] // most have none of their own
+  }
+}
+
+/** A section that is there twice has the keys of both, the later ones in place of the earlier. */
+function mergeSections(all: Sections, more: Sections): void {
+  for (const [name, keys] of more) {
+    const known = all.get(name)
+    if (known === undefined) all.set(name, new Map(keys))
+    else for (const [key, value] of keys) known.set(key, value)
+  }
 }
 
 /** Makes sense of a section. PM_ERR_GENERIC with the line to print for what makes none. */

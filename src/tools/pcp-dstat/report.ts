@@ -33,13 +33,18 @@ export interface ReportSetup {
   /** Lines between samples, on a terminal. */
   readonly updates: boolean
   /** Takes each sample as it is; undefined where none goes to a file. */
-  readonly toFile: ((row: SampleRow) => void) | undefined
+  readonly toFile: ((row: SampleRow, note: string | undefined) => void) | undefined
 }
 
 /** Ends lines that are to be written over. */
 const OVERWRITE = '\r\x1b[0;0m\x1b[2K'
 /** A line that is shown between two samples is this far from the next. */
 const UPDATE_SEC = 1
+const HEADING_ROWS = 2
+/** On lower screens headings would take most of the room. */
+const FEWEST_ROWS = 6
+const USUAL_COLUMNS = 80
+const USUAL_ROWS = 25
 
 /** Reports until the end of the archive, the number of samples, or the user ends it. */
 export async function report(setup: ReportSetup, io: ToolIo): Promise<void> {
@@ -55,13 +60,14 @@ export async function report(setup: ReportSetup, io: ToolIo): Promise<void> {
   const started = SYSTEM_CLOCK.now()
   screen.begin()
   let late = 0
+  let note: string | undefined
   for (let tick = 0; tick <= count * steps; tick++) {
     if (isLive && tick > 0) {
       await io.stdout.flush()
       const due = started + (tick + late) * (delaySec / steps) * 1000
       const missed = Math.floor((SYSTEM_CLOCK.now() - due) / (delaySec * 1000))
       if (missed > 0) late += missed * steps
-      if (missed > 0 && setup.tellsMissed) screen.missed(missed)
+      if (missed > 0 && setup.tellsMissed) note = `missed ${missed + 1} ticks`
       await SYSTEM_CLOCK.sleep(
         Math.max(0, due + Math.max(0, missed) * delaySec * 1000 - SYSTEM_CLOCK.now()),
         io.signal,
@@ -73,8 +79,9 @@ export async function report(setup: ReportSetup, io: ToolIo): Promise<void> {
     const now = sampleRow(parts, time)
     const row = smoother?.add(now) ?? now
     if (isStep) smoother?.restart()
-    if (isStep) toFile?.(row)
-    screen.show(row, isStep)
+    if (isStep) toFile?.(row, note)
+    screen.show(row, isStep, note)
+    if (isStep) note = undefined
     if (io.signal.aborted) break
   }
   screen.end()
@@ -129,6 +136,7 @@ class Screen {
   readonly #io: ToolIo
   readonly #isTerminal: boolean
   #shown: readonly LinePart[]
+  #columns = 0
   #left = 0
   #isOpen = false
   #isFirst = true
@@ -138,28 +146,28 @@ class Screen {
     this.#io = io
     this.#isTerminal = io.stdout.isTerminal
     this.#shown = setup.parts
+    this.#fit()
   }
 
   begin(): void {
     if (this.#setup.theme.isOn) this.#io.stdout.write('\x1b[7l')
   }
 
-  show(row: SampleRow, isStep: boolean): void {
+  show(row: SampleRow, isStep: boolean, note: string | undefined): void {
     const { theme } = this.#setup
     const { stdout } = this.#io
-    if (this.#isDue()) this.#head()
-    const line = valueLine(row, this.#shown, theme)
+    const isResized = this.#fit()
+    if (this.#isOpen) {
+      stdout.write(OVERWRITE)
+      this.#isOpen = false
+    }
+    if (isResized || this.#isDue()) this.#head()
+    const line = valueLine(row, this.#shown, isStep ? theme : theme.interim)
+    const text = (line ?? '') + theme.rest + (note === undefined ? '' : ` ${theme.error}${note}${theme.rest}`)
+    stdout.write(line !== undefined && isStep ? `${text}\n` : text)
     if (line === undefined) return
-    const isOverwritten = this.#isOpen
-    if (isOverwritten) stdout.write(OVERWRITE)
-    stdout.write(isStep ? `${line}\n` : line)
     this.#isOpen = !isStep
     if (isStep) this.#left--
-  }
-
-  missed(ticks: number): void {
-    const { theme } = this.#setup
-    if (this.#isTerminal) this.#io.stdout.write(`${theme.step(0)}missed ${ticks + 1} ticks${theme.reset}\n`)
   }
 
   end(): void {
@@ -169,21 +177,34 @@ class Screen {
 
   #isDue(): boolean {
     if (this.#isFirst) return true
-    return this.#isTerminal && this.#setup.repeatsHeadings && this.#left <= 0 && !this.#isOpen
+    const hasRoom = this.#isTerminal && rowsOf() >= FEWEST_ROWS
+    return hasRoom && this.#setup.repeatsHeadings && this.#left <= 0
+  }
+
+  /** Chooses the parts that fit; true when these are others than before. */
+  #fit(): boolean {
+    const columns = this.#isTerminal ? (process.stdout.columns ?? USUAL_COLUMNS) : Number.POSITIVE_INFINITY
+    if (columns === this.#columns) return false
+    this.#columns = columns
+    const before = this.#shown.length
+    this.#shown = fitting(this.#setup.parts, columns)
+    return this.#shown.length !== before && !this.#isFirst
   }
 
   #head(): void {
     const { parts, theme } = this.#setup
-    const { stdout } = this.#io
-    const { rows = 25, columns = 80 } = this.#isTerminal ? process.stdout : {}
-    this.#shown = this.#isTerminal ? fitting(parts, columns) : parts
+    const { stdout, stderr } = this.#io
     const isCut = this.#shown.length < parts.length
-    if (isCut && this.#isFirst) stdout.write('Terminal width too small, trimming output.\n')
+    if (isCut && this.#isFirst) stderr.write('Terminal width too small, trimming output.\n')
     stdout.write(headingLines(this.#shown, theme, isCut))
     if (theme.isOn) stdout.write('\x1b[0;0m\x1b[2K\x1b[s')
-    this.#left = Math.max(1, rows - 2)
+    this.#left = Math.max(1, rowsOf() - HEADING_ROWS)
     this.#isFirst = false
   }
+}
+
+function rowsOf(): number {
+  return process.stdout.rows ?? USUAL_ROWS
 }
 
 /** Seconds from one sample to the next: what was asked for, or one. */

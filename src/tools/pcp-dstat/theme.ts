@@ -16,13 +16,23 @@ export interface Theme {
   readonly rest: string
   readonly reset: string
   readonly underline: string
+  /** Between the titles of groups. */
+  readonly join: string
+  /** Shares of all there is. */
+  readonly done: string
+  /** What cannot be, and what was missed. */
+  readonly error: string
   /** Of a value by its size. */
   step(n: number): string
+  /** For lines between samples. */
+  readonly interim: Theme
 }
 
 const ESC = '\x1b['
 const BRIGHT = ['1;31', '1;33', '1;32', '1;34', '1;36', '1;37', '0;31', '0;32']
-const DARK = ['0;31', '0;35', '0;32', '0;34', '0;36', '1;30', '1;31', '1;32']
+const DIM = ['0;31', '0;33', '0;32', '0;34', '0;36', '0;37', '1;31', '1;32']
+const DARK = ['0;31', '0;35', '0;32', '0;34', '0;36', '0;30', '1;31', '1;32']
+const LIVELY = ['1;31', '1;35', '1;32', '1;34', '1;36', '90', '0;31', '0;32']
 
 const shared = {
   isOn: true,
@@ -31,34 +41,49 @@ const shared = {
   rest: `${ESC}90m`,
   reset: `${ESC}0;0m`,
   underline: `${ESC}4m`,
+  join: `${ESC}0;34m-${ESC}0;34m`,
+  error: `${ESC}1;37m${ESC}41m`,
 }
 
-const steps =
-  (colors: readonly string[]) =>
-  (n: number): string =>
-    `${ESC}${colors[((n % colors.length) + colors.length) % colors.length]}m`
+/** Colours that differ between backgrounds, and between samples and the lines in between. */
+interface Shades {
+  readonly subtitle: string
+  readonly text: string
+  readonly unit: string
+  readonly done: string
+  readonly steps: readonly string[]
+}
+
+function themeOf({ subtitle, text, unit, done, steps }: Shades, interim: Shades | undefined): Theme {
+  const theme = {
+    ...shared,
+    subtitle: `${ESC}${subtitle}m`,
+    text: `${ESC}${text}m`,
+    missing: `${ESC}${text}m`,
+    nothing: `${ESC}${unit}m`,
+    unit: `${ESC}${unit}m`,
+    done: `${ESC}${done}m`,
+    step: (n: number): string => `${ESC}${steps[((n % steps.length) + steps.length) % steps.length]}m`,
+  }
+  return {
+    ...theme,
+    get interim(): Theme {
+      return interim === undefined ? this : themeOf(interim, undefined)
+    },
+  }
+}
 
 /** For dark backgrounds. */
-export const ON_DARK: Theme = {
-  ...shared,
-  subtitle: `${ESC}1;34m`,
-  text: `${ESC}0;37m`,
-  missing: `${ESC}0;37m`,
-  nothing: `${ESC}90m`,
-  unit: `${ESC}90m`,
-  step: steps(BRIGHT),
-}
+export const ON_DARK: Theme = themeOf(
+  { subtitle: '1;34', text: '0;37', unit: '90', done: '1;37', steps: BRIGHT },
+  { subtitle: '1;34', text: '90', unit: '90', done: '0;37', steps: DIM },
+)
 
 /** For light backgrounds. */
-export const ON_LIGHT: Theme = {
-  ...shared,
-  subtitle: `${ESC}0;36m`,
-  text: `${ESC}0;30m`,
-  missing: `${ESC}0;30m`,
-  nothing: `${ESC}0;30m`,
-  unit: `${ESC}0;30m`,
-  step: steps(DARK),
-}
+export const ON_LIGHT: Theme = themeOf(
+  { subtitle: '0;36', text: '0;30', unit: '0;30', done: '0;30', steps: DARK },
+  { subtitle: '0;36', text: '90', unit: '90', done: '90', steps: LIVELY },
+)
 
 /** For files and pipes. */
 export const PLAIN: Theme = {
@@ -73,5 +98,11 @@ export const PLAIN: Theme = {
   rest: '',
   reset: '',
   underline: '',
+  join: ' ',
+  done: '',
+  error: '',
   step: () => '',
+  get interim(): Theme {
+    return this
+  },
 }
