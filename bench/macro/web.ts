@@ -1,6 +1,7 @@
 /**
- * Requests a second of pmproxy, ours beside the reference's in turn, both in front of the same collector; then live pages of
- * ours. `npm run bench -- web [--clients 1,16] [--rounds N] [--ms N] [--pages 200] [--seconds N]`.
+ * Requests a second of pmproxy, ours beside the reference's in turn, both in front of the same collector, after each has answered
+ * for `--warm` milliseconds; then live pages of ours, and what the collector counts of fetches meanwhile.
+ * `npm run bench -- web [--clients 1,16] [--rounds N] [--ms N] [--warm N] [--pages 1,200] [--seconds N]`.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -51,7 +52,8 @@ async function main(): Promise<void> {
       clients: { type: 'string', default: '1,16' },
       rounds: { type: 'string', default: '3' },
       ms: { type: 'string', default: '2000' },
-      pages: { type: 'string', default: '200' },
+      warm: { type: 'string', default: '4000' },
+      pages: { type: 'string', default: '1,200' },
       seconds: { type: 'string', default: '10' },
     },
   })
@@ -63,15 +65,17 @@ async function main(): Promise<void> {
   const load = new HttpLoad()
   try {
     const rows: string[][] = []
+    const lengths = { rounds: +values.rounds, ms: +values.ms, warmMs: +values.warm }
     for (const work of WORKS)
       for (const clients of values.clients.split(',').map(Number))
-        rows.push(await compare(load, candidates, work, clients, +values.rounds, +values.ms))
+        rows.push(await compare(load, candidates, work, clients, lengths))
     const heads = candidates.flatMap(({ name }) => [`${name}/s`, 'p50 ms', 'p99 ms'])
-    console.log(table([['work', 'clients', ...heads, 'ratio', 'bytes', 'refused'], ...rows]))
+    console.log(table([['work', 'clients', ...heads, 'ratio', 'bytes', 'refused', 'lost'], ...rows]))
     console.log(
       `resident: ${candidates.map(({ name, pid }) => `${name} ${residentMb(pid).toFixed(0)} MB`).join(', ')}`,
     )
-    if (+values.pages > 0) await livePages(candidates[0]!, +values.pages, +values.seconds)
+    for (const pages of values.pages.split(',').map(Number))
+      if (pages > 0) await livePages(candidates[0]!, pages, +values.seconds)
   } finally {
     load.stop()
     for (const candidate of [...candidates, collector]) await candidate.stop()
@@ -83,10 +87,12 @@ async function compare(
   candidates: readonly Candidate[],
   work: Work,
   clients: number,
-  rounds: number,
-  ms: number,
+  { rounds, ms, warmMs }: { rounds: number; ms: number; warmMs: number },
 ): Promise<string[]> {
   const found: HttpMeasured[][] = candidates.map(() => [])
+  if (warmMs > 0)
+    for (const { port } of candidates)
+      await load.run({ port, clients, target: work.target(await newContext(port)), ms: warmMs })
   for (let round = 0; round < rounds; round++)
     for (const [i, { port }] of candidates.entries())
       found[i]!.push(await load.run({ port, clients, target: work.target(await newContext(port)), ms }))
@@ -99,8 +105,10 @@ async function compare(
   const ratio =
     candidates.length < 2 ? Number.NaN : middle(0, ({ rate }) => rate) / middle(1, ({ rate }) => rate)
   const bytes = candidates.map((_, i) => middle(i, (one) => one.bytes)).join('/')
-  const refused = found.map((all) => all.reduce((sum, { refusals }) => sum + refusals, 0)).join('/')
-  return [work.title, String(clients), ...cells, ratio.toFixed(2), bytes, refused]
+  const total = (figure: (one: HttpMeasured) => number): string =>
+    found.map((all) => all.reduce((sum, one) => sum + figure(one), 0)).join('/')
+  const failed = [total(({ refusals }) => refusals), total(({ losses }) => losses)]
+  return [work.title, String(clients), ...cells, ratio.toFixed(2), bytes, ...failed]
 }
 
 async function newContext(port: number): Promise<number> {
@@ -126,17 +134,30 @@ async function livePages({ port, pid }: Candidate, pages: number, seconds: numbe
     }),
   )
   await new Promise((resolve) => setTimeout(resolve, 3000))
+  const fetched = await collectorFetches(port)
   const [cpu, begun] = [cpuMs(pid), performance.now()]
   rows = 0
   bytes = 0
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
   const elapsed = (performance.now() - begun) / 1000
+  // The question itself is one of them.
+  const fetches = (await collectorFetches(port)) - fetched - 1
   const share = (cpuMs(pid) - cpu) / elapsed / 10
   console.log(
-    `${pages} live pages of ${OVERVIEW.length} metrics every second: ${(rows / elapsed).toFixed(0)} rows/s, ` +
+    `${pages} live pages of ${OVERVIEW.length} metrics every second: ${(fetches / elapsed).toFixed(2)} fetches/s from the collector, ` +
+      `${(rows / elapsed).toFixed(0)} rows/s, ` +
       `${(bytes / elapsed / 1024).toFixed(0)} KiB/s, ${share.toFixed(1)} % of a CPU, ${residentMb(pid).toFixed(0)} MB`,
   )
   for (const socket of sockets) socket.terminate()
+}
+
+/** Fetches that the collector says it was asked for. */
+async function collectorFetches(port: number): Promise<number> {
+  const client = await HttpClient.open(port)
+  const { body } = await client.get('/pmapi/fetch?names=pmcd.pdu_in.fetch,pmcd.pdu_in.highres_fetch')
+  client.close()
+  const counts = [...body.matchAll(/"value":(\d+)/g)].map(([, value]) => Number(value))
+  return counts.reduce((sum, count) => sum + count, 0)
 }
 
 async function launch(

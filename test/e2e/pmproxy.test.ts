@@ -231,15 +231,28 @@ test('a live page hears metadata once, instances before values, and expressions'
   expect(page.heard[2]!['values']).toMatchObject([expect.any(Array), [10], null, [11]])
 })
 
-test('however many pages watch, the collector is asked once an interval', async () => {
-  const many = await Promise.all(Array.from({ length: 20 }, openPage))
-  const fetches = server.proxy.statistics.liveFetches
-  for (const { socket } of many)
-    socket.send(JSON.stringify({ subscribe: 'x', every: 0.25, metrics: ['sample.long.one'] }))
-  await Promise.all(many.map((page) => page.until('row', 4)))
-  expect(server.proxy.statistics.liveFetches - fetches).toBeLessThan(12)
-  const topics = new Set(many.map(({ heard }) => heard[0]!.topic))
-  expect(topics.size).toBe(1)
+test('the collector is asked as often for 200 pages as for one', async () => {
+  const names = ['pmcd.pdu_in.fetch', 'pmcd.pdu_in.highres_fetch']
+  const watching = JSON.stringify({ subscribe: 'x', every: 0.25, metrics: names })
+  // What the collector itself counts: each row brings the number of fetches there were until then.
+  const fetchesARow = (heard: readonly Message[]): number => {
+    const counts = heard
+      .filter(({ type }) => type === 'row')
+      .map(({ values }) => (values as number[][]).flat().reduce((sum, count) => sum + count, 0))
+    return (counts.at(-1)! - counts[0]!) / (counts.length - 1)
+  }
+  const alone = await openPage()
+  alone.socket.send(watching)
+  await alone.until('row', 6)
+  expect(fetchesARow(alone.heard)).toBe(1)
+  const many = await Promise.all(Array.from({ length: 199 }, openPage))
+  for (const { socket } of many) socket.send(watching)
+  await Promise.all(many.map((page) => page.until('row', 2)))
+  alone.heard.splice(0, alone.heard.length)
+  await alone.until('row', 6)
+  expect(fetchesARow(alone.heard)).toBe(1)
+  await Promise.all(many.map((page) => page.until('row', 6)))
+  expect(new Set(many.map(({ heard }) => heard[0]!.topic)).size).toBe(1)
 })
 
 test('a page that says nonsense is told so, and goes on', async () => {

@@ -21,6 +21,8 @@ export interface HttpMeasured {
   readonly p99: number
   /** Answers other than 200. */
   readonly refusals: number
+  /** Connections that the server closed, or on which it left a request unanswered to the end. */
+  readonly losses: number
   /** Bytes of an answer, headers included. */
   readonly bytes: number
 }
@@ -31,8 +33,14 @@ export class HttpLoad {
 
   /** Connects, asks, disconnects. */
   run(job: HttpJob): Promise<HttpMeasured> {
-    return new Promise((resolve) => {
-      this.#child.once('message', (message) => resolve(message as HttpMeasured))
+    return new Promise((resolve, reject) => {
+      const onExit = (code: number | null): void =>
+        reject(new Error(`The process that makes load ended: ${code}`))
+      this.#child.once('exit', onExit)
+      this.#child.once('message', (message) => {
+        this.#child.removeListener('exit', onExit)
+        resolve(message as HttpMeasured)
+      })
       this.#child.send(job)
     })
   }
@@ -41,6 +49,9 @@ export class HttpLoad {
     this.#child.kill('SIGKILL')
   }
 }
+
+/** How long a server may take for an answer before the client gives up on it, ms. */
+const PATIENCE_MS = 5000
 
 /** Does jobs for the process that forked this one. */
 export function makeHttpLoad(): void {
@@ -52,33 +63,50 @@ export function makeHttpLoad(): void {
 async function measure({ port, clients, target, ms }: HttpJob): Promise<HttpMeasured> {
   const times: number[] = []
   let refusals = 0
+  let losses = 0
   let bytes = 0
-  const until = performance.now() + ms
+  const begun = performance.now()
+  const until = begun + ms
+  let last = begun
   const one = async (): Promise<void> => {
     const client = await HttpClient.open(port)
-    while (performance.now() < until) {
-      const begun = performance.now()
-      const { status, length } = await client.get(target)
-      times.push(performance.now() - begun)
-      bytes = length
-      if (status !== 200) refusals++
+    try {
+      while (performance.now() < until) {
+        const asked = performance.now()
+        const { status, length } = await client.get(target)
+        last = performance.now()
+        times.push(last - asked)
+        bytes = length
+        if (status !== 200) refusals++
+      }
+    } catch {
+      losses++
+    } finally {
+      client.close()
     }
-    client.close()
   }
-  const begun = performance.now()
   await Promise.all(Array.from({ length: clients }, one))
-  const seconds = (performance.now() - begun) / 1000
+  // To the last answer: those who waited in vain must not make the others slower than they were.
+  const seconds = (last - begun) / 1000
   times.sort((a, b) => a - b)
   return {
     rate: times.length / seconds,
     p50: quantile(times, 0.5),
     p99: quantile(times, 0.99),
     refusals,
+    losses,
     bytes,
   }
 }
 
 const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n')
+
+/** An answer; `length` is of headers and body. */
+export interface HttpAnswer {
+  readonly status: number
+  readonly length: number
+  readonly body: string
+}
 
 /** A client that knows where an answer ends and no more, so that it costs less than what it measures. */
 export class HttpClient {
@@ -88,11 +116,15 @@ export class HttpClient {
   #end = -1
   #isChunked = false
   #status = 0
-  #done: ((answer: { status: number; length: number; body: string }) => void) | undefined
+  #done: ((answer: HttpAnswer) => void) | undefined
+  #failed: ((error: Error) => void) | undefined
 
   private constructor(socket: Socket) {
     this.#socket = socket
     socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => this.#failed?.(new Error('The server closed the connection')))
+    socket.setTimeout(PATIENCE_MS, () => socket.destroy())
   }
 
   static open(port: number): Promise<HttpClient> {
@@ -104,13 +136,16 @@ export class HttpClient {
     })
   }
 
-  get(target: string): Promise<{ status: number; length: number; body: string }> {
+  /** Asks and waits for the answer, which does not come on a connection that is closed. */
+  get(target: string): Promise<HttpAnswer> {
     this.#parts = []
     this.#size = 0
     this.#end = -1
     this.#isChunked = false
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
+      if (this.#socket.destroyed) return reject(new Error('The connection is closed'))
       this.#done = resolve
+      this.#failed = reject
       this.#socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
     })
   }

@@ -28,11 +28,10 @@ export function chooseCoding(accepted: string | undefined, bytes: number): Codin
 }
 
 /** Compresses a body; `deflate` is the zlib format. */
-export async function compress(body: Uint8Array, coding: Coding): Promise<Uint8Array> {
+export async function compress(body: string | Uint8Array, coding: Coding): Promise<Uint8Array> {
   const zlib = process.getBuiltinModule('node:zlib')
   // Level 1: three quarters of what there is to gain for a third of the time.
-  return promisify<Uint8Array, { level: number }, Buffer>(coding === 'gzip' ? zlib.gzip : zlib.deflate)(
-    body,
-    { level: 1 },
-  )
+  return promisify<string | Uint8Array, { level: number }, Buffer>(
+    coding === 'gzip' ? zlib.gzip : zlib.deflate,
+  )(body, { level: 1 })
 }

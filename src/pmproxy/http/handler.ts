@@ -1,7 +1,9 @@
 /** HTTP: from node's requests to ours, from replies to bytes. docs/pmproxy.md */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { debug, trace } from '../../model/debug.ts'
 import { PcpError } from '../../model/errors.ts'
+import type { ProxyConfig } from '../config.ts'
 import { apiRoute } from '../routes/pmapi.ts'
 import { answer, isShared } from '../routes.ts'
 import type { Services } from '../services.ts'
@@ -22,17 +24,22 @@ export async function handle(
 ): Promise<void> {
   const { statistics, log } = services
   statistics.requests++
-  const aborter = new AbortController()
-  response.once('close', () => aborter.abort())
+  const gone = goneSignal(message.socket)
   try {
     const url = message.url ?? ''
     if (url.length >= MAX_URL)
-      return await send(message, response, page(414, 'unknown', 'request URL too long'), {}, services)
-    const request = webRequest(message, aborter.signal)
+      return await send(message, response, page(414, 'unknown', 'request URL too long'), NO_HEADERS, services)
+    const request = webRequest(message, gone)
     if (request.method === 'OPTIONS') return void preflight(request, url, response, services)
     if (request.method === 'TRACE')
-      return await send(message, response, page(405, 'unknown', 'TRACE is not answered'), {}, services)
-    const shared = isShared(request.path) ? sharing(services) : {}
+      return await send(
+        message,
+        response,
+        page(405, 'unknown', 'TRACE is not answered'),
+        NO_HEADERS,
+        services,
+      )
+    const shared = isShared(request.path) ? sharing(services) : NO_HEADERS
     const reply = await answer(request, services).catch((error: unknown) => {
       const known = PcpError.from(error)
       // A defect of ours, not of the request: told in the log, and to the client without details.
@@ -43,48 +50,72 @@ export async function handle(
     await send(message, response, reply, shared, services)
   } catch (error) {
     // The client has gone, or sent a body that it did not finish.
-    if (!aborter.signal.aborted)
-      log.notice('warning', `An answer could not be sent: ${PcpError.from(error).message}`)
+    if (!gone.aborted) log.notice('warning', `An answer could not be sent: ${PcpError.from(error).message}`)
     response.destroy()
   }
 }
 
+const goneSignals = new WeakMap<Socket, AbortSignal>()
+
+/** Aborted when the client goes away: one a connection, because one a request costs as much as answering it. */
+function goneSignal(socket: Socket): AbortSignal {
+  const known = goneSignals.get(socket)
+  if (known !== undefined) return known
+  const aborter = new AbortController()
+  goneSignals.set(socket, aborter.signal)
+  socket.once('close', () => aborter.abort())
+  return aborter.signal
+}
+
+type Headers = Readonly<Record<string, string>>
+
+const NO_HEADERS: Headers = {}
+const sharedHeaders = new WeakMap<ProxyConfig, Headers>()
+
 /** Headers that let pages of other origins read an answer. */
-function sharing({ config }: Services): Record<string, string> {
-  return {
+function sharing({ config }: Services): Headers {
+  const known = sharedHeaders.get(config)
+  if (known !== undefined) return known
+  const headers: Headers = {
     'Access-Control-Allow-Origin': '*',
     'Access-Control-Allow-Headers': [...ALLOWED_HEADERS, ...config.allowedHeaders].join(', '),
     'Access-Control-Max-Age': String(config.corsMaxAge),
   }
+  sharedHeaders.set(config, headers)
+  return headers
 }
 
 async function send(
   message: IncomingMessage,
   response: ServerResponse,
   { status, type, body, headers }: Reply,
-  shared: Record<string, string>,
+  shared: Headers,
   { statistics }: Services,
 ): Promise<void> {
   if (status >= 400) statistics.failures++
-  let bytes: Uint8Array = typeof body === 'string' ? Buffer.from(body) : body
+  // Node sends a text together with the headers, bytes by themselves.
+  let content = body
+  let size = typeof body === 'string' ? Buffer.byteLength(body) : body.length
   const all: Record<string, string> = { ...shared, ...headers, 'Content-Type': type }
-  const coding = chooseCoding(message.headers['accept-encoding'], bytes.length)
+  const coding = chooseCoding(message.headers['accept-encoding'], size)
   if (coding !== undefined) {
-    bytes = await compress(bytes, coding)
+    const bytes = await compress(body, coding)
+    content = bytes
+    size = bytes.length
     all['Content-Encoding'] = coding
     all['Vary'] = 'Accept-Encoding'
     statistics.compressedCount++
-    statistics.compressedBytes += bytes.length
+    statistics.compressedBytes += size
   } else {
     statistics.uncompressedCount++
-    statistics.uncompressedBytes += bytes.length
+    statistics.uncompressedBytes += size
   }
-  all['Content-Length'] = String(bytes.length)
+  all['Content-Length'] = String(size)
   // What is left of a body nobody read must not be taken for the next request.
   if (!message.complete) all['Connection'] = 'close'
-  if (debug.http) trace('http', `${message.method} ${message.url} ${status}, ${bytes.length} bytes`)
+  if (debug.http) trace('http', `${message.method} ${message.url} ${status}, ${size} bytes`)
   response.writeHead(status, all)
-  response.end(message.method === 'HEAD' ? undefined : bytes)
+  response.end(message.method === 'HEAD' ? undefined : content)
 }
 
 /** What a browser asks before a page of another origin may ask. */

@@ -13,7 +13,7 @@ export interface WebRequest {
   readonly headers: IncomingHttpHeaders
   /** Who is at the other end; undefined for a unix socket. */
   readonly address: string | undefined
-  /** Aborted when the client goes away. */
+  /** Aborted when the client goes away; requests of one connection share it. */
   readonly signal: AbortSignal
   /** The body, once. E2BIG beyond `limit` bytes. */
   readonly body: (limit: number) => Promise<Uint8Array>

@@ -10,8 +10,8 @@ import { json } from '../http/reply.ts'
 import type { ApiRoute, ContextCall } from './session.ts'
 
 interface Wanted {
-  /** All its names, the one asked for first. */
-  readonly names: readonly string[]
+  /** What an answer has before the values: one a name, the one asked for first. */
+  readonly heads: readonly string[]
   readonly pmid: Pmid
   readonly type: number
   readonly hasInstances: boolean
@@ -23,7 +23,8 @@ export const fetchValues: ApiRoute = {
   act: async (call) => {
     const { web, start, query, isCompatible, request } = call
     const names = query.get('names', 'name')
-    const question = names === undefined ? `pmids ${query.get('pmids', 'pmid')}` : `names ${names}`
+    const asked = names === undefined ? `pmids ${query.get('pmids', 'pmid')}` : `names ${names}`
+    const question = isCompatible ? `_${asked}` : asked
     const wanted = await web.memo.get(question, () => wantedMetrics(call))
     moveInTime(call)
     const result =
@@ -34,12 +35,13 @@ export const fetchValues: ApiRoute = {
             { signal: request.signal },
           )
     const { sec, nsec } = result?.timestamp ?? now()
-    const rows = wanted.flatMap((metric, i) => {
+    let rows = ''
+    for (let i = 0; i < wanted.length; i++) {
+      const metric = wanted[i]!
       const instances = values(metric, result!.sets[i]!, isCompatible)
-      const id = isCompatible ? String(metric.pmid) : `"${pmidStr(metric.pmid)}"`
-      return metric.names.map((name) => `{"pmid":${id},"name":${jsonText(name)},"instances":[${instances}]}`)
-    })
-    const list = `"values":[${rows.join(',')}]`
+      for (const head of metric.heads) rows += `${rows === '' ? '' : ','}${head}${instances}]}`
+    }
+    const list = `"values":[${rows}]`
     if (isCompatible) return json(`{"timestamp":{"s":${sec},"us":${Math.floor(nsec / 1000)}},${list}}`)
     // A sum of seconds and a fraction, which the reference's is not: it leaves zeros out behind the dot.
     return json(`{${start}"timestamp":${sec}.${String(nsec).padStart(9, '0')},${list}}`)
@@ -62,7 +64,7 @@ function moveInTime({ web, query }: ContextCall): void {
   archive.setMode('interpolate', fromSeconds(seconds), 1)
 }
 
-async function wantedMetrics({ web, query, request }: ContextCall): Promise<Wanted[]> {
+async function wantedMetrics({ web, query, request, isCompatible }: ContextCall): Promise<Wanted[]> {
   const names = query.list('names', 'name')
   const options = { signal: request.signal }
   if (names !== undefined) {
@@ -72,6 +74,7 @@ async function wantedMetrics({ web, query, request }: ContextCall): Promise<Want
     return wholeMetrics(
       web.context,
       known.map(({ name, desc }) => ({ name, ...desc })),
+      isCompatible,
       options,
     )
   }
@@ -80,7 +83,7 @@ async function wantedMetrics({ web, query, request }: ContextCall): Promise<Want
   const descs = await web.context.descs(ids, options)
   const known = descs.filter(isKnown)
   if (known.length === 0 && given.length < 2) throw new PcpError('PM_ERR_ARG', 'bad parameters passed')
-  return wholeMetrics(web.context, known, options)
+  return wholeMetrics(web.context, known, isCompatible, options)
 }
 
 interface Known {
@@ -94,6 +97,7 @@ interface Known {
 async function wholeMetrics(
   context: Context,
   known: readonly Known[],
+  isCompatible: boolean,
   options: CallOptions,
 ): Promise<Wanted[]> {
   const first = new Map<Pmid, Known>()
@@ -102,7 +106,9 @@ async function wholeMetrics(
     [...first.values()].map(async ({ name, pmid, type, indom }) => {
       const all = (await orNothing(context.namesOf(pmid, options))) ?? []
       const names = name === undefined ? all : [name, ...all.filter((each) => each !== name)]
-      return { names, pmid, type, hasInstances: indom !== PM_INDOM_NULL }
+      const id = isCompatible ? String(pmid) : `"${pmidStr(pmid)}"`
+      const heads = names.map((each) => `{"pmid":${id},"name":${jsonText(each)},"instances":[`)
+      return { heads, pmid, type, hasInstances: indom !== PM_INDOM_NULL }
     }),
   )
 }
