@@ -24,12 +24,38 @@ export function formatE(value: number, precision = 6): string {
 
 /** `%.{precision}f`: all digits before the point, `precision` (at most 99) after it. */
 export function formatF(value: number, precision = 6): string {
+  const power = POWERS[precision]
+  if (power !== undefined) {
+    const scaled = Math.abs(value) * power
+    const whole = Math.floor(scaled)
+    const rest = scaled - whole
+    // Far from a tie nothing but the digits of an integer is needed: a third of the time of toFixed.
+    if (scaled < EXACT && Math.abs(rest - 0.5) > TIE)
+      return fixedText(rest > 0.5 ? whole + 1 : whole, precision, power, value < 0 || Object.is(value, -0))
+  }
   if (!Number.isFinite(value)) return notFinite(value)
   // toFixed gives up at 1e21, from where on every double is an integer.
   if (Math.abs(value) >= 1e21) return BigInt(value) + (precision === 0 ? '' : `.${'0'.repeat(precision)}`)
   const longer = value.toFixed(precision + 1)
   const isTie = longer.endsWith('5') && isExactly(value.toFixed(100), longer)
   return signed(value, isTie ? tieToEven(longer, value.toFixed(precision)) : value.toFixed(precision))
+}
+
+/** Powers of ten by how many decimals they make integers of. */
+const POWERS: readonly number[] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000]
+/** Products below this are off by less than TIE, by far. */
+const EXACT = 1e9
+const TIE = 1e-5
+
+/** `digits / power` with its decimals. */
+function fixedText(digits: number, decimals: number, power: number, isNegative: boolean): string {
+  const sign = isNegative ? '-' : ''
+  if (decimals === 0) return `${sign}${digits}`
+  const units = Math.floor(digits / power)
+  const rest = digits - units * power
+  let zeros = ''
+  for (let limit = power / 10; rest < limit && limit > 1; limit /= 10) zeros += '0'
+  return `${sign}${units}.${zeros}${rest}`
 }
 
 /** Pads on the left to `width` bytes of UTF-8, as `%*s` does. */

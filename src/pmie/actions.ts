@@ -1,5 +1,5 @@
 /** What happens when a rule is true. docs/pmie.md */
-import { type Binding, messageOf } from './bindings.ts'
+import { type Binding, messageFormat } from './bindings.ts'
 import type { ActionExpr, ActionName } from './syntax.ts'
 
 /** One action that is due. */
@@ -21,7 +21,9 @@ export interface Firing {
 export type Perform = (firing: Firing) => boolean | Promise<boolean>
 
 /** What a rule's actions need to know. */
-export interface FiringContext extends Pick<Firing, 'rule' | 'file' | 'line' | 'sec' | 'bindings'> {
+export interface FiringContext extends Pick<Firing, 'rule' | 'file' | 'line' | 'sec'> {
+  /** What made the rule true; asked for only where an action is due. */
+  readonly bindings: () => readonly Binding[]
   readonly perform: Perform
   /** Hears of every action that was taken. */
   readonly onAction: () => void
@@ -49,11 +51,13 @@ export function prepareActions(expr: ActionExpr): Actions {
 
 function single({ name, holdoffSec, args }: Extract<ActionExpr, { kind: 'action' }>): Actions {
   let lastSec = Number.NEGATIVE_INFINITY
-  return ({ perform, onAction, ...about }) => {
+  const messageOf = messageFormat(args)
+  return ({ rule, file, line, sec, bindings: find, perform, onAction }) => {
     // Held back is as good as done.
-    if (about.sec < lastSec + holdoffSec) return true
-    lastSec = about.sec
+    if (sec < lastSec + holdoffSec) return true
+    lastSec = sec
     onAction()
-    return perform({ ...about, action: name, args, message: messageOf(args, about.bindings) })
+    const bindings = find()
+    return perform({ action: name, rule, file, line, sec, args, message: messageOf(bindings), bindings })
   }
 }

@@ -91,24 +91,44 @@ export function picked(node: Node, cell: number): string | undefined {
   return from === undefined ? undefined : node.args[0]!.layout[from]?.inst
 }
 
-const PLACEHOLDER = /%[hivc]/
+/** A piece of a message: text, or the letter of what stands there. */
+type Piece = { readonly text: string } | { readonly letter: string }
 
 /**
- * The message of an action: arguments joined, those with %h, %i, %v or %c repeated for every binding. Without any binding
- * they are left as they are.
+ * Makes the messages of an action: arguments joined, those with %h, %i, %v or %c repeated for every binding. Without any
+ * binding they are left as they are.
  */
-export function messageOf(args: readonly string[], bindings: readonly Binding[]): string {
-  let message = ''
-  for (const arg of args) {
-    if (bindings.length === 0 || !PLACEHOLDER.test(arg)) message += arg
-    else for (const binding of bindings) message += bound(arg, binding)
+export function messageFormat(args: readonly string[]): (bindings: readonly Binding[]) => string {
+  const plain = args.join('')
+  const parts = args.map((arg) => ({ arg, pieces: piecesOf(arg) }))
+  if (parts.every(({ pieces }) => pieces === undefined)) return () => plain
+  return (bindings) => {
+    if (bindings.length === 0) return plain
+    let message = ''
+    for (const { arg, pieces } of parts) {
+      if (pieces === undefined) message += arg
+      else for (const binding of bindings) message += bound(pieces, binding)
+    }
+    return message
   }
-  return message
 }
 
-function bound(arg: string, { host, connection, instance, value }: Binding): string {
-  return arg.replace(/%([hivc])/g, (whole, letter: string) => {
+/** Undefined for a text without placeholders. */
+function piecesOf(arg: string): readonly Piece[] | undefined {
+  const pieces = arg.split(/%([hivc])/).map((text, i): Piece => (i % 2 === 0 ? { text } : { letter: text }))
+  return pieces.length === 1 ? undefined : pieces
+}
+
+function bound(pieces: readonly Piece[], { host, connection, instance, value }: Binding): string {
+  let text = ''
+  for (const piece of pieces) {
+    if ('text' in piece) {
+      text += piece.text
+      continue
+    }
+    const { letter } = piece
     const found = letter === 'h' ? host : letter === 'i' ? instance : letter === 'c' ? connection : value
-    return found ?? `<${whole} undefined>`
-  })
+    text += found ?? `<%${letter} undefined>`
+  }
+  return text
 }

@@ -82,7 +82,9 @@ interface RuleParts {
   readonly otherwise: Actions | undefined
 }
 
-const NO_BINDING: Binding = { host: undefined, connection: undefined, instance: undefined, value: 'true' }
+const NO_REASON: readonly Binding[] = [
+  { host: undefined, connection: undefined, instance: undefined, value: 'true' },
+]
 
 /** The rules in order until one is true. */
 function ruleStatement(
@@ -99,28 +101,34 @@ function ruleStatement(
     plan: first!.condition.isConstant ? undefined : first!.plan,
     evaluate: ({ counts, perform, sec, file }) => {
       let result: number = UNKNOWN
-      let taken: { actions: Actions; bindings: readonly Binding[] } | undefined
+      let taken: Actions | undefined
+      let reason: BindingPlan | undefined
       for (const { condition, plan, actions } of rules) {
         // All are computed, so that all know their past.
         condition.update()
         const truth = truthOf(condition)
         if (taken !== undefined) continue
         if (truth !== UNKNOWN) result = truth
-        if (truth === TRUE) taken = { actions, bindings: findBindings(plan) }
+        if (truth !== TRUE) continue
+        taken = actions
+        reason = plan
       }
       if (taken === undefined) {
         const isUnknown = result === UNKNOWN && unknown !== undefined
-        const actions = isUnknown ? unknown : otherwise
-        if (actions !== undefined) taken = { actions, bindings: [NO_BINDING] }
-        if (actions !== undefined && !isUnknown) result = TRUE
+        taken = isUnknown ? unknown : otherwise
+        if (taken !== undefined && !isUnknown) result = TRUE
       }
       verdict.values[0] = result
       verdict.valid = isSet ? (result === UNKNOWN ? 0 : 1) : Math.min(1, first!.condition.valid)
       count(counts, result)
       if (taken === undefined) return undefined
-      const { actions, bindings } = taken
+      let found: readonly Binding[] | undefined
+      const bindings = (): readonly Binding[] => {
+        found ??= reason === undefined ? NO_REASON : findBindings(reason)
+        return found
+      }
       const onAction = (): void => void counts.actions++
-      const done = actions({ rule: name, file, line, sec, bindings, perform, onAction })
+      const done = taken({ rule: name, file, line, sec, bindings, perform, onAction })
       return typeof done === 'boolean' ? undefined : done.then(() => undefined)
     },
   }
@@ -137,7 +145,7 @@ function actionStatement(name: string, line: number, actions: Actions): ActiveSt
     evaluate: ({ counts, perform, sec, file }) => {
       count(counts, UNKNOWN)
       const onAction = (): void => void counts.actions++
-      const done = actions({ rule: name, file, line, sec, bindings: [], perform, onAction })
+      const done = actions({ rule: name, file, line, sec, bindings: () => [], perform, onAction })
       return typeof done === 'boolean' ? undefined : done.then(() => undefined)
     },
   }

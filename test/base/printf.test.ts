@@ -51,6 +51,12 @@ test('formats as %f does, exact ties to even', () => {
     [1.005, 2, '1.00'],
     [0.045, 2, '0.04'],
     [-0, 2, '-0.00'],
+    [-0.001, 2, '-0.00'],
+    [0.05, 3, '0.050'],
+    [12.0034, 3, '12.003'],
+    [0.9996, 3, '1.000'],
+    [-99.95001, 1, '-100.0'],
+    [999999999.4, 0, '999999999'],
     [1e21, 2, '1000000000000000000000.00'],
     [1e23, 0, '99999999999999991611392'],
     [Number.NaN, 2, 'nan'],
@@ -62,4 +68,20 @@ test('pads to bytes as C does', () => {
   expect(rightJustify('é', 4)).toBe('  é')
   expect(rightJustify('too long', 3)).toBe('too long')
   expect(['', 'a', 'é', '€', '😀', '\udc80', '\ud800'].map(byteWidth)).toEqual([0, 1, 2, 3, 4, 1, 3])
+})
+
+test('formats numbers far from ties as those near them', () => {
+  let state = 1
+  const random = (): number => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    return state / 2 ** 32
+  }
+  const different: string[] = []
+  for (let i = 0; i < 20_000; i++) {
+    const value = (random() - 0.5) * 10 ** Math.floor(random() * 12)
+    const precision = Math.floor(random() * 7)
+    // No tie has so many digits: toFixed rounds as C does.
+    if (formatF(value, precision) !== value.toFixed(precision)) different.push(`${value} ${precision}`)
+  }
+  expect(different).toEqual([])
 })
