@@ -29,7 +29,7 @@ export async function buildUi() {
     minify: true,
     write: false,
     format: 'esm',
-    target: ['es2022', 'chrome115', 'firefox115', 'safari17'],
+    target: ['es2022', 'chrome117', 'firefox119', 'safari17.4'],
     jsx: 'automatic',
     jsxImportSource: 'preact',
     legalComments: 'none',

@@ -40,6 +40,8 @@ export interface ChartData {
 
 /** Lines that a chart draws at most: more cannot be told apart, and a person can choose. */
 const MOST_LINES = 64
+/** Lists show the newest values: in an archive those that are not older. */
+const RECENT_SEC = 1800
 /** A table may be longer. */
 const MOST_ROWS = 20_000
 
@@ -127,9 +129,10 @@ export class ChartFeed {
     const isShort = chart.style === 'table' || chart.style === 'grid'
     const liveStart = live?.span?.start ?? Infinity
     const to = Math.min(frame.to, liveStart)
-    const from = isShort && live !== undefined ? to : frame.from
+    const isLive = liveStart <= frame.to
+    const from = !isShort ? frame.from : isLive ? to : Math.max(frame.from, to - RECENT_SEC)
     for (const plot of plots) {
-      const recorded = history?.get(plot.metric, from, to, frame.to - frame.from)
+      const recorded = history?.get(plot.metric, from, to, isShort ? to - from : frame.to - frame.from)
       const outcome = live?.outcome(plot.metric) ?? recorded?.outcome
       if (outcome === undefined) state.isWaiting = true
       else if (isFailure(outcome)) {

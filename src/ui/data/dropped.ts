@@ -2,6 +2,7 @@
 import { addSource, complain, say, show } from '../page.ts'
 import { type CheckAnswer, RequestError } from './answers.ts'
 import type { Opened, Request, Response } from './archive-worker.ts'
+import { batched } from './batch.ts'
 import type { Source } from './source.ts'
 
 /** Names of files that belong to archives, compressed or not. */
@@ -91,7 +92,7 @@ async function openInWorker(base: string, files: readonly File[]): Promise<Sourc
     metric: (name) => ask({ do: 'metric', name }),
     instances: (name) => ask({ do: 'instances', name }),
     check: (expr): Promise<CheckAnswer> => ask({ do: 'check', expr }),
-    range: (query) => ask({ do: 'range', query }),
+    range: batched((query) => ask({ do: 'range', query })),
     close: () => worker.terminate(),
   }
 }

@@ -13,7 +13,7 @@ import { mergeLabelSets } from '../../model/label-set.ts'
 import { LABEL_CLUSTER, LABEL_CONTEXT, LABEL_DOMAIN, LABEL_INDOM, LABEL_ITEM } from '../../model/labels.ts'
 import { rateUnits } from '../../model/rate.ts'
 import { ANONYMOUS, type MetricSource } from '../../model/source.ts'
-import { PM_SEM_COUNTER, PM_TYPE_DOUBLE, semStr, typeStr } from '../../model/types.ts'
+import { PM_SEM_COUNTER, PM_SEM_DISCRETE, PM_TYPE_DOUBLE, semStr, typeStr } from '../../model/types.ts'
 import { unitsStr } from '../../model/units.ts'
 import { extractNumber } from '../../model/value-set.ts'
 import { fromSeconds } from '../../time/stamp.ts'
@@ -153,17 +153,15 @@ export class LocalArchive {
     return Array.from(ids, (id, i) => ({ id, name: names[i]! }))
   }
 
-  #derived(): DerivedSource {
-    return withDerived(new ArchiveSource(this.#archive), () => [])
+  #derived(): Interpolated {
+    const archive = new ArchiveSource(this.#archive)
+    return { archive, source: withDerived(archive, () => []) }
   }
 
   /** See `Source`. */
   async check(expr: string): Promise<CheckAnswer> {
-    const source = this.#derived()
     try {
-      const id = await source.define('page.check', expr, ask)
-      const [desc] = await source.descs([id], ask)
-      if (desc === undefined || isError(desc)) throw desc ?? new PcpError('PM_ERR_PMID', `No ${expr}`)
+      const desc = await define(this.#derived().source, 'page.check', expr)
       const { type, sem, units, indom } = infoOf('page.check', desc)
       return { ok: true, type, sem, units, indom }
     } catch (error) {
@@ -175,90 +173,94 @@ export class LocalArchive {
 
   /** See `Source`. */
   async range(query: RangeQuery): Promise<RangeAnswer> {
+    const found = new Map<string, Charted | PcpError>()
+    const recorded: Charted[] = []
+    const computed: Charted[] = []
+    const derived = this.#derived()
+    for (const name of query.names)
+      try {
+        const expr = query.derive[name]
+        const desc = expr === undefined ? await this.#desc(name) : await define(derived.source, name, expr)
+        if (desc.type > PM_TYPE_DOUBLE)
+          throw new PcpError('PM_ERR_TYPE', `${expr ?? name}: its values are no numbers`)
+        const metric = { desc, byInst: new Map<number, ChartColumn>() }
+        found.set(name, metric)
+        ;(expr === undefined ? recorded : computed).push(metric)
+      } catch (error) {
+        found.set(name, PcpError.from(error))
+      }
+    // What is recorded only when it changes holds at the ends of the window too.
+    const steady = recorded.filter(({ desc }) => desc.sem === PM_SEM_DISCRETE)
+    const { span } = this
+    await this.#sample(derived, steady, { query, from: Math.max(query.start, span.start) })
+    this.#scan(recorded, query)
+    await this.#sample(derived, steady, { query, from: Math.min(query.finish, span.end) })
+    // Before its start an archive answers as after its end.
+    const step = (query.finish - query.start) / (query.points - 1)
+    const first = Math.max(0, Math.ceil((span.start - query.start) / step))
+    const moments = { from: query.start + first * step, step, count: query.points - first }
+    await this.#sample(derived, computed, { query, ...moments })
     const times: (readonly number[])[] = []
     const metrics: RangeMetric[] = []
-    for (const name of query.names) {
-      const expr = query.derive[name]
-      try {
-        metrics.push(
-          await (expr === undefined
-            ? this.#recorded(name, query, times)
-            : this.#computed(name, expr, query, times)),
-        )
-      } catch (error) {
-        const { code, message } = PcpError.from(error)
+    for (const [name, outcome] of found)
+      if (isError(outcome)) {
+        const { code, message } = outcome
         metrics.push({ name, code, message: message.trimEnd().split('\n').at(-1)! })
-      }
-    }
+      } else metrics.push(await this.#answer(name, outcome, times))
     return { start: query.start, finish: query.finish, metrics, times }
   }
 
-  async #recorded(name: string, query: RangeQuery, times: (readonly number[])[]): Promise<RangeMetric> {
-    const desc = await this.#desc(name)
+  /** All that was recorded in the window, in one go. */
+  #scan(metrics: readonly Charted[], query: RangeQuery): void {
+    if (metrics.length === 0) return
     const { span } = this
     const from = Math.max(span.start, query.start - LOOK_BACK_SEC)
-    const { columns, marks, start } = scan(this.#archive, [desc.pmid], {
+    const byId = new Map<Pmid, Charted[]>()
+    for (const metric of metrics) {
+      const { pmid } = metric.desc
+      byId.set(pmid, [...(byId.get(pmid) ?? []), metric])
+    }
+    const { columns, marks, start } = scan(this.#archive, [...byId.keys()], {
       from: fromSeconds(from),
       to: fromSeconds(Math.min(span.end, query.finish)),
     })
     const epoch = toSeconds(start)
-    const byInst = new Map<number, ChartColumn>()
-    for (const { inst, times: moments, values } of columns) {
-      const column = newColumn(query, desc)
-      byInst.set(inst, column)
-      let gap = 0
-      for (let i = 0; i < moments.length; i++) {
-        while (gap < marks.length && marks[gap]! <= moments[i]!) column.mark(epoch + marks[gap++]!)
-        column.add(epoch + moments[i]!, values[i]!)
+    for (const { pmid, inst, times: moments, values } of columns)
+      for (const metric of byId.get(pmid)!) {
+        const column = columnOf(metric, inst, query)
+        let gap = 0
+        for (let i = 0; i < moments.length; i++) {
+          while (gap < marks.length && marks[gap]! <= moments[i]!) column.mark(epoch + marks[gap++]!)
+          column.add(epoch + moments[i]!, values[i]!)
+        }
       }
-    }
-    return this.#answer(name, desc, byInst, times)
   }
 
-  async #computed(
-    name: string,
-    expr: string,
-    query: RangeQuery,
-    times: (readonly number[])[],
-  ): Promise<RangeMetric> {
-    const archive = new ArchiveSource(this.#archive)
-    const source = withDerived(archive, () => [])
-    const id = await source.define(name, expr, ask)
-    const [desc] = await source.descs([id], ask)
-    if (desc === undefined || isError(desc)) throw desc ?? new PcpError('PM_ERR_PMID', `No ${name}`)
-    if (desc.type > PM_TYPE_DOUBLE) throw new PcpError('PM_ERR_TYPE', `${expr}: its values are no numbers`)
-    const step = (query.finish - query.start) / (query.points - 1)
-    // Before its start an archive answers as after its end.
-    const first = Math.max(0, Math.ceil((this.span.start - query.start) / step))
-    archive.setMode('interpolate', fromSeconds(query.start + first * step), step)
-    const byInst = new Map<number, ChartColumn>()
-    for (let n = first; n < query.points; n++) {
-      const result = await source.fetch([id], ask).catch((error: unknown) => {
+  /** Interpolated values at moments of the window. */
+  async #sample(
+    { archive, source }: Interpolated,
+    metrics: readonly Charted[],
+    { query, from, step = 1, count = 1 }: Moments,
+  ): Promise<void> {
+    if (metrics.length === 0) return
+    archive.setMode('interpolate', fromSeconds(from), step)
+    const ids = metrics.map(({ desc }) => desc.pmid)
+    for (let n = 0; n < count; n++) {
+      const result = await source.fetch(ids, ask).catch((error: unknown) => {
         if (PcpError.from(error).code === 'PM_ERR_EOL') return undefined
         throw error
       })
       if (result === undefined) break
-      const set = result.sets[0]!
       const time = toSeconds(result.timestamp)
-      for (let i = 0; i < set.status; i++) {
-        const inst = set.inst[i]!
-        let column = byInst.get(inst)
-        if (column === undefined) {
-          column = newColumn(query, desc)
-          byInst.set(inst, column)
-        }
-        column.add(time, extractNumber(set, i, desc.type))
+      for (const [m, metric] of metrics.entries()) {
+        const set = result.sets[m]!
+        for (let i = 0; i < set.status; i++)
+          columnOf(metric, set.inst[i]!, query).add(time, extractNumber(set, i, metric.desc.type))
       }
     }
-    return this.#answer(name, desc, byInst, times)
   }
 
-  async #answer(
-    name: string,
-    desc: MetricDesc,
-    byInst: ReadonlyMap<number, ChartColumn>,
-    times: (readonly number[])[],
-  ): Promise<RangeMetric> {
+  async #answer(name: string, { desc, byInst }: Charted, times: (readonly number[])[]): Promise<RangeMetric> {
     const isRate = desc.sem === PM_SEM_COUNTER
     const shown = isRate ? { ...desc, units: rateUnits(desc.units).units } : desc
     const names = new Map<number, string>()
@@ -281,8 +283,43 @@ export class LocalArchive {
   }
 }
 
-function newColumn({ start, finish, points }: RangeQuery, { sem, units }: MetricDesc): ChartColumn {
-  return new ChartColumn({ start, finish, points }, { sem, factor: rateUnits(units).factor, raw: false })
+/** A metric on its way to a chart. */
+interface Charted {
+  readonly desc: MetricDesc
+  readonly byInst: Map<number, ChartColumn>
+}
+
+/** An archive at a moment of choice, and what is computed from it. */
+interface Interpolated {
+  readonly archive: ArchiveSource
+  readonly source: DerivedSource
+}
+
+/** When values are wanted. */
+interface Moments {
+  readonly query: RangeQuery
+  readonly from: number
+  /** Seconds. */
+  readonly step?: number
+  readonly count?: number
+}
+
+async function define(source: DerivedSource, name: string, expr: string): Promise<MetricDesc> {
+  const id = await source.define(name, expr, ask)
+  const [desc] = await source.descs([id], ask)
+  if (desc === undefined || isError(desc)) throw desc ?? new PcpError('PM_ERR_PMID', `No ${expr}`)
+  return desc
+}
+
+function columnOf({ desc, byInst }: Charted, inst: number, window: RangeQuery): ChartColumn {
+  let column = byInst.get(inst)
+  if (column === undefined) {
+    const { start, finish, points } = window
+    const { factor } = rateUnits(desc.units)
+    column = new ChartColumn({ start, finish, points }, { sem: desc.sem, factor, raw: false })
+    byInst.set(inst, column)
+  }
+  return column
 }
 
 /** Most columns share their list of times. */

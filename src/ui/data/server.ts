@@ -10,6 +10,7 @@ import {
   type RangeQuery,
   RequestError,
 } from './answers.ts'
+import { batched } from './batch.ts'
 import type { Source } from './source.ts'
 
 const API = '/ui/api'
@@ -74,15 +75,17 @@ function serverSource(
     ...(range === undefined
       ? {}
       : {
-          range: ({ names, derive, start, finish, points }: RangeQuery): Promise<RangeAnswer> =>
-            ask('range', {
-              ...range,
-              names: names.join(','),
-              derive: Object.entries(derive).map(([name, expr]) => `${name}=${expr}`),
-              start,
-              finish,
-              points,
-            }),
+          range: batched(
+            ({ names, derive, start, finish, points }: RangeQuery): Promise<RangeAnswer> =>
+              ask('range', {
+                ...range,
+                names: names.join(','),
+                derive: Object.entries(derive).map(([name, expr]) => `${name}=${expr}`),
+                start,
+                finish,
+                points,
+              }),
+          ),
         }),
   }
 }

@@ -1,0 +1,66 @@
+/** What charts ask of a source together. */
+import { expect, test } from 'vitest'
+import type { RangeAnswer, RangeQuery } from '../../src/ui/data/answers.ts'
+import { batched } from '../../src/ui/data/batch.ts'
+
+const query = (name: string, rest: Partial<RangeQuery> = {}): RangeQuery => ({
+  names: [name],
+  derive: {},
+  start: 0,
+  finish: 10,
+  points: 5,
+  ...rest,
+})
+const answer = ({ start, finish, names }: RangeQuery): RangeAnswer => ({
+  start,
+  finish,
+  times: [],
+  metrics: names.map((name) => ({ name, code: 'X', message: name })),
+})
+
+function recorder(): { asked: RangeQuery[]; range: (query: RangeQuery) => Promise<RangeAnswer> } {
+  const asked: RangeQuery[] = []
+  return {
+    asked,
+    range: (one) => {
+      asked.push(one)
+      return one.names.includes('bad') ? Promise.reject(new Error('bad')) : Promise.resolve(answer(one))
+    },
+  }
+}
+
+test('what is asked in one turn for one window is one request, each name once', async () => {
+  const { asked, range } = recorder()
+  const ask = batched(range)
+  const answers = await Promise.all([
+    ask(query('a')),
+    ask(query('b', { derive: { b: 'x+1' } })),
+    ask(query('a')),
+  ])
+  expect(asked).toEqual([query('a', { names: ['a', 'b'], derive: { b: 'x+1' } })])
+  expect(answers[0]).toBe(answers[1])
+})
+
+test('another window, and a later turn, are requests of their own', async () => {
+  const { asked, range } = recorder()
+  const ask = batched(range)
+  await Promise.all([ask(query('a')), ask(query('a', { finish: 20 }))])
+  await ask(query('a'))
+  expect(asked).toHaveLength(3)
+})
+
+test('when they fail together each is asked alone, and only what is wrong fails', async () => {
+  const { range } = recorder()
+  const ask = batched(range)
+  const [good, bad] = await Promise.allSettled([ask(query('good')), ask(query('bad'))])
+  expect(good).toMatchObject({ status: 'fulfilled', value: { metrics: [{ name: 'good' }] } })
+  expect(bad.status).toBe('rejected')
+})
+
+test('what would be too long for an address is several requests', async () => {
+  const { asked, range } = recorder()
+  const ask = batched(range)
+  await Promise.all(Array.from({ length: 30 }, (_, i) => ask(query(`${'x'.repeat(400)}${i}`))))
+  expect(asked.length).toBeGreaterThan(2)
+  expect(asked.flatMap(({ names }) => names)).toHaveLength(30)
+})

@@ -1,0 +1,79 @@
+/** Archives that were dropped into the page, as its worker reads them. */
+import { expect, test } from 'vitest'
+import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
+import { memoryOutput } from '../../src/archive/write/memory-output.ts'
+import { PM_SEM_COUNTER, PM_SEM_DISCRETE, PM_TYPE_STRING, PM_TYPE_U32 } from '../../src/model/types.ts'
+import type { RangeMetric } from '../../src/ui/data/answers.ts'
+import { LocalArchive } from '../../src/ui/data/local-archive.ts'
+
+const START = 1_700_000_000
+
+/** A hundred seconds: a counter that grows by 10 and 20 a second, and a size that is recorded once. */
+function opened(): LocalArchive {
+  const output = memoryOutput('made')
+  const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+  made.addMetric('made.count', {
+    type: PM_TYPE_U32,
+    sem: PM_SEM_COUNTER,
+    units: 'count',
+    indom: 'made.things',
+  })
+  made.addMetric('made.size', { type: PM_TYPE_U32, sem: PM_SEM_DISCRETE })
+  made.addMetric('made.name', { type: PM_TYPE_STRING })
+  made.put('made.size', 7)
+  made.put('made.name', 'x')
+  for (let i = 0; i <= 100; i++) {
+    made.put('made.count', 10 * i, 'a')
+    made.put('made.count', 20 * i, 'b')
+    made.write({ sec: START + i, nsec: 0 })
+  }
+  made.close()
+  const files = [...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes] as const)
+  return new LocalArchive('made', new Map(files))
+}
+
+const asked = {
+  names: ['made.count', 'made.size', 'page.twice', 'made.name', 'made.nothing', 'page.wrong'],
+  derive: { 'page.twice': 'rate(made.count) * 2', 'page.wrong': 'made.count +' },
+  start: START - 50,
+  finish: START + 100,
+  points: 151,
+}
+
+test('one answer has rates, what is computed, what holds, and why there is none', async () => {
+  const { metrics, times } = await opened().range(asked)
+  const byName = new Map(metrics.map((metric) => [metric.name, metric]))
+  const columns = (name: string): Extract<RangeMetric, { columns: unknown }>['columns'] => {
+    const metric = byName.get(name)!
+    return 'columns' in metric ? metric.columns : []
+  }
+  const ends = (name: string): unknown =>
+    columns(name).map(({ name: instance, values, times: list }) => [
+      instance,
+      values.at(-1),
+      times[list]!.at(-1)! - START,
+    ])
+  expect(ends('made.count')).toEqual([
+    ['a', 10, 100],
+    ['b', 20, 100],
+  ])
+  expect(ends('page.twice')).toEqual([
+    ['a', 20, 100],
+    ['b', 40, 100],
+  ])
+  expect(columns('made.size').map(({ values }) => values)).toEqual([[7, 7]])
+  expect(ends('made.size')).toEqual([['', 7, 100]])
+  expect(byName.get('made.name')).toMatchObject({ code: 'PM_ERR_TYPE' })
+  expect(byName.get('made.nothing')).toMatchObject({ code: 'PM_ERR_NAME' })
+  expect(byName.get('page.wrong')).toHaveProperty('code')
+})
+
+test('what was recorded once holds in a later window', async () => {
+  const { metrics } = await opened().range({
+    ...asked,
+    names: ['made.size'],
+    start: START + 40,
+    finish: START + 60,
+  })
+  expect(metrics).toMatchObject([{ columns: [{ values: [7, 7] }] }])
+})
