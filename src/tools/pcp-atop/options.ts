@@ -5,7 +5,7 @@ import { type GivenOption, HELP_ROW } from '../lib/options.ts'
 import { STANDARD, type StandardOptions } from '../lib/standard.ts'
 import { parseLabels } from './parseable.ts'
 import { afterKey, FEW_LINES, type Settings } from './settings.ts'
-import type { TaskGroup } from './tasks.ts'
+import type { TaskGroup } from './task.ts'
 
 /** What a command line asks for. */
 export interface AtopOptions {

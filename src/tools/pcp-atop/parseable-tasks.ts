@@ -1,6 +1,6 @@
 /** Lines for programs about processes: PRG, PRC, PRM, PRD, PRN, PRE. pcp-atop(1) PARSEABLE OUTPUT */
 import type { Fields, ParseableSetup } from './parseable.ts'
-import { NO_CONTAINER, type OwnerKind, type Task } from './tasks.ts'
+import { NO_CONTAINER, type OwnerKind, type Task } from './task.ts'
 
 type FieldsOf = (task: Task, setup: ParseableSetup) => readonly (string | number)[]
 

@@ -18,7 +18,7 @@ import { layerCounts } from './network-cells.ts'
 import { TASK_LABELS } from './parseable-tasks.ts'
 import type { Settings } from './settings.ts'
 import type { Step } from './step.ts'
-import type { Task } from './tasks.ts'
+import type { Task } from './task.ts'
 
 /** What lines are made of. */
 export interface ParseableSetup {

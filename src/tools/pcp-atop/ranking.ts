@@ -2,7 +2,8 @@
 import { cpuCount, cpuScale, diskWork, interfaceTraffic } from './figures.ts'
 import type { Focus, Order, Settings } from './settings.ts'
 import type { Step } from './step.ts'
-import { isActive, NO_CONTAINER, type Task, type TaskCounts } from './tasks.ts'
+import { NO_CONTAINER, type Task, type TaskCounts } from './task.ts'
+import { isActive } from './tasks.ts'
 
 /** Processes of one user, program or container added up. */
 export interface TaskSum {

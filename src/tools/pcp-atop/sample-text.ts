@@ -6,8 +6,9 @@ import { rankingOf } from './ranking.ts'
 import { flagsText, type Settings } from './settings.ts'
 import type { Step } from './step.ts'
 import { type LineSetup, systemLines } from './system-lines.ts'
+import type { Task, TaskGroup } from './task.ts'
 import { type TaskTable, taskTable } from './task-lines.ts'
-import { readTasks, type Task, type TaskGroup, totalsOf } from './tasks.ts'
+import { readTasks, totalsOf } from './tasks.ts'
 import { elapsedText } from './values.ts'
 
 /** An interval with its processes. */

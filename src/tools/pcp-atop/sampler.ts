@@ -16,7 +16,7 @@ import {
   TASK_ITEMS,
 } from './metrics.ts'
 import { Step } from './step.ts'
-import type { TaskGroup } from './tasks.ts'
+import type { TaskGroup } from './task.ts'
 
 /** Where samples come from, and when the first one is. */
 export interface SamplerSetup {

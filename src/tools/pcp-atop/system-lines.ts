@@ -6,7 +6,7 @@ import { memoryLines } from './memory-cells.ts'
 import { networkLines } from './network-cells.ts'
 import type { Settings } from './settings.ts'
 import type { Step } from './step.ts'
-import type { TaskTotals } from './tasks.ts'
+import type { TaskTotals } from './task.ts'
 
 /** A line before it has a width. */
 export interface SystemLine {

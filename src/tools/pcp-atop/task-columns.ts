@@ -3,7 +3,7 @@ import { strftime } from '../../time/strftime.ts'
 import type { Zone } from '../../time/zone.ts'
 import type { TaskSum } from './ranking.ts'
 import type { OwnColumn, Settings, View } from './settings.ts'
-import type { OwnerKind, Task } from './tasks.ts'
+import type { OwnerKind, Task } from './task.ts'
 import {
   countText,
   cpuTimeText,

@@ -5,8 +5,8 @@ import { heaviest, shares } from './layout.ts'
 import { type Ranking, rankTasks, sharesOf, sumTasks, type TaskSum } from './ranking.ts'
 import type { OwnColumn, View } from './settings.ts'
 import type { LineSetup } from './system-lines.ts'
+import type { Task } from './task.ts'
 import { type ColumnSetup, columnsOfView, TASK_COLUMNS } from './task-columns.ts'
-import type { Task } from './tasks.ts'
 
 /** Processes as text. */
 export interface TaskTable {

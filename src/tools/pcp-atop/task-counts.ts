@@ -1,0 +1,55 @@
+/** What a process did between two samples. */
+import type { TaskCounts } from './task.ts'
+import type { TaskReader } from './task-reader.ts'
+
+const COUNTERS: readonly (readonly [keyof TaskCounts, string, number])[] = [
+  ['userMs', 'psinfo.utime', 1],
+  ['sysMs', 'psinfo.stime', 1],
+  ['runDelayMs', 'schedstat.run_delay', 1e-6],
+  ['blockDelayMs', 'psinfo.delayacct_blkio_time', 1],
+  ['minorFaults', 'psinfo.minflt', 1],
+  ['majorFaults', 'psinfo.maj_flt', 1],
+  ['readBytes', 'io.read_bytes', 1],
+  ['writtenBytes', 'io.write_bytes', 1],
+  ['cancelledBytes', 'io.cancelled_write_bytes', 1],
+]
+const NET_COUNTERS: readonly (readonly [keyof TaskCounts, string])[] = [
+  ['tcpSends', 'tcp.send.calls'],
+  ['tcpSentBytes', 'tcp.send.bytes'],
+  ['tcpReceives', 'tcp.recv.calls'],
+  ['tcpReceivedBytes', 'tcp.recv.bytes'],
+  ['udpSends', 'udp.send.calls'],
+  ['udpSentBytes', 'udp.send.bytes'],
+  ['udpReceives', 'udp.recv.calls'],
+  ['udpReceivedBytes', 'udp.recv.bytes'],
+]
+
+/** Counts that are being filled in. */
+export type MutableCounts = { -readonly [K in keyof TaskCounts]: number }
+
+/** Of a process that did nothing. */
+export function noCounts(): MutableCounts {
+  const counts = {} as MutableCounts
+  for (const [key] of [...COUNTERS, ...NET_COUNTERS]) counts[key] = 0
+  return counts
+}
+
+/** Transfers count in sectors, as disks do; what an archive has between two samples may be a part of one. */
+const SECTOR = 512
+const full = (value: number, unit: number): number => Math.floor(value / unit) * unit
+
+/** Without a sample before, all it ever did. */
+export function countsOf(pid: number, now: TaskReader, before: TaskReader | undefined): TaskCounts {
+  const counts = noCounts()
+  const grown = (end: number, begin: number): number => (end >= begin ? end - begin : end)
+  for (const [key, item, factor] of COUNTERS) {
+    const unit = item.startsWith('io.') ? SECTOR : 1
+    counts[key] =
+      grown(full(now.number(item, pid), unit), full(before?.number(item, pid) ?? 0, unit)) * factor
+  }
+  for (const [key, item] of NET_COUNTERS) {
+    const name = `bcc.proc.net.${item}`
+    counts[key] = grown(now.other(name, pid) ?? 0, before?.other(name, pid) ?? 0)
+  }
+  return counts
+}
