@@ -1,13 +1,8 @@
-/**
- * pmstat, pmevent and pmdiff over archives of PCP's own tests, line by line beside the reference's. pmdumptext as well where the
- * reference's is installed: it is in the package of its graphical tools.
- */
-import { existsSync } from 'node:fs'
+/** pmstat, pmevent and pmdiff over archives of PCP's own tests, line by line beside the reference's. */
 import { describe, expect, test } from 'vitest'
 import { openArchive } from '../../src/pmapi/archive.ts'
 import type { Tool } from '../../src/tools/lib/tool.ts'
 import { tool as pmdiff } from '../../src/tools/pmdiff/index.ts'
-import { tool as pmdumptext } from '../../src/tools/pmdumptext/index.ts'
 import { tool as pmstat } from '../../src/tools/pmstat/index.ts'
 import { tool as pmval } from '../../src/tools/pmval/index.ts'
 import { TOOLS } from '../../src/tools/registry.ts'
@@ -15,9 +10,7 @@ import { testIo } from '../tools/run-tool.ts'
 import { run } from './lib/programs.ts'
 import { hasSuite, suiteFolder } from './lib/suite.ts'
 
-const hasDumptext = existsSync('/usr/bin/pmdumptext')
 if (!hasSuite) console.log('skipped: the archives of the reference are not installed')
-else if (!hasDumptext) console.log("skipped: the reference's pmdumptext (package pcp-gui) is not installed")
 
 const ARCHIVES = [
   '20180127.08.40',
@@ -137,19 +130,4 @@ describe.skipIf(!hasSuite)('reports over archives', () => {
     const oneArchive = ['-S', '@00:00', '-B', '@00:00', archive('ok-foo')]
     expect(await differences([...cases, { tool: pmdiff, name: 'pmdiff', args: oneArchive }])).toEqual([])
   }, 300_000)
-
-  test.skipIf(!hasDumptext)(
-    'pmdumptext',
-    async () => {
-      const cases = ARCHIVES.flatMap((name) =>
-        [
-          ['-Xlimu', '-t', '2sec', '-s', '6', 'kernel.all.load'],
-          ['-f', '', '-d', ',', '-t', '5sec', '-s', '4', 'kernel.all.cpu.user', 'disk.dev.read'],
-          ['-Mo', '-C', '-t', '1sec', '-s', '3', 'kernel.all.load'],
-        ].map((args) => ({ tool: pmdumptext, name: 'pmdumptext', args: ['-a', archive(name), ...args] })),
-      )
-      expect(await differences(cases)).toEqual([])
-    },
-    300_000,
-  )
 })

@@ -5,20 +5,28 @@ import { PcpError } from '../../model/errors.ts'
 import { PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
 import { counterGrowth, rateUnits } from '../../model/rate.ts'
 import { convScale } from '../../model/scale.ts'
-import { PM_SEM_COUNTER, PM_TYPE_DOUBLE, PM_TYPE_STRING, typeStr } from '../../model/types.ts'
+import {
+  PM_SEM_COUNTER,
+  PM_TYPE_DOUBLE,
+  PM_TYPE_NOSUPPORT,
+  PM_TYPE_STRING,
+  typeStr,
+} from '../../model/types.ts'
 import { packUnits, unpackUnits } from '../../model/units.ts'
 import { extract } from '../../model/value-set.ts'
 import type { FetchResult, ValueSet } from '../../model/values.ts'
 import { findInstance } from '../../pmapi/instance-names.ts'
-import { parseMetricSpec } from '../../pmapi/metric-spec.ts'
+import { type MetricSpec, parseMetricSpec } from '../../pmapi/metric-spec.ts'
 import type { ToolIo } from '../lib/tool.ts'
-import type { Notation } from './options.ts'
+import type { Wanted } from './options.ts'
 import type { Source, Sources } from './sources.ts'
 
 /** A metric as asked for, and what its values are divided by. */
 export interface Request {
   readonly text: string
   readonly divisor: number
+  /** What is wrong with the line that it is from. */
+  readonly warning?: string
 }
 
 /** One column. */
@@ -43,50 +51,74 @@ export interface Scaling {
 }
 
 /** What the numbers shall be. */
-export interface Style {
-  readonly isRaw: boolean
-  readonly notation: Notation
-}
+export type Style = Pick<Wanted, 'isRaw' | 'isInteractive'>
 
 /** The full name of a column. */
 export function columnName({ metric, instance }: Column): string {
   return instance === undefined ? metric : `${metric}["${instance.name}"]`
 }
 
-/** The columns of a metric, or of all metrics below a name. Throws PcpError with the message to show. */
+/**
+ * The columns of a metric, or of all metrics below a name. What is wrong with one of several metrics goes to `complain`. Throws PcpError
+ * with the message to show where there can be no column.
+ */
 export async function columnsOf(
   { text, divisor }: Request,
   sources: Sources,
   style: Style,
+  complain: (problem: PcpError) => void,
   io: ToolIo,
 ): Promise<Column[]> {
-  const spec = parseMetricSpec(text)
+  const spec = specOf(text)
   const source = await sources.of(spec)
-  const { context } = source
+  const { context, prefix } = source
+  const hasInstances = spec.instances.length > 0
   const names = await context.traverse(spec.metric, io).catch((error: unknown) => {
-    throw failed(spec.metric, error)
+    throw failed(hasInstances ? `${prefix}${spec.metric}` : spec.metric, error)
   })
+  if (hasInstances && (names.length !== 1 || names[0] !== spec.metric))
+    throw failed(`${prefix}${spec.metric}`, new PcpError('PM_ERR_NONLEAF'))
   const columns: Column[] = []
   for (const metric of names) {
-    const where = `${source.prefix}${metric}`
-    const desc = await context
-      .lookupName(metric, io)
-      .then((id) => context.desc(id, io))
-      .catch((error: unknown) => {
-        throw failed(where, error)
-      })
-    if (desc.type > PM_TYPE_STRING) {
-      const type = `"${typeStr(desc.type)}"`
-      const problem = `${where} has type ${type}, which is not a number or a string`
-      if (names.length === 1) throw new PcpError('PM_ERR_TYPE', problem)
-      io.stderr.write(`${io.progname}: Error: ${problem}\n`)
-      continue
+    try {
+      const desc = await describe(source, metric, io)
+      const scaling = scalingOf(desc, style)
+      for (const instance of await instancesOf(source, metric, desc, spec.instances, io))
+        columns.push({ source, metric, desc, instance, divisor, scaling })
+    } catch (error) {
+      if (!(error instanceof PcpError) || io.signal.aborted) throw error
+      complain(error)
     }
-    const scaling = scalingOf(desc, style)
-    for (const instance of await instancesOf(source, metric, desc, spec.instances, io))
-      columns.push({ source, metric, desc, instance, divisor, scaling })
   }
   return columns
+}
+
+function specOf(text: string): MetricSpec {
+  try {
+    return parseMetricSpec(text)
+  } catch (error) {
+    const { code, message } = PcpError.from(error)
+    throw new PcpError(code, `Unable to parse metric spec:\n${message}`, { cause: error })
+  }
+}
+
+/** The descriptor of a metric that can be shown. */
+async function describe({ context, prefix, name }: Source, metric: string, io: ToolIo): Promise<MetricDesc> {
+  const where = `${prefix}${metric}`
+  const desc = await context
+    .lookupName(metric, io)
+    .then((id) => context.desc(id, io))
+    .catch((error: unknown) => {
+      throw failed(where, error)
+    })
+  if (desc.type === PM_TYPE_NOSUPPORT)
+    throw new PcpError('PM_ERR_TYPE', `${where} is not supported on ${name}`)
+  if (desc.type > PM_TYPE_STRING)
+    throw new PcpError(
+      'PM_ERR_TYPE',
+      `${where} has type "${typeStr(desc.type)}", which is not a number or a string`,
+    )
+  return desc
 }
 
 async function instancesOf(
@@ -133,17 +165,18 @@ function failed(what: string, error: unknown): unknown {
     : error
 }
 
-/** Values with suffixes are in bytes and counts of one, so that suffixes mean what they say. */
-function scalingOf({ sem, units, type }: MetricDesc, { isRaw, notation }: Style): Scaling {
+/** Tables for people are in bytes and counts of one, so that suffixes mean what they say; those for programs have the metric's units. */
+function scalingOf({ sem, units, type }: MetricDesc, { isRaw, isInteractive }: Style): Scaling {
   const plain: Scaling = { isRate: false, isUtilisation: false, units, factor: 1 }
   if (isRaw || type === PM_TYPE_STRING) return plain
   const isRate = sem === PM_SEM_COUNTER
+  if (!isInteractive) return { ...plain, isRate }
   const { dimSpace, dimTime, dimCount } = unpackUnits(units)
   const isPure = (one: number, ...others: number[]): boolean => one === 1 && others.every((dim) => dim === 0)
   if (isRate && isPure(dimTime, dimSpace, dimCount))
     return { isRate, isUtilisation: true, units: 0, factor: rateUnits(units).factor }
   const isScaled = isPure(dimSpace, dimTime, dimCount) || isPure(dimCount, dimSpace, dimTime)
-  if (notation !== 'fixed' || !isScaled) return { ...plain, isRate }
+  if (!isScaled) return { ...plain, isRate }
   const to = packUnits({ dimSpace, dimCount })
   return { isRate, isUtilisation: false, units: to, factor: Number(convScale(PM_TYPE_DOUBLE, 1, units, to)) }
 }

@@ -1,5 +1,6 @@
 /** How pmdumptext writes numbers and units. */
 import { formatF, formatG } from '../../base/printf.ts'
+import { PM_SEM_COUNTER } from '../../model/types.ts'
 import { unitsStr, unpackUnits } from '../../model/units.ts'
 import type { Column } from './columns.ts'
 import type { Notation, Wanted } from './options.ts'
@@ -20,12 +21,12 @@ const NOUGHT = 0.005
 /** Six characters: a number and a suffix for thousands. */
 function fixedText(value: number): string {
   if (Number.isNaN(value)) return '     ?'
+  if (value > 0 && value <= NOUGHT) return ' 0.00 '
   // PCP's takes seven characters here, and tables are compared.
-  if (value > 0 && value <= NOUGHT) return '  0.00 '
-  if (value < 0 && value >= -NOUGHT) return ' 0.00 '
+  if (value < 0 && value >= -NOUGHT) return ' 0.00  '
   let scaled = value
   for (const suffix of SUFFIXES) {
-    if (scaled >= 0 ? scaled < MOST : scaled > LEAST) return `${scaled.toFixed(2).padStart(5)}${suffix}`
+    if (scaled >= 0 ? scaled < MOST : scaled > LEAST) return `${formatF(scaled, 2).padStart(5)}${suffix}`
     scaled /= 1000
   }
   return value > 0 ? '  inf?' : ' -inf?'
@@ -40,19 +41,19 @@ export function cellText(
   return typeof value === 'string' ? `"${value}"` : numberText(value, notation, precision)
 }
 
-/** Units in full. */
-export function longUnits({ scaling }: Column): string {
-  if (scaling.isUtilisation) return 'Time Utilization'
+/** Units in full. Those of counters are a second also where values are shown as they are. */
+export function longUnits({ desc, scaling }: Column): string {
   const units = unitsStr(scaling.units)
-  if (units === '') return scaling.isRate ? '/ second' : 'none'
-  return scaling.isRate ? `${units} / second` : units
+  const isCounter = desc.sem === PM_SEM_COUNTER
+  if (units === '') return isCounter ? '/ second' : 'none'
+  return isCounter ? `${units} / second` : units
 }
 
 const SPACE: readonly string[] = ['b', 'Kb', 'Mb', 'Gb', 'Tb', 'Pb', 'Eb']
 const TIME: readonly string[] = ['ns', 'us', 'msec', 's', 'm', 'h']
 
 /** Units in few characters. */
-export function shortUnits({ scaling }: Column): string {
+export function shortUnits({ desc, scaling }: Column): string {
   if (scaling.isUtilisation) return 'util'
   const { dimSpace, dimTime, dimCount, scaleSpace, scaleTime } = unpackUnits(scaling.units)
   const terms: readonly (readonly [number, string])[] = [
@@ -64,6 +65,6 @@ export function shortUnits({ scaling }: Column): string {
     Math.abs(dim) === 1 ? name : `${name}${Math.abs(dim)}`
   const over = terms.filter(([dim]) => dim > 0).map(([dim, name]) => power(dim, name))
   const under = terms.filter(([dim]) => dim < 0).map(([dim, name]) => `/${power(dim, name)}`)
-  const text = over.join('') + under.join('') + (scaling.isRate ? '/s' : '')
+  const text = over.join('') + under.join('') + (desc.sem === PM_SEM_COUNTER ? '/s' : '')
   return text === '' ? 'none' : text
 }

@@ -41,20 +41,22 @@ function plainRows(columns: readonly Column[], wanted: Wanted, timeWidth: number
 /** Texts cut to the width of columns. */
 function narrowRows(columns: readonly Column[], wanted: Wanted, timeWidth: number): string {
   const { delimiter, width } = wanted
-  const row = (label: string, text: (column: Column, i: number) => string): string => {
-    const cells = columns.map((column, i) => text(column, i).slice(0, Math.max(width, 0)).padStart(width))
+  const row = (label: string, text: (column: Column, i: number) => string, cut = width): string => {
+    const cells = columns.map((column, i) => text(column, i).slice(0, cut).padStart(width))
     const first = timeWidth > 0 ? [label.slice(0, timeWidth).padStart(timeWidth)] : []
     return `${[...first, ...cells].join(delimiter)}\n`
   }
   let rows = ''
   if (wanted.showsList) rows += row('Column', (_, i) => `${i + 1}`)
-  if (wanted.showsSource) rows += row('Source', ({ source }) => source.name)
+  if (wanted.showsSource)
+    rows += row('Source', ({ source: { context, name } }) => context.archive?.label.hostname ?? name)
   if (wanted.showsNames) {
     rows += row('Metric', ({ metric }) => lastPart(metric, width))
     if (columns.some(({ instance }) => instance !== undefined))
       rows += row('Inst', ({ instance }) => instance?.name ?? 'n/a')
   }
-  if (wanted.showsDivisors) rows += row('Normal', ({ divisor }) => numberText(divisor, 'fixed', 0))
+  if (wanted.showsDivisors)
+    rows += row('Normal', ({ divisor }) => numberText(divisor, 'fixed', 0), Number.POSITIVE_INFINITY)
   if (wanted.showsUnits) rows += row('Units', shortUnits)
   return rows
 }

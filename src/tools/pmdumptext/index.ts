@@ -42,7 +42,7 @@ source that was opened.`,
     const parsed = parseStandard(OPTIONS, io, { many: true, alignsLive: true })
     const wanted = wantedFrom(parsed)
     const { hosts } = parsed.standard
-    if (hosts.length > 1) parsed.problems.push(`too many hosts requested: ${hosts[1]}`)
+    if (hosts.length > 1) parsed.problems.push('only one host may be specified')
     // An archive may be named by the first metric as well.
     const needless = 'time window options are supported for archives only'
     const problems =
@@ -83,13 +83,17 @@ async function show(
 ): Promise<number> {
   const columns: Column[] = []
   let failures = 0
+  const complain = ({ message }: PcpError): void => {
+    failures++
+    io.stderr.write(`${io.progname}: Error: ${message}\n`)
+  }
   for (const request of requests) {
+    if (request.warning !== undefined) io.stderr.write(`${io.progname}: ${request.warning}\n`)
     try {
-      columns.push(...(await columnsOf(request, sources, wanted, io)))
+      columns.push(...(await columnsOf(request, sources, wanted, complain, io)))
     } catch (error) {
       if (!(error instanceof PcpError) || io.signal.aborted) throw error
-      failures++
-      io.stderr.write(`${io.progname}: Error: ${error.message}\n`)
+      complain(error)
     }
   }
   if (columns.length === 0) {
@@ -101,14 +105,14 @@ async function show(
   const { zone } = await reportingZone(standard, sources.all[0]!.context, io)
   const { bounds } = sources
   const window = samplingWindow(standard, bounds, zone, io)
-  await showRows(columns, wanted, window, { zone, end: bounds?.end }, io)
+  await showRows(columns, wanted, window, { zone, bounds }, io)
   return 0
 }
 
 /** The metrics of the command line, else those of a file, else those of standard input. */
 async function requestsOf(operands: readonly string[], { config }: Wanted, io: ToolIo): Promise<Request[]> {
   if (operands.length > 0) return operands.map((text) => ({ text, divisor: 0 }))
-  return parseRequests(await readConfig(config, io), config ?? 'standard input', io)
+  return parseRequests(await readConfig(config, io), config ?? 'standard input')
 }
 
 async function readConfig(file: string | undefined, io: ToolIo): Promise<string> {
@@ -128,16 +132,20 @@ async function readConfig(file: string | undefined, io: ToolIo): Promise<string>
 /** A metric, its instances with blanks in them, and a number. */
 const REQUEST = /^((?:[^\s[]|\[[^\]]*(?:"[^"]*"[^\]]*)*\])+)\s*(.*)$/
 
-function parseRequests(text: string, file: string, io: ToolIo): Request[] {
+function parseRequests(text: string, file: string): Request[] {
   const requests: Request[] = []
   for (const [i, line] of text.split('\n').entries()) {
     const trimmed = line.trim()
     if (trimmed === '' || trimmed.startsWith('#')) continue
     const [, metric = trimmed, scale = ''] = REQUEST.exec(trimmed) ?? []
     const divisor = scale === '' ? 0 : Number(scale)
-    if (Number.isNaN(divisor))
-      io.stderr.write(`${io.progname}: Line ${i + 1} of ${file} has an illegal scaling factor, assuming 0.\n`)
-    requests.push({ text: metric, divisor: Number.isNaN(divisor) ? 0 : divisor })
+    if (!Number.isNaN(divisor)) requests.push({ text: metric, divisor })
+    else
+      requests.push({
+        text: metric,
+        divisor: 0,
+        warning: `Line ${i + 1} of ${file} has an illegal scaling factor, assuming 0.`,
+      })
   }
   return requests
 }

@@ -82,6 +82,8 @@ export interface Wanted {
 
 const MIN_WIDTH = 3
 const DEFAULT_PRECISION = 3
+/** PCP's shows as many at least, whatever -P says. */
+const LEAST_PRECISION = 2
 /** What a value with a suffix takes. */
 export const FIXED_WIDTH = 6
 
@@ -101,7 +103,7 @@ export function wantedFrom({ given, problems }: ParsedOptions): Wanted {
     const text = last(letter)
     if (text === undefined) return undefined
     if (/^\s*\+?\d+$/.test(text) && Number(text) >= least) return Number(text)
-    problems.push(`-${letter} requires a number of at least ${least}`)
+    problems.push(`-${letter} requires a positive numeric argument`)
     return undefined
   }
   for (const [one, other] of CONFLICTS) {
@@ -110,8 +112,10 @@ export function wantedFrom({ given, problems }: ParsedOptions): Wanted {
   const isInteractive = has('i') || has('X')
   const notation = has('F') || isInteractive ? 'fixed' : has('G') ? 'scientific' : 'decimal'
   const beside = notation === 'scientific' ? 1 : 2 // a point, and a digit before it
-  const width = number('w', MIN_WIDTH)
-  const precision = number('P', 0) ?? (width === undefined ? DEFAULT_PRECISION : Math.max(0, width - beside))
+  const width = number('w', 1)
+  if (width !== undefined && width < MIN_WIDTH) problems.push(`-w must be greater than ${MIN_WIDTH - 1}`)
+  const decimals = number('P', 0) ?? DEFAULT_PRECISION
+  const precision = width === undefined ? Math.max(LEAST_PRECISION, decimals) : Math.max(0, width - beside)
   const all = has('H')
   return {
     config: last('c'),

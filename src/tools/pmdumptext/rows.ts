@@ -8,7 +8,7 @@ import { ctime, fromSeconds } from '../../time/stamp.ts'
 import { strftime } from '../../time/strftime.ts'
 import type { Zone } from '../../time/zone.ts'
 import type { ToolIo } from '../lib/tool.ts'
-import type { SamplingWindow } from '../lib/window.ts'
+import type { ArchiveBounds, SamplingWindow } from '../lib/window.ts'
 import { type Column, columnValue, type Fetched } from './columns.ts'
 import { cellText } from './format.ts'
 import { headings } from './header.ts'
@@ -16,6 +16,7 @@ import type { Wanted } from './options.ts'
 import type { Source } from './sources.ts'
 
 const DEFAULT_INTERVAL_SEC = 1
+const OFFSET_WIDTH = 15
 /** Of a text as ctime makes it: all but the year. */
 const CTIME_LENGTH = 19
 
@@ -32,21 +33,22 @@ export async function showRows(
   columns: readonly Column[],
   wanted: Wanted,
   window: SamplingWindow,
-  { zone, end }: { readonly zone: Zone; readonly end: Timestamp | undefined },
+  { zone, bounds }: { readonly zone: Zone; readonly bounds: ArchiveBounds | undefined },
   io: ToolIo,
 ): Promise<void> {
   const intervalSec = (window.interval && toSeconds(window.interval)) || DEFAULT_INTERVAL_SEC
   const feeds = feedsOf(columns)
   for (const { source } of feeds.values())
     source.context.archive?.setMode('interpolate', window.origin, intervalSec)
-  const stamp = stampOf(wanted, zone)
-  const timeWidth = (stamp?.(window.origin, window.origin) ?? '').length
+  const end = bounds?.end
+  const stamp = stampOf(wanted, zone, bounds?.start ?? window.origin)
+  const timeWidth = labelWidth(stamp?.(window.origin) ?? [])
   io.stdout.write(headings(columns, wanted, timeWidth, true))
   if (wanted.checks) return
   const wraps = io.env['PCP_COUNTER_WRAP'] !== undefined
   const started = SYSTEM_CLOCK.now()
-  const { samples = Number.POSITIVE_INFINITY, finish, origin } = window
-  for (let row = 0; row < samples; row++) {
+  const { samples, finish, origin } = window
+  for (let row = 0; row < (samples || Number.POSITIVE_INFINITY); row++) {
     let at = addTimes(origin, fromSeconds(row * intervalSec))
     if (compareTimes(at, finish) > 0 || (end !== undefined && compareTimes(at, end) > 0)) return
     if (end === undefined) {
@@ -58,14 +60,14 @@ export async function showRows(
       at = fromSeconds(io.now() / 1000)
     }
     for (const feed of feeds.values()) await fetchInto(feed, io)
-    if (row > 0 && wanted.repeat > 0 && row % wanted.repeat === 0)
-      io.stdout.write(headings(columns, wanted, timeWidth, false))
     const cells = columns.map((column) => {
       const { now, before } = feeds.get(column.source)!
       return justified(cellText(columnValue(column, now, before, wraps), wanted), wanted)
     })
-    if (stamp !== undefined) cells.unshift(stamp(at, origin))
+    if (stamp !== undefined) cells.unshift(...stamp(at))
     io.stdout.write(`${cells.join(wanted.delimiter)}\n`)
+    if (wanted.repeat > 0 && (row + 1) % wanted.repeat === 0)
+      io.stdout.write(`\n${headings(columns, wanted, timeWidth, false)}`)
   }
 }
 
@@ -100,19 +102,25 @@ function justified(text: string, { isInteractive, width }: Wanted): string {
   return isInteractive ? text.padStart(width) : text
 }
 
-/** How times are written; undefined where there are none. */
+/** How times are written, as one cell or two; undefined where there are none. Offsets are from `start` on. */
 function stampOf(
   { timeFormat, showsOffset }: Wanted,
   zone: Zone,
-): ((at: Timestamp, origin: Timestamp) => string) | undefined {
-  if (timeFormat === '' && !showsOffset) return undefined
-  return (at, origin) => {
-    const parts: string[] = []
-    if (showsOffset) parts.push(offsetText(secondsBetween(origin, at)))
-    if (timeFormat === undefined) parts.push(ctime(at.sec, zone).slice(0, CTIME_LENGTH))
-    else if (timeFormat !== '') parts.push(strftime(timeFormat, at.sec, zone, at.nsec))
-    return parts.join(' ')
+  start: Timestamp,
+): ((at: Timestamp) => string[]) | undefined {
+  if (timeFormat === '') return undefined
+  return (at) => {
+    const time =
+      timeFormat === undefined
+        ? ctime(at.sec, zone).slice(0, CTIME_LENGTH)
+        : strftime(timeFormat, at.sec, zone, at.nsec)
+    return showsOffset ? [offsetText(secondsBetween(start, at)), time] : [time]
   }
+}
+
+/** How wide the labels of headings are. PCP leaves this for offsets, and tables are compared. */
+function labelWidth(stamp: readonly string[]): number {
+  return (stamp.at(-1) ?? '').length + (stamp.length > 1 ? OFFSET_WIDTH : 0)
 }
 
 function offsetText(seconds: number): string {
