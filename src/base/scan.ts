@@ -186,10 +186,18 @@ export class Scanner {
     return negative ? -(value / scale) : value / scale
   }
 
-  /** Skips blanks and gives the next word of the line as Latin-1 text, '' at the end of the line. */
-  word(): string {
+  /**
+   * Skips blanks and gives the next word of the line as Latin-1 text, '' at the end of the line. `expected`, what the word
+   * was last time, is given back itself when it is that: files hardly ever change their words, and a text costs more than
+   * the comparison.
+   */
+  word(expected = ''): string {
     this.skipBlanks()
     const start = this.pos
+    if (expected !== '' && this.accept(expected)) {
+      if (this.#atWordEnd) return expected
+      this.pos = start
+    }
     this.pos = this.#wordEnd()
     return ascii(this.bytes, start, this.pos)
   }
@@ -205,12 +213,21 @@ export class Scanner {
     return ascii(bytes, start, pos)
   }
 
-  /** The rest of the line as Latin-1 text, without its newline; moves to the newline. */
-  rest(): string {
+  /** The rest of the line as Latin-1 text, without its newline; moves to the newline. `expected` as for `word`. */
+  rest(expected = ''): string {
     const start = this.pos
+    if (expected !== '' && this.accept(expected)) {
+      if (this.atLineEnd) return expected
+      this.pos = start
+    }
     const at = this.bytes.indexOf(NEWLINE, start)
     this.pos = at < 0 || at > this.end ? this.end : at
     return ascii(this.bytes, start, this.pos)
+  }
+
+  get #atWordEnd(): boolean {
+    const byte = this.peek()
+    return byte === SPACE || byte === TAB || byte === NEWLINE || byte === -1
   }
 
   #wordEnd(): number {

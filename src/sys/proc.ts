@@ -68,9 +68,8 @@ export class ProcFile {
   }
 
   /**
-   * As `scan`, its first page read by another thread, for files the kernel takes milliseconds for. Borrowed until the next
-   * call, which must not come before this one is settled; `scan` and the others may be called meanwhile. Rejects as `scan`
-   * throws.
+   * As `scan`, read by another thread, for files the kernel takes milliseconds for. Borrowed until the next call, which
+   * must not come before this one is settled; `scan` and the others may be called meanwhile. Rejects as `scan` throws.
    */
   async scanLater(): Promise<Scanner> {
     this.#closeReplaced()
@@ -78,11 +77,17 @@ export class ProcFile {
     if (this.#later.length === 0) this.#later = new Uint8Array(FIRST_SIZE)
     const fd = this.#fd
     this.#busy = fd
+    let size = 0
     try {
-      const first = await this.#readFirst(fd)
-      // a table that goes on has many pages: a thread for each would cost more than it takes to read them
-      const size = this.#isEnd(first, this.#later.length) ? first : this.#readOn(fd, first)
-      return new Scanner(this.#later, size)
+      for (;;) {
+        const room = this.#later.length - size
+        // a table of sockets that goes on has many pages: a thread for each would cost more than it takes to read them
+        const isMore = this.#isTable && size > 0
+        const got = isMore ? readSync(fd, this.#later, size, room, size) : await this.#readPart(fd, size)
+        size += got
+        if (this.#isEnd(got, room)) return new Scanner(this.#later, size)
+        if (size === this.#later.length) this.#later = grown(this.#later, this.path)
+      }
     } catch (error) {
       throw withPath(error, this.path)
     } finally {
@@ -92,23 +97,13 @@ export class ProcFile {
     }
   }
 
-  #readFirst(fd: number): Promise<number> {
+  #readPart(fd: number, at: number): Promise<number> {
     const buffer = this.#later
     return new Promise((resolve, reject) => {
-      read(fd, buffer, 0, buffer.length, 0, (error, got) => (error === null ? resolve(got) : reject(error)))
+      read(fd, buffer, at, buffer.length - at, at, (error, got) =>
+        error === null ? resolve(got) : reject(error),
+      )
     })
-  }
-
-  /** Reads what follows the first page. Returns the size of all. */
-  #readOn(fd: number, first: number): number {
-    let size = first
-    for (;;) {
-      if (size === this.#later.length) this.#later = grown(this.#later, this.path)
-      const room = this.#later.length - size
-      const got = readSync(fd, this.#later, size, room, size)
-      size += got
-      if (this.#isEnd(got, room)) return size
-    }
   }
 
   /** The content now as UTF-8 text. */

@@ -12,23 +12,36 @@ export type FieldValue = number | bigint | undefined
  */
 export type FieldRow = readonly [name: string, item: number, field: string, help: string, text?: string]
 
+/** Where the values of fields are kept. */
+export interface Slots {
+  /** Position by field. */
+  readonly of: ReadonlyMap<string, number>
+  /** Which field stood on each line last time, and its position, -1 for none: kernels do not reorder lines while they run. */
+  readonly lines: { readonly word: string; readonly slot: number }[]
+}
+
 /** Positions for a list of fields: the index of the first row of each field. */
-export function slotsOf(fields: readonly string[]): ReadonlyMap<string, number> {
-  const slots = new Map<string, number>()
-  for (const [i, field] of fields.entries()) if (!slots.has(field)) slots.set(field, i)
-  return slots
+export function slotsOf(fields: readonly string[]): Slots {
+  const of = new Map<string, number>()
+  for (const [i, field] of fields.entries()) if (!of.has(field)) of.set(field, i)
+  return { of, lines: [] }
 }
 
 /** Reads lines of a name, blanks and a number into `values`, by position; fields that have no line become undefined. */
 export function readFields(
   scan: Scanner,
-  slots: ReadonlyMap<string, number>,
+  { of, lines }: Slots,
   values: FieldValue[],
 ): readonly FieldValue[] {
   values.fill(undefined)
-  while (!scan.atEnd) {
-    const slot = slots.get(scan.word())
-    if (slot !== undefined) values[slot] = numberOrNone(scan.uintExact())
+  for (let at = 0; !scan.atEnd; at++) {
+    let line = lines[at]
+    const word = scan.word(line?.word)
+    if (line === undefined || word !== line.word) {
+      line = { word, slot: of.get(word) ?? -1 }
+      lines[at] = line
+    }
+    if (line.slot >= 0) values[line.slot] = numberOrNone(scan.uintExact())
     scan.nextLine()
   }
   return values

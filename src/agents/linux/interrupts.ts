@@ -21,7 +21,11 @@ function irqFile(
   lines: IndomTexts & { readonly labelsOf?: (name: string, text: string) => Labels },
   cells: IndomTexts & { readonly labelsOf: (name: string, text: string) => Labels },
 ): IrqFile {
-  const reading = new Reading(() => parseIrqTable(ctx.file(path).scan()))
+  let last: IrqTable | undefined
+  const reading = new Reading(() => {
+    last = parseIrqTable(ctx.file(path).scan(), last)
+    return last
+  })
   const byLine = new IrqInstances(false)
   const byCell = new IrqInstances(true)
   const { labelsOf: lineLabels, ...lineTexts } = lines

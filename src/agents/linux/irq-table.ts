@@ -10,6 +10,10 @@ export interface IrqRow {
   readonly text: string
   /** One count a CPU column; NaN where the line is shorter. */
   readonly counts: Float64Array
+  /** How many columns have a count. */
+  readonly columns: number
+  /** First word and text as they are in the file. */
+  readonly raw: { readonly word: string; readonly text: string }
 }
 
 /** A whole file. */
@@ -22,25 +26,47 @@ export interface IrqTable {
   readonly missed: number | undefined
 }
 
-/** Parses either file; lines that do not end in counts of CPUs go to `errors` and `missed`. */
-export function parseIrqTable(scan: Scanner): IrqTable {
+/**
+ * Parses either file; lines that do not end in counts of CPUs go to `errors` and `missed`. `last` is the table of the
+ * reading before, whose texts serve again.
+ */
+export function parseIrqTable(scan: Scanner, last?: IrqTable): IrqTable {
   const cpus: number[] = []
   const rows: IrqRow[] = []
   let errors: number | undefined
   let missed: number | undefined
-  for (let word = scan.word(); word.startsWith('CPU'); word = scan.word()) cpus.push(Number(word.slice(3)))
+  for (let word = scan.word('CPU0'); word.startsWith('CPU'); word = scan.word(`CPU${cpus.length}`))
+    cpus.push(Number(word.slice(3)))
   while (scan.nextLine()) {
-    const name = scan.word().replace(/[:_]$/, '')
+    const before = last?.rows[rows.length]
+    const word = scan.word(before?.raw.word)
+    const name = word === before?.raw.word ? before.name : word.replace(/[:_]$/, '')
     if (name === '') continue
     if (/^(ERR|Err|BAD)$/.test(name)) errors = countOf(scan)
     else if (name === 'MIS') missed = countOf(scan)
-    else {
-      const counts = new Float64Array(cpus.length)
-      for (let i = 0; i < cpus.length; i++) counts[i] = scan.uint()
-      rows.push({ name, text: scan.rest().trim().replace(/\s+/g, ' '), counts })
-    }
+    else rows.push(parseRow(scan, word, name, cpus.length, before))
   }
   return { cpus, rows, errors, missed }
+}
+
+function parseRow(
+  scan: Scanner,
+  word: string,
+  name: string,
+  cpus: number,
+  before: IrqRow | undefined,
+): IrqRow {
+  const counts = new Float64Array(cpus).fill(Number.NaN)
+  let columns = 0
+  for (; columns < cpus; columns++) {
+    const count = scan.uint()
+    if (Number.isNaN(count)) break
+    counts[columns] = count
+  }
+  const rest = scan.rest(before?.raw.text)
+  if (before !== undefined && word === before.raw.word && rest === before.raw.text)
+    return { name, text: before.text, counts, columns, raw: before.raw }
+  return { name, text: rest.trim().replace(/\s+/g, ' '), counts, columns, raw: { word, text: rest } }
 }
 
 function countOf(scan: Scanner): number | undefined {
@@ -81,7 +107,8 @@ export class IrqInstances {
   #table: IrqTable | undefined
   #names: string[] = []
   #numbers: number[] = []
-  #cells = new Map<number, IrqCell>()
+  /** Line and column of each instance. */
+  #places = new Map<number, { readonly line: number; readonly column: number }>()
 
   constructor(perCpu: boolean) {
     this.#perCpu = perCpu
@@ -96,29 +123,42 @@ export class IrqInstances {
   /** What an instance stands for in this table; undefined when the line is gone. */
   cell(table: IrqTable, inst: number): IrqCell | undefined {
     this.#index(table)
-    return this.#cells.get(inst)
+    const place = this.#places.get(inst)
+    return place === undefined ? undefined : { row: table.rows[place.line]!, column: place.column }
   }
 
   #index(table: IrqTable): void {
-    if (table === this.#table) return
+    const last = this.#table
+    if (table === last) return
     this.#table = table
+    if (last !== undefined && hasSameShape(table, last)) return
     this.#names = []
     this.#numbers = []
-    this.#cells = new Map()
-    for (const row of table.rows) {
-      if (!this.#perCpu) this.#add(row.name, row, -1)
+    this.#places = new Map()
+    for (const [line, row] of table.rows.entries()) {
+      if (!this.#perCpu) this.#add(row.name, line, -1)
       else
-        for (let column = 0; column < table.cpus.length; column++)
-          if (!Number.isNaN(row.counts[column]))
-            this.#add(`${row.name}::cpu${table.cpus[column]}`, row, column)
+        for (let column = 0; column < row.columns; column++)
+          this.#add(`${row.name}::cpu${table.cpus[column]}`, line, column)
     }
   }
 
-  #add(name: string, row: IrqRow, column: number): void {
+  #add(name: string, line: number, column: number): void {
     const id = this.#ids.idOf(name)
-    if (this.#cells.has(id)) return // a name that stands in the file twice keeps its first line
+    if (this.#places.has(id)) return // a name that stands in the file twice keeps its first line
     this.#names.push(name)
     this.#numbers.push(id)
-    this.#cells.set(id, { row, column })
+    this.#places.set(id, { line, column })
   }
+}
+
+/** Have two tables the same lines with the same columns? */
+function hasSameShape(a: IrqTable, b: IrqTable): boolean {
+  if (a.rows.length !== b.rows.length || a.cpus.length !== b.cpus.length) return false
+  for (let i = 0; i < a.cpus.length; i++) if (a.cpus[i] !== b.cpus[i]) return false
+  for (let i = 0; i < a.rows.length; i++) {
+    const [row, other] = [a.rows[i]!, b.rows[i]!]
+    if (row.name !== other.name || row.columns !== other.columns) return false
+  }
+  return true
 }

@@ -10,6 +10,7 @@ import {
   fieldMetrics,
   numberOrNone,
   readFields,
+  type Slots,
   slotsOf,
 } from './fields.ts'
 import * as netstat from './net-netstat-rows.ts'
@@ -18,36 +19,65 @@ import * as snmp from './net-snmp-rows.ts'
 /** A file of row pairs: row name to field to value. Rows that the kernel leaves out are missing. */
 export type ProtocolTable = Map<string, Map<string, FieldValue>>
 
-const COLON = ':'
+/** A line of field names, kept because it is the same in each reading. */
+export interface ProtocolHeading {
+  readonly text: string
+  readonly name: string
+  readonly fields: readonly string[]
+  readonly row: Map<string, FieldValue>
+}
+
 const NEWLINE = 0x0a
 const MINUS = 0x2d
 
 /**
  * Fills `table` from pairs of lines: `Ip: Forwarding DefaultTTL` and below it `Ip: 2 64`. Which fields there are, and
- * in which order, is up to the kernel. A negative number counts as the unsigned one of the same bits.
+ * in which order, is up to the kernel. A negative number counts as the unsigned one of the same bits. `headings` are those
+ * of the last reading into this table.
  */
-export function parseProtocols(scan: Scanner, table: ProtocolTable): ProtocolTable {
-  for (const row of table.values()) row.clear()
-  const fields: string[] = []
-  while (!scan.atEnd) {
-    const name = scan.until(COLON)
-    fields.length = 0
-    for (let field = scan.word(); field !== ''; field = scan.word()) fields.push(field)
+export function parseProtocols(
+  scan: Scanner,
+  table: ProtocolTable,
+  headings: ProtocolHeading[] = [],
+): ProtocolTable {
+  let isNew = headings.length === 0
+  let at = 0
+  for (; !scan.atEnd; at++) {
+    let heading = headings[at]
+    const text = scan.rest(heading?.text)
+    if (heading === undefined || text !== heading.text) {
+      heading = newHeading(text)
+      headings[at] = heading
+      isNew = true
+    }
     // the values' line repeats the name; a heading without values says nothing
-    if (!scan.nextLine() || !scan.accept(`${name}:`)) continue
-    let row = table.get(name)
-    if (row === undefined) {
-      row = new Map()
-      table.set(name, row)
+    if (!scan.nextLine() || !scan.accept(heading.name)) heading.row.clear()
+    else {
+      readRow(scan, heading)
+      scan.nextLine()
     }
-    for (const field of fields) {
-      const value = readValue(scan)
-      if (value === undefined) break
-      row.set(field, value)
-    }
-    scan.nextLine()
   }
+  if (!isNew && headings.length === at) return table
+  headings.length = at
+  table.clear()
+  for (const { name, row } of headings) table.set(name.slice(0, -1), row)
   return table
+}
+
+function newHeading(text: string): ProtocolHeading {
+  const name = `${text.split(':', 1)[0]}:`
+  const fields = text.slice(name.length).split(/[ \t]+/).filter((field) => field !== '')
+  return { text, name, fields, row: new Map() }
+}
+
+function readRow(scan: Scanner, { fields, row }: ProtocolHeading): void {
+  let count = 0
+  for (; count < fields.length; count++) {
+    const value = readValue(scan)
+    if (value === undefined) break
+    row.set(fields[count]!, value)
+  }
+  if (row.size > count) for (const field of fields.slice(count)) row.delete(field)
 }
 
 function readValue(scan: Scanner): FieldValue {
@@ -71,10 +101,13 @@ const ICMP_TYPE_INDOM = {
 
 /** The metrics of IPv4, ICMP, TCP, UDP, UDP-Lite and multipath TCP (clusters 14 and 53). */
 export function protocolMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
-  const snmpTable: ProtocolTable = new Map()
-  const netstatTable: ProtocolTable = new Map()
-  const snmpReading = new Reading(() => parseProtocols(ctx.file('/proc/net/snmp').scan(), snmpTable))
-  const netstatReading = new Reading(() => parseProtocols(ctx.file('/proc/net/netstat').scan(), netstatTable))
+  const read = (path: string): Reading<ProtocolTable> => {
+    const table: ProtocolTable = new Map()
+    const headings: ProtocolHeading[] = []
+    return new Reading(() => parseProtocols(ctx.file(path).scan(), table, headings))
+  }
+  const snmpReading = read('/proc/net/snmp')
+  const netstatReading = read('/proc/net/netstat')
   const family = (
     file: 'snmp' | 'netstat',
     row: string,
@@ -97,7 +130,11 @@ export function protocolMetrics(ctx: LinuxContext): { [name: string]: MetricSpec
     ...fieldMetrics(
       family('snmp', 'IcmpMsg', 'icmpmsg', {
         indom: ICMP_TYPE_INDOM,
-        pick: (table, name, inst) => field(table, 'IcmpMsg', name.replace('N', String(inst))),
+        pick: (table, name, inst) => {
+          // most kernels have counted few types, or none, of the 256
+          const row = table.get('IcmpMsg')
+          return row === undefined ? undefined : row.get(name.replace('N', String(inst)))
+        },
       }),
       ICMP_MESSAGES,
     ),
@@ -137,7 +174,7 @@ const SNMP6_FAMILIES = [
   ['udplite6', snmp.UDPLITE6_ROWS],
 ] as const
 
-const SNMP6_SLOTS: ReadonlyMap<string, number> = slotsOf(
+const SNMP6_SLOTS: Slots = slotsOf(
   SNMP6_FAMILIES.flatMap(([, rows]) => rows.map((row) => row[2])),
 )
 
@@ -148,12 +185,12 @@ function parseSnmp6(scan: Scanner, values: FieldValue[] = newSnmp6()): readonly 
 
 /** The value of a field of /proc/net/snmp6. */
 function snmp6Field(values: readonly FieldValue[], name: string): FieldValue {
-  const slot = SNMP6_SLOTS.get(name)
+  const slot = SNMP6_SLOTS.of.get(name)
   return slot === undefined ? undefined : values[slot]
 }
 
 function newSnmp6(): FieldValue[] {
-  return new Array<FieldValue>(SNMP6_SLOTS.size).fill(undefined)
+  return new Array<FieldValue>(SNMP6_SLOTS.of.size).fill(undefined)
 }
 
 /** The metrics of IPv6, ICMPv6, UDP and UDP-Lite over IPv6 (cluster 58). */

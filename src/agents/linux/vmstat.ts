@@ -29,7 +29,7 @@ export function parseVmstat(scan: Scanner, values: FieldValue[] = newVmstat()): 
 
 /** The value of a field. */
 export function vmstatField(vmstat: Vmstat, field: string): FieldValue {
-  const slot = SLOTS.get(field)
+  const slot = SLOTS.of.get(field)
   return slot === undefined ? undefined : vmstat[slot]
 }
 
