@@ -28,11 +28,7 @@ export function slotsOf(fields: readonly string[]): Slots {
 }
 
 /** Reads lines of a name, blanks and a number into `values`, by position; fields that have no line become undefined. */
-export function readFields(
-  scan: Scanner,
-  { of, lines }: Slots,
-  values: FieldValue[],
-): readonly FieldValue[] {
+export function readFields(scan: Scanner, { of, lines }: Slots, values: FieldValue[]): readonly FieldValue[] {
   values.fill(undefined)
   for (let at = 0; !scan.atEnd; at++) {
     let line = lines[at]

@@ -66,7 +66,10 @@ export function parseProtocols(
 
 function newHeading(text: string): ProtocolHeading {
   const name = `${text.split(':', 1)[0]}:`
-  const fields = text.slice(name.length).split(/[ \t]+/).filter((field) => field !== '')
+  const fields = text
+    .slice(name.length)
+    .split(/[ \t]+/)
+    .filter((field) => field !== '')
   return { text, name, fields, row: new Map() }
 }
 
@@ -174,9 +177,7 @@ const SNMP6_FAMILIES = [
   ['udplite6', snmp.UDPLITE6_ROWS],
 ] as const
 
-const SNMP6_SLOTS: Slots = slotsOf(
-  SNMP6_FAMILIES.flatMap(([, rows]) => rows.map((row) => row[2])),
-)
+const SNMP6_SLOTS: Slots = slotsOf(SNMP6_FAMILIES.flatMap(([, rows]) => rows.map((row) => row[2])))
 
 /** Reads /proc/net/snmp6 into `values`, by the position of each field. */
 function parseSnmp6(scan: Scanner, values: FieldValue[] = newSnmp6()): readonly FieldValue[] {
