@@ -9,10 +9,16 @@ export { ArchiveImport, IMPORT_DOMAIN } from './archive/import/archive-import.ts
 export type { ImportMetric, MetricOptions } from './archive/import/import-metric.ts'
 export type { LabelTarget } from './archive/import/import-notes.ts'
 export type { ArchiveLabel } from './archive/label.ts'
+export type { ColumnMetric, NumberColumns } from './archive/number-columns.ts'
 export { type ReaderOptions, RecordReader } from './archive/reader.ts'
 export type { RecordView } from './archive/record-view.ts'
 export { type Column, type ScanOptions, type ScanResult, scan } from './archive/scan.ts'
-export { type ArchiveMode, ArchiveSource, type ArchiveSourceOptions } from './archive/source.ts'
+export {
+  type ArchiveMode,
+  ArchiveSource,
+  type ArchiveSourceOptions,
+  type NumberRows,
+} from './archive/source.ts'
 export { type MemoryOutput, memoryOutput } from './archive/write/memory-output.ts'
 export type { OutputFiles } from './archive/write/output-files.ts'
 export { RecordBuffer } from './archive/write/record-buffer.ts'

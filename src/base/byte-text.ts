@@ -1,14 +1,18 @@
 /** Text written straight into bytes, for reports of millions of numbers: no string is made for any of them. */
-import { type DecimalParts, splitDecimal, splitFixed } from './decimal.ts'
+import { type DecimalParts, POWERS, splitDecimal, splitFixed } from './decimal.ts'
 import { formatF, formatG } from './printf.ts'
 import { encodeText } from './text.ts'
 
 const ZERO = 0x30
 const MINUS = 0x2d
 const POINT = 0x2e
+const BLANK = 0x20
 /** Longest number written: a sign, 20 digits and a point, or the exponent form of 17 digits. */
 const NUMBER_ROOM = 32
 const TEN_MILLION = 10_000_000
+/** Numbers of so many digits are 32-bit integers. */
+const MOST_DIGITS = 9
+const BILLION = 1e9
 
 /** The digits of 0 to 9,999, four bytes each. */
 const DIGITS = fourDigits()
@@ -155,6 +159,45 @@ export class ByteText {
     if (places === 0) return
     this.bytes[this.length++] = POINT
     this.padded(parts.fraction, places)
+  }
+
+  /** `%{width}.{places}f`; false, and nothing is written, where the text is wider, or the number needs more than this arithmetic. */
+  fixedRight(value: number, places: number, width: number): boolean {
+    if (places > MOST_DIGITS || places >= width || !splitFixed(value, places, parts)) return false
+    const { whole, fraction } = parts
+    const room = width - (value < 0 ? 1 : 0) - (places > 0 ? places + 1 : 0)
+    if (room < 1 || (room < POWERS.length && whole >= POWERS[room]!)) return false
+    this.reserve(width)
+    const start = this.length
+    let at = start + width
+    if (places > 0) {
+      at = this.#before(at, fraction, at - places)
+      this.bytes[--at] = POINT
+    }
+    if (whole < BILLION) at = this.#before(at, whole, at - 1)
+    else {
+      const higher = Math.floor(whole / BILLION)
+      at = this.#before(at, whole - higher * BILLION, at - MOST_DIGITS)
+      at = this.#before(at, higher, at - 1)
+    }
+    if (value < 0) this.bytes[--at] = MINUS
+    while (at > start) this.bytes[--at] = BLANK
+    this.length = start + width
+    return true
+  }
+
+  /** Digits of a natural number below a billion in front of `end`, with zeros back to `from`; returns where they start. */
+  #before(end: number, value: number, from: number): number {
+    const { bytes } = this
+    let rest = value | 0
+    let at = end
+    while (rest >= 10 || at - 1 > from) {
+      const higher = (rest / 10) | 0
+      bytes[--at] = ZERO + rest - higher * 10
+      rest = higher
+    }
+    bytes[--at] = ZERO + rest
+    return at
   }
 
   #digits(value: number): void {

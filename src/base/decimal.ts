@@ -11,11 +11,13 @@ export interface DecimalParts {
 }
 
 /** Powers of ten that a double holds exactly. */
-const POWERS: Float64Array = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
+export const POWERS: Float64Array = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
 /** Beyond it not every integer is a double. */
 const EXACT = 2 ** 53
 /** Multiplying by it splits a double into halves whose products are exact. */
 const SPLITTER = 2 ** 27 + 1
+/** Products below it lose less than a millionth in rounding. */
+const SMALL = 2 ** 32
 /** `%g` writes smaller numbers with an exponent. */
 const SMALLEST = 1e-4
 
@@ -59,9 +61,10 @@ function scale(whole: number, fraction: number, places: number, parts: DecimalPa
   const power = POWERS[places]!
   const product = fraction * power
   if (product >= EXACT) return false
-  const error = productError(fraction, power, product)
   let floor = Math.floor(product)
   let rest = product - floor
+  // Mostly there is no doubt: what the product lost in rounding is less than the distance to a half.
+  const error = product < SMALL && Math.abs(rest - 0.5) > 1e-6 ? 0 : productError(fraction, power, product)
   if (rest + error < 0) {
     floor--
     rest += 1

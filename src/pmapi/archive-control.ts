@@ -1,8 +1,9 @@
 /** What a context over an archive can do besides: move in time, and look at records. pmSetMode(3), docs/pmapi.md */
 
 import type { ArchiveLabel } from '../archive/label.ts'
+import type { ColumnMetric } from '../archive/number-columns.ts'
 import type { ScanOptions, ScanResult } from '../archive/scan.ts'
-import type { ArchiveMode } from '../archive/source.ts'
+import type { ArchiveMode, NumberRows } from '../archive/source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import type { Indom, Pmid } from '../model/ids.ts'
 import type { Profile } from '../model/profile.ts'
@@ -68,6 +69,11 @@ export interface ArchiveControl {
    * for a derived one, which `Context.sample`, `table` and `fetch` have values of.
    */
   samples(ids: readonly Pmid[], stepSec: number, range?: SampleRange): IterableIterator<FetchResult>
+  /**
+   * What fetches of some recorded metrics of numbers would give from the context's position on, moment after moment, in columns of
+   * numbers: for reports of a whole archive. PM_ERR_EOL behind the last moment.
+   */
+  rows(metrics: readonly ColumnMetric[], profile?: Profile): NumberRows
   /**
    * All values of some recorded metrics as columns of times and numbers, in one pass over the records. PM_ERR_PMID_LOG for a metric
    * that is not there, or derived; PM_ERR_TYPE for one whose values are no numbers.

@@ -170,6 +170,10 @@ function controlOf(source: ArchiveSource): ArchiveControl {
       other.setMode('interpolate', from, range.backward === true ? -stepSec : stepSec)
       return until(isWithin, () => other.fetchNow(ids, ALL_INSTANCES, range.isPassing === true))
     },
+    rows: (metrics, profile) => {
+      insistOnRecorded(metrics.map(({ desc }) => desc.pmid))
+      return source.rows(metrics, profile)
+    },
     scan: (ids, options) => {
       insistOnRecorded(ids)
       return scan(archive, ids, options)

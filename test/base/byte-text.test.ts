@@ -75,4 +75,28 @@ describe('ByteText', () => {
     )
     fc.assert(check, { numRuns: 20_000 })
   })
+
+  it('writes numbers at the right of a column, or nothing where they do not fit', () => {
+    const right = (value: number, places: number, width: number): string =>
+      written((text) => {
+        text.byte(0x7c)
+        text.fixedRight(value, places, width)
+      })
+    expect(right(-1.25, 1, 6)).toBe('|  -1.2')
+    expect(right(12_345_678_901, 0, 11)).toBe('|12345678901')
+    expect(right(100_000_000_007, 0, 11)).toBe('|')
+    const check = fc.property(
+      numbers,
+      fc.integer({ min: 0, max: 9 }),
+      fc.integer({ min: 1, max: 20 }),
+      (n, f, w) => {
+        const text = formatF(n, f)
+        const shown = right(n, f, w)
+        expect(shown === '|' ? '' : shown.slice(1)).toBe(shown === '|' ? '' : text.padStart(w))
+        const isEasy = Math.abs(n) < 2 ** 53 && f < 7 && !Object.is(n, -0) && !(n < 0 && Number(text) === 0)
+        if (text.length <= w && isEasy && f < w) expect(shown).not.toBe('|')
+      },
+    )
+    fc.assert(check, { numRuns: 20_000 })
+  })
 })

@@ -1,48 +1,53 @@
 /** Cells of pmrep written straight into bytes: what `cellText` and `fitted` make, without a string for every number. */
 import type { ByteText } from '../../base/byte-text.ts'
-import type { Cell } from '../lib/report/values.ts'
 import { type CellShape, cellText, decimalsOf, fitted } from './cell.ts'
+import { type CellRow, NUMBER } from './cell-row.ts'
 
-const BLANK = 0x20
+/** Writes the `i`th cell of a line at the right of its column. */
+export function putCell(to: ByteText, cells: CellRow, i: number, shape: CellShape, delimiter: string): void {
+  if (cells.kinds[i] === NUMBER && putNumber(to, cells.numbers[i]!, shape)) return
+  to.text(fitted(cellText(cells.at(i), shape, delimiter), shape.width))
+}
 
-/** Writes a cell at the right of its column. */
-export function putCell(to: ByteText, cell: Cell, shape: CellShape, delimiter: string): void {
-  const { width } = shape
-  if (typeof cell === 'number' && Number.isFinite(cell)) {
-    to.reserve(width)
-    const start = to.length
-    if (shape.isReal ? putReal(to, cell, shape) : putWhole(to, cell)) {
-      if (to.length - start <= width) {
-        alignRight(to, start, width)
-        return
-      }
-      to.length = start
-    }
+/** False, and nothing is written, for what is shown in another way than with all its digits. */
+function putNumber(to: ByteText, value: number, { width, precision, isReal }: CellShape): boolean {
+  if (!Number.isFinite(value)) return false
+  if (!isReal) return Number.isSafeInteger(value) && to.fixedRight(value, 0, width)
+  let decimals = decimalsOf(value, width, precision) ?? -1
+  // A sign before a zero, or a digit that rounding added, takes the place of a decimal.
+  while (decimals >= 0 && !to.fixedRight(value, decimals, width)) decimals--
+  return decimals >= 0
+}
+
+/** Writes the `i`th cell of a line of CSV: nothing where there is no value. */
+export function putCsvCell(
+  to: ByteText,
+  cells: CellRow,
+  i: number,
+  { isReal, precision }: CellShape,
+  delimiter: string,
+): void {
+  if (cells.kinds[i] === NUMBER) {
+    const value = cells.numbers[i]!
+    if (isReal) to.fixed(value, precision)
+    else if (Number.isSafeInteger(value)) to.int(value)
+    else to.text(String(value))
+    return
   }
-  to.text(fitted(cellText(cell, shape, delimiter), width))
+  const cell = cells.at(i)
+  if (cell === undefined) return
+  if (typeof cell === 'string') to.text(quoted(plain(cell, delimiter)))
+  else if (isReal) to.fixed(Number(cell), precision)
+  else to.text(String(cell))
 }
 
-/** False for numbers that are no integers `ByteText` knows: nothing was written. */
-function putWhole(to: ByteText, value: number): boolean {
-  if (!Number.isSafeInteger(value) || Object.is(value, -0)) return false
-  to.int(value)
-  return true
+/** Text in quotes. */
+export function quoted(text: string): string {
+  return `"${text}"`
 }
 
-/** False where the column has no room for decimals: nothing was written. */
-function putReal(to: ByteText, value: number, { width, precision }: CellShape): boolean {
-  const decimals = decimalsOf(value, width, precision)
-  if (decimals === undefined) return false
-  to.fixed(value, decimals)
-  return true
-}
-
-function alignRight(to: ByteText, start: number, width: number): void {
-  const size = to.length - start
-  const shift = width - size
-  if (shift === 0) return
-  const { bytes } = to
-  for (let i = start + size - 1; i >= start; i--) bytes[i + shift] = bytes[i]!
-  for (let i = start; i < start + shift; i++) bytes[i] = BLANK
-  to.length = start + width
+/** Text without what would end the cell. */
+function plain(text: string, delimiter: string): string {
+  const line = text.replaceAll(/["\n]/g, ' ')
+  return delimiter.trim() === '' ? line : line.replaceAll(delimiter, '_')
 }

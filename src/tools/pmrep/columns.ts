@@ -2,7 +2,7 @@
 import type { ReportMetric } from '../lib/report/metrics.ts'
 import type { ReportPlan } from '../lib/report/report.ts'
 import type { Settings } from '../lib/report/settings.ts'
-import { type Cell, indexOf, isReal, NO_READINGS, type Readings } from '../lib/report/values.ts'
+import { isReal, NO_READINGS, type Readings } from '../lib/report/values.ts'
 import type { CellShape } from './cell.ts'
 
 /** A column. */
@@ -73,20 +73,4 @@ export function areSame(a: readonly Column[], b: readonly Column[]): boolean {
     a.length === b.length &&
     a.every(({ metric, inst }, i) => metric.name === b[i]!.metric.name && inst === b[i]!.inst)
   )
-}
-
-/** Finds the cells of columns; the place of the last time is tried first. */
-export class CellFinder {
-  readonly #places: number[] = []
-
-  /** The cell of the `i`th column. */
-  cell(i: number, { at, inst, metric }: Column, readings: readonly Readings[]): Cell {
-    const { insts, cells } = readings[at] ?? NO_READINGS
-    if (!metric.hasInstances) return cells[0]
-    const guess = this.#places[i] ?? -1
-    if (insts[guess] === inst) return cells[guess]
-    const found = indexOf(insts, inst)
-    this.#places[i] = found
-    return cells[found]
-  }
 }

@@ -1,22 +1,20 @@
 /** pmrep's report for programs: comma-separated values. pmrep(1) -o csv */
-import { ByteText } from '../../base/byte-text.ts'
 import { encodeText } from '../../base/text.ts'
 import { secondsBetween, type Timestamp } from '../../base/timestamp.ts'
 import { labelText } from '../lib/report/label-texts.ts'
-import type { Reporter, Sample } from '../lib/report/report.ts'
+import type { Sample } from '../lib/report/report.ts'
 import { utcOffset } from '../lib/report/stamps.ts'
-import type { Cell } from '../lib/report/values.ts'
-import { allColumns, areSame, CellFinder, type Column, presentColumns } from './columns.ts'
-import { HeadingClock, type Layout } from './layout.ts'
-
-const NEWLINE = 0x0a
+import { putCsvCell, quoted } from './cell-bytes.ts'
+import { type CellRow, SampleCells } from './cell-row.ts'
+import { allColumns, areSame, type Column, presentColumns } from './columns.ts'
+import { HeadingClock, type Layout, type LinePrinter, LineText } from './layout.ts'
 
 /** Prints CSV. */
-export class CsvReporter implements Reporter {
+export class CsvReporter implements LinePrinter {
   readonly #layout: Layout
   readonly #clock: HeadingClock
-  readonly #finder = new CellFinder()
-  readonly #text = new ByteText(4096)
+  readonly #cells = new SampleCells()
+  readonly #lines: LineText
   readonly #between: Uint8Array
   #columns: readonly Column[]
   #before: Timestamp | undefined
@@ -24,6 +22,7 @@ export class CsvReporter implements Reporter {
   constructor(layout: Layout) {
     const { plan } = layout
     this.#layout = layout
+    this.#lines = new LineText(layout)
     this.#between = encodeText(layout.delimiter)
     // Headings are repeated only where they may change: elsewhere a reader takes the first line for them.
     this.#clock = new HeadingClock(plan.settings.dynamic_header ? layout.repeatAfter : undefined)
@@ -31,42 +30,47 @@ export class CsvReporter implements Reporter {
   }
 
   begin(): void {
-    const { plan, write } = this.#layout
-    if (!plan.settings.dynamic_header && plan.settings.header) write(this.#heading())
+    const { settings } = this.#layout.plan
+    if (settings.dynamic_header || !settings.header) return
+    this.#lines.text.text(this.#heading())
+    this.#lines.flush()
   }
 
-  sample(sample: Sample): void {
-    const { plan, write, writeBytes, delimiter } = this.#layout
+  sample({ time, readings }: Sample): void {
+    const { plan } = this.#layout
     const { dynamic_header, header } = plan.settings
     const isDue = this.#clock.isDue()
     if (dynamic_header) {
-      const columns = presentColumns(plan, sample.readings)
+      const columns = presentColumns(plan, readings)
       const isNew = !areSame(columns, this.#columns)
       this.#columns = columns
       if ((isNew || isDue) && columns.length > 0 && header) {
-        write(this.#heading())
+        this.#lines.text.text(this.#heading())
         this.#clock.restart(true)
       }
     }
-    const text = this.#text
-    text.clear()
-    text.text(this.#prefix(sample))
+    this.line(time, this.#cells.read(this.#columns, readings))
+  }
+
+  line(time: Timestamp, cells: CellRow): void {
+    const { plan, delimiter } = this.#layout
+    const { text } = this.#lines
+    text.text(this.#prefix(time))
     const columns = this.#columns
     const times = plan.settings.include_labels ? 2 : 1
     for (let i = 0; i < columns.length; i++) {
-      const column = columns[i]!
-      const cell = this.#finder.cell(i, column, sample.readings)
       // Below its labels a value stands again, as in 6.0.3.
       for (let n = 0; n < times; n++) {
         text.raw(this.#between)
-        putCsvCell(text, cell, column, delimiter)
+        putCsvCell(text, cells, i, columns[i]!, delimiter)
       }
     }
-    text.byte(NEWLINE)
-    writeBytes(text.written())
+    this.#lines.end()
   }
 
-  end(): void {}
+  end(): void {
+    this.#lines.flush()
+  }
 
   #heading(): string {
     const { plan, delimiter, labels } = this.#layout
@@ -83,7 +87,7 @@ export class CsvReporter implements Reporter {
     return `${extcsv ? 'Host,Interval,' : ''}${names.join(delimiter)}\n`
   }
 
-  #prefix({ time }: Sample): string {
+  #prefix(time: Timestamp): string {
     const { plan, stamps, delimiter } = this.#layout
     const stamp = stamps.text(time)
     if (!plan.settings.extcsv) return stamp
@@ -95,19 +99,4 @@ export class CsvReporter implements Reporter {
 
 function withoutCommas(text: string, delimiter: string): string {
   return delimiter === ',' ? text.replaceAll(',', ';') : text
-}
-
-function quoted(text: string): string {
-  return `"${text}"`
-}
-
-/** Nothing where there is no value; numbers without a string on the way. */
-function putCsvCell(to: ByteText, cell: Cell, { isReal, precision }: Column, delimiter: string): void {
-  if (cell === undefined) return
-  if (typeof cell === 'string') {
-    const line = cell.replaceAll(/["\n]/g, ' ')
-    to.text(quoted(delimiter.trim() === '' ? line : line.replaceAll(delimiter, '_')))
-  } else if (isReal) to.fixed(Number(cell), precision)
-  else if (typeof cell === 'number' && Number.isSafeInteger(cell)) to.int(cell)
-  else to.text(String(cell))
 }

@@ -18,6 +18,7 @@ import { bannerLines } from './banner.ts'
 import { CsvReporter } from './csv.ts'
 import { JsonLinesReporter } from './json-lines.ts'
 import { type Layout, layoutOf } from './layout.ts'
+import { withNumbers } from './number-report.ts'
 import { OPTIONS } from './options.ts'
 import { OverallReporter } from './overall.ts'
 import { RowReporter } from './rows.ts'
@@ -103,7 +104,6 @@ async function reporterOf(
 ): Promise<Reporter> {
   checkRanking(plan)
   checkSort(plan)
-  const isLive = plan.archiveName === undefined
   const write = (text: string): void => out.write(text)
   if (settings.output === 'archive') {
     io.stdout.write(recordingNote(plan))
@@ -122,8 +122,8 @@ async function reporterOf(
     for (const metric of plan.metrics) labels.set(metric.name, await labelsOf(plan, metric))
   const rows = screenLines(io)
   const layout = layoutOf(plan, labels, out, { now, rows })
-  const reporter = printerOf(layout)
-  return isLive || settings.delay ? flushing(reporter, out) : reporter
+  const reporter = printerOf(layout, io)
+  return plan.archiveName === undefined || settings.delay ? flushing(reporter, out) : reporter
 }
 
 /** How high the screen is, as far as anybody knows. */
@@ -148,11 +148,12 @@ function flushing(reporter: Reporter, out: ToolIo['stdout']): Reporter {
   }
 }
 
-function printerOf(layout: Layout): Reporter {
-  const { output, colxrow } = layout.plan.settings
-  if (output === 'csv') return new CsvReporter(layout)
+function printerOf(layout: Layout, io: ToolIo): Reporter {
+  const { plan } = layout
+  const { output, colxrow } = plan.settings
+  if (output === 'csv') return withNumbers(plan, new CsvReporter(layout), io)
   if (output === 'json') return new JsonLinesReporter(layout)
-  return colxrow === undefined ? new TableReporter(layout) : new RowReporter(layout)
+  return colxrow === undefined ? withNumbers(plan, new TableReporter(layout), io) : new RowReporter(layout)
 }
 
 /** PM_ERR_GENERIC with the line to print when lines cannot be sorted by what -6 names. */

@@ -1,9 +1,11 @@
 /** What all of pmrep's printed reports share: delimiter, time column, when headings come again. pmrep(1) */
-
+import { ByteText } from '../../base/byte-text.ts'
+import type { Timestamp } from '../../base/timestamp.ts'
 import type { MetricLabels } from '../lib/report/label-texts.ts'
-import type { ReportPlan, Sample } from '../lib/report/report.ts'
+import type { Reporter, ReportPlan } from '../lib/report/report.ts'
 import { StampWriter } from '../lib/report/stamps.ts'
 import type { Output } from '../lib/tool.ts'
+import type { CellRow } from './cell-row.ts'
 
 /** How a printed report looks. */
 export interface Layout {
@@ -16,21 +18,32 @@ export interface Layout {
   readonly repeatAfter: number | undefined
   /** By metric name; empty unless labels are wanted. */
   readonly labels: ReadonlyMap<string, MetricLabels>
+  /** Is somebody waiting for every single line? */
+  readonly isWatched: boolean
   /** Writes finished text. */
   readonly write: (text: string) => void
   /** Writes finished text in bytes, which may be used again at once. */
   readonly writeBytes: (bytes: Uint8Array) => void
 }
 
+/** Prints a line a sample. */
+export interface LinePrinter extends Reporter {
+  /** A line with the cells of all columns, in place of a sample. */
+  line(time: Timestamp, cells: CellRow): void
+}
+
 /** Lines of a terminal where nobody knows how many it has. */
 const LINES = 24
+/** Bytes of text that are written at once unless somebody is waiting. */
+const BLOCK = 64 << 10
+const NEWLINE = 0x0a
 
 /** The layout of a printed report; `rows`: height of the terminal. */
 export function layoutOf(
   plan: ReportPlan,
   labels: Layout['labels'],
-  out: Pick<Output, 'write' | 'writeBytes'>,
-  { now, rows }: { readonly now: Sample['time']; readonly rows: number | undefined },
+  out: Pick<Output, 'write' | 'writeBytes' | 'isTerminal'>,
+  { now, rows }: { readonly now: Timestamp; readonly rows: number | undefined },
 ): Layout {
   const { settings, zone } = plan
   const isCsv = settings.output === 'csv'
@@ -44,6 +57,7 @@ export function layoutOf(
     stampWidth,
     repeatAfter: repeatAfter(plan, rows ?? LINES),
     labels,
+    isWatched: plan.archiveName === undefined || settings.delay || out.isTerminal,
     write: (text) => out.write(text),
     writeBytes: (bytes) => out.writeBytes(bytes),
   }
@@ -68,7 +82,7 @@ function repeatAfter({ settings, metrics }: ReportPlan, lines: number): number |
 }
 
 /** The first cell of a line of values, its delimiter included. */
-export function stampCell({ stamps, stampWidth, delimiter }: Layout, { time }: Sample): string {
+export function stampCell({ stamps, stampWidth, delimiter }: Layout, time: Timestamp): string {
   return stampWidth === 0
     ? delimiter
     : stamps.text(time).padStart(stampWidth).slice(0, stampWidth) + delimiter
@@ -77,6 +91,31 @@ export function stampCell({ stamps, stampWidth, delimiter }: Layout, { time }: S
 /** The first cell of a line of headings, its delimiter included. */
 export function blankCell({ stampWidth, delimiter }: Layout): string {
   return ' '.repeat(stampWidth) + delimiter
+}
+
+/** Lines on their way out, in blocks unless somebody is waiting for them. */
+export class LineText {
+  /** The line being written, behind lines that wait. */
+  readonly text: ByteText
+  readonly #layout: Layout
+
+  constructor(layout: Layout) {
+    this.#layout = layout
+    this.text = new ByteText(layout.isWatched ? 4096 : 2 * BLOCK)
+  }
+
+  /** The line is complete. */
+  end(): void {
+    this.text.byte(NEWLINE)
+    if (this.#layout.isWatched || this.text.length >= BLOCK) this.flush()
+  }
+
+  /** Nothing waits any more. */
+  flush(): void {
+    if (this.text.length === 0) return
+    this.#layout.writeBytes(this.text.written())
+    this.text.clear()
+  }
 }
 
 /** Knows when headings are due: at first, when they change, and again after some samples. */

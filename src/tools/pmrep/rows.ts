@@ -113,7 +113,7 @@ export class RowReporter implements Reporter {
   #emptyLine(sample: Sample): string {
     const { plan, delimiter } = this.#layout
     const { fixed_header, colxrow = '' } = plan.settings
-    const stamp = stampCell(this.#layout, sample)
+    const stamp = stampCell(this.#layout, sample.time)
     // Nothing stands above it where headings come with values: it needs no more room than its text.
     if (!fixed_header) return `${stamp}${fitted(NO_VALUE, [...colxrow].length || NO_VALUE.length)}\n`
     const rest = this.#columns.map(({ width }) => delimiter + fitted(NOT_THERE, width)).join('')
@@ -122,7 +122,7 @@ export class RowReporter implements Reporter {
 
   #line(line: Line, sample: Sample): string {
     const { delimiter, plan } = this.#layout
-    let text = stampCell(this.#layout, sample) + fitted(line.name, this.#instanceWidth)
+    let text = stampCell(this.#layout, sample.time) + fitted(line.name, this.#instanceWidth)
     for (const { metrics, width } of this.#columns) {
       text += delimiter
       const member = metrics.find(({ at }) => line.insts.has(at))

@@ -1,74 +1,82 @@
 /** pmrep's default report: a line a sample, a column for each instance of each metric. pmrep(1) */
 
-import { ByteText } from '../../base/byte-text.ts'
 import { encodeText } from '../../base/text.ts'
+import type { Timestamp } from '../../base/timestamp.ts'
 import { labelText } from '../lib/report/label-texts.ts'
-import type { Reporter, Sample } from '../lib/report/report.ts'
+import type { Sample } from '../lib/report/report.ts'
 import { fitted, NO_VALUE } from './cell.ts'
 import { putCell } from './cell-bytes.ts'
-import { allColumns, areSame, CellFinder, type Column, presentColumns } from './columns.ts'
-import { blankCell, HeadingClock, type Layout, legendLine, stampCell } from './layout.ts'
-
-const NEWLINE = 0x0a
+import { type CellRow, SampleCells } from './cell-row.ts'
+import { allColumns, areSame, type Column, presentColumns } from './columns.ts'
+import {
+  blankCell,
+  HeadingClock,
+  type Layout,
+  type LinePrinter,
+  LineText,
+  legendLine,
+  stampCell,
+} from './layout.ts'
 
 /** Prints the table. */
-export class TableReporter implements Reporter {
+export class TableReporter implements LinePrinter {
   readonly #layout: Layout
   readonly #clock: HeadingClock
-  readonly #finder = new CellFinder()
-  readonly #text = new ByteText(4096)
+  readonly #cells = new SampleCells()
+  readonly #lines: LineText
   readonly #between: Uint8Array
   #columns: readonly Column[]
 
   constructor(layout: Layout) {
     this.#layout = layout
+    this.#lines = new LineText(layout)
     this.#between = encodeText(layout.delimiter)
     this.#clock = new HeadingClock(layout.repeatAfter)
     this.#columns = layout.plan.settings.dynamic_header ? [] : allColumns(layout.plan)
   }
 
   begin(): void {
-    const { plan, write } = this.#layout
-    if (plan.settings.dynamic_header || !plan.settings.header) return
-    write(headings(this.#layout, this.#columns))
+    const { settings } = this.#layout.plan
+    if (settings.dynamic_header || !settings.header) return
+    this.#lines.text.text(headings(this.#layout, this.#columns))
+    this.#lines.flush()
     this.#clock.restart(false)
   }
 
-  sample(sample: Sample): void {
-    const { plan, write, writeBytes } = this.#layout
-    const isDue = this.#clock.isDue()
-    const columns = plan.settings.dynamic_header ? presentColumns(plan, sample.readings) : this.#columns
-    const isNew = plan.settings.dynamic_header && !areSame(columns, this.#columns)
+  sample({ time, readings }: Sample): void {
+    const { plan } = this.#layout
+    const isDynamic = plan.settings.dynamic_header
+    const columns = isDynamic ? presentColumns(plan, readings) : this.#columns
+    const isNew = isDynamic && !areSame(columns, this.#columns)
     this.#columns = columns
-    if (columns.length === 0) {
-      write(`${stampCell(this.#layout, sample)}${fitted(NO_VALUE, emptyWidth(this.#layout))}\n`)
-      this.#clock.printed()
-      return
-    }
-    if ((isDue || isNew) && plan.settings.header) {
-      write(`${this.#clock.isFirst ? '' : '\n'}${headings(this.#layout, columns)}`)
-      this.#clock.restart(true)
-    }
-    writeBytes(this.#row(sample))
-    this.#clock.printed()
+    this.#print(time, this.#cells.read(columns, readings), isNew)
   }
 
-  end(): void {}
+  line(time: Timestamp, cells: CellRow): void {
+    this.#print(time, cells, false)
+  }
 
-  /** A line, borrowed until the next one. */
-  #row(sample: Sample): Uint8Array {
-    const { delimiter } = this.#layout
-    const text = this.#text
-    text.clear()
-    text.text(stampCell(this.#layout, sample))
+  end(): void {
+    this.#lines.flush()
+  }
+
+  #print(time: Timestamp, cells: CellRow, isNew: boolean): void {
+    const { text } = this.#lines
+    const { plan, delimiter } = this.#layout
     const columns = this.#columns
-    for (let i = 0; i < columns.length; i++) {
-      const column = columns[i]!
-      if (i > 0) text.raw(this.#between)
-      putCell(text, this.#finder.cell(i, column, sample.readings), column, delimiter)
+    const isDue = this.#clock.isDue()
+    if ((isDue || isNew) && plan.settings.header && columns.length > 0) {
+      text.text(`${this.#clock.isFirst ? '' : '\n'}${headings(this.#layout, columns)}`)
+      this.#clock.restart(true)
     }
-    text.byte(NEWLINE)
-    return text.written()
+    text.text(stampCell(this.#layout, time))
+    if (columns.length === 0) text.text(fitted(NO_VALUE, emptyWidth(this.#layout)))
+    for (let i = 0; i < columns.length; i++) {
+      if (i > 0) text.raw(this.#between)
+      putCell(text, cells, i, columns[i]!, delimiter)
+    }
+    this.#lines.end()
+    this.#clock.printed()
   }
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { ByteText } from '../../../src/base/byte-text.ts'
 import { cellText, fitted } from '../../../src/tools/pmrep/cell.ts'
 import { putCell } from '../../../src/tools/pmrep/cell-bytes.ts'
+import { CellRow } from '../../../src/tools/pmrep/cell-row.ts'
 
 const real = (width: number, precision = 3): Parameters<typeof cellText>[1] => ({
   width,
@@ -69,7 +70,9 @@ test('cells in bytes are the cells in text', () => {
   for (const shape of shapes)
     for (const cell of [...values, 12345678901234567890n, 'text|more', undefined]) {
       const bytes = new ByteText(8)
-      putCell(bytes, cell, shape, '|')
+      const cells = new CellRow(1)
+      cells.set(0, cell)
+      putCell(bytes, cells, 0, shape, '|')
       expect(new TextDecoder().decode(bytes.written())).toBe(fitted(cellText(cell, shape, '|'), shape.width))
     }
 })

@@ -34,11 +34,7 @@ export class Narrowing {
       return by === undefined || this.#isPredicate.has(metric) ? [] : [[metric, by]]
     })
     this.#predicates = new Map(pairs)
-    this.#isNeeded =
-      settings.live_filter ||
-      settings.rank !== 0 ||
-      deciding.length > 0 ||
-      metrics.some(({ limit }) => limit !== 0)
+    this.#isNeeded = isNarrowing(metrics, settings)
   }
 
   /** What is left of a sample: readings of every metric, in step with the metrics. */
@@ -78,6 +74,14 @@ export class Narrowing {
       ranking(readings, rank).sort((a, b) => a - b),
     )
   }
+}
+
+/** Is anything left out of samples? */
+export function isNarrowing(
+  metrics: readonly ReportMetric[],
+  { live_filter, rank, predicate }: Settings,
+): boolean {
+  return live_filter || rank !== 0 || predicate.length > 0 || metrics.some(({ limit }) => limit !== 0)
 }
 
 /** Positions of the `rank` highest values, or the lowest where it is negative, best first. */

@@ -49,6 +49,8 @@ export interface Reporter {
   /** Headings that come before any sample. */
   begin(): void | Promise<void>
   sample(sample: Sample): void | Promise<void>
+  /** Takes all samples by itself, in place of `sample`. */
+  takeAll?(): Promise<void>
   /** Behind the last sample, also when the user interrupts. */
   end(): void | Promise<void>
 }
@@ -181,6 +183,10 @@ async function take(
   restrict(plan)
   let before: Timestamp | undefined
   try {
+    if (reporter.takeAll !== undefined) {
+      await reporter.takeAll()
+      return 0
+    }
     for await (const { timestamp, sets, changes } of fetches(
       context,
       () => reading.ids,

@@ -2,6 +2,7 @@
 import { secondsBetween, type Timestamp, toSeconds } from '../../../base/timestamp.ts'
 import { PcpError } from '../../../model/errors.ts'
 import type { FetchResult } from '../../../model/values.ts'
+import type { ArchiveControl } from '../../../pmapi/archive-control.ts'
 import { SYSTEM_CLOCK } from '../../../pmapi/clock.ts'
 import type { Context } from '../../../pmapi/context.ts'
 import { compareTimes } from '../../../time/arithmetic.ts'
@@ -56,9 +57,7 @@ export async function* fetches(
 ): AsyncGenerator<FetchResult> {
   const { samples = Number.POSITIVE_INFINITY, intervalSec, origin, finish } = schedule
   const { archive } = context
-  if (archive !== undefined)
-    if (settings.interpol) archive.setMode('interpolate', origin, intervalSec)
-    else archive.setMode('forward', origin)
+  if (archive !== undefined) placeIn(archive, schedule, settings)
   // Live, -A moves the origin to a time that is yet to come.
   const early = archive === undefined ? toSeconds(origin) * 1000 - io.now() : 0
   if (early > 0) await SYSTEM_CLOCK.sleep(early, io.signal)
@@ -75,12 +74,27 @@ export async function* fetches(
   }
 }
 
+/** Makes the first sample of an archive the next one. */
+export function placeIn(
+  archive: ArchiveControl,
+  { origin, intervalSec }: Schedule,
+  { interpol }: Settings,
+): void {
+  if (interpol) archive.setMode('interpolate', origin, intervalSec)
+  else archive.setMode('forward', origin)
+}
+
 /** The answer, or undefined at the end of the archive. */
 async function unlessEnded<T>(fetch: () => Promise<T>): Promise<T | undefined> {
   try {
     return await fetch()
   } catch (error) {
-    if (error instanceof PcpError && error.code === 'PM_ERR_EOL') return undefined
+    if (isEnd(error)) return undefined
     throw error
   }
+}
+
+/** Was this the end of the archive? */
+export function isEnd(error: unknown): boolean {
+  return error instanceof PcpError && error.code === 'PM_ERR_EOL'
 }

@@ -118,7 +118,8 @@ export function indexOf(insts: ArrayLike<number>, inst: number): number {
   return -1
 }
 
-function scaleOf({ scaling }: Conversion): ((value: number) => number) | undefined {
+/** What a conversion does to numbers; undefined for nothing. */
+export function scaleOf({ scaling }: Conversion): ((value: number) => number) | undefined {
   if (scaling === undefined) return undefined
   const { factor, from, to, multiplier } = scaling
   const convert = (value: number): number => Number(convScale(PM_TYPE_DOUBLE, value, from, to))

@@ -1,0 +1,138 @@
+/** Cells of lines made of columns of numbers: rates and scales, as `MetricReader` makes them of value sets. pmFetchGroup(3) */
+import type { NumberColumns } from '../../archive/number-columns.ts'
+import { counterGrowth } from '../../model/rate.ts'
+import { PM_SEM_DISCRETE, PM_TYPE_64, PM_TYPE_U64 } from '../../model/types.ts'
+import type { ReportMetric } from '../lib/report/metrics.ts'
+import { isReal, scaleOf } from '../lib/report/values.ts'
+import { CellRow, NOTHING, NUMBER, OTHER } from './cell-row.ts'
+
+/** How the columns of a metric become cells. */
+interface Part {
+  readonly from: number
+  readonly to: number
+  readonly type: number
+  readonly isLong: boolean
+  readonly isRate: boolean
+  /** Is a rate shown as an integer? */
+  readonly isWhole: boolean
+  /** Does the value of the last time hold where there is none? */
+  readonly repeats: boolean
+  readonly scale: ((value: number) => number) | undefined
+}
+
+/** Reads moment after moment. */
+export class NumberCells {
+  readonly #columns: NumberColumns
+  readonly #parts: readonly Part[]
+  readonly #wraps: boolean
+  readonly #row: CellRow
+  /** Kinds of the cells of the last time that there were values. */
+  readonly #kinds: Uint8Array
+  /** What counters were: which are known, numbers, and those that are too large for numbers. */
+  readonly #hadBefore: Uint8Array
+  readonly #before: Float64Array
+  readonly #longBefore: bigint[] = []
+
+  /** `wraps`: an integer counter that decreased has gone round once. */
+  constructor(metrics: readonly ReportMetric[], columns: NumberColumns, wraps: boolean) {
+    const size = columns.has.length
+    this.#columns = columns
+    this.#wraps = wraps
+    this.#row = new CellRow(size)
+    this.#kinds = new Uint8Array(size)
+    this.#hadBefore = new Uint8Array(size)
+    this.#before = new Float64Array(size)
+    let from = 0
+    this.#parts = metrics.map((metric) => {
+      const part = partOf(metric, from)
+      from = part.to
+      return part
+    })
+  }
+
+  /** The cells of the moment that the columns are of, good until the next one; `elapsedSec` since the one before. */
+  read(elapsedSec: number): CellRow {
+    const { counts } = this.#columns
+    const { kinds } = this.#row
+    for (let m = 0; m < this.#parts.length; m++) {
+      const part = this.#parts[m]!
+      const count = counts[m]!
+      if (count > 0) {
+        if (part.isRate) this.#readRates(part, elapsedSec)
+        else this.#readValues(part)
+        if (part.repeats) this.#kinds.set(kinds.subarray(part.from, part.to), part.from)
+      } else {
+        this.#hadBefore.fill(0, part.from, part.to)
+        if (part.repeats && count === 0) kinds.set(this.#kinds.subarray(part.from, part.to), part.from)
+        else kinds.fill(NOTHING, part.from, part.to)
+      }
+    }
+    return this.#row
+  }
+
+  #readValues({ from, to, type, isLong, scale }: Part): void {
+    const { has, values } = this.#columns
+    const { kinds, numbers, others } = this.#row
+    for (let i = from; i < to; i++) {
+      if (has[i] === 0) kinds[i] = NOTHING
+      else if (isLong && scale === undefined && !Number.isSafeInteger(values[i])) {
+        kinds[i] = OTHER
+        others[i] = this.#columns.exact(i, type)
+      } else {
+        kinds[i] = NUMBER
+        numbers[i] = scale === undefined ? values[i]! : scale(values[i]!)
+      }
+    }
+  }
+
+  #readRates({ from, to, type, isLong, isWhole, scale }: Part, elapsedSec: number): void {
+    const { has, values } = this.#columns
+    const { kinds, numbers } = this.#row
+    const before = this.#before
+    const hadBefore = this.#hadBefore
+    for (let i = from; i < to; i++) {
+      const value = values[i]!
+      kinds[i] = NOTHING
+      if (has[i] === 1 && hadBefore[i] === 1 && elapsedSec !== 0) {
+        const isPlain = elapsedSec > 0 && value >= before[i]!
+        const isExact = !isLong || (Number.isSafeInteger(value) && Number.isSafeInteger(before[i]))
+        const growth = isPlain && isExact ? value - before[i]! : this.#oddGrowth(i, type, isLong, elapsedSec)
+        if (growth !== undefined) {
+          const rate = growth / Math.abs(elapsedSec)
+          kinds[i] = NUMBER
+          if (isWhole) numbers[i] = Math.trunc(rate)
+          else numbers[i] = scale === undefined ? rate : scale(rate)
+        }
+      }
+      if (isLong && has[i] === 1 && !Number.isSafeInteger(value))
+        this.#longBefore[i] = this.#columns.exact(i, type)
+      hadBefore[i] = has[i]!
+      before[i] = value
+    }
+  }
+
+  /** Growth of a counter that decreased, is too large for a number, or is of a clock that goes back. */
+  #oddGrowth(i: number, type: number, isLong: boolean, elapsedSec: number): number | undefined {
+    const [before, value] = [this.#before[i]!, this.#columns.values[i]!]
+    const earlier = isLong && !Number.isSafeInteger(before) ? this.#longBefore[i]! : before
+    const later = isLong && !Number.isSafeInteger(value) ? this.#columns.exact(i, type) : value
+    return elapsedSec > 0
+      ? counterGrowth(earlier, later, type, this.#wraps)
+      : counterGrowth(later, earlier, type, this.#wraps)
+  }
+}
+
+function partOf(metric: ReportMetric, from: number): Part {
+  const { desc, units, insts } = metric
+  const { conversion } = units
+  return {
+    from,
+    to: from + insts.length,
+    type: desc.type,
+    isLong: desc.type === PM_TYPE_64 || desc.type === PM_TYPE_U64,
+    isRate: conversion.isRate,
+    isWhole: !isReal(metric),
+    repeats: desc.sem === PM_SEM_DISCRETE && !conversion.isRate,
+    scale: scaleOf(conversion),
+  }
+}

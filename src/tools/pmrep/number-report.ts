@@ -1,0 +1,80 @@
+/**
+ * Numbers out of archives, which most reports are made of, without a value set or a cell of their own on the way:
+ *
+ *     records or values between them ──> columns ──> rates and scales ──> text in bytes
+ */
+import type { NumberRows } from '../../archive/source.ts'
+import { secondsBetween, type Timestamp } from '../../base/timestamp.ts'
+import { DOMAIN_RESERVED, domainOf } from '../../model/ids.ts'
+import { PM_SEM_DISCRETE, PM_TYPE_32, PM_TYPE_DOUBLE } from '../../model/types.ts'
+import { compareTimes } from '../../time/arithmetic.ts'
+import type { ReportMetric } from '../lib/report/metrics.ts'
+import { isNarrowing } from '../lib/report/narrow.ts'
+import type { Reporter, ReportPlan } from '../lib/report/report.ts'
+import { isEnd, placeIn } from '../lib/report/schedule.ts'
+import type { ToolIo } from '../lib/tool.ts'
+import type { LinePrinter } from './layout.ts'
+import { NumberCells } from './number-cells.ts'
+
+/** Lines between two looks at whether the user interrupts. */
+const STRETCH = 1024
+
+/** The printer, with all samples taken by itself where columns of numbers make the same lines. */
+export function withNumbers(plan: ReportPlan, printer: LinePrinter, io: ToolIo): Reporter {
+  return isOfNumbers(plan)
+    ? {
+        begin: () => printer.begin(),
+        sample: () => {},
+        end: () => printer.end(),
+        takeAll: () => takeAll(plan, printer, io),
+      }
+    : printer
+}
+
+/** Are there columns that do not change, of recorded numbers, at the archive's own pace? */
+function isOfNumbers({ context, metrics, settings }: ReportPlan): boolean {
+  if (context.archive === undefined || settings.delay || settings.dynamic_header) return false
+  return !isNarrowing(metrics, settings) && metrics.every(isPlain)
+}
+
+/** A recorded metric of numbers. Values of discrete ones that hold on are a matter of all instances, not of those shown. */
+function isPlain({ desc: { pmid, type, sem }, filter }: ReportMetric): boolean {
+  const isNumber = type >= PM_TYPE_32 && type <= PM_TYPE_DOUBLE
+  return isNumber && domainOf(pmid) !== DOMAIN_RESERVED && (sem !== PM_SEM_DISCRETE || filter.isEmpty)
+}
+
+async function takeAll(
+  { context, metrics, schedule, settings }: ReportPlan,
+  printer: LinePrinter,
+  io: ToolIo,
+): Promise<void> {
+  const archive = context.archive!
+  const { samples = Number.POSITIVE_INFINITY, finish } = schedule
+  placeIn(archive, schedule, settings)
+  const rows = archive.rows(metrics, context.profile)
+  const cells = new NumberCells(metrics, rows.columns, io.env['PCP_COUNTER_WRAP'] !== undefined)
+  let before: Timestamp | undefined
+  for (let n = 0; n < samples && !io.signal.aborted; n++) {
+    const time = nextOf(rows)
+    if (time === undefined || (finish !== undefined && compareTimes(time, finish) > 0)) return
+    printer.line(time, cells.read(before === undefined ? 0 : secondsBetween(before, time)))
+    before = time
+    if (n % STRETCH === STRETCH - 1) await breathe(io)
+  }
+}
+
+/** On to the next moment; undefined behind the last one. */
+function nextOf(rows: NumberRows): Timestamp | undefined {
+  try {
+    return rows.next()
+  } catch (error) {
+    if (isEnd(error)) return undefined
+    throw error
+  }
+}
+
+/** Lets the reader take what was written, and signals come. */
+async function breathe({ stdout }: ToolIo): Promise<void> {
+  await stdout.flush()
+  await new Promise((resolve) => setImmediate(resolve))
+}
