@@ -3,9 +3,11 @@ import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
 import { type ChartData, ChartFeed } from '../data/chart-data.ts'
-import { complain, editing, every, feeds, moveChart, removeChart, shown, sources } from '../page.ts'
+import type { Source } from '../data/source.ts'
+import { complain, editing, every, feeds, moveChart, panel, removeChart, shown, sources } from '../page.ts'
 import { Icon } from '../panel/Icon.tsx'
 import { type Frame, time } from '../time/control.ts'
+import { momentText } from '../time/words.ts'
 import type { Spread } from '../view/spread.ts'
 import { type Chart, fillIn } from '../view/view.ts'
 import { download, fileName, toCsv, toPng, toSvg } from './export.ts'
@@ -65,8 +67,8 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
       {data.lines.length > 0 && (
         <Drawing chart={chart} data={data} hidden={hidden.value} cursor={cursor} canvas={canvas} />
       )}
-      {data.lines.length === 0 && (
-        <p class="empty">{data.isWaiting ? 'Waiting for values …' : 'No values in this time'}</p>
+      {data.lines.length === 0 && data.problems.length === 0 && (
+        <p class="empty">{chart.plots.length === 0 ? <Invitation /> : emptyText(data, of)}</p>
       )}
       {chart.legend && !isList && chart.style !== 'heat' && (
         <Legend
@@ -78,6 +80,27 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
         />
       )}
     </section>
+  )
+}
+
+/** Why there is nothing to see. */
+function emptyText({ isWaiting }: ChartData, source: Source | undefined): string {
+  if (isWaiting) return 'Waiting for values …'
+  if (source?.span === undefined) return 'No values in this time'
+  const zone = time.zone.value
+  return `No values in this time: the archive is from ${momentText(source.span.start, zone)} to ${momentText(source.span.end, zone)}, and may not have these metrics`
+}
+
+/** What to do with a chart that has nothing in it. */
+function Invitation(): ComponentChild {
+  return (
+    <>
+      Nothing in it yet.{' '}
+      <button type="button" class="link" onClick={() => (panel.value = 'metrics')}>
+        Choose metrics
+      </button>{' '}
+      and draw them here.
+    </>
   )
 }
 

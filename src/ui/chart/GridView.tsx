@@ -1,51 +1,84 @@
 /** Many values at once, a bar each: rows are instances, columns the metrics. What 3-D scenes of PCP showed. */
 import type { ComponentChild } from 'preact'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
+import { paletteColor } from '../theme.ts'
 import { showValue } from '../view/measure.ts'
+import type { Plot } from '../view/view.ts'
 import { heatLimits } from './heat-map.ts'
-import { lineColor } from './line-look.ts'
+
+/** More than this of the limit is a warning. */
+const NEAR = 0.9
 
 const newest = ({ values }: ChartLine): number | null => values.findLast((value) => value != null) ?? null
 
 /** Shows the newest value of each line beside its limit. */
 export function GridView({ data }: { readonly data: ChartData }): ComponentChild {
-  const [low, high] = heatLimits(data)
+  const limits = heatLimits(data)
+  const plots = [...new Set(data.lines.map(({ plot }) => plot))]
   const rows = Map.groupBy(data.lines, ({ instance }) => instance ?? '')
   return (
-    <div class="grid-bars">
-      {[...rows].map(([instance, lines]) => (
-        <div class="grid-row" key={instance}>
-          <span class="grid-name">{instance || lines[0]!.label}</span>
-          {lines.map((line) => {
-            const value = newest(line)
-            const share = value === null ? 0 : Math.min(1, Math.max(0, (value - low) / (high - low)))
-            return (
-              <span
-                class={`grid-bar${value !== null && value > high ? ' over' : ''}`}
-                key={line.key}
-                title={`${line.label}: ${showValue(data.measure, value)}`}
-                aria-hidden="true"
-              >
-                <span
-                  style={{
-                    width: `${100 * share}%`,
-                    background:
-                      share > 0.9 && data.limits !== undefined
-                        ? 'var(--bad)'
-                        : lineColor(data, data.lines.indexOf(line)),
-                  }}
+    <div class="table-scroll">
+      <table class="grid-bars">
+        {plots.length > 1 && (
+          <thead>
+            <tr>
+              <td />
+              {plots.map((plot) => (
+                <th key={plot.metric} scope="col">
+                  {headOf(plot)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+        )}
+        <tbody>
+          {[...rows].map(([instance, lines]) => (
+            <tr class="grid-row" key={instance}>
+              <th scope="row" title={instance}>
+                {instance || lines[0]!.label}
+              </th>
+              {plots.map((plot, i) => (
+                <Cell
+                  key={plot.metric}
+                  line={lines.find((line) => line.plot === plot)}
+                  data={data}
+                  limits={limits}
+                  color={plot.color ?? paletteColor(i)}
                 />
-              </span>
-            )
-          })}
-          <span class="grid-value">{lines.map((line) => gridText(data, line)).join(' · ')}</span>
-        </div>
-      ))}
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </div>
   )
 }
 
-/** File systems and the like count in percent without saying so in their units. */
-function gridText(data: ChartData, line: ChartLine): string {
-  return showValue(data.measure, newest(line))
+function headOf({ legend, metric, expr }: Plot): string {
+  return legend?.replace(/\s*%[iI]\s*/g, '') || expr || metric.split('.').at(-1)!
+}
+
+interface CellProps {
+  readonly line: ChartLine | undefined
+  readonly data: ChartData
+  readonly limits: readonly [number, number]
+  readonly color: string
+}
+
+function Cell({ line, data, limits: [low, high], color }: CellProps): ComponentChild {
+  if (line === undefined) return <td />
+  const value = newest(line)
+  const share = value === null ? 0 : Math.min(1, Math.max(0, (value - low) / (high - low)))
+  const isOver = value !== null && value > high
+  const background = share > NEAR && data.limits !== undefined ? 'var(--bad)' : color
+  return (
+    <td>
+      <span class="grid-cell">
+        <span class={`grid-bar${isOver ? ' over' : ''}`} aria-hidden="true">
+          <span style={{ width: `${100 * share}%`, background }} />
+        </span>
+        <span class="grid-value">{showValue(data.measure, value)}</span>
+      </span>
+    </td>
+  )
 }

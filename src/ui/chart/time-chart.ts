@@ -76,6 +76,8 @@ export class TimeChart {
       shown.map(({ line }) => line.values),
       style,
     )
+    // Each bar stands before the taller one that it is a part of.
+    if (style === 'bar') columns.reverse()
     const values = [data.times, ...columns] as unknown as uPlot.AlignedData
     const width = Math.max(80, this.#host.clientWidth)
     const height = Math.max(80, this.#host.clientHeight)
@@ -83,6 +85,7 @@ export class TimeChart {
       this.#plot?.destroy()
       this.#made = made
       const strokes = shown.map(({ i }) => ({ color: lineColor(data, i), dash: lineDash(data, i) }))
+      if (style === 'bar') strokes.reverse()
       this.#plot = new uPlot({ ...this.#options(data, look, strokes), width, height }, values, this.#host)
     } else {
       if (this.#plot.width !== width || this.#plot.height !== height) this.#plot.setSize({ width, height })

@@ -2,7 +2,7 @@
 import type { Frame } from '../time/control.ts'
 import { asShare, isSameMeasure, type Measure, measureOf } from '../view/measure.ts'
 import { type Chart, isChosen, legendOf, type Plot } from '../view/view.ts'
-import { isFailure, type MetricInfo } from './answers.ts'
+import { isFailure, type MetricFailure, type MetricInfo } from './answers.ts'
 import type { Feeds } from './feeds.ts'
 import { deriveOf } from './feeds.ts'
 import { History } from './history.ts'
@@ -136,7 +136,7 @@ export class ChartFeed {
       const outcome = live?.outcome(plot.metric) ?? recorded?.outcome
       if (outcome === undefined) state.isWaiting = true
       else if (isFailure(outcome)) {
-        if (plot.optional !== true) state.problems.add(`${plot.expr ?? plot.metric}: ${outcome.message}`)
+        if (plot.optional !== true) state.problems.add(`${plot.expr ?? plot.metric}: ${sentence(outcome)}`)
       } else addPlot(state, source, plot, outcome, linesOf(plot, live, recorded?.lines, frame), chart)
     }
     if (history?.problem !== undefined && live === undefined) state.problems.add(history.problem)
@@ -155,6 +155,13 @@ export class ChartFeed {
     return history
   }
 }
+
+/** What is wrong with an expression is told in several lines that point at it. */
+function sentence({ message, code }: MetricFailure): string {
+  return code === 'PM_ERR_NAME' ? 'not known here' : message.trimEnd().split('\n').at(-1)!
+}
+
+const NATURAL = new Intl.Collator('en', { numeric: true })
 
 interface Wanted {
   readonly chart: Chart
@@ -191,6 +198,7 @@ function linesOf(
     .filter(({ instance }) => instance === null || isChosen(plot.instances, instance))
     .map((line) => cut(line, from, to))
     .filter(({ values }) => values.length > 0)
+    .sort((a, b) => NATURAL.compare(a.instance ?? '', b.instance ?? ''))
 }
 
 function addPlot(

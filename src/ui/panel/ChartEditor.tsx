@@ -2,7 +2,7 @@
 import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { changeChart, editing, sources, view } from '../page.ts'
-import { hexColor } from '../theme.ts'
+import { hexColor, paletteColor } from '../theme.ts'
 import { type Chart, type ChartStyle, type InstanceChoice, type Plot, STYLES } from '../view/view.ts'
 import { Icon } from './Icon.tsx'
 
@@ -25,6 +25,7 @@ export function ChartEditor(): ComponentChild {
       onClose={() => (editing.value = undefined)}
     >
       <form method="dialog">
+        <h2>Change the chart</h2>
         <label>
           <span class="label">Title</span>
           <input value={chart.title} onInput={({ currentTarget }) => set({ title: currentTarget.value })} />
@@ -62,7 +63,11 @@ export function ChartEditor(): ComponentChild {
         <ol class="plots">
           {chart.plots.map((plot, i) => (
             <li key={`${i} ${plot.metric}`}>
-              <PlotEditor plot={plot} onChange={(changed) => setPlot(i, changed)} />
+              <PlotEditor
+                plot={plot}
+                color={plot.color ?? paletteColor(i)}
+                onChange={(changed) => setPlot(i, changed)}
+              />
             </li>
           ))}
         </ol>
@@ -130,7 +135,7 @@ interface PlotProps {
   readonly onChange: (plot: Plot | undefined) => void
 }
 
-function PlotEditor({ plot, onChange }: PlotProps): ComponentChild {
+function PlotEditor({ plot, color, onChange }: PlotProps & { readonly color: string }): ComponentChild {
   const { instances, ...without } = plot
   const setMode = (mode: InstanceChoice['mode'] | 'all'): void =>
     onChange(mode === 'all' ? without : { ...plot, instances: { mode, text: instances?.text ?? '' } })
@@ -139,7 +144,7 @@ function PlotEditor({ plot, onChange }: PlotProps): ComponentChild {
       <input
         type="color"
         aria-label={`Colour of ${plot.metric}`}
-        value={hexColor(plot.color ?? 'var(--c1)') ?? '#888888'}
+        value={hexColor(color) ?? '#888888'}
         onChange={({ currentTarget }) => onChange({ ...plot, color: currentTarget.value })}
       />
       <span class="code" title={plot.expr ?? plot.metric}>

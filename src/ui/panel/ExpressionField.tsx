@@ -23,7 +23,7 @@ export function ExpressionField({ source, onDone }: Props): ComponentChild {
     if (text === '') return
     let isCurrent = true
     const timer = setTimeout(() => {
-      source.check(text).then(
+      located(source, text).then(
         (answer) => {
           if (isCurrent) checked.value = answer
         },
@@ -61,7 +61,8 @@ export function ExpressionField({ source, onDone }: Props): ComponentChild {
       </label>
       {answer?.ok === false && (
         <pre class="mistake" role="alert">
-          {answer.at === undefined ? answer.message : `${' '.repeat(answer.at)}^\n${answer.message}`}
+          {answer.at !== undefined && pointer(expr.value.trim(), answer.at)}
+          <span class="said">{answer.message}</span>
         </pre>
       )}
       {answer?.ok === true && (
@@ -76,4 +77,29 @@ export function ExpressionField({ source, onDone }: Props): ComponentChild {
       )}
     </form>
   )
+}
+
+/** What is wrong, and where; the language does not say which of its metrics is unknown. */
+async function located(source: Source, text: string): Promise<CheckAnswer> {
+  const answer = await source.check(text)
+  if (answer.ok || !/^Unknown operand/.test(answer.message)) return answer
+  for (const { 0: name, index } of text.matchAll(/[a-z]\w*(\.\w+)+/gi)) {
+    const isKnown = await source.metric(name).then(
+      () => true,
+      () => false,
+    )
+    if (!isKnown) return { ok: false, at: index, message: `There is no metric ${name}` }
+  }
+  return answer
+}
+
+/** The field shows so many characters. */
+const SHOWN = 38
+const BEFORE = 20
+
+/** A caret below the character; of a long expression with the part around it, which the field may not show. */
+function pointer(text: string, at: number): string {
+  if (text.length <= SHOWN) return `${' '.repeat(at)}^\n`
+  const from = Math.max(0, at - BEFORE)
+  return `${text.slice(from, from + SHOWN)}\n${' '.repeat(at - from)}^\n`
 }

@@ -15,9 +15,14 @@ import {
   view,
 } from '../page.ts'
 import { hexColor } from '../theme.ts'
+import { GRIDS } from '../view/grids.ts'
 import { OVERVIEW } from '../view/overview.ts'
 import { readViewFile, writeViewFile } from '../view/pmchart.ts'
+import type { View } from '../view/view.ts'
 import { Icon } from './Icon.tsx'
+
+/** Views there are without being kept. */
+const OURS: readonly View[] = [OVERVIEW, GRIDS]
 
 /** Lists them; a click shows one. */
 export function Views(): ComponentChild {
@@ -32,7 +37,7 @@ export function Views(): ComponentChild {
   return (
     <div class="views">
       <ul>
-        {[OVERVIEW, ...savedViews.value].map((one, i) => (
+        {[...OURS, ...savedViews.value].map((one, i) => (
           <li key={`${i} ${one.name}`} class="row">
             <button
               type="button"
@@ -41,7 +46,7 @@ export function Views(): ComponentChild {
             >
               {one.name} <small>{one.charts.length === 1 ? '1 chart' : `${one.charts.length} charts`}</small>
             </button>
-            {i > 0 && (
+            {i >= OURS.length && (
               <button
                 type="button"
                 class="danger"

@@ -1,0 +1,53 @@
+/** A page of grids of bars, a row an instance: what PCP's 3-D scenes of a system showed. */
+import type { Chart, View } from './view.ts'
+
+type Column = readonly [metric: string, legend: string]
+
+const CPU = 'kernel.percpu.cpu'
+const NETWORK = 'network.interface'
+
+function grid(id: string, title: string, columns: readonly Column[], rest: Partial<Chart> = {}): Chart {
+  const plots = columns.map(([metric, legend]) => ({ metric, legend, optional: true }))
+  return { id, title, style: 'grid', legend: false, plots, ...rest }
+}
+
+/** Bars of one host, each beside its limit or the largest of its grid. */
+export const GRIDS: View = {
+  name: 'Grids of bars',
+  charts: [
+    grid(
+      'g-cpu',
+      'Processors',
+      [
+        [`${CPU}.user`, 'user'],
+        [`${CPU}.sys`, 'system'],
+        [`${CPU}.wait.total`, 'waiting'],
+      ],
+      { scale: [0, 1], unit: 'share' },
+    ),
+    grid('g-load', 'Load average', [['kernel.all.load', 'load']]),
+    grid('g-disk', 'Disks: operations', [
+      ['disk.dev.read', 'reads'],
+      ['disk.dev.write', 'writes'],
+    ]),
+    grid('g-bytes', 'Disks: throughput', [
+      ['disk.dev.read_bytes', 'read'],
+      ['disk.dev.write_bytes', 'written'],
+    ]),
+    grid('g-net', 'Network: throughput', [
+      [`${NETWORK}.in.bytes`, 'in'],
+      [`${NETWORK}.out.bytes`, 'out'],
+    ]),
+    grid('g-packets', 'Network: packets and faults', [
+      [`${NETWORK}.in.packets`, 'in'],
+      [`${NETWORK}.out.packets`, 'out'],
+      [`${NETWORK}.in.errors`, 'faults in'],
+      [`${NETWORK}.out.errors`, 'faults out'],
+    ]),
+    grid('g-files', 'File systems: space used', [['filesys.full', 'used']], {
+      scale: [0, 100],
+      unit: 'percent',
+      every: 10,
+    }),
+  ],
+}
