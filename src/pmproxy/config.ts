@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { PcpError } from '../model/errors.ts'
 import type { Variables } from '../sys/config.ts'
 import { type Ini, parseIni } from './ini.ts'
+import { type KeyServers, parseKeyServer } from './key-relay.ts'
 
 /** What a configuration says. */
 export interface ProxyConfig {
@@ -12,6 +13,8 @@ export interface ProxyConfig {
   readonly hasPcp: boolean
   readonly hasHttp: boolean
   readonly hasTls: boolean
+  /** Key servers whose protocol is relayed; undefined: it is not. */
+  readonly keys: KeyServers | undefined
   /** Connections the kernel keeps waiting. */
   readonly backlog: number
   /** Names that requests from pages of other origins may have in their headers, besides the usual. */
@@ -39,6 +42,7 @@ export const DEFAULT_CONFIG: ProxyConfig = {
   hasPcp: true,
   hasHttp: true,
   hasTls: true,
+  keys: undefined,
   backlog: 128,
   allowedHeaders: [],
   corsMaxAge: 86_400,
@@ -109,11 +113,28 @@ export function configOf(ini: Ini, variables: Variables, report: (problem: strin
       ?.split(',')
       .map((each) => each.trim())
       .filter((each) => each !== '')
+  const first = (...keys: readonly string[]): string => keys.find((key) => values.has(key)) ?? keys[0]!
+  const keys = (): KeyServers | undefined => {
+    const isOn = flag(first('pmproxy.resp.enabled', 'pmproxy.redis.enabled'), false)
+    if (!isOn || !flag(first('keys.enabled', 'redis.enabled'), true)) return undefined
+    const named = list(first('keys.servers', 'redis.servers', 'pmseries.servers')) ?? ['localhost']
+    const servers = named.flatMap((each) => {
+      const server = parseKeyServer(each)
+      if (server === undefined) report(`${each} is no key server: HOST:PORT is`)
+      return server ?? []
+    })
+    return {
+      servers,
+      username: values.get(first('keys.username', 'pmseries.auth.username')),
+      password: values.get(first('keys.password', 'pmseries.auth.password')),
+    }
+  }
   const hosts = list('ui.hosts')
   return {
     hasPcp: flag('pmproxy.pcp.enabled', DEFAULT_CONFIG.hasPcp),
     hasHttp: flag('pmproxy.http.enabled', DEFAULT_CONFIG.hasHttp),
     hasTls: flag('pmproxy.secure.enabled', DEFAULT_CONFIG.hasTls),
+    keys: keys(),
     backlog: number('pmproxy.maxpending', DEFAULT_CONFIG.backlog),
     allowedHeaders: list('http.Access-Control-Allow-Headers') ?? DEFAULT_CONFIG.allowedHeaders,
     corsMaxAge: number('http.Access-Control-Max-Age', DEFAULT_CONFIG.corsMaxAge),

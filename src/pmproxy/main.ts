@@ -13,6 +13,7 @@ import { openServiceLog, removePidFile, writePidFile } from '../sys/service-file
 import { notifyReady } from '../sys/service-manager.ts'
 import { TIME_CONTROL_PORT } from '../wire/time-control.ts'
 import { configFiles, configOf, type ProxyConfig, readConfigFiles } from './config.ts'
+import { KEY_PORT } from './key-relay.ts'
 import { type RunningProxy, startProxy } from './server.ts'
 import { PROXY_PORT, type ProxySettings, proxyEnvironment, WEB_PORT } from './settings.ts'
 
@@ -102,6 +103,7 @@ async function start(
     ...(variables['PCP_TMP_DIR'] === undefined ? {} : { tmpDir: variables['PCP_TMP_DIR'] }),
     ...(tls === undefined ? {} : { tls }),
     requiresCertificate: settings.requiresCertificate,
+    ...(settings.mostPdu === undefined ? {} : { mostPdu: settings.mostPdu }),
     ...(settings.isProxyOnly ? {} : { timePort: timeControlPort(io.env) }),
   })
   tellEndpoints(proxy, log)
@@ -127,8 +129,14 @@ function configuration(
   const files = configFiles(settings.configName, variables, io.cwd)
   const config = configOf(readConfigFiles(files, report), variables, report)
   const pageDir = config.pageDir ?? io.pageDir
+  const { keyHost, keyPort } = settings
   return {
     ...config,
+    ...(config.keys === undefined || (keyHost === undefined && keyPort === undefined)
+      ? {}
+      : {
+          keys: { ...config.keys, servers: [{ host: keyHost ?? 'localhost', port: keyPort ?? KEY_PORT }] },
+        }),
     hasHttp: config.hasHttp && !settings.isProxyOnly,
     requiresUser: settings.requiresUser,
     ...(pageDir === undefined ? {} : { pageDir }),

@@ -188,6 +188,7 @@ const GROUPS: readonly Group[] = [
         help: 'collectors connected to',
         value: ({ hosts }) => hosts(),
       },
+      counter('relayed', 4, 'count', 'connections relayed to a key server', (s) => s.relayed),
     ],
   },
 ]

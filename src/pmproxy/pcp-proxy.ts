@@ -5,6 +5,7 @@
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { PduLimit } from './pdu-limit.ts'
 
 const GREETING = 'pmproxy-client 1\n'
 const ANSWER = 'pmproxy-server 1\n'
@@ -17,6 +18,8 @@ const PATIENCE_MS = 10_000
 export interface PcpProxyOptions {
   /** Where a client may go; undefined: anywhere. Names as clients write them. */
   readonly hosts: readonly string[] | undefined
+  /** Bytes of the largest PDU that a client may send. */
+  readonly mostPdu: number
   /** It goes on. */
   readonly connected: () => void
 }
@@ -46,7 +49,7 @@ export function serveProxyClient(client: Duplex, options: PcpProxyOptions): void
     clearTimeout(timer)
     const target = targetOf(text.slice(0, end), options.hosts)
     if (target === undefined) client.destroy()
-    else forward(client, target, text.slice(end + 1), options.connected)
+    else forward(client, target, text.slice(end + 1), options)
   }
   client.on('data', read)
 }
@@ -65,7 +68,13 @@ function targetOf(line: string, hosts: readonly string[] | undefined): Target | 
 }
 
 /** Names are resolved here, all addresses of one tried. */
-function forward(client: Duplex, { host, port }: Target, rest: string, connected: () => void): void {
+function forward(
+  client: Duplex,
+  { host, port }: Target,
+  rest: string,
+  { mostPdu, connected }: PcpProxyOptions,
+): void {
+  const limit = new PduLimit(mostPdu)
   const { connect } = process.getBuiltinModule('node:net')
   const server: Socket = connect({ host, port, autoSelectFamily: true, noDelay: true })
   const timer = setTimeout(() => server.destroy(), PATIENCE_MS)
@@ -81,7 +90,12 @@ function forward(client: Duplex, { host, port }: Target, rest: string, connected
     clearTimeout(timer)
     connected()
     // What came in one piece with the line is PDUs already; only text could have come before the collector spoke.
-    if (rest !== '') server.write(rest, 'latin1')
+    const early = Buffer.from(rest, 'latin1')
+    if (!limit.passes(early)) return end()
+    server.write(early)
+    client.prependListener('data', (chunk: Buffer) => {
+      if (!limit.passes(chunk)) end()
+    })
     client.pipe(server)
     server.pipe(client)
   })

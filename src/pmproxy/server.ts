@@ -3,6 +3,7 @@
  *
  *     socket ──first byte──► p  PCP's protocol, forwarded
  *                          ► G H P D T O C  HTTP ──► routes
+ *                          ► - + : , $ * # % ~  RESP, relayed to a key server where that is configured
  *                          ► 0x14–0x18  TLS ──► first byte of what was decrypted
  */
 import { createServer, type IncomingMessage, type Server } from 'node:http'
@@ -14,12 +15,14 @@ import { type Endpoint, type Listeners, listen } from '../net/listen.ts'
 import { hasGoodCertificate, type TlsServer } from '../net/tls.ts'
 import type { Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
+import { MAX_CLIENT_PDU } from '../wire/pdu.ts'
 import { ArchiveRoots } from './archives.ts'
 import type { ProxyConfig } from './config.ts'
 import { WebContexts } from './contexts.ts'
 import { Hosts } from './hosts.ts'
 import { handle } from './http/handler.ts'
 import { page } from './http/reply.ts'
+import { KeyRelay, RESP_FIRST } from './key-relay.ts'
 import { Feeds } from './live/feeds.ts'
 import { LiveSockets } from './live/socket.ts'
 import { NameSearch } from './name-search.ts'
@@ -48,6 +51,8 @@ export interface ProxyOptions {
   readonly timePort?: number
   /** Clients need a certificate. */
   readonly requiresCertificate?: boolean
+  /** Bytes of the largest PDU of a client whose connection is forwarded. */
+  readonly mostPdu?: number
 }
 
 /** A running pmproxy. */
@@ -181,9 +186,13 @@ class Door {
   readonly #options: ProxyOptions
   readonly #http: Server
   readonly #statistics: Statistics
+  readonly #keys: KeyRelay | undefined
 
   constructor(options: ProxyOptions, http: Server, statistics: Statistics) {
     this.#options = options
+    const { keys, requiresUser } = options.config
+    // Who has to name a user cannot do so in RESP.
+    this.#keys = keys === undefined || requiresUser ? undefined : new KeyRelay(keys)
     this.#http = http
     this.#statistics = statistics
   }
@@ -216,9 +225,16 @@ class Door {
       })
     } else if (requiresCertificate && !isSecure) socket.destroy()
     else if (letter === 'p' && config.hasPcp)
-      serveProxyClient(socket, { hosts: config.hosts, connected: () => this.#statistics.proxied++ })
+      serveProxyClient(socket, {
+        hosts: config.hosts,
+        mostPdu: this.#options.mostPdu ?? MAX_CLIENT_PDU,
+        connected: () => this.#statistics.proxied++,
+      })
     else if (HTTP_FIRST.includes(letter) && config.hasHttp) this.#http.emit('connection', socket)
-    else {
+    else if (RESP_FIRST.includes(letter) && this.#keys !== undefined) {
+      this.#statistics.relayed++
+      void this.#keys.serve(socket)
+    } else {
       log.notice('info', `A connection that begins with byte ${first} was closed`)
       socket.destroy()
     }

@@ -14,6 +14,11 @@ export interface ProxySettings {
   readonly isProxyOnly: boolean
   /** Names of -D and PCP_DEBUG, by comma; '' for none. */
   readonly debug: string
+  /** The key server, in place of those of the configuration. */
+  readonly keyHost?: string
+  readonly keyPort?: number
+  /** Bytes of the largest PDU that clients may send. */
+  readonly mostPdu?: number
   readonly requiresUser: boolean
   readonly requiresCertificate: boolean
   /** Seconds after which it ends by itself. */

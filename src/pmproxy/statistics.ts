@@ -15,6 +15,8 @@ export interface Statistics {
   /** Connections that were accepted, and forwarded to collectors. */
   connections: number
   proxied: number
+  /** Connections that spoke to the key server. */
+  relayed: number
   /** Live pages now, rows sent to them, and rows that slow ones missed. */
   pages: number
   rows: number
@@ -34,6 +36,7 @@ export function newStatistics(): Statistics {
     uncompressedBytes: 0,
     connections: 0,
     proxied: 0,
+    relayed: 0,
     pages: 0,
     rows: 0,
     missedRows: 0,

@@ -44,9 +44,21 @@ const TABLE: OptionTable = {
       help: 'listen on this TCP port, or comma list of ports; may be repeated',
     },
     { short: 's', long: 'socket', arg: 'PATH', help: 'path of the unix socket' },
-    { short: 'h', long: 'keyhost', arg: 'HOST', help: 'host of a key server (not used by this version)' },
-    { short: 'r', long: 'keyport', arg: 'N', help: 'port of a key server (not used by this version)' },
-    { short: 'L', arg: 'BYTES', help: 'largest PDU from clients (collectors have a limit of their own)' },
+    {
+      short: 'h',
+      long: 'keyhost',
+      arg: 'HOST',
+      help: 'host of the key server that RESP is relayed to, where the configuration says so',
+    },
+    { short: 'r', long: 'keyport', arg: 'N', help: 'port of that key server (default 6379)' },
+    {
+      short: 'L',
+      arg: 'BYTES',
+      help: 'largest PDU that a client whose connection is forwarded may send (default 65536)',
+    },
+    // Their names before there were other key servers than Redis.
+    { short: 'h', long: 'redishost', arg: 'HOST' },
+    { short: 'r', long: 'redisport', arg: 'N' },
     { heading: 'Configuration options' },
     { short: 'c', long: 'config', arg: 'FILE', help: 'configuration file; alone when its path is absolute' },
     { heading: 'Access options' },
@@ -142,6 +154,17 @@ function settingsOf(
       problems.push(`unrecognized debug options specification (${list})`)
     return list !== ''
   })
+  const number = (name: string, most: number): number | undefined => {
+    const text = last(name)
+    if (text === undefined) return undefined
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || value < 1 || value > most) {
+      problems.push(`-${name} requires a positive number, not "${text}"`)
+      return undefined
+    }
+    return value
+  }
+  const [keyHost, keyPort, mostPdu] = [last('h'), number('r', 65_535), number('L', 2 ** 31 - 1)]
   const log = last('l') ?? 'pmproxy.log'
   const [configName, socket, username, end] = [last('c'), last('s'), last('U'), last('T')]
   let endSec: number | undefined
@@ -155,6 +178,9 @@ function settingsOf(
     ...(socket === undefined ? {} : { socketPath: resolve(io.cwd, socket) }),
     ...(username === undefined ? {} : { username }),
     ...(endSec === undefined ? {} : { endSec }),
+    ...(keyHost === undefined ? {} : { keyHost }),
+    ...(keyPort === undefined ? {} : { keyPort }),
+    ...(mostPdu === undefined ? {} : { mostPdu }),
     logPath: log === '-' ? log : resolve(io.cwd, log),
     ports,
     addresses: all('i'),

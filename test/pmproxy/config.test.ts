@@ -53,3 +53,27 @@ test('an absolute name is the only file', () => {
     '/w/pmproxy.conf',
   ])
 })
+
+test.each([
+  ['[pmproxy]\nresp.enabled = true\n', { servers: [{ host: 'localhost', port: 6379 }] }],
+  [
+    '[pmproxy]\nredis.enabled = true\n[redis]\nservers = a:1, [::1]:2\n',
+    {
+      servers: [
+        { host: 'a', port: 1 },
+        { host: '::1', port: 2 },
+      ],
+    },
+  ],
+  ['[pmproxy]\nresp.enabled = true\n[keys]\nusername = u\npassword = p\n', { username: 'u', password: 'p' }],
+])('a key server is configured by %j', (text, wanted) => {
+  expect(configOf(parseIni(text), {}, () => undefined).keys).toMatchObject(wanted)
+})
+
+test.each([
+  '',
+  '[pmproxy]\nresp.enabled = false\n',
+  '[pmproxy]\nresp.enabled = true\n[keys]\nenabled = false\n',
+])('no key server is configured by %j', (text) => {
+  expect(configOf(parseIni(text), {}, () => undefined).keys).toBeUndefined()
+})

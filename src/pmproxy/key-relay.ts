@@ -1,0 +1,128 @@
+/**
+ * Relay of the key server's protocol, RESP: each client gets a connection of its own to the key server, logged in with what only this server's
+ * configuration knows. docs/pmproxy.md
+ */
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+
+/** A key server. */
+export interface KeyServer {
+  readonly host: string
+  readonly port: number
+}
+
+/** Which key servers there are, and who asks them. */
+export interface KeyServers {
+  /** The first that can be reached is asked. */
+  readonly servers: readonly KeyServer[]
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+}
+
+/** What RESP begins with: the types of its values. */
+export const RESP_FIRST = '-+:,$*#%~'
+
+/** Port of a key server. */
+export const KEY_PORT = 6379
+/** Connections at once. */
+const MOST_RELAYED = 256
+/** How long a key server may take to be reached and to let us in, ms. */
+const PATIENCE_MS = 5000
+/** Longest answer to a login. */
+const MOST_ANSWER = 1024
+
+/** `host`, `host:port` or `[address]:port`; undefined for anything else. */
+export function parseKeyServer(text: string): KeyServer | undefined {
+  const [, bracketed, plain, port = String(KEY_PORT)] =
+    /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/.exec(text) ?? []
+  const host = bracketed ?? plain
+  const number = Number(port)
+  return host === undefined || number < 1 || number > 65_535 ? undefined : { host, port: number }
+}
+
+/** Relays clients that have begun with a value of RESP. */
+export class KeyRelay {
+  readonly #keys: KeyServers
+  #count = 0
+
+  constructor(keys: KeyServers) {
+    this.#keys = keys
+  }
+
+  /** Relays one to the first key server that can be reached; it is told when there is none, and closed. */
+  async serve(client: Duplex): Promise<void> {
+    client.on('error', () => client.destroy())
+    if (this.#count >= MOST_RELAYED) return refuse(client, 'too many connections')
+    this.#count++
+    client.once('close', () => this.#count--)
+    for (const server of this.#keys.servers) {
+      const found = await this.#open(server).catch(() => undefined)
+      if (client.destroyed) return void found?.socket.destroy()
+      if (found === undefined) continue
+      if (found.refusal !== undefined) return refuse(client, found.refusal, found.socket)
+      return join(client, found.socket)
+    }
+    refuse(client, 'the key server cannot be reached')
+  }
+
+  async #open({ host, port }: KeyServer): Promise<{ socket: Socket; refusal?: string }> {
+    const { connect } = process.getBuiltinModule('node:net')
+    const socket = connect({ host, port, autoSelectFamily: true, noDelay: true })
+    const timer = setTimeout(() => socket.destroy(), PATIENCE_MS)
+    try {
+      await happens(socket, 'connect')
+      const refusal = await this.#logIn(socket)
+      return refusal === undefined ? { socket } : { socket, refusal }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** What the key server refuses the login with; undefined when it does not, or none is needed. */
+  async #logIn(socket: Socket): Promise<string | undefined> {
+    const { username, password } = this.#keys
+    if (password === undefined) return undefined
+    socket.write(command(username === undefined ? ['AUTH', password] : ['AUTH', username, password]))
+    let answer = ''
+    while (!answer.endsWith('\r\n') && answer.length < MOST_ANSWER) {
+      const chunk = socket.read() as Buffer | null
+      if (chunk === null) await happens(socket, 'readable')
+      else answer += chunk.toString('latin1')
+    }
+    return answer.startsWith('+') ? undefined : 'the key server refuses the login of this server'
+  }
+}
+
+/** Bytes go both ways until either side ends. */
+function join(client: Duplex, server: Socket): void {
+  const end = (): void => {
+    client.destroy()
+    server.destroy()
+  }
+  server.on('error', end).once('close', end)
+  client.once('close', end)
+  client.pipe(server)
+  server.pipe(client)
+}
+
+function refuse(client: Duplex, why: string, server?: Socket): void {
+  server?.destroy()
+  client.end(`-ERR ${why}\r\n`, () => client.destroy())
+}
+
+function happens(socket: Socket, event: 'connect' | 'readable'): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onClose = (): void => reject(new Error('closed'))
+    const onError = (): void => void socket.destroy()
+    socket.on('error', onError).once('close', onClose)
+    socket.once(event, () => {
+      socket.off('error', onError).off('close', onClose)
+      resolve()
+    })
+  })
+}
+
+function command(words: readonly string[]): string {
+  const parts = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`)
+  return `*${words.length}\r\n${parts.join('')}`
+}
