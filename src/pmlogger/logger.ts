@@ -19,8 +19,6 @@ import {
   PMCD_NAMES_CHANGE,
   PMCD_RESTART_AGENT,
 } from '../model/values.ts'
-import { MAX_DELAY_MS } from '../net/wait.ts'
-import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
 import type { Context } from '../pmapi/context.ts'
 import { ctime } from '../sys/log.ts'
 import { addTimes, compareTimes, earlierOf, laterOf } from '../time/arithmetic.ts'
@@ -34,12 +32,12 @@ import {
   logueSets,
   readAgentFacts,
 } from './collector-facts.ts'
+import { Limits } from './limits.ts'
 import type { LoggedMetric } from './logged-metric.ts'
 import { Recorder } from './recorder.ts'
 import { taskReport, taskTrace } from './report.ts'
 import { Schedule } from './schedule.ts'
 import type { LoggerEnd, LoggerSettings } from './settings.ts'
-import type { SizeLimit } from './sizes.ts'
 import { type Fetch, planTasks, selectSets, type Task } from './tasks.ts'
 import { validate } from './validate.ts'
 
@@ -56,6 +54,7 @@ export class Logger {
   readonly #writer: ArchiveWriter
   readonly #recorder: Recorder
   readonly #schedule: Schedule
+  readonly #limits: Limits
   readonly #abort = new AbortController()
   readonly #metrics: Map<Pmid, LoggedMetric>
   /** Names that were no metrics: others may appear below them. */
@@ -63,9 +62,6 @@ export class Logger {
   #queue: Promise<unknown> = Promise.resolve()
   /** Tasks whose size was told. */
   readonly #reported = new Set<string>()
-  #samples = 0
-  #volumeSamples = 0
-  #volumeTimer: NodeJS.Timeout | undefined
   #unsubscribe: () => void = () => {}
   #isLost = false
   /** Results that could not be written since the last one that could. */
@@ -91,6 +87,11 @@ export class Logger {
     })
     this.#recorder = new Recorder(this.#writer)
     this.#schedule = new Schedule((task) => this.#do(() => this.#sample(task)), settings.notBefore)
+    this.#limits = new Limits(settings, {
+      end: (reason) => void this.stop(reason),
+      beginVolume: (reason) => this.#switch(reason),
+      beginVolumeSoon: (reason) => void this.#do(async () => void this.#switch(reason)),
+    })
     this.ended = new Promise((resolve) => {
       this.#resolveEnd = resolve
     })
@@ -108,7 +109,7 @@ export class Logger {
     }
     this.#writeLogue(at, this.#facts)
     this.#watch()
-    this.#armLimits()
+    this.#limits.begin()
     this.replan()
   }
 
@@ -176,7 +177,7 @@ export class Logger {
     if (this.#end === undefined) {
       this.#end = { status, reason }
       this.#schedule.stop()
-      clearTimeout(this.#volumeTimer)
+      this.#limits.stop()
       void this.exclusively(() => this.#finish(this.#end!))
       // What waits for a collector that does not answer must not hold up the end.
       this.#abort.abort()
@@ -270,7 +271,7 @@ export class Logger {
   }
 
   #written(task: Task, bytes: number): void {
-    const { reports, log, endLimit, volumeLimit } = this.#settings
+    const { reports, log } = this.#settings
     if (this.#unwritten > 0) {
       log.notice('warning', `Writing again; ${this.#unwritten} results are lost`)
       this.#schedule.repeatOnce() // what is recorded only once may be among them
@@ -278,14 +279,7 @@ export class Logger {
     this.#unwritten = 0
     if (reports && !this.#reported.has(task.key)) log.line(taskReport(task, bytes))
     this.#reported.add(task.key)
-    this.#samples++
-    this.#volumeSamples++
-    if (isReached(endLimit, this.#samples, this.#writer.dataBytes))
-      void this.stop(
-        endLimit!.kind === 'bytes' ? 'Byte limit reached, exiting' : 'Sample limit reached, exiting',
-      )
-    else if (isReached(volumeLimit, this.#volumeSamples, this.#writer.volumeBytes))
-      this.#switch(volumeLimit!.kind === 'bytes' ? 'sample byte size' : 'sample counter')
+    this.#limits.written(this.#writer.dataBytes, this.#writer.volumeBytes)
   }
 
   #switch(reason: string): number {
@@ -295,39 +289,8 @@ export class Logger {
   }
 
   #volumeBegun(volume: number, reason: string): void {
-    this.#volumeSamples = 0
-    this.#armVolumeTimer()
+    this.#limits.volumeBegun()
     this.#settings.log.line(`New log volume ${volume}, via ${reason} at ${ctime(Date.now())}`)
-  }
-
-  #armLimits(): void {
-    const { endLimit, endAfterMs = Number.POSITIVE_INFINITY } = this.#settings
-    const ms = Math.min(endAfterMs, endLimit?.kind === 'time' ? endLimit.ms : Number.POSITIVE_INFINITY)
-    if (Number.isFinite(ms)) void this.#stopLater(ms)
-    this.#armVolumeTimer()
-  }
-
-  async #stopLater(ms: number): Promise<void> {
-    try {
-      await SYSTEM_CLOCK.sleep(Math.max(0, ms), this.#abort.signal)
-    } catch {
-      return // it has ended otherwise
-    }
-    void this.stop('End of run time, exiting')
-  }
-
-  #armVolumeTimer(): void {
-    const { volumeLimit } = this.#settings
-    clearTimeout(this.#volumeTimer)
-    if (volumeLimit?.kind !== 'time' || this.#end !== undefined) return
-    this.#volumeTimer = setTimeout(
-      () => {
-        void this.#do(async () => {
-          this.#switch('sample time')
-        })
-      },
-      Math.min(volumeLimit.ms, MAX_DELAY_MS),
-    )
   }
 
   #watch(): void {
@@ -378,21 +341,16 @@ export class Logger {
     }
     if ((changes & PMCD_NAMES_CHANGE) !== 0) {
       const before = this.#metrics.size
-      this.#roots = await bind(this.#context, this.#roots, {
-        ...this.#bindTarget(),
-        warn: () => {}, // what is still not there was said at the start
-      })
+      const { pool, defaultDeltaMs } = this.#settings
+      // What is still not there was said at the start.
+      const target = { metrics: this.#metrics, pool, defaultDeltaMs, warn: () => {} }
+      this.#roots = await bind(this.#context, this.#roots, target)
       if (this.#metrics.size > before) this.replan()
     }
     if ((changes & PMCD_LABEL_CHANGE) !== 0)
       await this.#recorder.recordContextLabels(this.#context, timestamp)
     if ((changes & PMCD_HOSTNAME_CHANGE) !== 0 && this.#settings.endsWithHostname)
       void this.stop('The host has another name now, exiting')
-  }
-
-  #bindTarget(): Omit<Parameters<typeof bind>[2], 'warn'> {
-    const { pool, defaultDeltaMs } = this.#settings
-    return { metrics: this.#metrics, pool, defaultDeltaMs }
   }
 
   /** Metrics that are no longer what the archive says end the recording: its values would mean something else. */
@@ -415,10 +373,9 @@ export class Logger {
       this.#fetchFailed(error)
       return
     }
-    const isPassing = MAY_PASS.has(error.code)
     if (this.#unwritten++ === 0)
       this.#settings.log.notice('error', `pmlogger: Cannot write the archive: ${error.message}`)
-    if (!isPassing) void this.stop('The archive cannot be written, exiting', 1)
+    if (!MAY_PASS.has(error.code)) void this.stop('The archive cannot be written, exiting', 1)
   }
 }
 
@@ -430,11 +387,6 @@ export interface LoggerParts {
   readonly roots: Wish[]
   /** What the archive says of its host. */
   readonly label: Pick<WriterOptions, 'hostname' | 'timezone' | 'zoneinfo'>
-}
-
-function isReached(limit: SizeLimit | undefined, samples: number, bytes: number): boolean {
-  if (limit?.kind === 'samples') return samples >= limit.count
-  return limit?.kind === 'bytes' && bytes >= limit.bytes
 }
 
 /** 1 ms after the last record: where marks stand, and ends that no collector tells the time of. */
