@@ -44,32 +44,61 @@ export class TrackValues {
 
   /** The values at `moment` (as `Track` counts them); with `reuses` good until the next ones. */
   at(moment: number, reuses: boolean): ValueSet {
+    const { behind, ahead, isNumeric } = this.track
+    const [before, after] = this.#sign > 0 ? [behind, ahead] : [ahead, behind]
+    return isNumeric ? this.#numbers(before, after, moment, reuses) : this.#blocks(before, after, moment)
+  }
+
+  #numbers(before: Bounds, after: Bounds, moment: number, reuses: boolean): ValueSet {
     const { track, slots, rules } = this
-    const sign = this.#sign
     const output = this.#output
-    const before = sign > 0 ? track.behind : track.ahead
-    const after = sign > 0 ? track.ahead : track.behind
-    output.begin(reuses)
+    const { found, high, low } = output
+    let count = 0
     for (let i = 0; i < slots.length; i++) {
       const slot = slots[i]!
       if (!track.isAlive(slot, moment)) continue
       const side = sideOf(track, before, after, slot, moment, rules.nearest)
-      if (side === undefined) continue
-      if (side === 'between') {
+      if (side === NOWHERE) continue
+      if (side === BETWEEN) {
         words(before, slot, between.prior)
         words(after, slot, between.next)
-        between.elapsed = (moment - before.at[slot]!) * sign
-        between.span = (after.at[slot]! - before.at[slot]!) * sign
+        between.elapsed = (moment - before.at[slot]!) * this.#sign
+        between.span = (after.at[slot]! - before.at[slot]!) * this.#sign
         interpolateCounter(track.desc.type, between, rules.counterWrap, value)
-        output.addWords(slot, value.high, value.low)
-      } else if (track.isNumeric) output.addWords(slot, side.high[slot]!, side.low[slot]!)
-      else output.addBlock(slot, side.blocks[slot]!)
+        high[count] = value.high
+        low[count] = value.low
+      } else {
+        const bounds = side === BEFORE ? before : after
+        high[count] = bounds.high[slot]!
+        low[count] = bounds.low[slot]!
+      }
+      found[count++] = slot
     }
-    return output.finish()
+    return output.numbers(count, reuses)
+  }
+
+  #blocks(before: Bounds, after: Bounds, moment: number): ValueSet {
+    const { track, slots, rules } = this
+    const { found } = this.#output
+    const blocks: Uint8Array[] = []
+    for (const slot of slots) {
+      if (!track.isAlive(slot, moment)) continue
+      const side = sideOf(track, before, after, slot, moment, rules.nearest)
+      if (side === NOWHERE) continue
+      found[blocks.length] = slot
+      blocks.push((side === BEFORE ? before : after).blocks[slot]!)
+    }
+    return this.#output.blocks(blocks)
   }
 }
 
-/** The observation that is the value, or that it lies between both, or undefined for none. */
+/** What a value is: nothing, one of the two observations, or what lies between them. */
+type Side = typeof NOWHERE | typeof BEFORE | typeof AFTER | typeof BETWEEN
+const NOWHERE = 0
+const BEFORE = 1
+const AFTER = 2
+const BETWEEN = 3
+
 function sideOf(
   { desc, isNumeric }: Track,
   before: Bounds,
@@ -77,16 +106,16 @@ function sideOf(
   slot: number,
   moment: number,
   nearest: boolean,
-): Bounds | 'between' | undefined {
-  if (before.kind[slot] !== OBSERVED) return undefined
-  const isBracketed = after.kind[slot] === OBSERVED
-  if (!isBracketed) return desc.sem === PM_SEM_DISCRETE ? before : undefined
-  const [p, n] = [before.at[slot]!, after.at[slot]!]
-  if (p === moment) return before
-  if (desc.sem === PM_SEM_COUNTER) return n === moment ? after : 'between'
-  if (n === moment) return after
+): Side {
+  if (before.kind[slot] !== OBSERVED) return NOWHERE
+  if (after.kind[slot] !== OBSERVED) return desc.sem === PM_SEM_DISCRETE ? BEFORE : NOWHERE
+  const p = before.at[slot]!
+  if (p === moment) return BEFORE
+  const n = after.at[slot]!
+  if (n === moment) return AFTER
+  if (desc.sem === PM_SEM_COUNTER) return BETWEEN
   // Half of the sum, not half of the distance: so that rounding falls as in the reference.
-  return isNumeric && nearest && isNearer(p, n, moment) ? after : before
+  return isNumeric && nearest && isNearer(p, n, moment) ? AFTER : BEFORE
 }
 
 /** Is the moment in the later half? Exactly in the middle the earlier observation holds. */

@@ -5,120 +5,106 @@ import { emptySet, type ValueSet } from '../model/values.ts'
 import type { Track } from './interp-track.ts'
 
 const NO_BYTES = new Uint8Array(0)
-
-/**
- * Collects the values of one moment after another into sets of the metric's own format. Sets of the same instances share them, also
- * those that are good for ever.
- */
-export class SetOutput {
-  readonly #track: Track
-  readonly #size: number
-  readonly #blocks: Uint8Array[] = []
-  #isInSitu = false
-  #word: Int32Array
-  #bytes: Uint8Array = NO_BYTES
-  /** Instances of the set before, and whether those of this one are the same so far. */
-  #inst: Int32Array
-  #isSame = true
-  #count = 0
-  #end = 0
-  /** The set before, which the next one may be with other values. */
-  #set: ValueSet
-  #reuses = false
-
-  /** For at most `size` values of a track. */
-  constructor(track: Track, size: number) {
-    this.#track = track
-    this.#size = size
-    this.#set = emptySet(track.desc.pmid)
-    this.#inst = this.#set.inst
-    this.#word = this.#set.word
-  }
-
-  /** Begins with a set; with `reuses` it is good until the next one begins. */
-  begin(reuses: boolean): void {
-    const { format, isNumeric } = this.#track
-    this.#isInSitu = format === PM_VAL_INSITU
-    this.#count = 0
-    this.#end = 0
-    this.#isSame = true
-    this.#blocks.length = 0
-    const isRoomy = this.#word.length === this.#size && isNumeric
-    if (reuses && this.#reuses && isRoomy && (this.#isInSitu || this.#bytes.length > 0)) return
-    this.#reuses = reuses
-    this.#set = emptySet(this.#track.desc.pmid)
-    this.#word = new Int32Array(this.#size)
-    this.#bytes = isNumeric && !this.#isInSitu ? new Uint8Array(LONG * this.#size) : NO_BYTES
-  }
-
-  /** Adds a number. */
-  addWords(slot: number, high: number, low: number): void {
-    if (this.#isInSitu) {
-      this.#add(slot, high)
-      return
-    }
-    const at = this.#end
-    const { type } = this.#track.desc
-    const length = type === PM_TYPE_FLOAT ? SHORT : LONG
-    const bytes = this.#bytes
-    putWord(bytes, at, (type << 24) | length)
-    putWord(bytes, at + 4, high)
-    if (length === LONG) putWord(bytes, at + 8, low)
-    this.#end += length
-    this.#add(slot, at)
-  }
-
-  /** Adds a value that is no number. */
-  addBlock(slot: number, block: Uint8Array): void {
-    this.#blocks.push(block)
-    this.#add(slot, this.#end)
-    this.#end += (block.length + 3) & ~3
-  }
-
-  #add(slot: number, word: number): void {
-    const inst = this.#track.isSingular ? PM_IN_NULL : this.#track.insts[slot]!
-    const i = this.#count
-    if (this.#isSame && this.#inst[i] !== inst) {
-      // The first one that differs: what was the same belongs to sets that are good for ever.
-      const insts = new Int32Array(this.#size)
-      insts.set(this.#inst.subarray(0, i))
-      this.#inst = insts
-      this.#isSame = false
-    }
-    if (!this.#isSame) this.#inst[i] = inst
-    this.#word[i] = word
-    this.#count = i + 1
-  }
-
-  /** The set. */
-  finish(): ValueSet {
-    const { pmid } = this.#track.desc
-    const count = this.#count
-    if (count === 0) return emptySet(pmid)
-    if (this.#inst.length !== count) this.#inst = this.#inst.slice(0, count)
-    if (this.#blocks.length > 0) this.#putBlocks()
-    const inst = this.#inst
-    if (this.#set.inst === inst && this.#set.status === count) return this.#set
-    // A part of a small array would take it out of the fast part of the heap.
-    const part = this.#reuses ? this.#word.subarray(0, count) : this.#word.slice(0, count)
-    const word = count === this.#size ? this.#word : part
-    const format = this.#isInSitu ? PM_VAL_INSITU : PM_VAL_DPTR
-    const set = { pmid, status: count, format, inst, word, bytes: this.#bytes }
-    this.#set = set
-    return set
-  }
-
-  #putBlocks(): void {
-    this.#bytes = new Uint8Array(this.#end)
-    for (let i = 0; i < this.#blocks.length; i++) this.#bytes.set(this.#blocks[i]!, this.#word[i]!)
-  }
-}
-
 /** Lengths of blocks with a number of 32 and of 64 bits. */
 const SHORT = 8
 const LONG = 12
 
-/** Without a DataView, which would take small arrays out of the fast part of the heap. */
+/**
+ * Makes sets of a metric's own format, moment after moment. Sets of the same instances share them, also those that are good for
+ * ever.
+ */
+export class SetOutput {
+  /** Slots that have a value, and the words of numbers: filled in by whoever asks for a set. */
+  readonly found: Int32Array
+  readonly high: Int32Array
+  readonly low: Int32Array
+  readonly #track: Track
+  /** Slots of the set before, and their instances. */
+  #slots = new Int32Array(0)
+  #inst = new Int32Array(0)
+  /** Where blocks with numbers are. */
+  #offsets = new Int32Array(0)
+  /** The set before, if its memory may be used again. */
+  #set: ValueSet | undefined
+
+  /** For at most `size` values of a track. */
+  constructor(track: Track, size: number) {
+    this.#track = track
+    this.found = new Int32Array(size)
+    this.high = new Int32Array(size)
+    this.low = new Int32Array(size)
+  }
+
+  /** The set of the first `count` numbers; with `reuses` good until the next one. */
+  numbers(count: number, reuses: boolean): ValueSet {
+    const { desc, format } = this.#track
+    if (count === 0) return emptySet(desc.pmid)
+    const inst = this.#instances(count)
+    const known = reuses && this.#set?.inst === inst ? this.#set : undefined
+    const set = format === PM_VAL_INSITU ? this.#inWords(inst, known) : this.#inBlocks(inst, known)
+    this.#set = reuses ? set : undefined
+    return set
+  }
+
+  #inWords(inst: Int32Array, known: ValueSet | undefined): ValueSet {
+    const status = inst.length
+    if (known === undefined) {
+      const word = this.high.slice(0, status)
+      return { pmid: this.#track.desc.pmid, status, format: PM_VAL_INSITU, inst, word, bytes: NO_BYTES }
+    }
+    for (let i = 0; i < status; i++) known.word[i] = this.high[i]!
+    return known
+  }
+
+  #inBlocks(inst: Int32Array, known: ValueSet | undefined): ValueSet {
+    const { pmid, type } = this.#track.desc
+    const status = inst.length
+    const size = type === PM_TYPE_FLOAT ? SHORT : LONG
+    if (this.#offsets.length !== status) this.#offsets = Int32Array.from(inst.keys(), (i) => i * size)
+    const bytes = known?.bytes ?? new Uint8Array(status * size)
+    this.#putBlocks(bytes, status, (type << 24) | size, size)
+    return known ?? { pmid, status, format: PM_VAL_DPTR, inst, word: this.#offsets, bytes }
+  }
+
+  /** Without a DataView, which would take small arrays out of the fast part of the heap. */
+  #putBlocks(bytes: Uint8Array, count: number, head: number, size: number): void {
+    for (let i = 0, at = 0; i < count; i++, at += size) {
+      putWord(bytes, at, head)
+      putWord(bytes, at + 4, this.high[i]!)
+      if (size === LONG) putWord(bytes, at + 8, this.low[i]!)
+    }
+  }
+
+  /** The set of values that are no numbers. */
+  blocks(blocks: readonly Uint8Array[]): ValueSet {
+    const { pmid } = this.#track.desc
+    const count = blocks.length
+    if (count === 0) return emptySet(pmid)
+    const word = new Int32Array(count)
+    let end = 0
+    for (const [i, block] of blocks.entries()) {
+      word[i] = end
+      end += (block.length + 3) & ~3
+    }
+    const bytes = new Uint8Array(end)
+    for (const [i, block] of blocks.entries()) bytes.set(block, word[i]!)
+    return { pmid, status: count, format: PM_VAL_DPTR, inst: this.#instances(count), word, bytes }
+  }
+
+  /** Instances of the first `count` slots in `found`: the array of the set before, if it has the same. */
+  #instances(count: number): Int32Array {
+    const { found } = this
+    const slots = this.#slots
+    let isSame = slots.length === count
+    for (let i = 0; isSame && i < count; i++) if (slots[i] !== found[i]) isSame = false
+    if (isSame) return this.#inst
+    const { insts, isSingular } = this.#track
+    this.#slots = found.slice(0, count)
+    this.#inst = this.#slots.map((slot) => (isSingular ? PM_IN_NULL : insts[slot]!))
+    return this.#inst
+  }
+}
+
 function putWord(bytes: Uint8Array, at: number, word: number): void {
   bytes[at] = word >>> 24
   bytes[at + 1] = word >>> 16

@@ -62,14 +62,14 @@ export class Bounds {
     this.blocks = []
   }
 
-  /** Takes slot `i` from the other side; `hasBlocks`: its block too. */
-  copy(from: Bounds, i: number, hasBlocks: boolean): void {
+  /** Takes slot `i` from the other side. */
+  copy(from: Bounds, i: number): void {
     this.kind[i] = from.kind[i]!
     this.at[i] = from.at[i]!
     this.order[i] = from.order[i]!
     this.high[i] = from.high[i]!
     this.low[i] = from.low[i]!
-    if (hasBlocks) this.blocks[i] = from.blocks[i]
+    if (from.blocks.length > 0) this.blocks[i] = from.blocks[i]
   }
 }
 
@@ -135,20 +135,23 @@ export class Track {
 
   /** Moves what was ahead and has been reached by `moment` behind. */
   shift(moment: number): void {
-    const { kind, at } = this.ahead
+    const { ahead, behind } = this
+    const { kind, at } = ahead
     for (let i = 0; i < kind.length; i++) {
       if (kind[i]! < MARK || at[i]! > moment) continue
-      this.behind.copy(this.ahead, i, !this.isNumeric)
+      // Mostly it is there already: an observation at the moment before was the bound on both sides.
+      if (behind.order[i] !== ahead.order[i] || behind.at[i] !== at[i]) behind.copy(ahead, i)
       if (at[i]! < moment) kind[i] = UNKNOWN
     }
   }
 
   /** Counts the slots whose value at `moment` depends on a bound ahead that is unknown. */
   need(moment: number): void {
-    this.needed.fill(0)
+    const { kind } = this.ahead
+    if (this.missing > 0) this.needed.fill(0)
     this.missing = 0
-    for (let i = 0; i < this.insts.length; i++) {
-      if (this.ahead.kind[i] !== UNKNOWN || !this.#decides(i) || !this.isAlive(i, moment)) continue
+    for (let i = 0; i < kind.length; i++) {
+      if (kind[i] !== UNKNOWN || !this.#decides(i) || !this.isAlive(i, moment)) continue
       this.needed[i] = 1
       this.missing++
     }
@@ -189,6 +192,10 @@ export class Track {
     this.#checkFormat(record.formats[s]!)
     const count = this.isSingular ? 1 : record.statuses[s]!
     const pairs = record.pairs[s]!
+    if (place === 'passed' && this.missing === 0 && this.format === PM_VAL_INSITU) {
+      this.#pass(record, pairs, count, moment, order, moment === now)
+      return false
+    }
     let isSecond = false
     for (let i = 0; i < count; i++) {
       const at = pairs + 8 * i
@@ -201,9 +208,36 @@ export class Track {
       }
       this.#observe(side, slot, record, record.view.getInt32(at + 4))
       this.#place(side, slot, OBSERVED, moment, order)
-      if (place === 'passed' && moment === now) this.ahead.copy(this.behind, slot, !this.isNumeric)
+      if (place === 'passed' && moment === now) this.ahead.copy(this.behind, slot)
     }
     return isSecond
+  }
+
+  /** Words of a record that is passed, which most records are: these are the bounds behind, and ahead where they are of this moment. */
+  #pass(
+    { view }: RecordView,
+    pairs: number,
+    count: number,
+    moment: number,
+    order: number,
+    isNow: boolean,
+  ): void {
+    const { behind, ahead } = this
+    for (let i = 0; i < count; i++) {
+      const at = pairs + 8 * i
+      const slot = this.isSingular ? 0 : this.#slotOf(i, view.getInt32(at))
+      if (slot < 0) continue
+      const word = view.getInt32(at + 4)
+      behind.kind[slot] = OBSERVED
+      behind.at[slot] = moment
+      behind.order[slot] = order
+      behind.high[slot] = word
+      if (!isNow) continue
+      ahead.kind[slot] = OBSERVED
+      ahead.at[slot] = moment
+      ahead.order[slot] = order
+      ahead.high[slot] = word
+    }
   }
 
   /** Takes note of an interruption; result as for `apply`. */
@@ -216,7 +250,7 @@ export class Track {
         continue
       }
       this.#place(side, slot, MARK, moment, order)
-      if (place === 'passed' && moment === now) this.ahead.copy(this.behind, slot, !this.isNumeric)
+      if (place === 'passed' && moment === now) this.ahead.copy(this.behind, slot)
     }
     return isSecond
   }

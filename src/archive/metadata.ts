@@ -49,7 +49,9 @@ export class Metadata {
   readonly #names = new MetricNames()
   readonly #indoms = new Map<Indom, IndomHistory>()
   readonly #labels = new Map<number, Map<number, LabelHistory>>()
-  readonly #texts = new Map<number, Map<number, Place>>()
+  /** Records of texts, by the file they are in: more than half of all records, of which most commands need none. */
+  readonly #textRecords: { readonly view: DataView; readonly places: number[] }[] = []
+  #textIndex: Map<number, Map<number, Place>> | undefined
   readonly #unions = new Map<Indom, Instances>()
 
   /**
@@ -59,25 +61,30 @@ export class Metadata {
   add(bytes: Uint8Array, start: number, file: string): void {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     let descs = 0
+    const texts: number[] = []
     forEachMetaRecord(view, start, file, (at, length, type) => {
-      if (type === META_DESC) descs++
-      this.#addRecord({ view, at, length }, type, file)
+      if (type === META_TEXT) {
+        if (length < 20) throw badMeta(file, at, `${length} bytes are no text`)
+        texts.push(at)
+      } else if (type === META_DESC) {
+        descs++
+        this.#addDesc(view, at, length, file)
+      } else this.#addRecord({ view, at, length }, type, file)
     })
+    this.#textRecords.push({ view, places: texts })
+    this.#textIndex = undefined
     if (descs === 0) throw new PcpError('PM_ERR_NODATA', `${file}: no metric is described`)
   }
 
   #addRecord(place: Place, type: number, file: string): void {
-    if (type === META_DESC) this.#addDesc(place, file)
-    else if (type === META_INDOM_V2 || type === META_INDOM || type === META_INDOM_DELTA)
+    if (type === META_INDOM_V2 || type === META_INDOM || type === META_INDOM_DELTA)
       this.#addIndom(place, type, file)
     else if (type === META_LABEL_V2 || type === META_LABEL) this.#addLabels(place, type, file)
-    else if (type === META_TEXT) this.#addText(place, file)
     else
       throw new PcpError('PM_ERR_RECTYPE', `${file}: record at byte ${place.at} is of unknown type ${type}`)
   }
 
-  #addDesc(place: Place, file: string): void {
-    const { view, at, length } = place
+  #addDesc(view: DataView, at: number, length: number, file: string): void {
     checkDesc(view, at, length, file)
     const desc = {
       pmid: view.getUint32(at + 8),
@@ -117,13 +124,23 @@ export class Metadata {
     history.add({ view, at, length, type, ...readStamp(view, at + 8, type === META_LABEL_V2 ? 2 : 3) })
   }
 
-  #addText(place: Place, file: string): void {
-    const { view, at, length } = place
-    if (length < 20) throw badMeta(file, at, `${length} bytes are no text`)
-    const what = view.getInt32(at + 8)
-    const hasLevel = (what & (TEXT_ONELINE | TEXT_HELP)) !== 0
-    const hasKind = (what & (TEXT_PMID | TEXT_INDOM)) !== 0
-    if (hasLevel && hasKind) childMap(this.#texts, what).set(view.getUint32(at + 12), place)
+  /** Where the text of one kind and level is, for each metric or domain that has one; of several the last read. */
+  get #texts(): ReadonlyMap<number, ReadonlyMap<number, Place>> {
+    if (this.#textIndex !== undefined) return this.#textIndex
+    this.#textIndex = new Map()
+    for (const { view, places } of this.#textRecords)
+      for (const at of places) {
+        const what = view.getInt32(at + 8)
+        const hasLevel = (what & (TEXT_ONELINE | TEXT_HELP)) !== 0
+        const hasKind = (what & (TEXT_PMID | TEXT_INDOM)) !== 0
+        if (hasLevel && hasKind)
+          childMap(this.#textIndex, what).set(view.getUint32(at + 12), {
+            view,
+            at,
+            length: view.getInt32(at),
+          })
+      }
+    return this.#textIndex
   }
 
   /** Descriptors by PMID. */
@@ -142,6 +159,11 @@ export class Metadata {
   /** As `names.lookup`, but a few of these are answered without making the name space. */
   lookup(name: string): Outcome<Pmid> {
     return this.#names.lookup(name)
+  }
+
+  /** As `names.traverse`; a single metric is found without making the name space. */
+  traverse(name: string): readonly string[] {
+    return this.#names.traverse(name)
   }
 
   /** Instance domains that have instances at any time. */

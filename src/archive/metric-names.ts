@@ -1,6 +1,6 @@
 /** The names of an archive's metrics. docs/formats/archive.md §4.1 */
 import { decodeText, encodeText } from '../base/text.ts'
-import { type Outcome, PcpError } from '../model/errors.ts'
+import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import { PM_ID_NULL, type Pmid } from '../model/ids.ts'
 import { Pmns } from '../pmns/tree.ts'
 
@@ -40,6 +40,12 @@ export class MetricNames {
       if (id !== undefined) return id
     }
     return this.tree.lookup(name)
+  }
+
+  /** As `Pmns.traverse`. */
+  traverse(name: string): readonly string[] {
+    // Most who name something to walk name a metric.
+    return isError(this.lookup(name)) ? this.tree.traverse(name) : [name]
   }
 
   /** The PMID of a name, when it is certain without the tree. */

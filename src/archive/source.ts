@@ -210,7 +210,7 @@ export class ArchiveSource implements MetricSource {
   }
 
   async traverse(name: string): Promise<readonly string[]> {
-    return this.archive.metadata.names.traverse(name)
+    return this.archive.metadata.traverse(name)
   }
 
   async lookupNames(names: readonly string[]): Promise<readonly Outcome<Pmid>[]> {
