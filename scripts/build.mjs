@@ -1,8 +1,9 @@
 /**
- * Builds what the package ships: bin/NAME for every tool (a few lines, and in bin/parts the tool itself and what it
+ * Builds what the package ships: bin/NAME for every tool (what starts it, and in bin/parts the tool itself and what it
  * imports on demand) and bin/pmdaNAME for every agent (one self-contained file each), their man pages and completion in
  * dist, the chart page in share/web, and the library in dist (ESM, CommonJS, types). `--bin` builds the commands only.
  */
+import { createHash } from 'node:crypto'
 import {
   chmodSync,
   cpSync,
@@ -39,6 +40,8 @@ const REGISTER = { 'node-register': 'node/register.ts' }
 /** CommonJS has no import.meta.url: createRequire takes the file's name as well. */
 const cjs = { format: 'cjs', define: { 'import.meta.url': '__filename' } }
 
+const SHEBANG = '#!/usr/bin/env node'
+
 /** require() does without the loader of ES modules. */
 const required = { supported: { 'dynamic-import': false } }
 
@@ -67,42 +70,59 @@ function moduleOf(folder, name) {
 }
 
 /**
- * What files of a folder, or the lines that start a command, import on demand goes into files of its own, noted in `parts`:
- * what `--version` can do without would cost it most of its time to parse, and so would the agents cost whoever requires
- * the library. `place` is where parts are as seen from the file that is built.
+ * What files of a folder import on demand goes into files of its own, noted in `parts`: agents would cost whoever requires the library
+ * most of the time to parse. `place` is where parts are as seen from the file that is built.
  */
 const onDemand = (folder, parts, place) => ({
   name: 'on-demand',
   setup({ onResolve }) {
     onResolve({ filter: /^\.\.?\// }, ({ kind, importer, path }) => {
-      const [from, ...below] = relative(join(top, 'src'), importer).split(sep)
-      const isStart = below.length === 0 && path.startsWith(`./${folder}/`)
-      if (kind !== 'dynamic-import' || !(from === folder || isStart)) return undefined
+      const [from] = relative(join(top, 'src'), importer).split(sep)
       const source = join(dirname(importer), path)
-      const file = `${relative(join(top, 'src'), source).replaceAll(sep, '-').replace(/\.ts$/, '')}.cjs`
+      if (kind !== 'dynamic-import' || from !== folder || isShared(folder, source)) return undefined
+      const file = partOf(source)
       parts.set(file, source)
       return { path: `${place}/${file}`, external: true }
     })
   },
 })
 
-/** Builds the parts, and those that turn up in them on the way. */
-async function buildParts(parts, folder, options, importers) {
-  for (const [file, source] of parts)
+/** The file of a part. */
+function partOf(source) {
+  return `${relative(join(top, 'src'), source).replaceAll(sep, '-').replace(/\.ts$/, '')}.cjs`
+}
+
+/** Is it for a command's own file? There it shares what else the command has, and costs nothing unless it runs. */
+function isShared(folder, source) {
+  return folder === 'tools' && relative(join(top, 'src', 'pmapi'), source).split(sep)[0] !== '..'
+}
+
+/** Builds the parts, and those that turn up in them on the way; `contents` says what is in one that is not just its source. */
+async function buildParts(parts, folder, options, importers, contents = () => undefined) {
+  const buildPart = async ([file, source]) => {
+    const text = contents(source)
     await build({
       ...common,
       ...cjs,
       ...options,
-      entryPoints: [source],
+      ...(text === undefined
+        ? { entryPoints: [source] }
+        : { stdin: { contents: text, resolveDir: dirname(source), sourcefile: `${source}.js` } }),
       outfile: join(folder, 'parts', file),
       plugins: [onDemand(importers, parts, '.')],
       // Below the tools there are modules that a configuration names: only import() loads those of every kind.
       ...(file.startsWith('tools-') ? required : {}),
     })
+  }
+  for (let built = 0; built < parts.size; ) {
+    const next = [...parts].slice(built)
+    built = parts.size
+    await Promise.all(next.map(buildPart))
+  }
 }
 
 /** One executable: a whole program in one CommonJS file, which starts faster than an ES module. */
-async function buildCommand(name, contents, parts) {
+async function buildDaemon(name, contents) {
   const outfile = join(top, 'bin', name)
   await build({
     ...common,
@@ -110,11 +130,33 @@ async function buildCommand(name, contents, parts) {
     outfile,
     ...cjs,
     minify: true,
-    banner: { js: '#!/usr/bin/env node' },
-    plugins: [onDemand('tools', parts, './parts')],
+    banner: { js: SHEBANG },
     ...required,
   })
   chmodSync(outfile, 0o755)
+}
+
+/** What starts each tool: small, as nothing keeps its code. */
+async function launcher() {
+  const { outputFiles } = await build({
+    ...common,
+    entryPoints: [join('src', 'tools', 'launch.ts')],
+    format: 'iife',
+    globalName: 'start',
+    minify: true,
+    write: false,
+  })
+  return outputFiles[0].text
+}
+
+/** The executable of a tool, for a part that is built. */
+function writeTool({ name, hasOwnVersion }, part, code) {
+  const content = readFileSync(join(top, 'bin', 'parts', part))
+  const id = createHash('sha256').update(content).digest('hex').slice(0, 16)
+  const settings = JSON.stringify({ part, id, ...(hasOwnVersion ? { hasOwnVersion } : {}) })
+  const file = join(top, 'bin', name)
+  writeFileSync(file, `${SHEBANG}\n${code}start.launch(${settings}, __dirname)\n`)
+  chmodSync(file, 0o755)
 }
 
 /** Keeps the `bin` of package.json in step with the tables; written only when they differ. */
@@ -138,22 +180,29 @@ async function buildCommands() {
   mkdirSync(join(top, 'bin'), { recursive: true })
   // The package is ESM; its commands are CommonJS.
   writeFileSync(join(top, 'bin', 'package.json'), '{ "type": "commonjs" }\n')
-  const tools = TOOLS.map(({ name, file = name, hasOwnVersion }) => [
-    name,
-    `import { main } from './tools/main.ts'\nvoid main(async () => (await import('${moduleOf('tools', file)}')).tool${hasOwnVersion ? ', { hasOwnVersion: true }' : ''})\n`,
-  ])
+  const sources = new Map(
+    TOOLS.map((tool) => [tool.name, join(top, 'src', moduleOf('tools', tool.file ?? tool.name))]),
+  )
+  const entries = new Set(sources.values())
   const daemons = AGENTS.map(({ name }) => [
     `pmda${name}`,
     `import { runDaemon } from './pmda/run-daemon.ts'\nvoid runDaemon(async () => (await import('${moduleOf('agents', name)}')).agent)\n`,
   ])
-  const commands = [...tools, ...daemons]
   const forScripts = new Set(TOOLS.filter(({ isForScripts }) => isForScripts).map(({ name }) => name))
-  declareCommands(commands.map(([name]) => name).filter((name) => !forScripts.has(name)))
-  const parts = new Map()
-  await Promise.all(commands.map(([name, contents]) => buildCommand(name, contents, parts)))
-  await buildParts(parts, join(top, 'bin'), { minify: true }, 'tools')
+  const commands = [...sources.keys(), ...daemons.map(([name]) => name)]
+  declareCommands(commands.filter((name) => !forScripts.has(name)))
+  await Promise.all(daemons.map(([name, contents]) => buildDaemon(name, contents)))
+  const parts = new Map([...entries].map((source) => [partOf(source), source]))
+  const main = join(top, 'src', 'tools', 'main.ts')
+  await buildParts(parts, join(top, 'bin'), { minify: true }, 'tools', (source) =>
+    entries.has(source)
+      ? `export { main } from ${JSON.stringify(main)}\nexport { tool } from ${JSON.stringify(source)}`
+      : undefined,
+  )
   await buildWorker(join(top, 'bin', 'parts'))
-  keepOnly(join(top, 'bin'), [...commands.map(([name]) => name), 'package.json', 'parts'])
+  const code = await launcher()
+  for (const tool of TOOLS) writeTool(tool, partOf(sources.get(tool.name)), code)
+  keepOnly(join(top, 'bin'), [...commands, 'package.json', 'parts'])
   keepOnly(join(top, 'bin', 'parts'), [...parts.keys(), 'agent-worker.cjs'])
 }
 

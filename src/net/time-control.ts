@@ -1,7 +1,7 @@
 /** The client's end of a time control. pmTimeConnect(3), docs/formats/time-control.md */
 
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Timestamp } from '../base/timestamp.ts'
 import { PcpError } from '../model/errors.ts'
 import {
@@ -60,7 +60,7 @@ export class TimeConnection {
         `No time control at port ${port} of this machine: ${why}. npm start and pmproxy have one, and say its port`,
         { cause },
       )
-    const socket = connect({ host: '127.0.0.1', port })
+    const socket = process.getBuiltinModule('node:net').connect({ host: '127.0.0.1', port })
     try {
       await once(socket, 'connect')
     } catch (error) {

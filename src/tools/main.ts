@@ -1,6 +1,5 @@
-/** From a process to a command: what every bin entry calls. */
+/** From a process to a command: what every command's file runs. */
 import { basename } from 'node:path'
-import { versionLine } from '../base/version.ts'
 import { PcpError } from '../model/errors.ts'
 import { FdOutput } from './lib/output.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
@@ -11,26 +10,22 @@ const STATUS_BROKEN_PIPE = 141
 /**
  * Runs a command with this process's arguments and ends the process with its status. A command that gives up because
  * of a signal ends by that signal, as its parent expects; one that resolves after a signal has ended in good order.
- * Given a function, `--version` alone is answered before the command is loaded, unless that means something else to it.
  */
-export async function main(
-  command: Tool | (() => Promise<Tool>),
-  { hasOwnVersion = false }: { readonly hasOwnVersion?: boolean } = {},
-): Promise<void> {
+export async function main(tool: Tool): Promise<void> {
   const [, program = 'pcp', ...args] = process.argv
   const progname = basename(program)
   const stderr = new FdOutput(2, () => {}, true)
-  if (!hasOwnVersion && args.length === 1 && args[0] === '--version') {
-    stderr.write(versionLine(progname))
-    process.exit(0)
+  // Made on first use, as what it is made of costs a command on archives a millisecond.
+  let interrupt: AbortController | undefined
+  const controller = (): AbortController => {
+    interrupt ??= new AbortController()
+    return interrupt
   }
-  const tool = typeof command === 'function' ? await command() : command
-  const interrupt = new AbortController()
   let signalled: NodeJS.Signals | undefined
   for (const name of tool.onlyReads === true ? [] : (['SIGINT', 'SIGTERM'] as const)) {
     process.once(name, () => {
       signalled = name
-      interrupt.abort()
+      controller().abort()
     })
   }
   const stdout = new FdOutput(1, () => process.exit(STATUS_BROKEN_PIPE))
@@ -44,7 +39,9 @@ export async function main(
     stdout,
     stderr,
     now: Date.now,
-    signal: interrupt.signal,
+    get signal() {
+      return controller().signal
+    },
     commands: async () => (await import('./registry.ts')).TOOLS,
   }
   let status: number

@@ -1,5 +1,4 @@
 /** The options that mean the same in most commands: where values come from, when, and in which zone. pmGetOptions(3) */
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Timestamp } from '../../base/timestamp.ts'
 import { type DebugName, parseDebug } from '../../model/debug.ts'
@@ -361,7 +360,9 @@ class StandardReader {
     if (origin !== undefined && this.#first === undefined && !this.#local) {
       this.#first = 'archive'
       const { PCP_ARCHIVE_DIR, PCP_LOG_DIR } = loadConfig(this.#io.env).variables
-      this.#archives.push(join(PCP_ARCHIVE_DIR ?? `${PCP_LOG_DIR}/pmlogger`, hostname()))
+      this.#archives.push(
+        join(PCP_ARCHIVE_DIR ?? `${PCP_LOG_DIR}/pmlogger`, process.getBuiltinModule('node:os').hostname()),
+      )
     }
     const isArchive = this.#rules.areOperandsArchives === true || (this.#first === 'archive' && !this.#local)
     const misplaced = start ?? origin ?? (this.#rules.alignsLive === true ? undefined : align)
