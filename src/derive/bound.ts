@@ -1,4 +1,5 @@
 /** An expression bound to one source: every node with its descriptor. docs/derived.md */
+import type { Pattern } from '../base/pattern.ts'
 import type { Pmid } from '../model/ids.ts'
 import type { AggregateName, BinaryOp, RankName, UnaryName } from './expr.ts'
 import type { BinaryMeta, Meta } from './meta.ts'
@@ -39,7 +40,7 @@ export type Bound =
   | {
       readonly kind: 'match'
       readonly meta: Meta
-      readonly pattern: RegExp
+      readonly pattern: Pattern
       readonly isNegated: boolean
       readonly operand: Bound
     }

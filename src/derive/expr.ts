@@ -1,4 +1,5 @@
 /** The tree of a derived metric's expression. docs/derived.md, pmRegisterDerived(3) */
+import type { Pattern } from '../base/pattern.ts'
 
 /** Operators with two sides. */
 export type BinaryOp = '+' | '-' | '*' | '/' | '<' | '<=' | '==' | '>=' | '>' | '!=' | '&&' | '||'
@@ -48,7 +49,7 @@ export type Expr =
   | { readonly kind: 'rank'; readonly name: RankName; readonly by: number; readonly operand: Expr }
   | { readonly kind: 'rescale'; readonly units: number; readonly operand: Expr }
   | { readonly kind: 'instance'; readonly instance: string; readonly operand: Expr }
-  | { readonly kind: 'match'; readonly pattern: RegExp; readonly isNegated: boolean; readonly operand: Expr }
+  | { readonly kind: 'match'; readonly pattern: Pattern; readonly isNegated: boolean; readonly operand: Expr }
 
 /** Where a text stops being an expression, and why. */
 export interface SyntaxFault {

@@ -1,4 +1,5 @@
 /** From text to tree. docs/derived.md, pmRegisterDerived(3) */
+import { compilePattern, type Pattern } from '../base/pattern.ts'
 import { PM_TYPE_DOUBLE, PM_TYPE_FLOAT, typeStr } from '../model/types.ts'
 import type {
   AggregateName,
@@ -22,7 +23,6 @@ import {
   TOKEN_NAMES,
   VALUE_KINDS,
 } from './grammar.ts'
-import { compilePattern } from './pattern.ts'
 import { unitsOf, withStated } from './stated.ts'
 import { Fault, Lexer, type Token, type TokenKind } from './tokens.ts'
 
@@ -314,9 +314,9 @@ class Parser {
     })
   }
 
-  #regexp(): RegExp {
+  #regexp(): Pattern {
     const { text, offset } = this.#token
-    let pattern: RegExp
+    let pattern: Pattern
     try {
       pattern = compilePattern(text)
     } catch (error) {

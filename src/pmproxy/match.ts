@@ -1,12 +1,14 @@
 /** Choosing names: exactly, as a shell does, or by an expression that a client sent. docs/pmproxy.md */
-import { matchesGlob } from '../base/glob.ts'
+import { globNode } from '../base/glob.ts'
+import { PatternError, patternNode } from '../base/pattern.ts'
+import { compileNode, type Pattern, type PatternNode, PatternTooBig } from '../base/pattern-machine.ts'
 import { PcpError } from '../model/errors.ts'
 
 /** How names are compared. */
 export type MatchKind = 'exact' | 'glob' | 'regex'
 
-/** Longest pattern, and milliseconds all names may take: an expression can be made to take for ever. */
-const MOST_PATTERN = 1024
+/** Characters of all patterns together, and milliseconds that all names may take. */
+const MOST_CHARACTERS = 8192
 const MOST_MS = 100
 
 /** The kind a request asks for, exact by default. PM_ERR_ARG with PCP's words. */
@@ -16,8 +18,8 @@ export function matchKind(text = 'exact'): MatchKind {
 }
 
 /**
- * For each name whether any of the patterns is for it; expressions may be for a part of a name. EINVAL for what is no expression, ETIMEDOUT for one that takes too
- * long.
+ * For each name whether any of the patterns is for it; expressions are POSIX's extended ones, and may be for a part of a name. EINVAL for what is no
+ * expression, E2BIG for patterns that are too big, ETIMEDOUT where there are too many names for them.
  */
 export function matchNames(
   kind: MatchKind,
@@ -28,33 +30,32 @@ export function matchNames(
     const wanted = new Set(patterns)
     return names.map((name) => wanted.has(name))
   }
-  if (patterns.some((pattern) => pattern.length > MOST_PATTERN))
-    throw new PcpError('E2BIG', `A pattern has more than ${MOST_PATTERN} characters`)
-  if (kind === 'glob' && patterns.every((pattern) => pattern.split('*').length < 4))
-    return names.map((name) => patterns.some((pattern) => matchesGlob(pattern, name)))
-  return limited(() => {
-    const expressions = patterns.map((pattern) => (kind === 'glob' ? undefined : regex(pattern)))
-    return names.map((name) =>
-      expressions.some((expression, i) => expression?.test(name) ?? matchesGlob(patterns[i]!, name)),
-    )
+  const any = compile(kind, patterns)
+  const until = performance.now() + MOST_MS
+  return names.map((name) => {
+    // One name by itself takes little time, whatever the pattern.
+    if (performance.now() > until)
+      throw new PcpError('ETIMEDOUT', `The pattern takes longer than ${MOST_MS} ms`)
+    return any.test(name)
   })
 }
 
-function regex(pattern: string): RegExp {
+/** All patterns as one, so that the bound on its size holds for all together. */
+function compile(kind: 'glob' | 'regex', patterns: readonly string[]): Pattern {
+  const tooBig = (cause?: unknown): PcpError => new PcpError('E2BIG', 'The pattern is too big', { cause })
+  if (patterns.reduce((sum, { length }) => sum + length, 0) > MOST_CHARACTERS) throw tooBig()
   try {
-    return new RegExp(pattern, 's')
+    return compileNode({ kind: 'choice', of: patterns.map(kind === 'glob' ? globNode : expressionNode) })
   } catch (error) {
-    throw new PcpError('EINVAL', `${pattern} - ${(error as Error).message}`, { cause: error })
+    throw error instanceof PatternTooBig ? tooBig(error) : error
   }
 }
 
-/** Node stops code that takes too long only where it was started as a script. */
-function limited<T>(work: () => T): T {
-  const vm = process.getBuiltinModule('node:vm')
+function expressionNode(pattern: string): PatternNode {
   try {
-    return vm.runInNewContext('work()', { work }, { timeout: MOST_MS }) as T
+    return patternNode(pattern, true)
   } catch (error) {
-    if ((error as { code?: unknown }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
-    throw new PcpError('ETIMEDOUT', `The pattern takes longer than ${MOST_MS} ms`, { cause: error })
+    if (!(error instanceof PatternError)) throw error
+    throw new PcpError('EINVAL', `${pattern} - ${error.message}`, { cause: error })
   }
 }

@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isFault, parseExpr } from '../../src/derive/parse.ts'
-import { compilePattern, PatternError } from '../../src/derive/pattern.ts'
 
 const PIECES =
   '1 2.5 . m.a.cnt type units novalue( mkconst( rate( avg( topk( quantile( anon( defined( matchinst( /x/ rescale( "byte" [one] ( ) + - * / < <= == != > >= && || ! ? : , = % "'.split(
@@ -41,28 +40,4 @@ test('functions over instances take a number first', () => {
   expect(parseExpr('topk(3 m)')).toEqual({ offset: 7, why: '<number>, <expr>) expected to follow topk(' })
   expect(parseExpr('topk(3,)')).toEqual({ offset: 7, why: '<expr>) expected to follow topk(<number>,' })
   expect(parseExpr('topk + 1')).toMatchObject({ kind: 'binary' })
-})
-
-test('patterns are those of POSIX', () => {
-  const matches = (pattern: string, text: string): boolean => compilePattern(pattern).test(text)
-  expect(matches('^sd[a-c]$', 'sdb')).toBe(true)
-  expect(matches('^[[:alpha:]]+[[:digit:]]*$', 'nvme0')).toBe(true)
-  expect(matches('^[]a]$', ']')).toBe(true)
-  expect(matches('^[^]a]$', ']')).toBe(false)
-  expect(matches('a{2}', 'baab')).toBe(true)
-  expect(matches('^a{,2}$', 'aa')).toBe(true)
-  expect(matches('a|b', 'b')).toBe(true)
-  expect(matches('^a+?$', '')).toBe(true) // a repeated once or not at all
-  expect(matches('a}', 'a}')).toBe(true)
-  for (const bad of ['(', ')', '[', '[b-a]', '[[:no:]]', '*a', 'a{', 'a{2,1}', 'a{x}', 'a{40000}', '|+'])
-    expect(() => compilePattern(bad), bad).toThrow(PatternError)
-  fc.assert(
-    fc.property(fc.string(), (pattern) => {
-      try {
-        compilePattern(pattern.replaceAll('\\', ''))
-      } catch (error) {
-        expect(error).toBeInstanceOf(PatternError)
-      }
-    }),
-  )
 })

@@ -1,5 +1,5 @@
 /** The conditions of a policy's [create] section, asked of a host. pmlogctl(1), CLASS POLICY FILE */
-import { compilePattern } from '../../../derive/pattern.ts'
+import { compilePattern } from '../../../base/pattern.ts'
 import { isError, PcpError } from '../../../model/errors.ts'
 import type { Pmid } from '../../../model/ids.ts'
 import { PM_TYPE_STRING } from '../../../model/types.ts'

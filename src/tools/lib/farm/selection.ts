@@ -1,5 +1,5 @@
 /** Which instances a command is about: those of a class, of hosts, or of both. pmlogctl(1) */
-import { compilePattern, PatternError } from '../../../derive/pattern.ts'
+import { compilePattern, PatternError } from '../../../base/pattern.ts'
 import { PcpError } from '../../../model/errors.ts'
 import type { FarmInstance } from './farm-files.ts'
 import type { FarmKind } from './kinds.ts'
