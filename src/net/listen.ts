@@ -23,6 +23,12 @@ export interface ListenOptions {
   readonly onConnection: (socket: Socket, endpoint: Endpoint) => void
 }
 
+/** Ports of a comma list; undefined when one of them cannot be a port. */
+export function parsePorts(list: string): number[] | undefined {
+  const ports = list.split(',').map((text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : Number.NaN))
+  return ports.every((port) => port <= 65_535) ? ports : undefined
+}
+
 /** One place where we listen, or could not. */
 export interface Endpoint {
   readonly family: 'inet' | 'ipv6' | 'unix'

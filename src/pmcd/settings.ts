@@ -1,4 +1,5 @@
 /** What the command line and the environment of pmcd decide. pmcd(1) */
+import { parsePorts } from '../net/listen.ts'
 import type { Variables } from '../sys/config.ts'
 
 /** The command line, taken apart and checked. */
@@ -69,12 +70,6 @@ export function environmentSettings(env: Variables): EnvironmentSettings {
     restartsAgents: number('PMCD_RESTART_AGENTS', () => true) !== 0,
     notices,
   }
-}
-
-/** Ports of a comma list; undefined when one of them cannot be a port. */
-export function parsePorts(list: string): number[] | undefined {
-  const ports = list.split(',').map((text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : Number.NaN))
-  return ports.every((port) => port <= 65535) ? ports : undefined
 }
 
 function environmentPorts(list: string | undefined, notices: string[]): readonly number[] {

@@ -1,4 +1,5 @@
 /** What the command line and the environment of pmproxy decide. pmproxy(1) */
+import { parsePorts } from '../net/listen.ts'
 import type { Variables } from '../sys/config.ts'
 
 /** The command line, taken apart and checked. */
@@ -56,10 +57,4 @@ export function proxyEnvironment(env: Variables): ProxyEnvironment {
     socketPath: env['PMPROXY_SOCKET'] || undefined,
     notices,
   }
-}
-
-/** Ports of a comma list; undefined when one of them cannot be a port. */
-export function parsePorts(list: string): number[] | undefined {
-  const ports = list.split(',').map((text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : Number.NaN))
-  return ports.every((port) => port <= 65_535) ? ports : undefined
 }

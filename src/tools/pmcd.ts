@@ -1,9 +1,10 @@
 /** pmcd: the collector as a command, in the foreground or as a daemon. pmcd(1) */
-import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseDebug } from '../model/debug.ts'
-import { type CollectorSettings, parsePorts } from '../pmcd/settings.ts'
+import { parsePorts } from '../net/listen.ts'
+import type { CollectorSettings } from '../pmcd/settings.ts'
 import { setProcessName } from '../sys/native/process-name.ts'
+import { DAEMON, isDaemonProcess, startDaemon, startReports } from './lib/daemon.ts'
 import {
   endEarly,
   HELP_ROW,
@@ -18,24 +19,14 @@ const TABLE: OptionTable = {
   synopsis: '[options]',
   rows: [
     { heading: 'Service options' },
-    { short: 'A', long: 'no-advertise', help: 'do not advertise the service (this version never does)' },
-    { short: 'f', long: 'foreground', help: 'stay in the foreground, without PID file, as the same user' },
-    { short: 'F', long: 'systemd', help: 'stay in the foreground, else as a daemon: for service managers' },
+    DAEMON.advertise,
+    DAEMON.foreground,
+    DAEMON.systemd,
     { short: 'H', long: 'hostname', arg: 'HOST', help: 'name of this host to tell clients' },
     { short: 'i', long: 'interface', arg: 'ADDR', help: 'listen on this address only; may be repeated' },
-    {
-      short: 'p',
-      long: 'port',
-      arg: 'N',
-      help: 'listen on this TCP port, or comma list of ports; may be repeated',
-    },
-    { short: 's', long: 'socket', arg: 'PATH', help: 'path of the unix socket' },
-    {
-      short: 'U',
-      long: 'username',
-      arg: 'USER',
-      help: 'account of a daemon that root starts (default PCP_USER)',
-    },
+    DAEMON.port,
+    DAEMON.socket,
+    DAEMON.username,
     { heading: 'Configuration options' },
     { short: 'c', long: 'config', arg: 'FILE', help: 'configuration file; FILE.access adds access rules' },
     { short: 'C', arg: 'N', help: 'most contexts one client may use (default 64)' },
@@ -62,14 +53,11 @@ const TABLE: OptionTable = {
       arg: 'MASK',
       help: 'event trace: sum of 1 for connections, 2 for PDUs, 256 to write each event at once',
     },
-    { short: 'x', arg: 'FILE', help: 'copy the log of a start that failed to this file' },
+    DAEMON.copy,
     VERSION_ROW,
     HELP_ROW,
   ],
 }
-
-/** Set for the process that a daemon's parent starts. */
-const DAEMON_VARIABLE = 'PCP_TS_PMCD_DAEMON'
 
 /** The command. */
 export const tool: Tool = {
@@ -93,8 +81,7 @@ serves metrics about itself, and keeps a trace of the last connections and PDUs 
 
 async function run(io: ToolIo): Promise<number> {
   const parsed = parseOptions(TABLE, io)
-  const isDaemon = io.env[DAEMON_VARIABLE] !== undefined
-  delete process.env[DAEMON_VARIABLE] // agents must not inherit it
+  const isDaemon = isDaemonProcess(io)
   const has = (name: string): boolean => parsed.given.some((option) => option.name === name)
   const settings = settingsOf(parsed, io, isDaemon || has('F'))
   const early = endEarly(TABLE, parsed, io)
@@ -107,26 +94,8 @@ async function run(io: ToolIo): Promise<number> {
   return runCollector(settings, {
     env: io.env,
     signal: io.signal,
-    started: () => process.send?.({ isReady: true }),
-    failed: (message) => {
-      const text = `${io.progname}: ${message}\n`
-      const copy = parsed.given.findLast((option) => option.name === 'x')?.value
-      if (copy !== undefined) copyLog(settings.logPath, resolve(io.cwd, copy), text)
-      if (isDaemon) process.send?.({ isReady: false, text })
-      else io.stderr.write(text)
-    },
+    ...startReports(parsed, { logPath: settings.logPath, isDaemon }, io),
   })
-}
-
-/** Leaves what the log says, or only why the start failed where there is no log to read, in a file that somebody looks at. */
-function copyLog(log: string, to: string, text: string): void {
-  let whole = text
-  try {
-    if (log !== '-') whole = readFileSync(log, 'utf8')
-  } catch {
-    // it could not be opened, which is what the text is about
-  }
-  writeFileSync(to, whole)
 }
 
 /** Checks every option; mistakes are added to `parsed.problems`. */
@@ -189,29 +158,4 @@ function defined<T extends object>(
   [K in keyof T as undefined extends T[K] ? K : never]?: NonNullable<T[K]>
 } {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as never
-}
-
-/** Starts the same command in a session of its own, and ends when that one serves clients or has failed. */
-async function startDaemon(io: ToolIo): Promise<number> {
-  const { spawn } = process.getBuiltinModule('node:child_process')
-  const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...io.args], {
-    cwd: io.cwd,
-    detached: true,
-    env: { ...io.env, [DAEMON_VARIABLE]: '1' },
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  })
-  return new Promise((done) => {
-    child.once('message', (message) => {
-      const { isReady, text = '' } = message as { isReady: boolean; text?: string }
-      io.stderr.write(text)
-      child.disconnect()
-      child.unref()
-      done(isReady ? 0 : 1)
-    })
-    child.once('exit', (code) => done(code ?? 1))
-    child.once('error', (error) => {
-      io.stderr.write(`${io.progname}: cannot start the daemon: ${error.message}\n`)
-      done(1)
-    })
-  })
 }

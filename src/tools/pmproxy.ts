@@ -1,10 +1,11 @@
 /** pmproxy: PCP for the web and over gateways, as a command, in the foreground or as a daemon. pmproxy(1), docs/pmproxy.md */
-import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseDebug } from '../model/debug.ts'
-import { type ProxySettings, parsePorts } from '../pmproxy/settings.ts'
+import { parsePorts } from '../net/listen.ts'
+import type { ProxySettings } from '../pmproxy/settings.ts'
 import { setProcessName } from '../sys/native/process-name.ts'
 import { parseInterval } from '../time/interval.ts'
+import { DAEMON, isDaemonProcess, startDaemon, startReports } from './lib/daemon.ts'
 import {
   endEarly,
   HELP_ROW,
@@ -19,17 +20,12 @@ const TABLE: OptionTable = {
   synopsis: '[options]',
   rows: [
     { heading: 'Service options' },
-    { short: 'A', long: 'no-advertise', help: 'do not advertise the service (this version never does)' },
+    DAEMON.advertise,
     { short: 'd', long: 'deprecated', help: 'only forward the protocol of PCP: no HTTP' },
     { short: 't', long: 'timeseries', help: 'serve HTTP as well, on port 44323 too (the default)' },
-    { short: 'f', long: 'foreground', help: 'stay in the foreground, without PID file, as the same user' },
-    { short: 'F', long: 'systemd', help: 'stay in the foreground, else as a daemon: for service managers' },
-    {
-      short: 'U',
-      long: 'username',
-      arg: 'USER',
-      help: 'account of a daemon that root starts (default PCP_USER)',
-    },
+    DAEMON.foreground,
+    DAEMON.systemd,
+    DAEMON.username,
     { heading: 'Connection options' },
     {
       short: 'i',
@@ -37,13 +33,8 @@ const TABLE: OptionTable = {
       arg: 'ADDR',
       help: 'listen on this address, not on loopback alone; may be repeated',
     },
-    {
-      short: 'p',
-      long: 'port',
-      arg: 'N',
-      help: 'listen on this TCP port, or comma list of ports; may be repeated',
-    },
-    { short: 's', long: 'socket', arg: 'PATH', help: 'path of the unix socket' },
+    DAEMON.port,
+    DAEMON.socket,
     {
       short: 'h',
       long: 'keyhost',
@@ -68,14 +59,11 @@ const TABLE: OptionTable = {
     { short: 'D', long: 'debug', arg: 'NAMES', help: 'debug options, see pmdbg -l' },
     { short: 'l', long: 'log', arg: 'FILE', help: 'log file (default pmproxy.log), - for standard error' },
     { short: 'T', long: 'terminate', arg: 'TIME', help: 'end after this time' },
-    { short: 'x', arg: 'FILE', help: 'copy the log of a start that failed to this file' },
+    DAEMON.copy,
     VERSION_ROW,
     HELP_ROW,
   ],
 }
-
-/** Set for the process that a daemon's parent starts. */
-const DAEMON_VARIABLE = 'PCP_TS_PMPROXY_DAEMON'
 
 /** The command. */
 export const tool: Tool = {
@@ -98,8 +86,7 @@ It listens on loopback alone unless -i says otherwise. Values can be stored only
 
 async function run(io: ToolIo): Promise<number> {
   const parsed = parseOptions(TABLE, io)
-  const isDaemon = io.env[DAEMON_VARIABLE] !== undefined
-  delete process.env[DAEMON_VARIABLE]
+  const isDaemon = isDaemonProcess(io)
   const has = (name: string): boolean => parsed.given.some((option) => option.name === name)
   const settings = settingsOf(parsed, io, isDaemon || has('F'))
   const early = endEarly(TABLE, parsed, io)
@@ -112,26 +99,8 @@ async function run(io: ToolIo): Promise<number> {
     cwd: io.cwd,
     signal: io.signal,
     pageDir: join(__dirname, '..', '..', 'share', 'web'),
-    started: () => process.send?.({ isReady: true }),
-    failed: (message) => {
-      const text = `${io.progname}: ${message}\n`
-      const copy = parsed.given.findLast((option) => option.name === 'x')?.value
-      if (copy !== undefined) copyLog(settings.logPath, resolve(io.cwd, copy), text)
-      if (isDaemon) process.send?.({ isReady: false, text })
-      else io.stderr.write(text)
-    },
+    ...startReports(parsed, { logPath: settings.logPath, isDaemon }, io),
   })
-}
-
-/** Leaves what the log says, or only why the start failed where there is no log to read, in a file that somebody looks at. */
-function copyLog(log: string, to: string, text: string): void {
-  let whole = text
-  try {
-    if (log !== '-') whole = readFileSync(log, 'utf8')
-  } catch {
-    // it could not be opened, which is what the text is about
-  }
-  writeFileSync(to, whole)
 }
 
 /** Checks every option; mistakes are added to `parsed.problems`. */
@@ -190,29 +159,4 @@ function settingsOf(
     requiresCertificate: last('Q') !== undefined,
     isService,
   }
-}
-
-/** Starts the same command in a session of its own, and ends when that one serves clients or has failed. */
-async function startDaemon(io: ToolIo): Promise<number> {
-  const { spawn } = process.getBuiltinModule('node:child_process')
-  const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...io.args], {
-    cwd: io.cwd,
-    detached: true,
-    env: { ...io.env, [DAEMON_VARIABLE]: '1' },
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  })
-  return new Promise((done) => {
-    child.once('message', (message) => {
-      const { isReady, text = '' } = message as { isReady: boolean; text?: string }
-      io.stderr.write(text)
-      child.disconnect()
-      child.unref()
-      done(isReady ? 0 : 1)
-    })
-    child.once('exit', (code) => done(code ?? 1))
-    child.once('error', (error) => {
-      io.stderr.write(`${io.progname}: cannot start the daemon: ${error.message}\n`)
-      done(1)
-    })
-  })
 }
