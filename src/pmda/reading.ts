@@ -21,6 +21,9 @@ export class Reading<T> implements Refreshable {
   readonly #read: (moment: object | undefined) => T
   #moment: object | undefined
   #outcome: Outcome<T> = NOT_READ
+  /** What was thrown last, and as a PcpError: a file that is absent throws the same each time. */
+  #thrown: unknown
+  #failure: PcpError = NOT_READ
 
   /** `read` is given the moment, for the readings it rests on. */
   constructor(read: (moment: object | undefined) => T) {
@@ -34,7 +37,11 @@ export class Reading<T> implements Refreshable {
     try {
       this.#outcome = this.#read(moment)
     } catch (error) {
-      this.#outcome = PcpError.from(error)
+      if (error !== this.#thrown) {
+        this.#thrown = error
+        this.#failure = PcpError.from(error)
+      }
+      this.#outcome = this.#failure
     }
   }
 

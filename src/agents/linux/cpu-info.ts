@@ -1,6 +1,7 @@
 /** hinv.cpu, hinv.map.cpu_num, hinv.map.cpu_node and hinv.node: what processors there are. /proc/cpuinfo, /sys/devices/system */
 import type { MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
+import { ParsedFile } from '../../sys/parsed-file.ts'
 import type { LinuxContext } from './context.ts'
 import { parseCpuList } from './topology.ts'
 
@@ -141,11 +142,12 @@ const FACT_ROWS: readonly FactRow[] = [
 
 /** The metrics of /proc/cpuinfo (cluster 18, hinv.machine apart) and of CPUs and nodes in sysfs (cluster 55). */
 export function cpuInfoMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
-  const cpuinfo = new Reading(() => parseCpuinfo(ctx.text('/proc/cpuinfo')))
+  const facts = new ParsedFile(ctx.file('/proc/cpuinfo'), parseCpuinfo)
+  const cpuinfo = new Reading(() => facts.read())
   const perCpu = { sem: 'discrete', indom: ctx.cpus } as const
   const metrics: { [name: string]: MetricSpec } = {}
 
-  for (const [name, item, type, units, facts, help, text] of FACT_ROWS) {
+  for (const [name, item, type, units, words, help, text] of FACT_ROWS) {
     metrics[`hinv.cpu.${name}`] = {
       ...perCpu,
       cluster: 18,
@@ -153,11 +155,11 @@ export function cpuInfoMetrics(ctx: LinuxContext): { [name: string]: MetricSpec 
       type,
       units,
       help,
-      text: `Line ${facts.join(' or ')} of /proc/cpuinfo. ${text}`,
+      text: `Line ${words.join(' or ')} of /proc/cpuinfo. ${text}`,
       reading: cpuinfo,
       value: (inst) => {
         const cpu = cpuinfo.value.get(inst)
-        for (const fact of facts) {
+        for (const fact of words) {
           const value = cpu?.get(fact)
           if (value !== undefined) return type === 'string' ? value : leadingNumber(value)
         }

@@ -2,6 +2,7 @@
 import { readlinkSync } from 'node:fs'
 import type { MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
+import { ParsedFile } from '../../sys/parsed-file.ts'
 import { rooted } from '../../sys/proc.ts'
 import { BlockDevices, namedReading } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
@@ -28,7 +29,8 @@ interface Family {
 export function diskMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
   const table = newDiskTable()
   const diskstats = new Reading(() => parseDiskstats(ctx.file('/proc/diskstats').scan(), table))
-  const sizes = new Reading(() => parsePartitions(ctx.text('/proc/partitions')))
+  const partitionSizes = new ParsedFile(ctx.file('/proc/partitions'), parsePartitions)
+  const sizes = new Reading(() => partitionSizes.read())
   const device = { device_type: 'block' }
 
   const disks = new BlockDevices({

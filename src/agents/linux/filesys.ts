@@ -4,6 +4,7 @@ import { type Outcome, PcpError } from '../../model/errors.ts'
 import type { IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
 import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
+import { ParsedFile } from '../../sys/parsed-file.ts'
 import { rooted } from '../../sys/proc.ts'
 import type { LinuxContext } from './context.ts'
 
@@ -68,6 +69,13 @@ export function isOnDisk(mount: Mount): boolean {
   return mount.device.startsWith('/dev') || mount.directory === '/'
 }
 
+/** A line of the mount table that counts, the name of its instance, and where to ask about it. */
+interface Mounted {
+  readonly mount: Mount
+  readonly name: string
+  readonly directory: string
+}
+
 /** A mounted file system with an instance number; what it holds is asked for once a reading, when first wanted. */
 class MountedRoom {
   readonly mount: Mount
@@ -119,20 +127,25 @@ export function fileSystemMetrics(
     nameOf: (mount: Mount) => string,
   ): Reading<MountTable> => {
     const instances = new InstanceIds()
-    return new Reading(() => {
-      const byId = new Map<number, MountedRoom>()
-      const names: string[] = []
-      for (const mount of parseMounts(ctx.file('/proc/self/mounts').text())) {
+    // where links to devices lead is looked up when something is mounted, not for each reading
+    const mounted = new ParsedFile(ctx.file('/proc/self/mounts'), (text) => {
+      const byId = new Map<number, Mounted>()
+      for (const mount of parseMounts(text)) {
         if (!isWanted(mount)) continue
         const name = nameOf(mount)
         const id = instances.idOf(name)
         // a device mounted twice counts where it was mounted first
         if (byId.has(id)) continue
-        const directory = rooted(ctx.env.root, unescapeMount(mount.directory))
-        byId.set(id, new MountedRoom(mount, () => statfs(directory)))
-        names.push(name)
+        byId.set(id, { mount, name, directory: rooted(ctx.env.root, unescapeMount(mount.directory)) })
       }
-      return { ids: [...byId.keys()], names, byId }
+      return { byId, ids: [...byId.keys()], names: [...byId.values()].map(({ name }) => name) }
+    })
+    return new Reading(() => {
+      const { byId, ids, names } = mounted.read()
+      const rooms = new Map<number, MountedRoom>()
+      for (const [id, { mount, directory }] of byId)
+        rooms.set(id, new MountedRoom(mount, () => statfs(directory)))
+      return { ids, names, byId: rooms }
     })
   }
   const disks = table(isOnDisk, (mount) => deviceName(ctx.env.root, mount.device))

@@ -1,4 +1,5 @@
 /** mem.buddyinfo and mem.zoneinfo: free blocks and statistics of memory zones. /proc/buddyinfo, /proc/zoneinfo */
+import type { Scanner } from '../../base/scan.ts'
 import type { IndomSpec, Labels, MetricSpec } from '../../pmda/define.ts'
 import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
@@ -6,17 +7,47 @@ import type { LinuxContext } from './context.ts'
 import { fieldMetrics } from './fields.ts'
 import { ZONE_FIELDS } from './memory-zone-rows.ts'
 
-const ZONE_LINE = /^Node (\d+), zone +(\S+)(.*)$/
+/** The head of a line `Node 0, zone   Normal`, as it was last time. */
+interface Heading {
+  readonly words: readonly [number: string, name: string]
+  /** `Normal::node0` */
+  readonly zone: string
+}
 
-/** Free blocks of 2^order pages, by instance name `ZONE::orderN::nodeN`, in file order. */
-export function parseBuddyInfo(text: string): ReadonlyMap<string, number> {
+/** Moves over `Node 0, zone   Normal`; undefined for any other line. `known` is what stood there last time. */
+function readHeading(scan: Scanner, known: Heading | undefined): Heading | undefined {
+  if (!scan.accept('Node ')) return undefined
+  const number = scan.word(known?.words[0])
+  if (scan.word('zone') !== 'zone') return undefined
+  const name = scan.word(known?.words[1])
+  if (known !== undefined && number === known.words[0] && name === known.words[1]) return known
+  if (!/^\d+,$/.test(number) || name === '') return undefined
+  return { words: [number, name], zone: `${name}::node${number.slice(0, -1)}` }
+}
+
+/** A line of /proc/buddyinfo as it was last time: the names of its numbers. */
+export interface BuddyLine {
+  readonly heading: Heading
+  readonly names: string[]
+}
+
+/** Free blocks of 2^order pages, by instance name `ZONE::orderN::nodeN`, in file order. `lines` are those of last time. */
+export function parseBuddyInfo(scan: Scanner, lines: BuddyLine[] = []): ReadonlyMap<string, number> {
   const blocks = new Map<string, number>()
-  for (const line of text.split('\n')) {
-    const match = ZONE_LINE.exec(line)
-    if (match === null) continue
-    const [, node, zone, rest] = match
-    for (const [order, count] of rest!.trim().split(/\s+/).entries())
-      if (/^\d+$/.test(count)) blocks.set(`${zone}::order${order}::node${node}`, Number(count))
+  for (let at = 0; !scan.atEnd; at++) {
+    let line = lines[at]
+    const heading = readHeading(scan, line?.heading)
+    if (heading !== undefined) {
+      if (line === undefined || heading !== line.heading) {
+        line = { heading, names: [] }
+        lines[at] = line
+      }
+      for (let order = 0, count = scan.uint(); !Number.isNaN(count); order++, count = scan.uint()) {
+        line.names[order] ??= heading.zone.replace('::', `::order${order}::`)
+        blocks.set(line.names[order]!, count)
+      }
+    }
+    scan.nextLine()
   }
   return blocks
 }
@@ -32,8 +63,14 @@ export interface ZoneInfo {
   readonly protection: ReadonlyMap<string, number>
 }
 
+/** A line of /proc/zoneinfo as it was last time: the head of a zone, or else its first word. */
+export interface ZoneLine {
+  readonly heading: Heading | undefined
+  readonly word: string
+}
+
 /**
- * Parses /proc/zoneinfo, which comes in sections:
+ * Parses /proc/zoneinfo, which comes in sections; `lines` are those of last time:
  *
  *     Node 0, zone      DMA        starts a zone
  *       per-node stats             the node's own numbers follow, before those of its first zone
@@ -44,7 +81,7 @@ export interface ZoneInfo {
  *           nr_free_pages 3840
  *       pagesets                   per CPU: of no use here
  */
-export function parseZoneInfo(text: string): ZoneInfo {
+export function parseZoneInfo(scan: Scanner, lines: ZoneLine[] = []): ZoneInfo {
   const fields = new Map<string, Map<string, number>>()
   const protection = new Map<string, number>()
   let zone = ''
@@ -53,26 +90,43 @@ export function parseZoneInfo(text: string): ZoneInfo {
     current = fields.get(name) ?? new Map<string, number>()
     fields.set(name, current)
   }
-  for (const line of text.split('\n')) {
-    const match = ZONE_LINE.exec(line)
-    if (match !== null) {
-      zone = `${match[2]}::node${match[1]}`
+  for (let at = 0; !scan.atEnd; at++) {
+    const known = lines[at]
+    const heading = readHeading(scan, known?.heading)
+    const word = heading === undefined ? scan.word(known?.word) : ''
+    if (known === undefined || heading !== known.heading || word !== known.word) lines[at] = { heading, word }
+    if (heading !== undefined) {
+      zone = heading.zone
       current = undefined
-      continue
+    } else if (word === 'per-node') start(zone.slice(zone.indexOf('::') + 2))
+    else if (word === 'pages') {
+      if (scan.word('free') === 'free') {
+        start(zone)
+        const free = scan.uint()
+        if (!Number.isNaN(free)) current?.set('free', free)
+      }
+    } else if (word === 'protection:') readProtection(scan, zone, protection)
+    else if (word === 'pagesets') current = undefined
+    else if (current !== undefined) {
+      const value = scan.uint()
+      scan.skipBlanks()
+      if (!Number.isNaN(value) && scan.atLineEnd) current.set(word, value)
     }
-    const [first, second, third] = line.trim().split(/\s+/)
-    if (first === 'per-node') start(zone.slice(zone.indexOf('::') + 2))
-    else if (first === 'pages' && second === 'free') {
-      start(zone)
-      if (/^\d+$/.test(third ?? '')) current?.set('free', Number(third))
-    } else if (first === 'protection:') {
-      const pages = line.slice(line.indexOf('(') + 1).match(/\d+/g) ?? []
-      for (const [i, count] of pages.entries()) protection.set(`${zone}::lowmem_reserved${i}`, Number(count))
-    } else if (first === 'pagesets') current = undefined
-    else if (second !== undefined && third === undefined && /^\d+$/.test(second))
-      current?.set(first!, Number(second))
+    scan.nextLine()
   }
   return { fields, protection }
+}
+
+/** `(0, 3019, 4299)` */
+function readProtection(scan: Scanner, zone: string, protection: Map<string, number>): void {
+  scan.skipBlanks()
+  scan.accept('(')
+  for (let i = 0; ; i++) {
+    const pages = scan.uint()
+    if (Number.isNaN(pages)) return
+    protection.set(`${zone}::lowmem_reserved${i}`, pages)
+    scan.accept(',')
+  }
 }
 
 /** The node, zone... in an instance name such as `DMA::order3::node0`. */
@@ -92,7 +146,8 @@ export function memoryZoneMetrics(ctx: LinuxContext): { [name: string]: MetricSp
 }
 
 function buddyMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
-  const reading = new Reading(() => parseBuddyInfo(ctx.file('/proc/buddyinfo').text()))
+  const lines: BuddyLine[] = []
+  const reading = new Reading(() => parseBuddyInfo(ctx.file('/proc/buddyinfo').scan(), lines))
   const [indom, nameOf] = namedIndom(
     reading,
     () => reading.value.keys(),
@@ -119,15 +174,18 @@ function buddyMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
       text: 'The number of blocks in /proc/buddyinfo times the size of a block.',
       value: (inst) => {
         const blocks = blocksOf(inst)
-        const order = Number(/::order(\d+)::/.exec(nameOf(inst) ?? '')?.[1])
-        return blocks === undefined ? undefined : (blocks * 2 ** order * ctx.pagesize) / 1024
+        if (blocks === undefined) return undefined
+        const name = nameOf(inst)!
+        const order = Number.parseInt(name.slice(name.indexOf('::order') + '::order'.length), 10)
+        return (blocks * 2 ** order * ctx.pagesize) / 1024
       },
     },
   }
 }
 
 function zoneMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
-  const reading = new Reading(() => parseZoneInfo(ctx.file('/proc/zoneinfo').text()))
+  const lines: ZoneLine[] = []
+  const reading = new Reading(() => parseZoneInfo(ctx.file('/proc/zoneinfo').scan(), lines))
   const [zones, nameOf] = namedIndom(
     reading,
     function* () {

@@ -1,11 +1,13 @@
 /** mem.numa: memory of each NUMA node. /sys/devices/system/node/nodeN/{meminfo,numastat} */
-import { Scanner } from '../../base/scan.ts'
-import { encodeText } from '../../base/text.ts'
+import { existsSync } from 'node:fs'
+import type { Scanner } from '../../base/scan.ts'
 import type { MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
-import { readAttribute } from '../../sys/proc.ts'
+import { readAttribute, rooted } from '../../sys/proc.ts'
 import type { LinuxContext } from './context.ts'
 import { type FieldRow, type FieldValue, fieldMetrics, numberOrNone } from './fields.ts'
+import { newMeminfo, parseMeminfo } from './meminfo.ts'
+import { orNothing } from './sample.ts'
 
 /** Fields of meminfo that are in kB. */
 const UTIL: readonly FieldRow[] = [
@@ -128,14 +130,27 @@ const ALLOC: readonly FieldRow[] = [
 type Fields = ReadonlyMap<string, FieldValue>
 type Nodes = ReadonlyMap<number, Fields>
 
-/** Lines `Node 0 MemTotal: 8009216 kB` or `numa_hit 4419227` as numbers by field. */
-export function parseNode(text: string): Fields {
+/** Nodes, and how large a huge page of the default size is; NaN where there are none. */
+interface HugePages {
+  readonly nodes: Nodes
+  readonly bytes: number
+}
+
+/**
+ * Lines `Node 0 MemTotal: 8009216 kB` or `numa_hit 4419227` as numbers by field. `words` are those of each line last time,
+ * and the fields that they name.
+ */
+export function parseNode(scan: Scanner, words: { word: string; field: string }[] = []): Fields {
   const fields = new Map<string, FieldValue>()
-  const scan = new Scanner(encodeText(text))
-  while (!scan.atEnd) {
+  for (let line = 0; !scan.atEnd; line++) {
     if (scan.accept('Node ')) scan.skipWords(1)
-    const field = scan.word().replace(/:$/, '')
-    fields.set(field, numberOrNone(scan.uintExact()))
+    let known = words[line]
+    const word = scan.word(known?.word)
+    if (known === undefined || word !== known.word) {
+      known = { word, field: word.replace(/:$/, '') }
+      words[line] = known
+    }
+    fields.set(known.field, numberOrNone(scan.uintExact()))
     scan.nextLine()
   }
   return fields
@@ -160,22 +175,35 @@ export function parseBandwidth(text: string): ReadonlyMap<number, number> {
 
 /** The metrics of NUMA nodes (cluster 36). */
 export function numaMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
-  const nodeFile = (file: string): Reading<Nodes> =>
-    new Reading(() => {
+  const nodeFile = (file: string): Reading<Nodes> => {
+    const words: { word: string; field: string }[] = []
+    return new Reading(() => {
       const nodes = new Map<number, Fields>()
       for (const name of ctx.list('/sys/devices/system/node')) {
         const number = /^node(\d+)$/.exec(name)?.[1]
         if (number === undefined) continue
-        const text = ctx.attribute(`/sys/devices/system/node/${name}/${file}`)
-        if (text !== undefined) nodes.set(Number(number), parseNode(text))
+        try {
+          const scan = ctx.file(`/sys/devices/system/node/${name}/${file}`).scan()
+          nodes.set(Number(number), parseNode(scan, words))
+        } catch {
+          // memory of the node has gone, and its files with it: it has no values
+        }
       }
       return nodes
     })
+  }
   const meminfo = nodeFile('meminfo')
   const numastat = nodeFile('numastat')
+  const pageSize = newMeminfo(['Hugepagesize'])
+  const huge = new Reading((moment): HugePages => {
+    meminfo.refresh(moment)
+    const [kilobytes] = parseMeminfo(ctx.file('/proc/meminfo').scan(), pageSize).values
+    return { nodes: meminfo.value, bytes: kilobytes! * 1024 }
+  })
   const folder = ctx.env.env['PCP_PMDAS_DIR'] ?? '/var/lib/pcp/pmdas'
+  const configuration = rooted(ctx.env.root, `${folder}/linux/bandwidth.conf`)
   const bandwidth = new Reading(() =>
-    parseBandwidth(readAttribute(ctx.env.root, `${folder}/linux/bandwidth.conf`) ?? ''),
+    parseBandwidth(existsSync(configuration) ? (readAttribute('/', configuration) ?? '') : ''),
   )
   const family = {
     prefix: 'mem.numa.util',
@@ -193,13 +221,13 @@ export function numaMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
     ...fieldMetrics(
       {
         ...family,
+        reading: huge,
         units: 'byte',
         source: (field) =>
           `Field ${field} of /sys/devices/system/node/nodeN/meminfo times Hugepagesize of /proc/meminfo.`,
-        pick: (nodes, field, node) => {
+        pick: ({ nodes, bytes }: HugePages, field, node) => {
           const pages = nodes.get(node)?.get(field)
-          const size = hugePageSize(ctx)
-          return pages === undefined || size === undefined ? undefined : Number(pages) * size
+          return pages === undefined ? undefined : orNothing(Number(pages) * bytes)
         },
       },
       HUGEPAGE_BYTES,
@@ -230,10 +258,4 @@ export function numaMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
       value: (node) => bandwidth.value.get(node),
     },
   }
-}
-
-/** Bytes of a huge page of the default size. */
-function hugePageSize(ctx: LinuxContext): number | undefined {
-  const kilobytes = /^Hugepagesize:\s+(\d+)/m.exec(ctx.attribute('/proc/meminfo') ?? '')?.[1]
-  return kilobytes === undefined ? undefined : Number(kilobytes) * 1024
 }

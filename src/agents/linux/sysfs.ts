@@ -21,7 +21,8 @@ export function parseUnusable(text: string): ReadonlyMap<number, number> {
 
 /** The metrics of /sys/kernel (cluster 35). */
 export function sysfsMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
-  const unusable = new Reading(() => parseUnusable(ctx.text('/sys/kernel/debug/extfrag/unusable_index')))
+  const index = ctx.file('/sys/kernel/debug/extfrag/unusable_index')
+  const unusable = new Reading(() => parseUnusable(index.text()))
   return {
     'sysfs.kernel.uevent_seqnum': {
       cluster: 35,

@@ -1,10 +1,7 @@
 /** kernel.all.nusers, nroots and nsessions. utmp(5) */
-import { readFileSync } from 'node:fs'
 import { decodeText } from '../../base/text.ts'
-import { PcpError } from '../../model/errors.ts'
 import type { MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
-import { rooted } from '../../sys/proc.ts'
 import type { LinuxContext } from './context.ts'
 
 /**
@@ -50,15 +47,18 @@ export function parseUtmp(bytes: Uint8Array, arch: string = process.arch): Login
   return { users, roots, records }
 }
 
+const NO_LOGINS: Logins = { users: 0, roots: 0, records: 0 }
+
 /** The three counts of the login records. */
 export function userMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
   const path = '/run/utmp'
+  const file = ctx.file(path)
   const logins = new Reading(() => {
     try {
-      return parseUtmp(readFileSync(rooted(ctx.root, path)))
+      return parseUtmp(file.read())
     } catch (error) {
       // As for getutent(3): a system that keeps no such file has no records
-      if (PcpError.from(error).code === 'ENOENT') return parseUtmp(new Uint8Array(0))
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return NO_LOGINS
       throw error
     }
   })

@@ -13,7 +13,8 @@ import { answer, openFixture } from '../../lib/linux-agent.ts'
 const agent = openFixture('busy-network', { LINUX_PAGESIZE: '4096' })
 afterAll(() => agent.close())
 
-const vmstat = (text: string): ReturnType<typeof parseVmstat> => parseVmstat(new Scanner(encodeText(text)))
+const scan = (text: string): Scanner => new Scanner(encodeText(text))
+const vmstat = (text: string): ReturnType<typeof parseVmstat> => parseVmstat(scan(text))
 
 test('reads the fields of vmstat that are there and no others', () => {
   const read = vmstat('pgfault 12\nnr_dirty 3\nnew_field 9\npswpin 18446744073709551615')
@@ -36,7 +37,9 @@ test('a field of vmstat that goes away has no value any more', () => {
 })
 
 test('lists free blocks by zone, order and node', () => {
-  const blocks = parseBuddyInfo('Node 0, zone      DMA      1      0 \nNode 1, zone   Normal   7\nrubbish\n')
+  const blocks = parseBuddyInfo(
+    scan('Node 0, zone      DMA      1      0 \nNode 1, zone   Normal   7\nrubbish\n'),
+  )
   expect([...blocks]).toEqual([
     ['DMA::order0::node0', 1],
     ['DMA::order1::node0', 0],
@@ -46,8 +49,10 @@ test('lists free blocks by zone, order and node', () => {
 
 test('keeps what zoneinfo says of nodes and of zones apart', () => {
   const { fields, protection } = parseZoneInfo(
-    'Node 1, zone   Normal\n  per-node stats\n      nr_active_anon 5\n  pages free     7\n        min      2\n' +
-      '        protection: (0, 12)\n      nr_free_pages 7\n  pagesets\n    cpu: 0\n              high:     1712\n        high 99\n',
+    scan(
+      'Node 1, zone   Normal\n  per-node stats\n      nr_active_anon 5\n  pages free     7\n        min      2\n' +
+        '        protection: (0, 12)\n      nr_free_pages 7\n  pagesets\n    cpu: 0\n              high:     1712\n        high 99\n',
+    ),
   )
   expect([...fields.keys()]).toEqual(['node1', 'Normal::node1'])
   expect([...fields.get('node1')!]).toEqual([['nr_active_anon', 5]])
@@ -90,11 +95,11 @@ test('labels zones and free blocks with their parts', async () => {
 })
 
 test('reads both kinds of file about a NUMA node', () => {
-  expect([...parseNode('Node 0 MemTotal:       8009216 kB\nNode 0 HugePages_Free:     3\n')]).toEqual([
+  expect([...parseNode(scan('Node 0 MemTotal:       8009216 kB\nNode 0 HugePages_Free:     3\n'))]).toEqual([
     ['MemTotal', 8009216],
     ['HugePages_Free', 3],
   ])
-  expect([...parseNode('numa_hit 4419227\n')]).toEqual([['numa_hit', 4419227]])
+  expect([...parseNode(scan('numa_hit 4419227\n'))]).toEqual([['numa_hit', 4419227]])
 })
 
 test('takes the bandwidth of memory from a file whose version it knows', () => {
