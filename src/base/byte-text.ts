@@ -1,5 +1,5 @@
 /** Text written straight into bytes, for reports of millions of numbers: no string is made for any of them. */
-import { type DecimalParts, POWERS, splitDecimal, splitFixed } from './decimal.ts'
+import { type DecimalParts, digitsOf, scaledInteger, splitDecimal, splitFixed } from './decimal.ts'
 import { formatF, formatG } from './printf.ts'
 import { encodeText } from './text.ts'
 
@@ -10,9 +10,11 @@ const BLANK = 0x20
 /** Longest number written: a sign, 20 digits and a point, or the exponent form of 17 digits. */
 const NUMBER_ROOM = 32
 const TEN_MILLION = 10_000_000
-/** Numbers of so many digits are 32-bit integers. */
-const MOST_DIGITS = 9
+/** Numbers of nine digits are 32-bit integers. */
+const NINE = 9
 const BILLION = 1e9
+/** Decimals that numbers are written from behind with. */
+const MOST_PLACES = 9
 
 /** The digits of 0 to 9,999, four bytes each. */
 const DIGITS = fourDigits()
@@ -149,55 +151,53 @@ export class ByteText {
 
   /** `%.{places}f`. */
   fixed(value: number, places: number): void {
-    if (!splitFixed(value, places, parts)) {
-      this.text(formatF(value, places))
-      return
-    }
-    this.reserve(NUMBER_ROOM)
-    if (value < 0) this.bytes[this.length++] = MINUS
-    this.#digits(parts.whole)
-    if (places === 0) return
-    this.bytes[this.length++] = POINT
-    this.padded(parts.fraction, places)
+    const scaled = places > MOST_PLACES ? -1 : scaledInteger(value, places)
+    if (scaled >= 0) this.#putScaled(scaled, places, value < 0, 0)
+    else if (splitFixed(value, places, parts)) {
+      this.reserve(NUMBER_ROOM)
+      if (value < 0) this.bytes[this.length++] = MINUS
+      this.#digits(parts.whole)
+      if (places === 0) return
+      this.bytes[this.length++] = POINT
+      this.padded(parts.fraction, places)
+    } else this.text(formatF(value, places))
   }
 
-  /** `%{width}.{places}f`; false, and nothing is written, where the text is wider, or the number needs more than this arithmetic. */
+  /** `%{width}.{places}f`; false, and nothing is written, where the text is wider. */
   fixedRight(value: number, places: number, width: number): boolean {
-    if (places > MOST_DIGITS || places >= width || !splitFixed(value, places, parts)) return false
-    const { whole, fraction } = parts
-    const room = width - (value < 0 ? 1 : 0) - (places > 0 ? places + 1 : 0)
-    if (room < 1 || (room < POWERS.length && whole >= POWERS[room]!)) return false
-    this.reserve(width)
-    const start = this.length
-    let at = start + width
-    if (places > 0) {
-      at = this.#before(at, fraction, at - places)
-      this.bytes[--at] = POINT
-    }
-    if (whole < BILLION) at = this.#before(at, whole, at - 1)
-    else {
-      const higher = Math.floor(whole / BILLION)
-      at = this.#before(at, whole - higher * BILLION, at - MOST_DIGITS)
-      at = this.#before(at, higher, at - 1)
-    }
-    if (value < 0) this.bytes[--at] = MINUS
-    while (at > start) this.bytes[--at] = BLANK
-    this.length = start + width
+    const scaled = places > MOST_PLACES ? -1 : scaledInteger(value, places)
+    if (scaled >= 0) return this.#putScaled(scaled, places, value < 0, width)
+    const text = formatF(value, places)
+    if (text.length > width) return false
+    this.text(text.padStart(width))
     return true
   }
 
-  /** Digits of a natural number below a billion in front of `end`, with zeros back to `from`; returns where they start. */
-  #before(end: number, value: number, from: number): number {
-    const { bytes } = this
-    let rest = value | 0
-    let at = end
-    while (rest >= 10 || at - 1 > from) {
-      const higher = (rest / 10) | 0
-      bytes[--at] = ZERO + rest - higher * 10
-      rest = higher
+  /**
+   * Writes `scaled / 10^places` from behind, with blanks in front up to `width`; false, and nothing is written, where it is wider than a
+   * width that is not 0.
+   */
+  #putScaled(scaled: number, places: number, isNegative: boolean, width: number): boolean {
+    const digits = Math.max(digitsOf(scaled), places + 1)
+    const size = digits + (places > 0 ? 1 : 0) + (isNegative ? 1 : 0)
+    if (width > 0 && size > width) return false
+    const taken = Math.max(size, width)
+    this.reserve(taken)
+    const { bytes, length: start } = this
+    this.length = start + taken
+    const higher = scaled < BILLION ? 0 : Math.floor(scaled / BILLION)
+    let rest = (scaled - higher * BILLION) | 0
+    let at = start + taken
+    for (let i = 0; i < digits; i++) {
+      if (i === places && i > 0) bytes[--at] = POINT
+      if (i === NINE) rest = higher
+      const tenth = (rest / 10) | 0
+      bytes[--at] = ZERO + rest - tenth * 10
+      rest = tenth
     }
-    bytes[--at] = ZERO + rest
-    return at
+    if (isNegative) bytes[--at] = MINUS
+    while (at > start) bytes[--at] = BLANK
+    return true
   }
 
   #digits(value: number): void {

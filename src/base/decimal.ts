@@ -11,13 +11,15 @@ export interface DecimalParts {
 }
 
 /** Powers of ten that a double holds exactly. */
-export const POWERS: Float64Array = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
+const POWERS: Float64Array = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
 /** Beyond it not every integer is a double. */
 const EXACT = 2 ** 53
 /** Multiplying by it splits a double into halves whose products are exact. */
 const SPLITTER = 2 ** 27 + 1
-/** Products below it lose less than a millionth in rounding. */
-const SMALL = 2 ** 32
+/** Products below it are rounded by less than `DOUBT`. */
+const EASY = 2 ** 40
+/** So near to a half only exact arithmetic tells where to round. */
+const DOUBT = 1e-3
 /** `%g` writes smaller numbers with an exponent. */
 const SMALLEST = 1e-4
 
@@ -56,15 +58,31 @@ export function splitFixed(value: number, places: number, parts: DecimalParts): 
   return scale(whole, size - whole, places, parts)
 }
 
+/** `value * 10^places` without its sign, rounded, below 2^40; -1 where that is more, negative zero, or takes exact arithmetic. */
+export function scaledInteger(value: number, places: number): number {
+  const product = Math.abs(value) * POWERS[places]!
+  if (!(product < EASY)) return -1
+  const floor = Math.floor(product)
+  const rest = product - floor
+  if (Math.abs(rest - 0.5) < DOUBT || (product === 0 && Object.is(value, -0))) return -1
+  return rest > 0.5 ? floor + 1 : floor
+}
+
+/** Digits of a natural number below 2^53. */
+export function digitsOf(value: number): number {
+  let digits = 1
+  while (digits < 16 && value >= POWERS[digits]!) digits++
+  return digits
+}
+
 /** Fills in `whole` and `fraction * 10^places`, rounded; false when that product is too large to be exact. */
 function scale(whole: number, fraction: number, places: number, parts: DecimalParts): boolean {
   const power = POWERS[places]!
   const product = fraction * power
   if (product >= EXACT) return false
+  const error = productError(fraction, power, product)
   let floor = Math.floor(product)
   let rest = product - floor
-  // Mostly there is no doubt: what the product lost in rounding is less than the distance to a half.
-  const error = product < SMALL && Math.abs(rest - 0.5) > 1e-6 ? 0 : productError(fraction, power, product)
   if (rest + error < 0) {
     floor--
     rest += 1
@@ -96,11 +114,4 @@ function productError(a: number, b: number, product: number): number {
 
 function isOdd(value: number): boolean {
   return value % 2 === 1
-}
-
-/** Digits of a natural number below 2^53. */
-function digitsOf(value: number): number {
-  let digits = 1
-  while (digits < 16 && value >= POWERS[digits]!) digits++
-  return digits
 }

@@ -91,12 +91,9 @@ describe('ByteText', () => {
       fc.integer({ min: 1, max: 20 }),
       (n, f, w) => {
         const text = formatF(n, f)
-        const shown = right(n, f, w)
-        expect(shown === '|' ? '' : shown.slice(1)).toBe(shown === '|' ? '' : text.padStart(w))
-        const isEasy = Math.abs(n) < 2 ** 53 && f < 7 && !Object.is(n, -0) && !(n < 0 && Number(text) === 0)
-        if (text.length <= w && isEasy && f < w) expect(shown).not.toBe('|')
+        expect(right(n, f, w)).toBe(text.length > w ? '|' : `|${text.padStart(w)}`)
       },
     )
-    fc.assert(check, { numRuns: 20_000 })
+    fc.assert(check, { numRuns: 2000 })
   })
 })

@@ -12,7 +12,7 @@ export function putCell(to: ByteText, cells: CellRow, i: number, shape: CellShap
 /** False, and nothing is written, for what is shown in another way than with all its digits. */
 function putNumber(to: ByteText, value: number, { width, precision, isReal }: CellShape): boolean {
   if (!Number.isFinite(value)) return false
-  if (!isReal) return Number.isSafeInteger(value) && to.fixedRight(value, 0, width)
+  if (!isReal) return Number.isSafeInteger(value) && to.fixedRight(value + 0, 0, width) // never -0
   let decimals = decimalsOf(value, width, precision) ?? -1
   // A sign before a zero, or a digit that rounding added, takes the place of a decimal.
   while (decimals >= 0 && !to.fixedRight(value, decimals, width)) decimals--

@@ -75,7 +75,7 @@ export class NumberCells {
     const { kinds, numbers, others } = this.#row
     for (let i = from; i < to; i++) {
       if (has[i] === 0) kinds[i] = NOTHING
-      else if (isLong && scale === undefined && !Number.isSafeInteger(values[i])) {
+      else if (isLong && scale === undefined && !isExact(values[i]!)) {
         kinds[i] = OTHER
         others[i] = this.#columns.exact(i, type)
       } else {
@@ -94,9 +94,8 @@ export class NumberCells {
       const value = values[i]!
       kinds[i] = NOTHING
       if (has[i] === 1 && hadBefore[i] === 1 && elapsedSec !== 0) {
-        const isPlain = elapsedSec > 0 && value >= before[i]!
-        const isExact = !isLong || (Number.isSafeInteger(value) && Number.isSafeInteger(before[i]))
-        const growth = isPlain && isExact ? value - before[i]! : this.#oddGrowth(i, type, isLong, elapsedSec)
+        const isPlain = elapsedSec > 0 && value >= before[i]! && (!isLong || (isExact(value) && isExact(before[i]!)))
+        const growth = isPlain ? value - before[i]! : this.#oddGrowth(i, type, isLong, elapsedSec)
         if (growth !== undefined) {
           const rate = growth / Math.abs(elapsedSec)
           kinds[i] = NUMBER
@@ -104,8 +103,7 @@ export class NumberCells {
           else numbers[i] = scale === undefined ? rate : scale(rate)
         }
       }
-      if (isLong && has[i] === 1 && !Number.isSafeInteger(value))
-        this.#longBefore[i] = this.#columns.exact(i, type)
+      if (isLong && has[i] === 1 && !isExact(value)) this.#longBefore[i] = this.#columns.exact(i, type)
       hadBefore[i] = has[i]!
       before[i] = value
     }
@@ -114,12 +112,17 @@ export class NumberCells {
   /** Growth of a counter that decreased, is too large for a number, or is of a clock that goes back. */
   #oddGrowth(i: number, type: number, isLong: boolean, elapsedSec: number): number | undefined {
     const [before, value] = [this.#before[i]!, this.#columns.values[i]!]
-    const earlier = isLong && !Number.isSafeInteger(before) ? this.#longBefore[i]! : before
-    const later = isLong && !Number.isSafeInteger(value) ? this.#columns.exact(i, type) : value
+    const earlier = isLong && !isExact(before) ? this.#longBefore[i]! : before
+    const later = isLong && !isExact(value) ? this.#columns.exact(i, type) : value
     return elapsedSec > 0
       ? counterGrowth(earlier, later, type, this.#wraps)
       : counterGrowth(later, earlier, type, this.#wraps)
   }
+}
+
+/** Is an integer small enough to be exact as a double? */
+function isExact(integer: number): boolean {
+  return integer <= Number.MAX_SAFE_INTEGER && integer >= Number.MIN_SAFE_INTEGER
 }
 
 function partOf(metric: ReportMetric, from: number): Part {
