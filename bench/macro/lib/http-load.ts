@@ -178,9 +178,11 @@ export class HttpClient {
     else this.#end = end + 4 + Number(length)
   }
 
+  /** The last bytes, which may have come in any number of pieces. */
   #tail(): Buffer {
     let tail = this.#parts.at(-1)!
-    if (tail.length < LAST_CHUNK.length) tail = Buffer.concat(this.#parts.slice(-2))
+    for (let i = this.#parts.length - 2; i >= 0 && tail.length < LAST_CHUNK.length; i--)
+      tail = Buffer.concat([this.#parts[i]!, tail])
     return tail.subarray(-LAST_CHUNK.length)
   }
 }
