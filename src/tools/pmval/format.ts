@@ -1,5 +1,5 @@
 /** How values fill their columns. */
-import { formatE, formatF, rightJustify } from '../../base/printf.ts'
+import { formatE, formatF } from '../../base/printf.ts'
 import { PcpError } from '../../model/errors.ts'
 import {
   PM_TYPE_32,
@@ -45,8 +45,8 @@ export function precisionFits(precision: number, width: number): boolean {
 
 /** A real: four digits whose points stand below each other, or that many decimals. */
 export function formatReal(value: number, width: number, precision: number | undefined): string {
-  if (precision !== undefined) return rightJustify(formatF(value, precision), width)
-  return rightJustify(fourDigits(value), width)
+  const text = precision === undefined ? fourDigits(value) : formatF(value, precision)
+  return text.padStart(width)
 }
 
 function fourDigits(value: number): string {

@@ -20,7 +20,7 @@ import { columnWidth, precisionFits } from './format.ts'
 import { Headings, headerLines } from './header.ts'
 import { OPTIONS, type Wanted, wantedFrom } from './options.ts'
 import { Rows } from './row-report.ts'
-import { controlledFetches, fetches, scheduleOf } from './schedule.ts'
+import { awaited, controlledFetches, fetches, scheduleOf } from './schedule.ts'
 import { rowStamp } from './stamps.ts'
 import { findSubject, type Subject } from './subject.ts'
 
@@ -143,16 +143,22 @@ async function show(
   const results =
     followed === undefined
       ? fetches(context, subject, schedule, isCounted, io)
-      : controlledFetches(context, subject, schedule, followed, () => rows.restart(), io)
+      : awaited(controlledFetches(context, subject, schedule, followed, () => rows.restart(), io))
   // Nobody waits for a single row of an archive.
   const together = archive === undefined || archive.delays || followed !== undefined ? 1 : ROWS_TOGETHER
   let row = 0
-  for await (const result of results) {
+  for (;;) {
+    const answer = results()
+    const result = answer instanceof Promise ? await answer : answer
+    if (result === undefined) return
     if (subject.isEvent) {
       const lines = result.sets.length > 0 ? await events.lines(result.sets[0]!, wanted.verbose) : SUSPENDED
       if (lines !== '')
         io.stdout.write((stamp === undefined ? '' : `${stamp.text(result.timestamp)}  `) + lines)
-    } else await rows.add(result)
+    } else {
+      const done = rows.add(result)
+      if (done !== undefined) await done
+    }
     if (++row % together === 0) await io.stdout.flush()
   }
 }

@@ -18,6 +18,8 @@ export class Rows {
   readonly #io: ToolIo
   readonly #call: string
   #before: FetchResult | undefined
+  /** Instances that were found to have columns. */
+  #insts: Int32Array | undefined
   #hasHeading = false
   #hasFullNames = false
   /** Does the first value of a rate get a row, which says that there is none yet? As measured. */
@@ -48,21 +50,31 @@ export class Rows {
     this.#missesRate = true
   }
 
-  /** Writes the row of a result. */
-  async add(result: FetchResult): Promise<void> {
-    if (this.#stamp !== undefined) return this.#addRecorded(result, this.#stamp(result.timestamp))
+  /** Writes the row of a result. A promise only where there is something to wait for. */
+  add(result: FetchResult): Promise<void> | undefined {
+    const set = result.sets[0]
+    if (set !== undefined && set.status < 0) return this.#fail(result, set.status)
+    if (set === undefined || set.status === 0 || this.#head(set.inst)) {
+      this.#write(result)
+      return undefined
+    }
+    return this.#addColumns().then(() => this.#write(result))
+  }
+
+  #write(result: FetchResult): void {
     const { stdout } = this.#io
     const subject = this.#subject
     const before = this.#before
-    this.#before = result
-    const set = result.sets[0]!
-    if (set.status < 0) return this.#fail(set.status)
-    if (set.status > 0) await this.#head(set.inst)
-    if (!subject.isRate) stdout.write(valueRow(subject, set, this.#style))
-    else if (before !== undefined) stdout.write(rateRow(subject, before, result, this.#style))
+    const set = result.sets[0]
+    if (this.#stamp !== undefined) this.#writeRecorded(result, this.#stamp(result.timestamp))
+    else {
+      this.#before = result
+      if (!subject.isRate) stdout.write(valueRow(subject, set!, this.#style))
+      else if (before !== undefined) stdout.write(rateRow(subject, before, result, this.#style))
+    }
   }
 
-  async #addRecorded(result: FetchResult, stamp: string): Promise<void> {
+  #writeRecorded(result: FetchResult, stamp: string): void {
     const { stdout } = this.#io
     const subject = this.#subject
     const before = this.#before
@@ -72,14 +84,10 @@ export class Rows {
     if (set === undefined) {
       stdout.write(`${stamp}  Archive logging suspended\n`)
       this.#missesRate = before === undefined
-      return
-    }
-    if (set.status < 0) return this.#fail(set.status)
-    if (set.status === 0) {
+    } else if (set.status === 0) {
       stdout.write(`${stamp}  ${NOTHING}`)
       if (before === undefined) this.#missesRate = true
     } else {
-      await this.#head(set.inst)
       if (!subject.isRate) stdout.write(stamp + valueRow(subject, set, this.#style))
       else if (before !== undefined) stdout.write(stamp + rateRow(subject, before, result, this.#style))
       else if (this.#missesRate) stdout.write(`${stamp}  ${NOTHING}`)
@@ -87,23 +95,34 @@ export class Rows {
     }
   }
 
-  async #fail(status: number): Promise<void> {
+  async #fail(result: FetchResult, status: number): Promise<void> {
+    const isRecorded = this.#stamp !== undefined
+    this.#before = isRecorded ? undefined : result
+    if (isRecorded) this.#hasHeading = false
     const { stdout, stderr, progname } = this.#io
     await stdout.flush()
     stderr.write(`\n${progname}: ${this.#call}: ${PcpError.fromStatus(status).text}\n`)
   }
 
-  /** Names the columns before the first values, and again when there are new instances. */
-  async #head(insts: Int32Array): Promise<void> {
-    const { columns, isOpen, desc } = this.#subject
-    if (columns === undefined) return
+  /** Names the columns before the first values. False where there are new instances, which have none yet. */
+  #head(insts: Int32Array): boolean {
+    const { columns, isOpen } = this.#subject
+    if (columns === undefined) return true
     if (!this.#hasHeading) {
       const fullNames = this.#hasFullNames ? '' : this.#headings.fullNames
       this.#io.stdout.write(fullNames + this.#headings.lines(columns))
       this.#hasHeading = this.#hasFullNames = true
-    } else if (isOpen && insts.some((inst) => !columns.some((column) => column.inst === inst))) {
-      this.#subject.columns = await columnsOf(this.#context, desc, undefined, this.#io)
-      this.#io.stdout.write(this.#headings.lines(this.#subject.columns))
+      return true
     }
+    if (!isOpen || insts === this.#insts) return true
+    if (!insts.every((inst) => columns.some((column) => column.inst === inst))) return false
+    this.#insts = insts
+    return true
+  }
+
+  /** Gives new instances columns, and names all of them again. */
+  async #addColumns(): Promise<void> {
+    this.#subject.columns = await columnsOf(this.#context, this.#subject.desc, undefined, this.#io)
+    this.#io.stdout.write(this.#headings.lines(this.#subject.columns))
   }
 }

@@ -1,8 +1,6 @@
 /** The rows of values. */
-import { rightJustify } from '../../base/printf.ts'
 import { toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
-import { PM_IN_NULL } from '../../model/ids.ts'
 import { type PrintOptions, printValue } from '../../model/print.ts'
 import { counterGrowth, rateUnits } from '../../model/rate.ts'
 import { PM_TYPE_DOUBLE, PM_TYPE_FLOAT } from '../../model/types.ts'
@@ -34,14 +32,15 @@ export function valueRow(subject: Subject, set: ValueSet, style: RowStyle): stri
       ? formatReal(extractNumber(set, i, desc.type), width, precision)
       : printValue(set, i, desc.type, width, print)
   if (columns === undefined) return `${cell(0)}\n`
-  const cells = columns.map(({ inst }) => {
-    const i = set.inst.indexOf(inst)
-    return `${i < 0 ? rightJustify('?', width) : cell(i)} `
-  })
-  let row = `${cells.join('')}\n`
+  let row = ''
+  for (const [c, { inst }] of columns.entries()) {
+    const i = placeOf(set, inst, c)
+    row += `${i < 0 ? '?'.padStart(width) : cell(i)} `
+  }
+  row += '\n'
   if (!subject.isOpen) return row
   for (const [i, inst] of set.inst.entries()) {
-    if (columns.some((column) => column.inst === inst)) continue
+    if (columns[i]?.inst === inst || columns.some((column) => column.inst === inst)) continue
     row += `Warning: value=${printValue(set, i, desc.type, 1, print)}, but instance=${inst} is unknown\n`
   }
   return row
@@ -56,22 +55,28 @@ export function rateRow(subject: Subject, before: FetchResult, now: FetchResult,
   // Of two rounded times, as in the reference: it shows in the last digit.
   const elapsed = toSeconds(now.timestamp) - toSeconds(before.timestamp)
   const { factor } = rateUnits(desc.units)
-  const cell = (inst: number): string => {
-    // Archives may number the one value of a metric without instances.
-    const isSingular = columns === undefined
-    const [i, k] = isSingular ? [0, 0] : [set.inst.indexOf(inst), earlier.inst.indexOf(inst)]
-    if (i < 0 || k < 0) return rightJustify('?', width)
+  const cell = (i: number, k: number): string => {
+    if (i < 0 || k < 0) return '?'.padStart(width)
     const growth = counterGrowth(
       numeric(earlier, k, desc.type),
       numeric(set, i, desc.type),
       desc.type,
       counterWrap,
     )
-    if (growth === undefined) return rightJustify('!', width)
+    if (growth === undefined) return '!'.padStart(width)
     return formatReal((growth / elapsed) * factor, width, precision)
   }
-  if (columns === undefined) return `${cell(PM_IN_NULL)}\n`
-  return `${columns.map(({ inst }) => `${cell(inst)} `).join('')}\n`
+  // Archives may number the one value of a metric without instances.
+  if (columns === undefined) return `${cell(0, 0)}\n`
+  let row = ''
+  for (const [c, { inst }] of columns.entries())
+    row += `${cell(placeOf(set, inst, c), placeOf(earlier, inst, c))} `
+  return `${row}\n`
+}
+
+/** Where an instance is in a set, mostly at `guess`; -1: nowhere. */
+function placeOf({ inst }: ValueSet, wanted: number, guess: number): number {
+  return inst[guess] === wanted ? guess : inst.indexOf(wanted)
 }
 
 function numeric(set: ValueSet, i: number, type: number): number | bigint {

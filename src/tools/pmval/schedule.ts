@@ -52,20 +52,33 @@ function inMicroseconds({ sec, nsec }: Timestamp): Timestamp {
   return { sec, nsec: nsec - (nsec % 1000) }
 }
 
+/** Results one after another, undefined behind the last one. Those of archives are there at once. */
+export type Results = () => FetchResult | undefined | Promise<FetchResult | undefined>
+
 /** One result a sample; rates need one more than there are samples when -s asks for them. */
-export async function* fetches(
+export function fetches(
   context: Context,
   subject: Subject,
   schedule: Schedule,
   isCounted: boolean,
   io: ToolIo,
-): AsyncGenerator<FetchResult> {
+): Results {
   const { samples = Number.POSITIVE_INFINITY, archive } = schedule
   const count = samples > 0 && subject.isRate && !isCounted ? samples + 1 : samples
   if (archive === undefined || context.archive === undefined)
-    yield* liveFetches(context, subject, schedule, samples === 0 ? 0 : samples + (subject.isRate ? 1 : 0), io)
-  else if (archive.isRaw) yield* rawFetches(context.archive, subject, schedule, count, io)
-  else yield* interpolatedFetches(context, context.archive, subject, schedule, count, io)
+    return awaited(
+      liveFetches(context, subject, schedule, samples === 0 ? 0 : samples + (subject.isRate ? 1 : 0), io),
+    )
+  if (archive.delays) return awaited(delayedFetches(context, subject, schedule, count, io))
+  return recordedFetches(context, context.archive, subject, schedule, count)
+}
+
+/** Results that take time. */
+export function awaited(results: AsyncGenerator<FetchResult>): Results {
+  return async () => {
+    const { done, value } = await results.next()
+    return done === true ? undefined : value
+  }
 }
 
 async function* liveFetches(
@@ -84,47 +97,61 @@ async function* liveFetches(
   }
 }
 
-async function* interpolatedFetches(
+/** Records as they are, of which marks do not count, or values at the interval. */
+function recordedFetches(
   context: Context,
   control: ArchiveControl,
   { desc }: Subject,
   { intervalSec, origin, finish, archive }: Schedule,
   count: number,
-  io: ToolIo,
-): AsyncGenerator<FetchResult> {
-  control.setMode('interpolate', origin, intervalSec)
-  for (let n = 0; n < count; n++) {
-    if (n > 0 && archive?.delays === true) await SYSTEM_CLOCK.sleep(intervalSec * 1000, io.signal)
-    const result = await unlessEnded(() => context.fetch([desc.pmid], io))
-    if (result === undefined || compareTimes(result.timestamp, finish) > 0) return
-    yield result
+): Results {
+  const ids = [desc.pmid]
+  const isRaw = archive?.isRaw === true
+  if (isRaw) control.setMode('forward', origin)
+  else control.setMode('interpolate', origin, intervalSec)
+  const inWindow = (result: FetchResult | undefined): FetchResult | undefined =>
+    result !== undefined && compareTimes(result.timestamp, finish) <= 0 ? result : undefined
+  let n = 0
+  return () => {
+    if (n >= count) return undefined
+    const result = unlessEnded(() => (isRaw ? control.fetchRecord(ids) : context.fetchNow(ids)))
+    if (result instanceof Promise) {
+      n++
+      return result.then(inWindow)
+    }
+    if (!isRaw || (result !== undefined && result.sets.length > 0)) n++
+    return inWindow(result)
   }
 }
 
-async function* rawFetches(
-  control: ArchiveControl,
-  { desc }: Subject,
-  { intervalSec, origin, finish, archive }: Schedule,
+/** Waits from one recorded result to the next. */
+async function* delayedFetches(
+  context: Context,
+  subject: Subject,
+  schedule: Schedule,
   count: number,
   io: ToolIo,
 ): AsyncGenerator<FetchResult> {
-  control.setMode('forward', origin)
-  for (let n = 0; n < count; ) {
-    const result = await unlessEnded(async () => control.fetchRecord([desc.pmid]))
-    if (result === undefined || compareTimes(result.timestamp, finish) > 0) return
-    if (n > 0 && archive?.delays === true) await SYSTEM_CLOCK.sleep(intervalSec * 1000, io.signal)
-    if (result.sets.length > 0) n++
+  const next = recordedFetches(context, context.archive!, subject, schedule, count)
+  for (let isFirst = true; ; isFirst = false) {
+    const result = await next()
+    if (result === undefined) return
+    if (!isFirst) await SYSTEM_CLOCK.sleep(schedule.intervalSec * 1000, io.signal)
     yield result
   }
 }
 
 /** The answer, or undefined at the end of the archive. */
-async function unlessEnded<T>(fetch: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await fetch()
-  } catch (error) {
+function unlessEnded<T>(fetch: () => T | Promise<T>): T | undefined | Promise<T | undefined> {
+  const ended = (error: unknown): undefined => {
     if (error instanceof PcpError && error.code === 'PM_ERR_EOL') return undefined
     throw error
+  }
+  try {
+    const answer = fetch()
+    return answer instanceof Promise ? answer.catch(ended) : answer
+  } catch (error) {
+    return ended(error)
   }
 }
 
