@@ -27,7 +27,9 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
 }
 
 /** Where keys are for writing, or for what has the focus. */
-const OTHERS = 'input, select, textarea, button, summary, dialog'
+const OTHERS = 'input, select, textarea, dialog'
+/** What is pressed with the space bar. */
+const BUTTONS = 'button, summary'
 
 /** Listens to the keyboard. */
 export function listenToKeys(): void {
@@ -36,7 +38,10 @@ export function listenToKeys(): void {
       panel.value = undefined
       return
     }
-    const isTaken = event.target instanceof Element && event.target.closest(OTHERS) !== null
+    const { target } = event
+    const isTaken =
+      target instanceof Element &&
+      (target.closest(OTHERS) !== null || (event.key === ' ' && target.closest(BUTTONS) !== null))
     if (isTaken || event.ctrlKey || event.metaKey || event.altKey) return
     const action = ACTIONS[event.key]
     if (action === undefined) return

@@ -8,6 +8,7 @@ import { PM_IN_NULL, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
 import { rateUnits } from '../../model/rate.ts'
 import { PM_SEM_COUNTER, PM_SEM_DISCRETE, PM_TYPE_DOUBLE } from '../../model/types.ts'
 import { extractNumber } from '../../model/value-set.ts'
+import type { FetchResult } from '../../model/values.ts'
 import type { ArchiveControl } from '../../pmapi/archive-control.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { fromSeconds } from '../../time/stamp.ts'
@@ -174,10 +175,7 @@ async function sampleDerived(work: Work, metrics: readonly Charted[]): Promise<v
   archive.setMode('interpolate', fromSeconds(window.start + first * step), step)
   const ids = metrics.map(({ desc }) => desc.pmid)
   for (let n = first; n < moments; n++) {
-    const result = await context.fetch(ids, { signal }).catch((error: unknown) => {
-      if (PcpError.from(error).code === 'PM_ERR_EOL') return undefined
-      throw error
-    })
+    const result = await fetchUnlessEnded(context, ids, signal)
     if (result === undefined) break
     const time = toSeconds(result.timestamp)
     metrics.forEach((metric, m) => {
@@ -189,6 +187,20 @@ async function sampleDerived(work: Work, metrics: readonly Charted[]): Promise<v
   }
 }
 
+/** Nothing where the archive has no values yet, or no more. */
+async function fetchUnlessEnded(
+  context: Context,
+  ids: readonly Pmid[],
+  signal: AbortSignal,
+): Promise<FetchResult | undefined> {
+  try {
+    return await context.fetch(ids, { signal })
+  } catch (error) {
+    if (PcpError.from(error).code === 'PM_ERR_EOL') return undefined
+    throw error
+  }
+}
+
 /** What is recorded only when it changes holds at a moment too at which it was not. */
 async function sampleAt(work: Work, metrics: readonly Charted[], moment: number): Promise<void> {
   const { archive, context, signal } = work
@@ -196,7 +208,9 @@ async function sampleAt(work: Work, metrics: readonly Charted[], moment: number)
   if (metrics.length === 0 || time < work.window.start || time > work.window.finish) return
   archive.setMode('interpolate', fromSeconds(time), 1)
   const ids = metrics.map(({ desc }) => desc.pmid)
-  const { sets } = await context.fetch(ids, { signal })
+  const result = await fetchUnlessEnded(context, ids, signal)
+  if (result === undefined) return
+  const { sets } = result
   for (const [m, metric] of metrics.entries()) {
     const set = sets[m]!
     for (let i = 0; i < set.status; i++)
