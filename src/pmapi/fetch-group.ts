@@ -147,33 +147,47 @@ export class FetchGroup {
    * fails no item has a value. @see pmFetchGroup(3)
    */
   async fetch(options?: CallOptions): Promise<number> {
+    return this.fetchNow(options)
+  }
+
+  /** As `fetch`, but without a promise where there is nothing to wait for. @see Context.fetchNow */
+  fetchNow(options?: CallOptions): number | Promise<number> {
     if (this.#members.length === 0) return 0
     this.#request ??= this.#requestOf()
-    const { ids, places, profile } = this.#request
-    let result: FetchResult
+    const request = this.#request
+    const { ids, profile } = request
+    let result: FetchResult | Promise<FetchResult>
     try {
       if (this.#context.profile !== profile) this.#context.profile = profile
-      const fetched = this.#context.fetchNow(ids, options)
-      result = fetched instanceof Promise ? await fetched : fetched
+      result = this.#context.fetchNow(ids, options)
     } catch (error) {
-      this.#timestamp = undefined
-      for (const member of this.#members) member.reset(PcpError.from(error))
-      throw error
+      return this.#fail(error)
     }
+    if (!(result instanceof Promise)) return this.#take(result, request, 0)
+    return result.then(
+      (answer) => this.#take(answer, request, 0),
+      (error: unknown) => this.#fail(error),
+    )
+  }
+
+  #fail(error: unknown): never {
+    this.#timestamp = undefined
+    for (const member of this.#members) member.reset(PcpError.from(error))
+    throw error
+  }
+
+  /** Fills in the items from the `first` one on. */
+  #take(result: FetchResult, request: Request, first: number): number | Promise<number> {
     const { sets, timestamp } = result
+    const { places } = request
     const before = this.#before
     const elapsed = before === undefined ? 0 : secondsBetween(before.timestamp, timestamp)
-    for (let m = 0; m < this.#members.length; m++) {
-      const member = this.#members[m]!
+    for (let m = first; m < places.length; m++) {
       const place = places[m]!
       const earlier = before?.sets[place]
-      const done = member.take({
-        set: sets[place]!,
-        before: earlier,
-        elapsed,
-        isFirst: earlier === undefined,
-      })
-      if (done !== undefined) await done
+      const fetched = { set: sets[place]!, before: earlier, elapsed, isFirst: earlier === undefined }
+      const done = this.#members[m]!.take(fetched)
+      if (done !== undefined) return done.then(() => this.#take(result, request, m + 1))
     }
     this.#before = result
     this.#timestamp = timestamp

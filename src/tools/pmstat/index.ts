@@ -231,7 +231,10 @@ async function showRows(
       const wait = started + row * intervalSec * 1000 - SYSTEM_CLOCK.now()
       await SYSTEM_CLOCK.sleep(Math.max(0, wait), io.signal)
     }
-    for (const source of sources) io.stdout.write(await source.line(layout))
+    for (const source of sources) {
+      const line = source.line(layout)
+      io.stdout.write(line instanceof Promise ? await line : line)
+    }
     lines += sources.length
     if (sources.every(({ hasEnded }) => hasEnded)) return 1
     const isBehind =

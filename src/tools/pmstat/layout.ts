@@ -43,7 +43,9 @@ export function rowText(reading: Reading, { hasNames, isExtended }: Layout): str
 }
 
 function cells(texts: readonly string[], width: number): string {
-  return texts.map((text) => text.padStart(width)).join(' ')
+  let row = ''
+  for (let i = 0; i < texts.length; i++) row += `${i === 0 ? '' : ' '}${texts[i]!.padStart(width)}`
+  return row
 }
 
 /** Kilobytes in six characters. */

@@ -66,36 +66,62 @@ export class Source {
     await this.line(undefined)
   }
 
-  /** Fetches, and gives the line. Without a layout nothing is laid out. */
-  async line(layout: Layout | undefined): Promise<string> {
-    const problem = await this.#fetch()
+  /** Fetches, and gives the line; at once where there is nothing to wait for. Without a layout nothing is laid out. */
+  line(layout: Layout | undefined): string | Promise<string> {
+    const problem = this.#fetch()
+    return problem instanceof Promise
+      ? problem.then((text) => this.#line(text, layout))
+      : this.#line(problem, layout)
+  }
+
+  #line(problem: string | undefined, layout: Layout | undefined): string {
     if (problem === undefined && layout !== undefined) this.#hasData = true
     const text = problem ?? (layout && rowText(this.#readings.read(), layout)) ?? ''
     return layout?.hasNames === true ? `${this.#name}${text}\n` : `${text}\n`
   }
 
   /** Fetches; what there is to say when there are no values. */
-  async #fetch(): Promise<string | undefined> {
+  #fetch(): string | undefined | Promise<string | undefined> {
     if (this.hasEnded) return ''
+    if (this.#isLost) return this.#reconnect()
     try {
-      if (this.#isLost) await this.#context.reconnect({ signal: this.#io.signal })
-      this.#isLost = false
-      await this.#group.fetch({ signal: this.#io.signal })
-      this.timestamp = this.#group.timestamp
-      return undefined
+      const fetched = this.#group.fetchNow({ signal: this.#io.signal })
+      if (!(fetched instanceof Promise)) return this.#took()
+      return fetched.then(
+        () => this.#took(),
+        (error: unknown) => this.#problem(error),
+      )
     } catch (error) {
-      if (this.#io.signal.aborted || !(error instanceof PcpError)) throw error
-      if (error.code === 'PM_ERR_EOL' && !this.#hasData) {
-        this.hasEnded = this.timestamp !== undefined // the fetch that rates begin from was all there is
-        return ' No data in the archive'
-      }
-      if (this.#context.archive === undefined) {
-        this.#isLost = true
-        return ' Fetch failed. Reconnecting ...'
-      }
-      this.hasEnded = true
-      return ` pmFetchGroup: ${error.text}`
+      return this.#problem(error)
     }
+  }
+
+  async #reconnect(): Promise<string | undefined> {
+    try {
+      await this.#context.reconnect({ signal: this.#io.signal })
+    } catch (error) {
+      return this.#problem(error)
+    }
+    this.#isLost = false
+    return this.#fetch()
+  }
+
+  #took(): undefined {
+    this.timestamp = this.#group.timestamp
+  }
+
+  #problem(error: unknown): string {
+    if (this.#io.signal.aborted || !(error instanceof PcpError)) throw error
+    if (error.code === 'PM_ERR_EOL' && !this.#hasData) {
+      this.hasEnded = this.timestamp !== undefined // the fetch that rates begin from was all there is
+      return ' No data in the archive'
+    }
+    if (this.#context.archive === undefined) {
+      this.#isLost = true
+      return ' Fetch failed. Reconnecting ...'
+    }
+    this.hasEnded = true
+    return ` pmFetchGroup: ${error.text}`
   }
 
   async close(): Promise<void> {
