@@ -1,7 +1,7 @@
 /** The values of one metric at a moment between its bounds. docs/formats/archive.md §10 */
 import { PM_SEM_COUNTER, PM_SEM_DISCRETE } from '../model/types.ts'
 import type { ValueSet } from '../model/values.ts'
-import { SetOutput } from './interp-set.ts'
+import { type FoundNumbers, SetOutput } from './interp-set.ts'
 import { type Bounds, OBSERVED, type Track } from './interp-track.ts'
 import { interpolateCounter, type Words } from './interp-value.ts'
 
@@ -44,15 +44,22 @@ export class TrackValues {
 
   /** The values at `moment` (as `Track` counts them); with `reuses` good until the next ones. */
   at(moment: number, reuses: boolean): ValueSet {
-    const { behind, ahead, isNumeric } = this.track
-    const [before, after] = this.#sign > 0 ? [behind, ahead] : [ahead, behind]
-    return isNumeric ? this.#numbers(before, after, moment, reuses) : this.#blocks(before, after, moment)
+    if (this.track.isNumeric) return this.#output.numbers(this.find(moment), reuses)
+    const { behind, ahead } = this.track
+    return this.#sign > 0 ? this.#blocks(behind, ahead, moment) : this.#blocks(ahead, behind, moment)
   }
 
-  #numbers(before: Bounds, after: Bounds, moment: number, reuses: boolean): ValueSet {
+  /** Slots and words of the numbers that `find` found last. */
+  get found(): FoundNumbers {
+    return this.#output
+  }
+
+  /** Finds the values of a metric of numbers at `moment`; returns how many. */
+  find(moment: number): number {
     const { track, slots, rules } = this
-    const output = this.#output
-    const { found, high, low } = output
+    const before = this.#sign > 0 ? track.behind : track.ahead
+    const after = this.#sign > 0 ? track.ahead : track.behind
+    const { found, high, low } = this.#output
     let count = 0
     for (let i = 0; i < slots.length; i++) {
       const slot = slots[i]!
@@ -74,7 +81,7 @@ export class TrackValues {
       }
       found[count++] = slot
     }
-    return output.numbers(count, reuses)
+    return count
   }
 
   #blocks(before: Bounds, after: Bounds, moment: number): ValueSet {

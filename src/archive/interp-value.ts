@@ -125,6 +125,10 @@ function floatOf(word: number): number {
 }
 
 function doubleOf({ high, low }: Words): number {
+  return doubleFrom(high, low)
+}
+
+function doubleFrom(high: number, low: number): number {
   scratch.setInt32(0, high)
   scratch.setInt32(4, low)
   return scratch.getFloat64(0)
@@ -142,7 +146,7 @@ export function numberOf(type: number, high: number, low: number): number {
     case PM_TYPE_FLOAT:
       return floatOf(high)
     case PM_TYPE_DOUBLE:
-      return doubleOf({ high, low })
+      return doubleFrom(high, low)
     default:
       return high
   }

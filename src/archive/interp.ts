@@ -21,6 +21,7 @@ import { openStretch, type Stretch, stretchEnd } from './interp-stretch.ts'
 import { openSubject, type Subject, secondsSince } from './interp-subject.ts'
 import type { Place, Track } from './interp-track.ts'
 import { MarkFilter } from './mark-filter.ts'
+import type { NumberColumns } from './number-columns.ts'
 import { RecordReader } from './reader.ts'
 import type { RecordView } from './record-view.ts'
 
@@ -67,6 +68,10 @@ export class Interpolator {
   #isStuck = false
   /** Moments of marks that were read and not yet passed. */
   #marksAhead: number[] = []
+  /** Was a mark passed on the way to the moment? */
+  #hasCrossed = false
+  /** Do the same observations decide as at the moment before? */
+  #isCalm = false
   /** Up to here, without it, the same observations decide about all values of the request. */
   #calmUntil = Number.NEGATIVE_INFINITY
   /** Opened when the first moment of such a stretch comes. */
@@ -94,23 +99,41 @@ export class Interpolator {
    */
   at(time: Timestamp, sign: 1 | -1, ids: readonly Pmid[], profile: Profile, reuses = false): ValueSet[] {
     const moment = this.#seconds(time) * sign
+    const request = this.#move(time, moment, sign, ids, profile)
+    if (this.#isCalm) return this.#during(request, moment, reuses)
+    const sets = request.subjects.map((subject) => this.#values(subject, moment, reuses))
+    return inPlaces(request, sets)
+  }
+
+  /** As `at`, of metrics of numbers that the archive has, each once: into their columns. */
+  fill(columns: NumberColumns, time: Timestamp, sign: 1 | -1, profile: Profile): void {
+    const moment = this.#seconds(time) * sign
+    const { subjects } = this.#move(time, moment, sign, columns.ids, profile)
+    for (let m = 0; m < subjects.length; m++) {
+      const { track, values } = subjects[m]!
+      const count = this.#isHeldBack(track) ? 0 : values.find(moment)
+      track.lastCount = count
+      columns.takeFound(m, track.insts, values.found, count)
+    }
+  }
+
+  /** Goes on to a moment: what decides about its values is known then. */
+  #move(time: Timestamp, moment: number, sign: 1 | -1, ids: readonly Pmid[], profile: Profile): Request {
     if (sign !== this.#sign || !(moment >= this.#before) || profile !== this.#profile) this.forget()
     this.#sign = sign
     this.#profile = profile
     const same = this.#request !== undefined && isSame(ids, this.#request.ids) ? this.#request : undefined
-    if (same !== undefined && moment < this.#calmUntil) {
-      this.#before = moment
-      return this.#during(same, moment, reuses)
-    }
+    this.#isCalm = same !== undefined && moment < this.#calmUntil
     try {
-      if (same !== undefined) this.#proceed(moment, same.tracks)
+      if (same !== undefined && !this.#isCalm) this.#proceed(moment, same.tracks)
       const request = same ?? this.#begin(time, moment, ids)
-      const crossed = this.#marksAhead.length > 0 && this.#crossed(moment)
-      this.#calmUntil = crossed ? Number.NEGATIVE_INFINITY : this.#calmEnd(moment, request.tracks)
-      this.#calm = undefined
+      if (!this.#isCalm) {
+        this.#hasCrossed = this.#marksAhead.length > 0 && this.#crossed(moment)
+        this.#calmUntil = this.#hasCrossed ? Number.NEGATIVE_INFINITY : this.#calmEnd(moment, request.tracks)
+        this.#calm = undefined
+      }
       this.#before = moment
-      const sets = request.subjects.map((subject) => this.#values(subject, moment, crossed, reuses))
-      return inPlaces(request, sets)
+      return request
     } catch (error) {
       this.forget()
       throw error
@@ -276,12 +299,15 @@ export class Interpolator {
     return crossed
   }
 
-  #values({ track, values }: Subject, moment: number, crossed: boolean, reuses: boolean): ValueSet {
-    // So that no rate is computed across the mark by those who look at two values in a row.
-    const isHeldBack = crossed && track.desc.sem === PM_SEM_COUNTER && track.lastCount > 0
-    const set = isHeldBack ? emptySet(track.desc.pmid) : values.at(moment, reuses)
+  #values({ track, values }: Subject, moment: number, reuses: boolean): ValueSet {
+    const set = this.#isHeldBack(track) ? emptySet(track.desc.pmid) : values.at(moment, reuses)
     track.lastCount = set.status
     return set
+  }
+
+  /** So that no rate is computed across a mark by those who look at two values in a row. */
+  #isHeldBack({ desc, lastCount }: Track): boolean {
+    return this.#hasCrossed && desc.sem === PM_SEM_COUNTER && lastCount > 0
   }
 
   /** One record on. Damage behind the last good record is the end, and so is what overlaps with another archive. */

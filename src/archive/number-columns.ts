@@ -9,16 +9,9 @@
  */
 import type { MetricDesc } from '../model/desc.ts'
 import { PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
-import {
-  PM_TYPE_32,
-  PM_TYPE_64,
-  PM_TYPE_DOUBLE,
-  PM_TYPE_FLOAT,
-  PM_TYPE_U32,
-  PM_TYPE_U64,
-  PM_VAL_INSITU,
-} from '../model/types.ts'
-import type { ValueSet } from '../model/values.ts'
+import { PM_TYPE_64, PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_U64, PM_VAL_INSITU } from '../model/types.ts'
+import type { FoundNumbers } from './interp-set.ts'
+import { numberOf } from './interp-value.ts'
 import type { RecordView } from './record-view.ts'
 
 /** A metric of numbers, with the instances that get columns; a metric without instances has one column, whatever they are. */
@@ -79,13 +72,10 @@ export class NumberColumns {
     return isAny
   }
 
-  /** Takes the values of sets, one of each metric. */
-  takeSets(sets: readonly ValueSet[]): void {
-    const metrics = this.#metrics
-    for (let m = 0; m < metrics.length; m++) {
-      this.counts[m] = sets[m]!.status
-      metrics[m]!.takeSet(sets[m]!)
-    }
+  /** Takes the first `count` numbers found of the `m`th metric; their slots are those of `insts`. */
+  takeFound(m: number, insts: Int32Array, numbers: FoundNumbers, count: number): void {
+    this.counts[m] = count
+    this.#metrics[m]!.takeFound(insts, numbers, count)
   }
 
   /** The value of a column of 64-bit integers, without rounding. */
@@ -103,15 +93,13 @@ interface Store {
   readonly low: Int32Array
 }
 
-const TWO_32 = 0x1_0000_0000
-const NO_BYTES = new Uint8Array(0)
 const NOWHERE = -1
-const scratch = new DataView(new ArrayBuffer(4))
 
 /** The columns of one metric. */
 class MetricColumns {
   readonly #pmid: Pmid
   readonly #type: number
+  readonly #isLong: boolean
   readonly #isSingular: boolean
   readonly #insts: readonly number[]
   readonly #first: number
@@ -123,13 +111,14 @@ class MetricColumns {
   /** Where the metric was in the record before, and the column of its `i`th value: records resemble each other. */
   #setBefore = 0
   readonly #columnBefore: number[] = []
-  /** Of the set before: sets of later moments mostly use its memory again. */
-  #bytes: Uint8Array = NO_BYTES
-  #view: DataView = new DataView(NO_BYTES.buffer)
+  /** Columns of slots, and the instances that these are for. */
+  #slotInsts: Int32Array = new Int32Array(0)
+  #slotColumns: Int32Array = new Int32Array(0)
 
   constructor({ desc: { pmid, type, indom }, insts }: ColumnMetric, first: number, to: Store) {
     this.#pmid = pmid
     this.#type = type
+    this.#isLong = type === PM_TYPE_64 || type === PM_TYPE_U64
     this.#isSingular = indom === PM_INDOM_NULL
     this.#insts = insts
     this.#first = first
@@ -160,18 +149,17 @@ class MetricColumns {
     }
   }
 
-  takeSet({ status, format, inst, word, bytes }: ValueSet): void {
-    const count = this.#isSingular ? Math.min(1, status) : status
-    if (bytes !== this.#bytes) {
-      this.#bytes = bytes
-      this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  takeFound(insts: Int32Array, { found, high, low }: FoundNumbers, count: number): void {
+    if (insts !== this.#slotInsts) {
+      this.#slotInsts = insts
+      this.#slotColumns = insts.map((inst) =>
+        this.#isSingular ? this.#first : (this.#columns.get(inst) ?? NOWHERE),
+      )
     }
-    const view = this.#view
+    const columns = this.#slotColumns
     for (let i = 0; i < count; i++) {
-      const column = this.#isSingular ? this.#first : this.#columnOf(i, inst[i]!)
-      if (column === NOWHERE) continue
-      if (format === PM_VAL_INSITU) this.#putWord(column, word[i]!)
-      else this.#putBlock(column, view, word[i]!)
+      const column = columns[found[i]!]!
+      if (column !== NOWHERE) this.#putWords(column, high[i]!, low[i]!)
     }
   }
 
@@ -185,31 +173,28 @@ class MetricColumns {
 
   /** A value that stands for itself; of another type than the metric's it is none. */
   #putWord(column: number, word: number): void {
-    const { has, values } = this.#to
-    if (this.#type === PM_TYPE_U32) values[column] = word >>> 0
-    else if (this.#type === PM_TYPE_32) values[column] = word
-    else if (this.#type === PM_TYPE_FLOAT) {
-      scratch.setInt32(0, word)
-      values[column] = scratch.getFloat32(0)
-    } else return
-    has[column] = 1
+    if (!this.#isLong && this.#type !== PM_TYPE_DOUBLE) this.#putWords(column, word, 0)
   }
 
   /** A value in a block; of another type or size than the metric's it is none. */
   #putBlock(column: number, view: DataView, at: number): void {
-    const { has, values, high, low } = this.#to
     const header = view.getInt32(at)
     if (header !== this.#header && header !== this.#plainHeader) return
     const type = this.#type
-    if (type === PM_TYPE_DOUBLE) values[column] = view.getFloat64(at + 4)
-    else if (type === PM_TYPE_FLOAT) values[column] = view.getFloat32(at + 4)
-    else if (type === PM_TYPE_U64 || type === PM_TYPE_64) {
-      const upper = view.getInt32(at + 4)
-      const lower = view.getInt32(at + 8)
+    if (type === PM_TYPE_DOUBLE) {
+      this.#to.values[column] = view.getFloat64(at + 4)
+      this.#to.has[column] = 1
+    } else if (this.#isLong) this.#putWords(column, view.getInt32(at + 4), view.getInt32(at + 8))
+    else if (type === PM_TYPE_FLOAT) this.#putWords(column, view.getInt32(at + 4), 0)
+  }
+
+  #putWords(column: number, upper: number, lower: number): void {
+    const { has, values, high, low } = this.#to
+    has[column] = 1
+    if (this.#isLong) {
       high[column] = upper
       low[column] = lower
-      values[column] = (type === PM_TYPE_U64 ? upper >>> 0 : upper) * TWO_32 + (lower >>> 0)
-    } else return
-    has[column] = 1
+    }
+    values[column] = numberOf(this.#type, upper, lower)
   }
 }

@@ -132,9 +132,9 @@ export class ArchiveSource implements MetricSource {
   #nextRow(columns: NumberColumns, profile: Profile): Timestamp {
     columns.clear()
     if (this.#mode === 'interpolate') {
-      const { timestamp, sets } = this.#interpolate(columns.ids, profile, true)
-      columns.takeSets(sets)
-      return timestamp
+      const time = this.#nextMoment()
+      this.#interpolator.fill(columns, time, this.#stepSec > 0 ? 1 : -1, profile)
+      return time
     }
     this.#nextRecord((record) => record.count > 0 && columns.takeRecord(record))
     return this.#origin
@@ -181,11 +181,17 @@ export class ArchiveSource implements MetricSource {
   }
 
   #interpolate(ids: readonly Pmid[], profile: Profile, reuses: boolean): FetchResult {
-    const timestamp = this.#origin
-    this.#origin = moved(timestamp, this.#stepSec)
-    this.#checkInside(secondsBetween(this.archive.start, timestamp))
+    const timestamp = this.#nextMoment()
     const sign = this.#stepSec > 0 ? 1 : -1
     return { timestamp, changes: 0, sets: this.#interpolator.at(timestamp, sign, ids, profile, reuses) }
+  }
+
+  /** The origin, which moves on. PM_ERR_EOL outside the archive. */
+  #nextMoment(): Timestamp {
+    const time = this.#origin
+    this.#origin = moved(time, this.#stepSec)
+    this.#checkInside(secondsBetween(this.archive.start, time))
+    return time
   }
 
   /** PM_ERR_EOL outside the archive. A moment just behind the end passes when the end has been reached before. */
