@@ -21,13 +21,15 @@ const SLABS = 6
 
 /**
  * Parses version 2 of /proc/slabinfo: `NAME active objects size objects-per-slab pages-per-slab : tunables 3 numbers :
- * slabdata active-slabs slabs ...`. Blanks in names, which old kernels have, become underscores.
+ * slabdata active-slabs slabs ...`. Blanks in names, which old kernels have, become underscores. `words` are the first of
+ * each line last time.
  */
-export function parseSlabs(scan: Scanner): Table {
+export function parseSlabs(scan: Scanner, words: string[] = []): Table {
   const slabs = new Map<string, readonly number[]>()
-  while (!scan.atEnd) {
+  for (let line = 0; !scan.atEnd; line++) {
     const start = scan.pos
-    const name = scan.word()
+    const name = scan.word(words[line])
+    words[line] = name
     const row = slabRow(scan)
     if (row !== undefined) slabs.set(name, row)
     else {
@@ -145,7 +147,8 @@ const SERIAL_ROWS: readonly (readonly [name: string, help: string])[] = [
 export function restrictedMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
   const metrics: { [name: string]: MetricSpec } = {}
   const isShown = accessOf(ctx)
-  const slabs = namedTable(ctx, '/proc/slabinfo', parseSlabs, {
+  const words: string[] = []
+  const slabs = namedTable(ctx, '/proc/slabinfo', (scan) => parseSlabs(scan, words), {
     serial: 12,
     help: 'Caches in which the kernel keeps objects of one kind, such as inodes',
     text: 'Rows of /proc/slabinfo.',
