@@ -1,4 +1,4 @@
-/** pmval and pmstat, ours and the reference's, follow one time control of ours. */
+/** pmval, pmstat and what pcp runs, ours and the reference's, follow one time control of ours. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -58,9 +58,16 @@ describe.runIf(hasReference)('programs that follow a time control', () => {
     await control.close()
   })
 
-  const start = (command: string, ...args: string[]): Running => {
-    const options = ['-p', String(control.port), '-a', archive, '-Z', 'UTC', '-t', '1', ...args]
-    const child = spawn(command, options, { env: plainEnv({}), stdio: ['ignore', 'pipe', 'pipe'] })
+  const start = (command: string, ...args: string[]): Running =>
+    startWith(['-p', String(control.port)], {}, command, ...args)
+  const startWith = (
+    how: readonly string[],
+    env: Readonly<Record<string, string>>,
+    command: string,
+    ...args: string[]
+  ): Running => {
+    const options = [...how, '-a', archive, '-Z', 'UTC', '-t', '1', ...args]
+    const child = spawn(command, options, { env: plainEnv(env), stdio: ['ignore', 'pipe', 'pipe'] })
     const one: Running = { child, text: '', ended: new Promise((resolve) => child.once('exit', resolve)) }
     for (const stream of [child.stdout!, child.stderr!])
       stream.on('data', (chunk: Buffer) => {
@@ -125,6 +132,28 @@ describe.runIf(hasReference)('programs that follow a time control', () => {
     await control.close()
     expect(await ours.ended).toBe(1)
     expect(ours.text).toMatch(/\npmstat: Time Control dialog exited, goodbye\.\n$/)
+  })
+
+  test('pcp hands the control of -p and -g on to its commands', async () => {
+    const port = String(control.port)
+    startWith(['-p', port], {}, 'pcp', 'vmstat')
+    startWith(['-p', port], {}, bin('pcp'), 'vmstat')
+    startWith(['-g'], { PMTIME_PORT: port }, bin('pcp'), 'vmstat')
+    await expect.poll(() => followers, PATIENCE).toBe(3)
+    act({ do: 'stop' })
+    act({ do: 'seek', position: START + 30 })
+    await expect
+      .poll(
+        () => {
+          act({ do: 'step', direction: 1 })
+          return running.every(({ text }) => /^ +40\b/m.test(text))
+        },
+        { ...PATIENCE, interval: 100 },
+      )
+      .toBe(true)
+    // Each began where it was ready: from there on all say the same.
+    const tails = running.map(({ text }) => text.slice(text.search(/^ +40\b/m)).split('\n')[0])
+    expect(tails).toEqual(Array(3).fill(tails[0]))
   })
 
   test('without a control there is one clear line', async () => {
