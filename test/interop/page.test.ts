@@ -1,247 +1,163 @@
-/**
- * The chart page in headless Chromium, as a person uses it, on what `npm start` runs. Screenshots are left in
- * coverage/screenshots. Skips where there is no Chromium.
- */
-import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
-import { memoryOutput } from '../../src/archive/write/memory-output.ts'
-import { PM_SEM_COUNTER, PM_SEM_INSTANT, PM_TYPE_DOUBLE, PM_TYPE_U32 } from '../../src/model/types.ts'
-import { freePort, startOurs, type TestCollector, top } from './lib/programs.ts'
+/** The chart page as a person uses it: the overview, metrics, expressions, and what a chart can look like. */
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { describePage, PATIENCE, shotPath } from './lib/page.ts'
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync)
-const SHOTS = join(top, 'coverage', 'screenshots')
-const PATIENCE = { timeout: 40_000 }
+const OVERVIEW = ['Processors', 'Load average', 'Memory', 'Disk throughput', 'Disk operations', 'Network']
 
-/** Files of an archive of ten minutes: a counter on two buttons that grows by 10 and 1 a second, and a wave. */
-function madeArchive(): { name: string; content: string }[] {
-  const output = memoryOutput('made')
-  const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
-  const clicks = { type: PM_TYPE_U32, sem: PM_SEM_COUNTER, units: 'count', indom: 'page.buttons' }
-  made.addMetric('page.clicks', clicks)
-  made.addMetric('page.wave', { type: PM_TYPE_DOUBLE, sem: PM_SEM_INSTANT, units: 'byte' })
-  for (let i = 0; i <= 600; i++) {
-    made.put('page.clicks', 10 * i, 'left')
-    made.put('page.clicks', i, 'right')
-    made.put('page.wave', 1e6 * (2 + Math.sin(i / 30)))
-    made.write({ sec: 1_700_000_000 + i, nsec: 0 })
+describePage('the chart page', (t) => {
+  /** Waits for the overview, all of it. */
+  async function overview(): Promise<void> {
+    for (const title of OVERVIEW)
+      await expect.poll(() => t.firstValue(title).textContent(), PATIENCE).toMatch(/^\d/)
+    await t.chart('Processes').locator('tbody tr').nth(3).waitFor()
+    await t.chart('File systems: space used').locator('.grid-row').first().waitFor()
+    await t.chart('Each processor: time not idle').locator('canvas').waitFor()
   }
-  made.close()
-  const parts = [...output.contents()]
-  return parts.map(([part, bytes]) => ({
-    name: `made.${part}`,
-    content: Buffer.from(bytes).toString('base64'),
-  }))
-}
 
-/** A script for the page that drops files on it. */
-function dropping(files: readonly { name: string; content: string }[]): string {
-  return `{
-    const dataTransfer = new DataTransfer()
-    for (const { name, content } of ${JSON.stringify(files)})
-      dataTransfer.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name))
-    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true }))
-  }`
-}
-
-describe.runIf(CHROMIUM !== undefined)('the chart page', () => {
-  let ours: TestCollector
-  let browser: Browser
-  let context: BrowserContext
-  let page: Page
-  let address: string
-  const complaints: string[] = []
-
-  beforeAll(async () => {
-    mkdirSync(SHOTS, { recursive: true })
-    const port = await freePort()
-    address = `http://localhost:${port}/`
-    ours = await startOurs('--web-port', String(port), '--agents', 'linux,pmcd,proc,sample,simple')
-    browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox'] })
-  })
-  afterAll(async () => {
-    await browser?.close()
-    expect(await ours?.stop()).toBe(0)
-  })
-  beforeEach(async () => {
-    await context?.close()
-    context = await browser.newContext({ colorScheme: 'dark', viewport: { width: 1400, height: 1000 } })
-    page = await context.newPage()
-    complaints.length = 0
-    page.on('pageerror', (error) => complaints.push(error.message))
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
-    })
-    await page.goto(address)
-  })
-
-  const shot = (name: string): Promise<unknown> =>
-    page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true })
-  const chart = (title: string) => page.locator(`[data-chart][aria-label="${title}"]`)
-  const firstValue = (title: string) => chart(title).locator('.legend .value').first()
+  /** The values of a chart, as its menu saves them. */
+  async function csvOf(title: string): Promise<string[][]> {
+    await t.chart(title).getByLabel(`Menu of ${title}`).click()
+    const [download] = await Promise.all([
+      t.page.waitForEvent('download'),
+      t.chart(title).getByRole('menuitem', { name: 'Save as CSV' }).click(),
+    ])
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trimEnd()
+      .split('\n')
+    return lines.map((line) => line.split(','))
+  }
 
   test('opens on the overview of this host, in dark, light and on a narrow screen', async () => {
+    await overview()
     for (const title of ['Processors', 'Memory', 'Disk throughput', 'Network'])
-      await expect.poll(() => firstValue(title).textContent(), PATIENCE).toMatch(/^[\d.]+ /)
-    await expect.poll(() => firstValue('Load average').textContent(), PATIENCE).toMatch(/^\d/)
-    await chart('Processes').locator('tbody tr').nth(3).waitFor()
-    await chart('File systems: space used').locator('.grid-row').first().waitFor()
-    await shot('overview-dark')
-    await page.keyboard.press('t')
-    await page.keyboard.press('t')
-    expect(await page.locator('html').getAttribute('data-theme')).toBe('light')
-    await shot('overview-light')
-    await page.setViewportSize({ width: 390, height: 800 })
-    await shot('overview-narrow')
+      expect(await t.firstValue(title).textContent(), title).toMatch(/^[\d.]+ /)
+    await t.chart('Pressure: time in which somebody waits').waitFor()
+    await t.shot('overview-dark')
+    await t.page.keyboard.press('t')
+    await t.page.keyboard.press('t')
+    expect(await t.page.locator('html').getAttribute('data-theme')).toBe('light')
+    await t.shot('overview-light')
+    await t.page.setViewportSize({ width: 390, height: 800 })
+    await t.shot('overview-narrow')
     const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
-    expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0)
-    const described = await chart('Processors').getByRole('img').getAttribute('aria-label')
+    expect(await t.page.evaluate(overflow)).toBeLessThanOrEqual(0)
+    const described = await t.chart('Processors').getByRole('img').getAttribute('aria-label')
     expect(described).toMatch(/^Processors, from \d{4}-.* to .*\. Latest: user /)
-    expect(complaints).toEqual([])
+    expect(t.complaints).toEqual([])
+  })
+
+  test('nothing on the overview moves or grows while values come', async () => {
+    await overview()
+    const boxes = (): Promise<unknown> =>
+      t.page.locator('.card:not(.style-table)').evaluateAll((cards) =>
+        cards.map((card) => {
+          const { x, y, width, height } = card.getBoundingClientRect()
+          return [card.getAttribute('aria-label'), x, y, width, height]
+        }),
+      )
+    const from = t.page.getByLabel('From', { exact: true })
+    const before = await boxes()
+    for (let n = 0; n < 3; n++) {
+      const shown = await from.inputValue()
+      await expect.poll(() => from.inputValue(), PATIENCE).not.toBe(shown)
+    }
+    expect(await boxes()).toEqual(before)
+  })
+
+  test('shows what was recorded before the page was opened, of expressions too', async () => {
+    const opened = Date.now()
+    const recorded = async (): Promise<string[]> => {
+      await overview()
+      const [, ...rows] = await csvOf('Memory')
+      const early = rows.filter(([time]) => Date.parse(time!) < opened - 5000)
+      if (early.length === 0) await t.page.reload()
+      return early.at(-1) ?? []
+    }
+    const row = await expect
+      .poll(recorded, { timeout: 100_000, interval: 2000 })
+      .not.toEqual([])
+      .then(recorded)
+    // Programs are computed from what was recorded.
+    expect(Number(row[1])).toBeGreaterThan(1e6)
+    expect(t.complaints).toEqual([])
   })
 
   test('finds metrics, tells what they mean, and draws instances by click or pattern', async () => {
-    await page.keyboard.press('m')
-    await page.getByLabel('Search metrics').fill('sample colour')
-    await page.getByRole('button', { name: /^sample\.colour/ }).click()
-    const details = page.getByRole('region', { name: 'sample.colour' })
-    await expect.poll(() => details.locator('dl').textContent(), PATIENCE).toMatch(/Semanticsinstant/)
+    await t.page.keyboard.press('m')
+    await t.page.getByLabel('Search metrics').fill('sample colour')
+    await t.page.getByRole('button', { name: /^sample\.colour/ }).click()
+    const details = t.page.getByRole('region', { name: 'sample.colour' })
+    for (const told of [/Type32/, /Semanticsinstant/, /Unitsnone/, /PMID29\.0\.5/, /Labels.*hostname=/])
+      await expect.poll(() => details.locator('dl').textContent(), PATIENCE).toMatch(told)
     await details.getByRole('button', { name: 'red', exact: true }).click()
     await details.getByRole('button', { name: 'Draw' }).click()
-    await expect
-      .poll(() => chart('sample.colour').locator('.legend .name').allTextContents(), PATIENCE)
-      .toEqual(['sample.colour red'])
-    await page.getByLabel('Search metrics').fill('sample bin')
-    await page
+    await expect.poll(() => t.names('sample.colour'), PATIENCE).toEqual(['sample.colour red'])
+    await t.page.getByLabel('Search metrics').fill('sample bin')
+    await t.page
       .getByRole('button', { name: /^sample\.bin /, exact: false })
       .first()
       .click()
-    const bins = page.getByRole('region', { name: 'sample.bin', exact: true })
+    const bins = t.page.getByRole('region', { name: 'sample.bin', exact: true })
     await bins.getByLabel('Pattern of instances').fill('-[12]00')
     await bins.getByRole('button', { name: 'Draw' }).click()
     await expect
-      .poll(() => chart('sample.bin').locator('.legend .name').allTextContents(), PATIENCE)
+      .poll(() => t.names('sample.bin'), PATIENCE)
       .toEqual(['sample.bin bin-100', 'sample.bin bin-200'])
-    await shot('metrics')
+    await t.shot('metrics')
     // The tree, without a search.
-    await page.getByLabel('Search metrics').fill('')
-    await page.locator('.names summary', { hasText: /^kernel$/ }).click()
-    await page.locator('.names summary', { hasText: /^all$/ }).first().click()
-    await page
+    await t.page.getByLabel('Search metrics').fill('')
+    await t.page.locator('.names summary', { hasText: /^kernel$/ }).click()
+    await t.page.locator('.names summary', { hasText: /^all$/ }).first().click()
+    await t.page
       .locator('.names .leaf', { hasText: /^load$/ })
       .first()
       .waitFor()
-    expect(complaints).toEqual([])
+    expect(t.complaints).toEqual([])
   })
 
   test('shows what is wrong with an expression below the character, and draws it when it is right', async () => {
-    await page.keyboard.press('m')
-    const field = page.getByLabel('Expression')
+    await t.page.keyboard.press('m')
+    const field = t.page.getByLabel('Expression')
+    const mistake = t.page.locator('.expression .mistake')
     await field.fill('rate(sample.seconds')
-    await expect.poll(() => page.locator('.expression .mistake').textContent(), PATIENCE).toMatch(/^ +\^\n\S/)
-    await shot('expression-mistake')
+    await expect.poll(() => mistake.textContent(), PATIENCE).toMatch(/^ +\^\n\S/)
+    await field.fill('sample.seconds + sample.nothing')
+    await expect.poll(() => mistake.textContent(), PATIENCE).toMatch(/sample\.nothing$/)
+    const column = (await mistake.textContent())!.indexOf('^')
+    expect('sample.seconds + sample.nothing'.slice(column)).toBe('sample.nothing')
+    // The field and what is below it share a font and a left edge.
+    const edges = await t.page.evaluate(`['.expression input', '.expression .mistake'].map((place) => {
+      const element = document.querySelector(place)
+      const { fontFamily, fontSize, paddingLeft, borderLeftWidth } = getComputedStyle(element)
+      const left = element.getBoundingClientRect().left + parseFloat(paddingLeft) + parseFloat(borderLeftWidth)
+      return [fontFamily, fontSize, Math.round(left)].join()
+    })`)
+    const [ofField, ofMistake] = edges as [string, string]
+    expect(ofMistake).toBe(ofField)
+    await t.shot('expression-mistake')
     await field.fill('sample.long.ten * 2')
-    const form = page.locator('form.expression')
+    const form = t.page.locator('form.expression')
     await form.getByRole('button', { name: 'Draw' }).click()
-    await expect.poll(() => firstValue('sample.long.ten * 2').textContent(), PATIENCE).toBe('20')
-    expect(complaints).toEqual([])
-  })
-
-  test('one time control moves all charts: pause, step, zoom, typed windows, zones, drag', async () => {
-    const from = page.getByLabel('From', { exact: true })
-    const to = page.getByLabel('To', { exact: true })
-    const span = page.getByLabel('Span')
-    await firstValue('Load average').waitFor()
-    await expect.poll(() => to.inputValue()).toBe('now')
-    await page.keyboard.press(' ')
-    const paused = await to.inputValue()
-    expect(paused).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
-    await page.keyboard.press(',')
-    expect(Date.parse(paused) - Date.parse(await to.inputValue())).toBe(30_000)
-    await page.keyboard.press('+')
-    expect(await span.inputValue()).toBe('150')
-    await from.fill('-2min')
-    await to.fill('now')
-    await page.getByRole('button', { name: 'Show', exact: true }).click()
-    await expect.poll(() => span.inputValue()).toBe('120')
-    await from.fill('nonsense')
-    await page.getByRole('button', { name: 'Show', exact: true }).click()
-    expect(await page.getByRole('alert').textContent()).toMatch(/nonsense\n\s*\^/)
-    await from.fill('-1min')
-    await page.getByRole('button', { name: 'Show', exact: true }).click()
-    await page.getByLabel('Zone').selectOption('UTC')
-    const over = chart('Load average').locator('.u-over')
-    await expect.poll(() => over.boundingBox()).not.toBeNull()
-    const box = (await over.boundingBox())!
-    await page.mouse.move(box.x + box.width * 0.25, box.y + 40)
-    await page.mouse.down()
-    await page.mouse.move(box.x + box.width * 0.75, box.y + 40, { steps: 5 })
-    await page.mouse.up()
-    await expect.poll(async () => Number(await span.inputValue())).toBeLessThan(35)
-    const frames = await page
-      .locator('.plot[role=img]')
-      .evaluateAll((plots) =>
-        plots.map((plot) => /from (.*?)\. Latest/.exec(plot.getAttribute('aria-label')!)![1]),
-      )
-    expect(new Set(frames).size).toBe(1)
-    await page.keyboard.press('l')
-    await expect.poll(() => to.inputValue()).toBe('now')
-    expect(complaints).toEqual([])
-  })
-
-  test('reads an archive that is dropped, in a worker, and plays it with the same control', async () => {
-    const requests: string[] = []
-    page.on('request', (request) => {
-      if (request.method() !== 'GET') requests.push(request.url())
-    })
-    await page.evaluate(dropping(madeArchive()))
-    await expect
-      .poll(() => page.getByLabel('Source', { exact: true }).inputValue(), PATIENCE)
-      .toBe('file:made')
-    await page.keyboard.press('m')
-    await page.getByLabel('Search metrics').fill('page')
-    await page.getByRole('button', { name: /^page\.clicks/ }).click()
-    await page.getByRole('region', { name: 'page.clicks' }).getByRole('button', { name: 'Draw' }).click()
-    await expect
-      .poll(() => chart('page.clicks').locator('.legend .value').allTextContents(), PATIENCE)
-      .toEqual(['10 /s', '1 /s'])
-    await page.getByLabel('Expression').fill('page.wave / 2')
-    await page.locator('form.expression').getByRole('button', { name: 'Draw' }).click()
-    await expect.poll(() => firstValue('page.wave / 2').textContent(), PATIENCE).toMatch(/KiB|MiB/)
-    await page.getByLabel('Span').selectOption('60')
-    await page.getByLabel('Speed').selectOption('30')
-    const before = await page.getByLabel('To', { exact: true }).inputValue()
-    await page.getByRole('button', { name: /^Play backwards/ }).click()
-    await expect
-      .poll(
-        async () =>
-          Date.parse(before) - Date.parse(await page.getByLabel('To', { exact: true }).inputValue()),
-        PATIENCE,
-      )
-      .toBeGreaterThan(30_000)
-    await shot('dropped-archive')
-    expect(requests).toEqual([])
-    expect(complaints.filter((line) => !/400|Bad Request/.test(line))).toEqual([])
+    await expect.poll(() => t.firstValue('sample.long.ten * 2').textContent(), PATIENCE).toBe('20')
+    expect(t.complaints.filter((line) => !/400|404/.test(line))).toEqual([])
   })
 
   test('draws in every style, and exports CSV, SVG and PNG', async () => {
-    const load = chart('Load average')
-    await firstValue('Load average').waitFor()
+    const load = t.chart('Load average')
+    await t.firstValue('Load average').waitFor()
     for (const style of ['area', 'stacking', 'utilization', 'bar', 'heat', 'grid', 'table', 'plot']) {
       await load.getByLabel('Menu of Load average').click()
       await load.getByRole('menuitem', { name: 'Change' }).click()
-      await page.getByRole('dialog').getByLabel('Style').selectOption(style)
-      await page.getByRole('button', { name: 'Done' }).click()
-      await load.locator('canvas, table, .grid-bars').first().waitFor()
-      await load.screenshot({ path: join(SHOTS, `style-${style}.png`) })
+      await t.page.getByRole('dialog').getByLabel('Style').selectOption(style)
+      await t.page.getByRole('button', { name: 'Done' }).click()
+      await load.locator('canvas, table').first().waitFor()
+      await load.screenshot({ path: shotPath(`style-${style}`) })
     }
     const saved = async (what: string): Promise<Buffer> => {
       await load.getByLabel('Menu of Load average').click()
       const [download] = await Promise.all([
-        page.waitForEvent('download'),
+        t.page.waitForEvent('download'),
         load.getByRole('menuitem', { name: `Save as ${what}` }).click(),
       ])
       expect(download.suggestedFilename()).toBe(`Load-average.${what.toLowerCase()}`)
@@ -253,89 +169,20 @@ describe.runIf(CHROMIUM !== undefined)('the chart page', () => {
     const svg = (await saved('SVG')).toString()
     expect(svg).toMatch(/^<svg [\s\S]*Load average[\s\S]*<path d="M[\s\S]*<\/svg>\n$/)
     expect((await saved('PNG')).subarray(1, 4).toString()).toBe('PNG')
-    expect(complaints).toEqual([])
+    expect(t.complaints).toEqual([])
   })
 
-  test('keeps views, shares them as an address, reads and writes view files of PCP', async () => {
-    await page.keyboard.press('v')
-    await page.locator('input[type=file]').setInputFiles({
-      name: 'mine.view',
-      mimeType: 'text/plain',
-      buffer: Buffer.from(
-        '#kmchart\nversion 1\ntab "Mine"\nchart title "Colours of %h" style stacking\n' +
-          '\tplot legend "%i" color #ff0000 metric sample.colour matching "^(red|green)$"\n',
-      ),
-    })
-    await expect.poll(() => page.locator('.view-name').textContent()).toBe('Mine')
-    const region = page.getByRole('region', { name: /^Colours of / })
+  test('grids of bars show every instance of several metrics beside each other', async () => {
+    await t.page.keyboard.press('v')
+    await t.page.getByRole('button', { name: /^Grids of bars/ }).click()
+    const grid = t.chart('Processors')
     await expect
-      .poll(() => region.locator('.legend .name').allTextContents(), PATIENCE)
-      .toEqual(['red', 'green'])
-    await page.getByLabel('Name of the view').fill('Colours')
-    await page.getByRole('button', { name: 'Keep' }).click()
-    await page.getByRole('button', { name: 'Copy the address' }).click()
-    await expect.poll(() => page.url()).toMatch(/#v=/)
-    const shared = page.url()
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Save as a view file' }).click(),
-    ])
-    const written = readFileSync(await download.path(), 'utf8')
-    expect(written).toMatch(/^#kmchart\nversion 1\n/)
-    expect(written).toMatch(
-      /plot legend "%i" color #ff0000 metric sample\.colour matching "\^\(red\|green\)\$"/,
-    )
-    await page.goto(address)
-    await page.keyboard.press('v')
-    await page.getByRole('button', { name: /^Colours 1/ }).click()
-    await region.waitFor()
-    const other = await (await browser.newContext()).newPage()
-    await other.goto(shared)
+      .poll(() => grid.locator('thead th').allTextContents(), PATIENCE)
+      .toEqual(['user', 'system', 'waiting'])
     await expect
-      .poll(() => other.locator('.legend .name').allTextContents(), PATIENCE)
-      .toEqual(['red', 'green'])
-    await other.close()
-    expect(complaints).toEqual([])
-  })
-
-  test('lists the archives of the server and opens one', async () => {
-    await page.keyboard.press('o')
-    const first = page.locator('.archives ul').last().locator('button').first()
-    await first.waitFor(PATIENCE)
-    await first.click()
-    await expect.poll(() => page.getByLabel('Source', { exact: true }).inputValue()).toMatch(/^archive:/)
-    expect(await page.locator('.head .light').textContent()).toBe('archive')
-    await shot('server-archive')
-  })
-
-  test('leads the time of programs that follow it', async () => {
-    const follow = page.locator('.light[title*="follow the time"]')
-    await expect.poll(() => follow.count(), PATIENCE).toBe(1)
-    const port = /-p (\d+)/.exec((await follow.getAttribute('title'))!)![1]!
-    const pmval = spawn(join(top, 'bin', 'pmval'), [
-      '-h',
-      ours.host,
-      '-p',
-      port,
-      '-t',
-      '1',
-      'sample.long.ten',
-    ])
-    let text = ''
-    pmval.stdout.on('data', (chunk: Buffer) => {
-      text += chunk
-    })
-    try {
-      await expect.poll(() => follow.textContent(), PATIENCE).toBe('1 program follows')
-      await expect.poll(() => text, PATIENCE).toMatch(/\n\d\d:\d\d:\d\d\.\d{3} +10 *\n/)
-      const resumed = (): number => text.split('[Time Control] Resume').length
-      const before = resumed()
-      await page.keyboard.press(' ')
-      await page.keyboard.press('l')
-      await expect.poll(resumed, PATIENCE).toBeGreaterThan(before)
-    } finally {
-      pmval.kill()
-    }
-    await expect.poll(() => follow.textContent(), PATIENCE).toBe('')
+      .poll(() => grid.locator('tr', { hasText: 'cpu0' }).locator('.grid-value').allTextContents(), PATIENCE)
+      .toEqual([expect.stringMatching(/%$/), expect.stringMatching(/%$/), expect.stringMatching(/%$/)])
+    await t.shot('grids')
+    expect(t.complaints).toEqual([])
   })
 })

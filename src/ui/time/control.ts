@@ -78,7 +78,8 @@ export class TimeControl {
 
   #moveTo(end: number): void {
     const { start = -Infinity, end: last = nowSec() } = this.bounds.peek()
-    this.#end.value = Math.max(Math.min(end, last), Math.min(last, start + this.width.peek()))
+    // What is shown may begin before there is anything: an archive that is seen whole can be played all the same.
+    this.#end.value = Math.max(Math.min(end, last), Math.min(last, start + STEP * this.width.peek()))
   }
 
   /** The clock of an archive stands here; `isMoving` says whether it goes on by itself. */
@@ -112,9 +113,13 @@ export class TimeControl {
     this.mode.value = 'paused'
   }
 
-  /** Plays from where it stands. */
+  /** Plays from where it stands; an archive that is at its end from the start. */
   play(direction: 'forward' | 'backward'): void {
-    this.mode.value = direction === 'forward' && this.#isAtNow() ? 'live' : direction
+    const { end } = this.bounds.peek()
+    batch(() => {
+      if (direction === 'forward' && end !== undefined && this.#end.peek() >= end) this.#moveTo(-Infinity)
+      this.mode.value = direction === 'forward' && this.#isAtNow() ? 'live' : direction
+    })
   }
 
   /** Pauses, and goes on by a tenth of what is shown. */

@@ -1,0 +1,97 @@
+/** The chart page in headless Chromium, on what `npm start` runs: what its tests share. Screenshots are left in coverage/screenshots. */
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
+import { freePort, startOurs, type TestCollector, top } from './programs.ts'
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync)
+const SHOTS = join(top, 'coverage', 'screenshots')
+
+/** How long a machine that does other things as well may take to show something. */
+export const PATIENCE: { readonly timeout: number } = { timeout: 60_000 }
+
+/** A page that is opened anew before each test. */
+export interface PageTest {
+  readonly page: Page
+  readonly browser: Browser
+  readonly ours: TestCollector
+  readonly address: string
+  /** What the browser complained of since the page was opened: mistakes of the program and failed requests. */
+  readonly complaints: string[]
+  shot(name: string): Promise<unknown>
+  chart(title: string): Locator
+  /** The first value of a legend. */
+  firstValue(title: string): Locator
+  /** Names of the lines of a chart. */
+  names(title: string): Promise<string[]>
+}
+
+/** Tests on the page. Skips where there is no Chromium. */
+export function describePage(title: string, tests: (t: PageTest) => void): void {
+  describe.runIf(CHROMIUM !== undefined)(title, () => {
+    let ours: TestCollector
+    let browser: Browser
+    let context: BrowserContext
+    let page: Page
+    let address: string
+    const complaints: string[] = []
+
+    beforeAll(async () => {
+      mkdirSync(SHOTS, { recursive: true })
+      const port = await freePort()
+      address = `http://localhost:${port}/`
+      ours = await startOurs('--web-port', String(port), '--agents', 'linux,pmcd,proc,sample,simple')
+      browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox'] })
+    })
+    afterAll(async () => {
+      await browser?.close()
+      expect(await ours?.stop()).toBe(0)
+    })
+    beforeEach(async () => {
+      await context?.close()
+      context = await browser.newContext({ colorScheme: 'dark', viewport: { width: 1400, height: 1000 } })
+      context.setDefaultTimeout(PATIENCE.timeout)
+      page = await context.newPage()
+      complaints.length = 0
+      page.on('pageerror', (error) => complaints.push(error.message))
+      page.on('response', (response) => {
+        if (response.status() < 400) return
+        response.text().then(
+          (text) => complaints.push(`${response.status()} ${response.url()}: ${text}`),
+          () => {},
+        )
+      })
+      page.on('console', (message) => {
+        const isBad = message.type() === 'error' || message.type() === 'warning'
+        if (isBad && !message.text().startsWith('Failed to load resource')) complaints.push(message.text())
+      })
+      await page.goto(address)
+      await page.locator('.source option').first().waitFor({ state: 'attached' })
+    })
+
+    const chart = (name: string): Locator => page.locator(`[data-chart][aria-label="${name}"]`)
+    tests({
+      get page() {
+        return page
+      },
+      get browser() {
+        return browser
+      },
+      get ours() {
+        return ours
+      },
+      get address() {
+        return address
+      },
+      complaints,
+      shot: (name) => page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true }),
+      chart,
+      firstValue: (name) => chart(name).locator('.legend .value').first(),
+      names: (name) => chart(name).locator('.legend .name').allTextContents(),
+    })
+  })
+}
+
+/** Where a screenshot of a part of the page goes. */
+export const shotPath = (name: string): string => join(SHOTS, `${name}.png`)

@@ -1,0 +1,98 @@
+/** The chart page without a mouse, and without eyes. */
+import { expect, test } from 'vitest'
+import { describePage, PATIENCE } from './lib/page.ts'
+
+/** Things that can be used and have no name that could be read aloud. */
+const NAMELESS = `[...document.querySelectorAll('button, summary, select, input:not([hidden]), textarea, dialog, aside, canvas')]
+  .filter((element) => {
+    const labels = [...(element.labels ?? [])].map((label) => label.textContent).join('')
+    return !(element.getAttribute('aria-label') || labels.trim() || element.textContent.trim())
+      && element.closest('[role=img], [aria-hidden=true]') === null
+  })
+  .map((element) => element.outerHTML.slice(0, 120))`
+
+/** Texts whose contrast with what is behind them is less than WCAG asks for: 4.5, or 3 for a large one. */
+const FAINT = `(() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
+  const channels = (color) => {
+    canvas.clearRect(0, 0, 1, 1)
+    canvas.fillStyle = color
+    canvas.fillRect(0, 0, 1, 1)
+    return canvas.getImageData(0, 0, 1, 1).data
+  }
+  const light = ([r, g, b]) => {
+    const [x, y, z] = [r, g, b].map((part) => part / 255).map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z
+  }
+  const behind = (element) => {
+    for (let at = element; at !== null; at = at.parentElement) {
+      const color = channels(getComputedStyle(at).backgroundColor)
+      if (color[3] === 255) return color
+    }
+    return [255, 255, 255, 255]
+  }
+  const found = new Set()
+  for (const element of document.querySelectorAll('body *')) {
+    const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== '')
+    if (!isText || element.closest('option, script, noscript, .skip') !== null || element.getClientRects().length === 0) continue
+    const [a, b] = [light(channels(getComputedStyle(element).color)), light(behind(element))].sort((x, y) => y - x)
+    const contrast = (a + 0.05) / (b + 0.05)
+    if (contrast < 4.5) found.add(element.className + ' ' + element.tagName + ' ' + contrast.toFixed(2) + ' ' + element.textContent.trim().slice(0, 20))
+  }
+  return [...found]
+})()`
+
+describePage('the chart page for everybody', (t) => {
+  const panel = (name: string) => t.page.getByRole('complementary', { name })
+
+  test('each panel has a key, and Escape closes it', async () => {
+    for (const [key, name] of [
+      ['m', 'Metrics'],
+      ['o', 'Sources'],
+      ['v', 'Views'],
+      ['?', 'Help'],
+    ] as const) {
+      await t.page.keyboard.press(key)
+      await panel(name).waitFor()
+      await t.page.keyboard.press('Escape')
+      await panel(name).waitFor({ state: 'detached' })
+    }
+    expect(t.complaints).toEqual([])
+  })
+
+  test('a chart is changed with keys alone', async () => {
+    await t.firstValue('Load average').waitFor()
+    const summary = t.chart('Load average').getByLabel('Menu of Load average')
+    await summary.focus()
+    await t.page.keyboard.press('Enter')
+    await t.page.keyboard.press('Tab')
+    await t.page.keyboard.press('Enter')
+    const dialog = t.page.getByRole('dialog')
+    await dialog.getByLabel('Title').fill('Load')
+    await t.page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await t.chart('Load').waitFor()
+    // The first thing that Tab reaches leads past everything to the charts.
+    await t.page.reload()
+    await t.page.locator('.source option').first().waitFor({ state: 'attached' })
+    await t.page.keyboard.press('Tab')
+    expect(await t.page.locator(':focus').textContent()).toMatch(/To the charts/)
+    expect(t.complaints).toEqual([])
+  })
+
+  test('all that can be used has a name, and all text can be read, in dark and in light', async () => {
+    for (const title of ['Processors', 'Load average', 'Memory'])
+      await expect.poll(() => t.firstValue(title).textContent(), PATIENCE).toMatch(/^\d/)
+    for (const theme of ['dark', 'light']) {
+      await t.page.emulateMedia({ colorScheme: theme as 'dark' })
+      await expect.poll(() => t.page.locator('html').getAttribute('data-theme')).toBe(theme)
+      for (const key of ['m', 'o', 'v', '?']) {
+        await t.page.keyboard.press(key)
+        await t.page.locator('aside').waitFor()
+        expect(await t.page.evaluate(NAMELESS), `${theme} ${key}`).toEqual([])
+        expect(await t.page.evaluate(FAINT), `${theme} ${key}`).toEqual([])
+        await t.page.keyboard.press('Escape')
+      }
+    }
+  })
+})

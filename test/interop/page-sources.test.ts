@@ -1,0 +1,185 @@
+/** What the chart page can show: hosts, several of them, archives of the server, archives from the reader's disk. And views of it. */
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
+import { memoryOutput } from '../../src/archive/write/memory-output.ts'
+import { PM_SEM_COUNTER, PM_SEM_INSTANT, PM_TYPE_DOUBLE, PM_TYPE_U32 } from '../../src/model/types.ts'
+import { describePage, PATIENCE } from './lib/page.ts'
+import { startOurs, type TestCollector } from './lib/programs.ts'
+
+/** Files of an archive of ten minutes: a counter on two buttons that grows by 10 and 1 a second, and a wave. */
+function madeArchive(): { name: string; content: string }[] {
+  const output = memoryOutput('made')
+  const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+  const clicks = { type: PM_TYPE_U32, sem: PM_SEM_COUNTER, units: 'count', indom: 'page.buttons' }
+  made.addMetric('page.clicks', clicks)
+  made.addMetric('page.wave', { type: PM_TYPE_DOUBLE, sem: PM_SEM_INSTANT, units: 'byte' })
+  for (let i = 0; i <= 600; i++) {
+    made.put('page.clicks', 10 * i, 'left')
+    made.put('page.clicks', i, 'right')
+    made.put('page.wave', 1e6 * (2 + Math.sin(i / 30)))
+    made.write({ sec: 1_700_000_000 + i, nsec: 0 })
+  }
+  made.close()
+  const parts = [...output.contents()]
+  return parts.map(([part, bytes]) => ({
+    name: `made.${part}`,
+    content: Buffer.from(bytes).toString('base64'),
+  }))
+}
+
+/** A script for the page that drops files on it. */
+function dropping(files: readonly { name: string; content: string }[]): string {
+  return `{
+    const dataTransfer = new DataTransfer()
+    for (const { name, content } of ${JSON.stringify(files)})
+      dataTransfer.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name))
+    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true }))
+  }`
+}
+
+describePage("the chart page's sources", (t) => {
+  let other: TestCollector
+  beforeAll(async () => {
+    other = await startOurs('--no-record', '--web-port', '0', '--agents', 'linux,pmcd')
+  })
+  afterAll(async () => {
+    expect(await other?.stop()).toBe(0)
+  })
+  const source = () => t.page.getByLabel('Source', { exact: true })
+  const to = () => t.page.getByLabel('To', { exact: true })
+
+  test('reads an archive that is dropped, in a worker, and plays it with the same control', async () => {
+    const requests: string[] = []
+    t.page.on('request', (request) => {
+      if (request.method() !== 'GET') requests.push(request.url())
+    })
+    await t.page.evaluate(dropping(madeArchive()))
+    await expect.poll(() => source().inputValue(), PATIENCE).toBe('file:made')
+    await t.page.keyboard.press('m')
+    await t.page.getByLabel('Search metrics').fill('page')
+    await t.page.getByRole('button', { name: /^page\.clicks/ }).click()
+    await t.page.getByRole('region', { name: 'page.clicks' }).getByRole('button', { name: 'Draw' }).click()
+    await expect
+      .poll(() => t.chart('page.clicks').locator('.legend .value').allTextContents(), PATIENCE)
+      .toEqual(['10 /s', '1 /s'])
+    await t.page.getByLabel('Expression').fill('page.wave / 2')
+    await t.page.locator('form.expression').getByRole('button', { name: 'Draw' }).click()
+    await expect.poll(() => t.firstValue('page.wave / 2').textContent(), PATIENCE).toMatch(/KiB|MiB/)
+    await t.page.getByLabel('Span').selectOption('60')
+    await t.page.getByLabel('Speed').selectOption('30')
+    const before = await to().inputValue()
+    await t.page.getByRole('button', { name: /^Play backwards/ }).click()
+    await expect
+      .poll(async () => Date.parse(before) - Date.parse(await to().inputValue()), PATIENCE)
+      .toBeGreaterThan(30_000)
+    await t.shot('dropped-archive')
+    expect(requests).toEqual([])
+    expect(t.complaints.filter((line) => !/400|Bad Request/.test(line))).toEqual([])
+  })
+
+  test('says what is missing of an archive that is dropped', async () => {
+    await t.page.evaluate(dropping(madeArchive().filter(({ name }) => !name.endsWith('.meta'))))
+    await expect
+      .poll(() => t.page.locator('.notice').textContent(), PATIENCE)
+      .toMatch(/^made\.meta is missing/)
+    await t.page.evaluate(dropping([{ name: 'holiday.jpg', content: '' }]))
+    await expect
+      .poll(() => t.page.locator('.notice').textContent(), PATIENCE)
+      .toMatch(/no files of an archive/)
+  })
+
+  test('lists the archives of the server with their span, opens one and plays it', async () => {
+    await t.page.keyboard.press('o')
+    const first = t.page.locator('.archives ul').last().locator('button.leaf').first()
+    await first.waitFor()
+    expect(await first.textContent()).toMatch(/ · .*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d – \d{4}-\d\d-\d\d/)
+    await first.click()
+    await expect.poll(() => source().inputValue()).toMatch(/^archive:/)
+    expect(await t.page.locator('.head .light').textContent()).toBe('archive')
+    await expect.poll(() => t.firstValue('Load average').textContent(), PATIENCE).toMatch(/^\d/)
+    await t.page.getByLabel('Speed').selectOption('1')
+    const end = await to().inputValue()
+    await t.page.keyboard.press('b')
+    await expect.poll(() => to().inputValue(), PATIENCE).not.toBe(end)
+    await t.shot('server-archive')
+    expect(t.complaints).toEqual([])
+  })
+
+  test('shows several hosts beside each other or in one chart, and says which is which', async () => {
+    const local = (await source().locator('option').first().textContent())!
+    await t.page.getByLabel('Compare with').selectOption('more')
+    await t.page.getByLabel('Another host').fill(other.host)
+    await t.page.locator('.archives form').getByRole('button', { name: 'Compare' }).click()
+    for (const host of [local, other.host])
+      await expect.poll(() => t.firstValue(`Load average, ${host}`).textContent(), PATIENCE).toMatch(/^\d/)
+    await t.chart(`Processors, ${other.host}`).locator('canvas').waitFor()
+    await t.page.keyboard.press('Escape')
+    await t.shot('hosts-beside')
+    await t.page.getByRole('button', { name: 'In one chart' }).click()
+    await expect
+      .poll(() => t.names('Load average'), PATIENCE)
+      .toEqual(
+        [local, other.host].flatMap((host) =>
+          ['1 minute', '5 minutes', '15 minutes', 'processors'].map((line) => `${host} ${line}`),
+        ),
+      )
+    // What is stacked cannot be read on top of each other.
+    await t.chart(`Processors, ${other.host}`).waitFor()
+    await t.shot('hosts-over')
+    await t.page.keyboard.press('v')
+    await t.page.getByRole('button', { name: 'Copy the address' }).click()
+    await expect.poll(() => t.page.url()).toMatch(/#v=/)
+    const again = await t.page.context().newPage()
+    await again.goto(t.page.url())
+    await again.getByRole('button', { name: `Without ${other.host}` }).click()
+    await again.locator('[data-chart][aria-label="Load average"]').waitFor()
+    expect(await again.locator('.compared').count()).toBe(0)
+    await again.close()
+    expect(t.complaints).toEqual([])
+  })
+
+  test('keeps views, shares them as an address, reads and writes view files of PCP', async () => {
+    await t.page.keyboard.press('v')
+    await t.page.locator('.views input[type=file]').setInputFiles({
+      name: 'mine.view',
+      mimeType: 'text/plain',
+      buffer: Buffer.from(
+        '#kmchart\nversion 1\ntab "Mine"\nchart title "Colours of %h" style stacking\n' +
+          '\tplot legend "%i" color #ff0000 metric sample.colour matching "^(red|green)$"\n' +
+          `chart title "Another" style plot\n\tplot host ${other.host} metric kernel.all.load instance "1 minute"\n`,
+      ),
+    })
+    await expect.poll(() => t.page.locator('.view-name').textContent()).toBe('Mine')
+    const region = t.page.getByRole('region', { name: /^Colours of / })
+    const lines = () => region.locator('.legend .name').allTextContents()
+    await expect.poll(lines, PATIENCE).toEqual(['green', 'red'])
+    // A host that the file names is opened.
+    await expect.poll(() => t.firstValue('Another').textContent(), PATIENCE).toMatch(/^\d/)
+    await t.page.getByLabel('Name of the view').fill('Colours')
+    await t.page.getByRole('button', { name: 'Keep' }).click()
+    await t.page.getByRole('button', { name: 'Copy the address' }).click()
+    await expect.poll(() => t.page.url()).toMatch(/#v=/)
+    const shared = t.page.url()
+    const [download] = await Promise.all([
+      t.page.waitForEvent('download'),
+      t.page.getByRole('button', { name: 'Save as a view file' }).click(),
+    ])
+    const written = readFileSync(await download.path(), 'utf8')
+    expect(written).toMatch(/^#kmchart\nversion 1\n/)
+    expect(written).toMatch(
+      /plot legend "%i" color #ff0000 metric sample\.colour matching "\^\(red\|green\)\$"/,
+    )
+    await t.page.goto(t.address)
+    await t.page.keyboard.press('v')
+    await t.page.getByRole('button', { name: /^Colours 2/ }).click()
+    await region.waitFor()
+    const fresh = await (await t.browser.newContext()).newPage()
+    await fresh.goto(shared)
+    await expect
+      .poll(() => fresh.locator('.legend .name').allTextContents(), PATIENCE)
+      .toEqual(['green', 'red', 'all.load 1 minute'])
+    await fresh.close()
+    expect(t.complaints).toEqual([])
+  })
+})
