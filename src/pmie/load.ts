@@ -100,7 +100,8 @@ export async function resolveFeed(
   if (feed.known === undefined) {
     const known = await lookupMetric(host.context, metric, signal)
     if (!isKnown(known)) {
-      tellProblem(voice, host, metric, known)
+      const hint = known.what === 'name' ? await voice.hint?.(metric, known.error, host.context) : undefined
+      tellProblem(voice, host, metric, known, hint)
       return known.what
     }
     task.know(feed, known)

@@ -1,5 +1,6 @@
 /** What pmie says of metrics and hosts that rules cannot use. docs/pmie.md */
 import { PcpError } from '../model/errors.ts'
+import type { Context } from '../pmapi/context.ts'
 import type { LookupProblem, RuleHost } from './host.ts'
 
 /** Where pmie's words go. */
@@ -8,6 +9,8 @@ export interface Voice {
   readonly say: (line: string) => void
   /** A line with the time and a level. */
   readonly notice: (level: 'info' | 'warning' | 'error', text: string) => void
+  /** What stands behind a message that a metric is unknown: names that are near, for people. */
+  readonly hint?: (metric: string, error: PcpError | undefined, context: Context) => Promise<string>
 }
 
 function sourceOf({ isArchive, connection, name }: RuleHost): string {
@@ -15,11 +18,19 @@ function sourceOf({ isArchive, connection, name }: RuleHost): string {
 }
 
 /** Tells why a metric cannot be used. */
-export function tellProblem(voice: Voice, host: RuleHost, metric: string, problem: LookupProblem): void {
+export function tellProblem(
+  voice: Voice,
+  host: RuleHost,
+  metric: string,
+  problem: LookupProblem,
+  hint = '',
+): void {
   const { what, error, instance } = problem
   const why = error === undefined ? '' : PcpError.from(error).text
   if (what === 'name')
-    voice.say(`pmie: metric ${metric} not in namespace for ${sourceOf(host)}\npmLookupName failed: ${why}`)
+    voice.say(
+      `pmie: metric ${metric} not in namespace for ${sourceOf(host)}\npmLookupName failed: ${why}${hint}`,
+    )
   else if (what === 'desc')
     voice.say(
       `pmie: metric ${metric} not currently available from ${sourceOf(host)}\npmLookupDesc failed: ${why}`,

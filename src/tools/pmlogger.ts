@@ -128,7 +128,7 @@ function settingsOf({ given, operands, problems, standard }: ParsedStandard, io:
       '-o and -h are mutually exclusive; use -o only when running\npmlogger on the same (local) host as the DSO PMDA(s) being used.',
     )
   const needsArchive = !has('C') && !has('farm')
-  if (needsArchive && operands.length < 1) problems.push('insufficient arguments')
+  if (needsArchive && operands.length < 1 && !has('?')) problems.push('insufficient arguments')
   if (operands.length > (needsArchive ? 1 : 0) && !has('C')) problems.push('too many arguments')
   const installed = variables['PCP_ARCHIVE_VERSION'] === '2' ? 2 : 3
   const version = number(

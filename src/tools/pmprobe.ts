@@ -12,6 +12,7 @@ import type { ValueSet } from '../model/values.ts'
 import { pduCount, pduTotal } from '../net/counters.ts'
 import type { Context } from '../pmapi/context.ts'
 import { PDU_ERROR } from '../wire/pdu.ts'
+import { nearHint } from './lib/near-metrics.ts'
 import { endEarly, type OptionTable, type ParsedOptions } from './lib/options.ts'
 import { printOptions } from './lib/print.ts'
 import { settle } from './lib/settle.ts'
@@ -148,8 +149,10 @@ async function expand(
   const names: string[] = []
   const found = await askForEach(operands, (operand) => settle(context.traverse(operand, io)))
   for (const [i, below] of found.entries()) {
-    if (isError(below)) io.stdout.write(errorLine(operands[i]!, below))
-    else names.push(...below)
+    if (isError(below)) {
+      const hint = await nearHint(operands[i]!, below, context, io)
+      io.stdout.write(errorLine(operands[i]!, below, hint))
+    } else names.push(...below)
   }
   return names
 }

@@ -15,6 +15,7 @@ import {
 import { makeSet } from '../model/value-writer.ts'
 import type { Value, ValueSet } from '../model/values.ts'
 import type { Context } from '../pmapi/context.ts'
+import { nearHint } from './lib/near-metrics.ts'
 import { endEarly, type OptionTable, type ParsedOptions, usageText } from './lib/options.ts'
 import { settle } from './lib/settle.ts'
 import { openContext } from './lib/source.ts'
@@ -99,8 +100,10 @@ A value that begins with a dash stands behind the name of the metric, where it i
 
 async function lookup(context: Context, metric: string, io: ToolIo): Promise<MetricDesc> {
   const [id] = await context.lookupNames([metric], io)
-  if (id === undefined || isError(id))
-    throw new Refusal('stdout', `${metric}: pmLookupName: ${id?.text ?? 'no answer'}`)
+  if (id === undefined || isError(id)) {
+    const hint = await nearHint(metric, id, context, io)
+    throw new Refusal('stdout', `${metric}: pmLookupName: ${id?.text ?? 'no answer'}${hint}`)
+  }
   const [desc] = await context.descs([id], io)
   if (desc === undefined || isError(desc))
     throw new Refusal('stdout', `${metric}: pmLookupDesc: ${desc?.text ?? 'no answer'}`)

@@ -17,6 +17,7 @@ import { extract } from '../../model/value-set.ts'
 import type { FetchResult, ValueSet } from '../../model/values.ts'
 import { findInstance } from '../../pmapi/instance-names.ts'
 import { type MetricSpec, parseMetricSpec } from '../../pmapi/metric-spec.ts'
+import { nearHint } from '../lib/near-metrics.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { Wanted } from './options.ts'
 import type { Source, Sources } from './sources.ts'
@@ -73,8 +74,9 @@ export async function columnsOf(
   const source = await sources.of(spec)
   const { context, prefix } = source
   const hasInstances = spec.instances.length > 0
-  const names = await context.traverse(spec.metric, io).catch((error: unknown) => {
-    throw failed(hasInstances ? `${prefix}${spec.metric}` : spec.metric, error)
+  const names = await context.traverse(spec.metric, io).catch(async (error: unknown) => {
+    const hint = await nearHint(spec.metric, error, context, io)
+    throw failed(hasInstances ? `${prefix}${spec.metric}` : spec.metric, error, hint)
   })
   if (hasInstances && (names.length !== 1 || names[0] !== spec.metric))
     throw failed(`${prefix}${spec.metric}`, new PcpError('PM_ERR_NONLEAF'))
@@ -159,9 +161,9 @@ async function instancesOf(
   return found
 }
 
-function failed(what: string, error: unknown): unknown {
+function failed(what: string, error: unknown, hint = ''): unknown {
   return error instanceof PcpError
-    ? new PcpError(error.code, `${what}: ${error.text}`, { cause: error })
+    ? new PcpError(error.code, `${what}: ${error.text}${hint}`, { cause: error })
     : error
 }
 

@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
 import type { Voice } from '../../pmie/problems.ts'
 import { ctime, type Log, openLog } from '../../sys/log.ts'
+import { nearHint } from '../lib/near-metrics.ts'
 import type { ToolIo } from '../lib/tool.ts'
 
 /** The output of a run. */
@@ -23,10 +24,11 @@ export interface RunOutput {
 }
 
 /** Words on standard error. */
-export function voiceOn(io: Pick<ToolIo, 'stderr' | 'now'>): Voice {
+export function voiceOn(io: ToolIo): Voice {
   return {
     say: (line) => io.stderr.write(`${line}\n`),
     notice: (level, text) => io.stderr.write(noticeLine(level, text, io.now())),
+    hint: (metric, error, context) => nearHint(metric, error, context, io),
   }
 }
 

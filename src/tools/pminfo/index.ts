@@ -6,6 +6,7 @@
 import { PcpError } from '../../model/errors.ts'
 import { type Indom, indom, type Pmid, pmid } from '../../model/ids.ts'
 import type { Context } from '../../pmapi/context.ts'
+import { nearHint } from '../lib/near-metrics.ts'
 import { endEarly } from '../lib/options.ts'
 import { printOptions } from '../lib/print.ts'
 import { boundsOf, openContext, openNames } from '../lib/source.ts'
@@ -91,10 +92,11 @@ async function reportAll(report: Report, operands: readonly string[]): Promise<n
   const { context, io, wanted } = report
   let status = 0
   let waiting: string[] = []
-  const failed = (text: string, error: unknown): void => {
+  const failed = async (text: string, error: unknown): Promise<void> => {
     if (!(error instanceof PcpError)) throw error
-    io.stderr.write(`Error: ${text}${error.text}\n`)
     status = 1
+    const hint = await nearHint(text, error, context, io)
+    io.stderr.write(`Error: ${text === '' ? '' : `${text}: `}${error.text}${hint}\n`)
   }
   const add = async (names: readonly string[]): Promise<void> => {
     waiting.push(...names)
@@ -108,7 +110,7 @@ async function reportAll(report: Report, operands: readonly string[]): Promise<n
   for (const text of operands) {
     const operand = operandOf(text)
     if (operand.kind === 'indom') await reportIndom(report, operand.indom)
-    else await namesOf(operand, report).then(add, (error) => failed(`${text}: `, error))
+    else await namesOf(operand, report).then(add, (error) => failed(text, error))
   }
   if (waiting.length > 0) await reportMetrics(report, waiting)
   return status

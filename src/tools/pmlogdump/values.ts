@@ -5,6 +5,7 @@ import { PcpError } from '../../model/errors.ts'
 import type { Pmid } from '../../model/ids.ts'
 import { PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT } from '../../model/types.ts'
 import { ctime } from '../../time/stamp.ts'
+import { nearHint } from '../lib/near-metrics.ts'
 import { printOptions } from '../lib/print.ts'
 import { RecordsBetween } from '../lib/records-between.ts'
 import { type Dump, drain } from './dump.ts'
@@ -24,7 +25,7 @@ export interface ValueDump extends Dump {
  */
 export async function dumpValues(dump: Dump, names: readonly string[]): Promise<number> {
   const { archive, io, out, wanted } = dump
-  const wantedIds = names.length === 0 ? undefined : idsOf(dump, names)
+  const wantedIds = names.length === 0 ? undefined : await idsOf(dump, names)
   if (wantedIds?.length === 0) {
     io.stderr.write('No metric names can be translated, dump abandoned\n')
     return 1
@@ -52,7 +53,7 @@ export async function dumpValues(dump: Dump, names: readonly string[]): Promise<
 }
 
 /** PMIDs of all metrics that the names stand for; names nobody knows are reported. */
-function idsOf({ names: known, io }: Dump, names: readonly string[]): Pmid[] {
+async function idsOf({ names: known, io }: Dump, names: readonly string[]): Promise<Pmid[]> {
   const ids: Pmid[] = []
   for (const name of names) {
     try {
@@ -60,8 +61,9 @@ function idsOf({ names: known, io }: Dump, names: readonly string[]): Pmid[] {
         ids.push(id)
       })
     } catch (error) {
-      const { text } = PcpError.from(error)
-      io.stderr.write(`${io.progname}: pmLookupName(${name}): ${text}\n`)
+      const problem = PcpError.from(error)
+      const hint = await nearHint(name, problem, known.traverse(), io)
+      io.stderr.write(`${io.progname}: pmLookupName(${name}): ${problem.text}${hint}\n`)
     }
   }
   return ids

@@ -14,6 +14,7 @@ import type { Pmns } from '../../pmns/tree.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import { DAY } from '../../time/calendar.ts'
 import { openArchive, writeBriefLabel } from '../lib/archive-input.ts'
+import { nearHint } from '../lib/near-metrics.ts'
 import { endEarly, usageText } from '../lib/options.ts'
 import { loadNames } from '../lib/source.ts'
 import { parseStandard } from '../lib/standard.ts'
@@ -59,7 +60,7 @@ export const tool: Tool = {
         instances: new InstanceNames(archive),
       }
       if (wanted.label) writeBriefLabel(io.stdout, archive, zone, { start, end: isError(end) ? end : finish })
-      const metrics = findMetrics(own ?? archive.metadata.names, specs, io)
+      const metrics = await findMetrics(own ?? archive.metadata.names, specs, io)
       return await summarize(report, metrics, { start, finish }, io)
     } finally {
       archive.close()
@@ -75,7 +76,7 @@ interface WantedMetric {
 }
 
 /** The metrics that operands stand for, in name space order, each by its first name; operands that name none are reported. */
-function findMetrics(names: Pmns, specs: readonly string[], io: ToolIo): WantedMetric[] {
+async function findMetrics(names: Pmns, specs: readonly string[], io: ToolIo): Promise<WantedMetric[]> {
   const metrics = new Map<Pmid, WantedMetric>()
   const add = (below: string, instances: readonly string[]): void =>
     names.walk(below, (name, id) => {
@@ -89,8 +90,9 @@ function findMetrics(names: Pmns, specs: readonly string[], io: ToolIo): WantedM
       name = metric
       add(metric, instances)
     } catch (error) {
-      const { text } = PcpError.from(error)
-      io.stderr.write(`${io.progname}: PMNS traversal failed for ${name}: ${text}\n`)
+      const problem = PcpError.from(error)
+      const hint = await nearHint(name, problem, names.traverse(), io)
+      io.stderr.write(`${io.progname}: PMNS traversal failed for ${name}: ${problem.text}${hint}\n`)
     }
   }
   return [...metrics.values()]

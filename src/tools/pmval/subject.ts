@@ -7,6 +7,7 @@ import type { Instances } from '../../model/source.ts'
 import { PM_SEM_COUNTER, PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT } from '../../model/types.ts'
 import type { ArchiveControl } from '../../pmapi/archive-control.ts'
 import type { Context } from '../../pmapi/context.ts'
+import { nearHint } from '../lib/near-metrics.ts'
 import type { ToolIo } from '../lib/tool.ts'
 
 /** An instance with a column of its own. */
@@ -36,7 +37,8 @@ export async function findSubject(
   io: ToolIo,
 ): Promise<Subject> {
   const [id] = await context.lookupNames([name], io)
-  if (id === undefined || isError(id)) throw says(id, `pmLookupName(${name})`)
+  if (id === undefined || isError(id))
+    throw says(id, `pmLookupName(${name})`, await nearHint(name, id, context, io))
   const [desc] = await context.descs([id], io)
   if (desc === undefined || isError(desc)) throw says(desc, 'pmLookupDesc')
   const isEvent = desc.type === PM_TYPE_EVENT || desc.type === PM_TYPE_HIGHRES_EVENT
@@ -83,7 +85,7 @@ function firstWord({ name }: Column): string {
   return blank < 0 ? name : name.slice(0, blank)
 }
 
-function says(error: PcpError | undefined, what: string): PcpError {
+function says(error: PcpError | undefined, what: string, hint = ''): PcpError {
   const { code, text } = error ?? new PcpError('PM_ERR_IPC')
-  return new PcpError(code, `${what}: ${text}`)
+  return new PcpError(code, `${what}: ${text}${hint}`)
 }

@@ -43,7 +43,9 @@ export function farmOptions({ service, checker }: FarmKind): OptionTable {
 export async function runFarm(kind: FarmKind, options: OptionTable, io: ToolIo): Promise<number> {
   const parsed = parseOptions(options, io)
   const [command, ...hosts] = parsed.operands
-  if (command === undefined && parsed.problems.length === 0) parsed.problems.push('a command is missing')
+  const asksForHelp = parsed.given.some(({ option }) => option.long === 'help')
+  if (command === undefined && parsed.problems.length === 0 && !asksForHelp)
+    parsed.problems.push('a command is missing')
   const early = endEarly(options, parsed, io)
   if (early !== undefined) return early
   const wanted = optionsFrom(parsed)

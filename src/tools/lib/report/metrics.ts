@@ -5,7 +5,8 @@ import { PM_INDOM_NULL, type Pmid } from '../../../model/ids.ts'
 import type { Instances } from '../../../model/source.ts'
 import { PM_TYPE_32, PM_TYPE_STRING } from '../../../model/types.ts'
 import type { Context } from '../../../pmapi/context.ts'
-import { didYouMean, nearNames } from '../near-names.ts'
+import { nearMetrics } from '../near-metrics.ts'
+import { didYouMean } from '../near-names.ts'
 import type { ToolIo } from '../tool.ts'
 import { InstanceFilter } from './instances.ts'
 import type { Settings } from './settings.ts'
@@ -85,19 +86,6 @@ async function expandNames(
   }
   if (problems.length > 0) throw sayLines(problems.join('\n'))
   return found
-}
-
-/** Names like one that is not there; none where nobody can be asked. */
-async function nearMetrics(context: Context, wanted: string, io: ToolIo): Promise<readonly string[]> {
-  try {
-    const names = new Set<string>()
-    for (const leaf of await context.traverse('', io))
-      for (let end = leaf.length; end > 0; end = leaf.lastIndexOf('.', end - 1)) names.add(leaf.slice(0, end))
-    return nearNames(wanted, names)
-  } catch (error) {
-    if (error instanceof PcpError && error.code !== 'ECANCELED') return []
-    throw error
-  }
 }
 
 async function findMetric(
