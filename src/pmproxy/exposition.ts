@@ -142,6 +142,7 @@ class Known {
   readonly #options: CallOptions
   readonly #sets = new Map<string, Promise<readonly LabelSet[]>>()
   readonly #instances = new Map<Indom, Promise<ExposedIndom>>()
+  readonly #merged = new Map<string, Promise<readonly Label[]>>()
 
   constructor(context: Context, options: CallOptions) {
     this.#context = context
@@ -152,7 +153,19 @@ class Known {
     return this.#once(`${LABEL_CONTEXT}`, () => this.#context.contextLabels(this.#options))
   }
 
-  async labels({ pmid, indom }: MetricDesc): Promise<readonly Label[]> {
+  /** Merged labels: the same list for all metrics that have the same and none of their own. */
+  async labels(desc: MetricDesc): Promise<readonly Label[]> {
+    const { pmid, indom } = desc
+    const own = await this.#once(`item ${pmid}`, () => this.#context.itemLabels(pmid, this.#options))
+    if (own.length > 0) return mergeLabelSets([...(await this.#above(desc)), ...own]).labels
+    const key = `${pmid >>> 10} ${indom}`
+    const merged = this.#merged.get(key) ?? this.#above(desc).then((sets) => mergeLabelSets(sets).labels)
+    this.#merged.set(key, merged)
+    return merged
+  }
+
+  /** Label sets of all levels above a metric. */
+  async #above({ pmid, indom }: MetricDesc): Promise<readonly LabelSet[]> {
     const context = this.#context
     const options = this.#options
     const domain = domainOf(pmid)
@@ -162,9 +175,8 @@ class Known {
       this.#once(`domain ${domain}`, () => context.domainLabels(domain, options)),
       indom === PM_INDOM_NULL ? [] : this.#once(`indom ${indom}`, () => context.indomLabels(indom, options)),
       this.#once(`cluster ${cluster}`, () => context.clusterLabels(pmid, options)),
-      this.#once(`item ${pmid}`, () => context.itemLabels(pmid, options)),
     ])
-    return mergeLabelSets(sets.flat()).labels
+    return sets.flat()
   }
 
   async instances(indom: Indom): Promise<ExposedIndom | undefined> {

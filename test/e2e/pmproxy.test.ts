@@ -79,7 +79,7 @@ test("the requests of Grafana's Vector data source, in their order, find what it
   )
   expect(health.values[0]!.instances[0]!.value).toMatch(/^\d/)
   const { context } = await server.json<{ context: number }>(`/pmapi/context?hostspec=${host}&polltimeout=30`)
-  const ask = <T>(route: string): Promise<T> => server.json<T>(`/pmapi/${route}&context=${context}`)
+  const ask = <T>(route: string): Promise<T> => server.json<T>(`/pmapi/${context}/${route}`)
   const { metrics } = await ask<{ metrics: { name: string; indom?: string; sem: string; labels: object }[] }>(
     'metric?names=sample.colour,no.such,sample.byte_ctr',
   )
@@ -95,22 +95,29 @@ test("the requests of Grafana's Vector data source, in their order, find what it
   expect(instances.map(({ name }) => name)).toEqual(['red', 'green', 'blue'])
   const derived = 'derived_0cc175b9c0f1b6a831c399e269772661'
   await ask(`derive?name=${derived}&expr=${encodeURIComponent('rate(sample.byte_ctr)')}`)
-  const again = await server.ask(
-    `/pmapi/derive?name=${derived}&expr=rate(sample.byte_ctr)&context=${context}`,
-  )
+  const again = await server.ask(`/pmapi/${context}/derive?name=${derived}&expr=rate(sample.byte_ctr)`)
   expect(again.text).toContain('Duplicate per-context derived metric name')
   await ask(`fetch?names=${derived}`)
   const { values } = await ask<{ values: { name: string; instances: { value: number }[] }[] }>(
     `fetch?names=sample.colour,${derived}`,
   )
   expect(values.find(({ name }) => name === derived)!.instances[0]!.value).toBeGreaterThanOrEqual(0)
-  const refused = await server.ask(
-    `/pmapi/derive?name=x&expr=${encodeURIComponent('rate(')}&context=${context}`,
-  )
-  expect(refused.text).toContain('Syntax Error')
-  expect((await server.ask(`/pmapi/indom?name=sample.byte_ctr&context=${context}`)).text).toContain(
-    'metric has null indom',
-  )
+  const { leaf, nonleaf } = await ask<{ leaf: string[]; nonleaf: string[] }>('children?prefix=sample')
+  expect(leaf).toContain('colour')
+  expect(nonleaf).toContain('long')
+})
+
+test.each([
+  ['derive?name=x&expr=rate(', 'Syntax Error'],
+  ['derive?name=y&expr=rate(pmcd.hostname)', 'Semantic Error'],
+  ['indom?name=sample.byte_ctr', 'metric has null indom'],
+  ['metric?names=no.such', 'Unknown metric name'],
+  ['store?name=no.such&value=1', 'failed to lookup metric'],
+  ['store?name=sample.write_me&value=1', 'No permission to perform requested operation'],
+])('Grafana finds the words it looks for in the refusal of %s', async (route, words) => {
+  const { status, text } = await server.ask(`/pmapi/${await newContext()}/${route}`)
+  expect(status).toBeGreaterThanOrEqual(400)
+  expect((JSON.parse(text) as { message: string }).message).toContain(words)
 })
 
 test('nothing is stored unless the configuration says so', async () => {

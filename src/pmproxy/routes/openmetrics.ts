@@ -35,11 +35,28 @@ function prefersJson(accept = ''): boolean {
 
 function plain({ metrics, time }: Exposition, hasTimes: boolean, isCompatible: boolean): Reply {
   const stamp = hasTimes ? ` ${time.sec * 1000 + Math.floor(time.nsec / 1e6)}` : ''
-  const blocks = metrics.map((metric) => block(metric, stamp, isCompatible))
+  const known = new Map<readonly Label[], LabelTexts>()
+  const texts = (labels: readonly Label[]): LabelTexts => {
+    const found = known.get(labels) ?? bothTexts(labels)
+    known.set(labels, found)
+    return found
+  }
+  const blocks = metrics.map((metric) => block(metric, texts(metric.labels), stamp, isCompatible))
   return { status: 200, type: 'text/plain', body: blocks.join('') }
 }
 
-function block(metric: Exposed, stamp: string, isCompatible: boolean): string {
+/** Labels as text, one by one and as they stand behind a name. */
+interface LabelTexts {
+  readonly base: ReadonlyMap<string, string>
+  readonly shared: string
+}
+
+function bothTexts(labels: readonly Label[]): LabelTexts {
+  const base = labelTexts(labels)
+  return { base, shared: joined(base) }
+}
+
+function block(metric: Exposed, { base, shared }: LabelTexts, stamp: string, isCompatible: boolean): string {
   const { name, desc, help, set } = metric
   const own = name.replaceAll('.', isCompatible ? ':' : '_')
   const units = unitsName(desc.units)
@@ -47,8 +64,6 @@ function block(metric: Exposed, stamp: string, isCompatible: boolean): string {
     ? `# PCP ${name} ${semStr(desc.sem)} ${units}`
     : `# PCP5 ${name} ${pmidStr(desc.pmid)} ${typeName(desc.type)} ${indomStr(desc.indom)} ${semStr(desc.sem)} ${units}`
   let text = `${what}\n# HELP ${own} ${helpText(help)}\n# TYPE ${own} ${desc.sem === PM_SEM_COUNTER ? 'counter' : 'gauge'}\n`
-  const base = labelTexts(metric.labels)
-  const shared = joined(base)
   for (let i = 0; i < set.status; i++) {
     const labels = metric.instances === undefined ? shared : instanceLabels(metric, set.inst[i]!, base)
     text += `${own}${labels} ${valueText(metric, i)}${stamp}\n`
