@@ -66,6 +66,7 @@ export class ChartFeed {
       problems: new Set(),
       stores: new Set(),
       histories: new Set(),
+      unknown: 0,
       isWaiting: false,
       measure: undefined,
     }
@@ -79,6 +80,10 @@ export class ChartFeed {
     // What the chart asked for before it was changed.
     for (const [key, history] of this.#histories)
       if (!state.histories.has(history)) this.#histories.delete(key)
+    if (state.unknown > 0 && state.unknown === chart.plots.length) {
+      state.problems.clear()
+      state.problems.add(`None of these metrics is known here: ${chart.plots.map(nameOf).join(', ')}`)
+    }
     const most = chart.style === 'table' ? MOST_ROWS : MOST_LINES
     if (state.lines.length > most) {
       state.problems.add(`${state.lines.length - most} more lines are not shown: choose instances`)
@@ -136,7 +141,8 @@ export class ChartFeed {
       const outcome = live?.outcome(plot.metric) ?? recorded?.outcome
       if (outcome === undefined) state.isWaiting = true
       else if (isFailure(outcome)) {
-        if (plot.optional !== true) state.problems.add(`${plot.expr ?? plot.metric}: ${sentence(outcome)}`)
+        if (isUnknown(outcome)) state.unknown++
+        if (plot.optional !== true) state.problems.add(`${nameOf(plot)}: ${sentence(outcome)}`)
       } else addPlot(state, source, plot, outcome, linesOf(plot, live, recorded?.lines, frame), chart)
     }
     if (history?.problem !== undefined && live === undefined) state.problems.add(history.problem)
@@ -161,6 +167,12 @@ function sentence({ message, code }: MetricFailure): string {
   return code === 'PM_ERR_NAME' ? 'not known here' : message.trimEnd().split('\n').at(-1)!
 }
 
+function isUnknown({ message, code }: MetricFailure): boolean {
+  return code === 'PM_ERR_NAME' || code === 'PM_ERR_PMID_LOG' || /Unknown operand metric\s*$/.test(message)
+}
+
+const nameOf = ({ metric, expr }: Plot): string => expr ?? metric
+
 const NATURAL = new Intl.Collator('en', { numeric: true })
 
 interface Wanted {
@@ -179,6 +191,8 @@ interface Assembly {
   readonly problems: Set<string>
   readonly stores: Set<LiveStore>
   readonly histories: Set<History>
+  /** Plots of metrics that their source does not have. */
+  unknown: number
   isWaiting: boolean
   measure: Measure | undefined
 }
@@ -213,11 +227,11 @@ function addPlot(
   state.measure ??= measure
   // The columns of a table stand on their own.
   if (style !== 'table' && !isSameMeasure(state.measure, measure)) {
-    state.problems.add(`${plot.expr ?? plot.metric} has units other than the rest of the chart`)
+    state.problems.add(`${nameOf(plot)} has units other than the rest of the chart`)
     return
   }
   if (info.type === 'string' || info.type === 'aggregate' || info.type.endsWith('event')) {
-    state.problems.add(`${plot.metric} has no numbers`)
+    state.problems.add(`${nameOf(plot)} has no numbers`)
     return
   }
   for (const line of lines)
