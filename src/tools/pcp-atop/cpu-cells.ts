@@ -130,8 +130,11 @@ function shareCells(
       ? 'initial'
       : (cycles === 0 ? 0 : Math.trunc((instructions * 100) / cycles) / 100).toFixed(2)
     cells.push(textCell(6, 'ipc', ratio), textCell(4, 'cycl', frequencyText(mhz).trimStart()))
+    // Clocks stand beside the counts of the hardware, not without them.
+    cells.push(
+      inst === undefined ? frequencyCell(step.now.numbers('hinv.cpu.clock')) : { weight: 5, text: '' },
+    )
   }
-  cells.push(inst === undefined ? frequencyCell(step.now.numbers('hinv.cpu.clock')) : { weight: 5, text: '' })
   return cells
 }
 

@@ -143,10 +143,12 @@ const BYTES_PER_MEGABIT = 125_000
 /** Kernels say -1 for a speed they do not know, which agents hand on as a number without sign. */
 const SPEED_UNKNOWN = 2 ** 31
 
-/** The traffic of all interfaces. */
+/** The traffic of all interfaces, by their names. */
 export function interfaceTraffic(step: Step): readonly Traffic[] {
   const group = 'network.interface'
-  return [...step.instances(`${group}.in.packets`, `${group}.in.bytes`)].map(([inst, name]) => {
+  const instances = [...step.instances(`${group}.in.packets`, `${group}.in.bytes`)]
+  instances.sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0))
+  return instances.map(([inst, name]) => {
     const bytesIn = step.delta(`${group}.in.bytes`, inst)
     const bytesOut = step.delta(`${group}.out.bytes`, inst)
     const megabits = step.constant(`${group}.baudrate`, inst) / BYTES_PER_MEGABIT

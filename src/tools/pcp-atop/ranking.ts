@@ -27,7 +27,10 @@ const TITLES: Readonly<Record<Exclude<Order, 'A'>, string>> = {
 }
 
 /** What a sample's processes are ranked by: what was asked for, or what the host is most busy with. */
-export function rankingOf({ order = 'C', limits }: Settings, step: Step): Ranking {
+export function rankingOf({ order: wanted = 'C', view, limits }: Settings, step: Step): Ranking {
+  // The view of networks stays the usual one where nobody traces them.
+  const isBlind = view === 'n' && wanted === 'N' && !step.has('bcc.proc.net.tcp.send.calls')
+  const order = isBlind ? 'C' : wanted
   if (order !== 'A') return { order, title: TITLES[order] }
   const total = step.value('mem.physmem')
   const used =

@@ -120,7 +120,7 @@ export const FEW_LINES: LineLimits = {
   LVM: 5,
   MDD: 5,
   DSK: 5,
-  intf: 3,
+  intf: 2,
   cont: 5,
 }
 

@@ -37,11 +37,13 @@ const SIZES: readonly (readonly [unit: string, bytes: number])[] = [
 ]
 /** From this many of a unit on the next larger one is taken: more would be too wide. */
 const MOST_OF_A_UNIT = 999
+/** Sizes a second have tenths below this. */
+const MOST_WITH_TENTHS = 9
 
-/** A size in bytes, six places: `12.0K`, `358.0M`, `-0.1M`; `smallest` is the unit of small ones. */
+/** A size in bytes, six places: `12.0K`, `358.0M`, `-76.0K`, `-0.1M`; `smallest` is the unit of small ones. */
 export function sizeText(bytes: number, smallest: SizeUnit): string {
   if (smallest === 'B' && bytes >= 0 && bytes <= KIB) return `${Math.trunc(bytes)}B`.padStart(6)
-  const first = smallest === 'M' || bytes < 0 ? 1 : 0
+  const first = smallest === 'M' ? 1 : 0
   let i = first
   while (i < SIZES.length - 1 && Math.abs(bytes) >= MOST_OF_A_UNIT * SIZES[i]![1]) i++
   let text: string
@@ -53,7 +55,7 @@ export function sizeText(bytes: number, smallest: SizeUnit): string {
   return text.padStart(6)
 }
 
-/** A size in bytes a second, six places: `11M/s`, `8.4M/s`, `34K/s`. */
+/** A size in bytes a second, six places: `11M/s`, `8.4M/s`, `9M/s`, `34K/s`. */
 export function sizeRateText(bytes: number, seconds: number): string {
   const amount = bytes / seconds
   if (amount >= 0 && amount <= KIB) return `${Math.trunc(amount)}B/s`.padStart(6)
@@ -61,7 +63,7 @@ export function sizeRateText(bytes: number, seconds: number): string {
   while (i < SIZES.length - 1 && Math.abs(amount) >= MOST_OF_A_UNIT * SIZES[i]![1]) i++
   const [unit, size] = SIZES[i]!
   const number = amount / size
-  return `${formatF(number, unit !== 'K' && Math.abs(number) < 10 ? 1 : 0)}${unit}/s`.padStart(6)
+  return `${formatF(number, Math.abs(number) < MOST_WITH_TENTHS ? 1 : 0)}${unit}/s`.padStart(6)
 }
 
 /** Time of processors in milliseconds, six places: `44.94s`, `61m45s`, `4h29m`, `12d03h`. */

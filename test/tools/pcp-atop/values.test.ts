@@ -43,6 +43,8 @@ describe('numbers of atop', () => {
     expect(sizeRateText(21.2 * 1024 ** 2, 2)).toBe(' 11M/s')
     expect(sizeRateText(68 * 1024, 2)).toBe(' 34K/s')
     expect(sizeRateText(16.8 * 1024 ** 2, 2)).toBe('8.4M/s')
+    expect(sizeRateText(18.8 * 1024 ** 2, 2)).toBe('  9M/s')
+    expect(sizeRateText(15 * 1024, 2)).toBe('7.5K/s')
   })
 
   it('shows times of processors', () => {
