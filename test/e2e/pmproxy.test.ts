@@ -305,6 +305,21 @@ test.each([
   await new Promise((resolve) => socket.once('close', resolve))
 })
 
+test('a client of a forwarded connection that sends a longer PDU than -L allows is closed', async () => {
+  const limited = await startWebServer(['pmcd'], {}, { proxy: { mostPdu: 1000 } })
+  try {
+    const env = { PMPROXY_PORT: String(limited.proxy.port) }
+    const host = `localhost:${limited.collector.port}@127.0.0.1:${limited.proxy.port}`
+    const context = await connect(host, { env })
+    const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `no.such.metric.${i}`)
+    expect(await context.lookupNames(names(10))).toHaveLength(10)
+    await expect(context.lookupNames(names(1000))).rejects.toMatchObject({ code: 'PM_ERR_EOF' })
+    await context.close()
+  } finally {
+    await limited.close()
+  }
+})
+
 test('a greeting in pieces, and what comes with the line, is understood', async () => {
   const socket = connectSocket({ port: server.proxy.port, host: '127.0.0.1', noDelay: true })
   let text = ''
