@@ -5,7 +5,7 @@ import type { ColumnMetric } from '../archive/number-columns.ts'
 import type { ScanOptions, ScanResult } from '../archive/scan.ts'
 import type { ArchiveMode, NumberRows } from '../archive/source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
-import type { Indom, Pmid } from '../model/ids.ts'
+import { DOMAIN_RESERVED, domainOf, type Indom, type Pmid } from '../model/ids.ts'
 import type { Profile } from '../model/profile.ts'
 import type { Instances } from '../model/source.ts'
 import type { FetchResult } from '../model/values.ts'
@@ -79,4 +79,18 @@ export interface ArchiveControl {
    * that is not there, or derived; PM_ERR_TYPE for one whose values are no numbers.
    */
   scan(ids: readonly Pmid[], options?: ScanOptions): ScanResult
+}
+
+/** The control, but a new position or mode also makes `delta` and `rate` begin anew. */
+export function forgetting(control: ArchiveControl, forget: () => void): ArchiveControl {
+  const setMode: ArchiveControl['setMode'] = (mode, when, stepSec) => {
+    control.setMode(mode, when, stepSec)
+    forget()
+  }
+  return Object.create(control, { setMode: { value: setMode, enumerable: true } }) as ArchiveControl
+}
+
+/** Is it a derived metric, or one of those that name the fields of event records? No archive has values of them. */
+export function isNeverRecorded(id: Pmid): boolean {
+  return domainOf(id) === DOMAIN_RESERVED
 }

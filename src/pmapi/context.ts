@@ -3,15 +3,7 @@ import type { DerivedDefinitions, DerivedText } from '../derive/definitions.ts'
 import { type DerivedSource, withDerived } from '../derive/derived-source.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
-import {
-  clusterOf,
-  DOMAIN_RESERVED,
-  domainOf,
-  type Indom,
-  PM_INDOM_NULL,
-  type Pmid,
-  pmid,
-} from '../model/ids.ts'
+import { clusterOf, domainOf, type Indom, PM_INDOM_NULL, type Pmid, pmid } from '../model/ids.ts'
 import {
   LABEL_CLUSTER,
   LABEL_CONTEXT,
@@ -22,18 +14,23 @@ import {
   type LabelSet,
 } from '../model/labels.ts'
 import { ALL_INSTANCES, type Profile } from '../model/profile.ts'
-import type { Ask, Child, Credentials, Instances, MetricSource, SourceEvent } from '../model/source.ts'
+import type { Ask, Child, Instances, MetricSource, SourceEvent } from '../model/source.ts'
 import { PM_TYPE_STRING } from '../model/types.ts'
 import { extract } from '../model/value-set.ts'
 import type { FetchResult, ValueSet } from '../model/values.ts'
 import type { PduCounters } from '../net/counters.ts'
-import type { ArchiveControl } from './archive-control.ts'
+import { type ArchiveControl, forgetting, isNeverRecorded } from './archive-control.ts'
 import { Backoff } from './backoff.ts'
 import { type Clock, SYSTEM_CLOCK } from './clock.ts'
-import { type DerivedSetup, derivedSetup } from './derived.ts'
+import type { ContextOptions, TextOptions } from './context-options.ts'
+import { derivedSetup } from './derived.ts'
 import { withEventMetrics } from './event-metrics.ts'
+import { helpText } from './help-text.ts'
+import { labelsOf } from './label-levels.ts'
+import { only } from './only.ts'
 import type { Row } from './row.ts'
 import { type SampleOptions, sampleRows, type ValuesOptions, valuesOnce } from './sample.ts'
+import { SharedSource } from './shared-source.ts'
 import { type Columns, sampleTable, type TableOptions, type TableRow } from './table.ts'
 import { traced } from './traced.ts'
 
@@ -41,53 +38,6 @@ import { traced } from './traced.ts'
 export interface CallOptions {
   /** Gives up waiting. */
   readonly signal?: AbortSignal
-}
-
-/** How a context sees its source. */
-export interface ContextOptions {
-  /** Name of the source's host when the source does not tell. */
-  readonly hostname?: string
-  /** Container to look into. */
-  readonly container?: string
-  /** Who asks, where the source is in this process and cannot know otherwise. */
-  readonly credentials?: Credentials
-  /** What `sample` keeps time by; tests give their own. */
-  readonly clock?: Clock
-  /** PDUs exchanged with the source, where it is at the other end of a connection. */
-  readonly counters?: PduCounters
-  /** The archive that the source answers from. */
-  readonly archive?: ArchiveControl
-  /** Makes another context on the same source at the same place. */
-  readonly dup?: () => Context
-  /** Derived metrics it has from the start; default: what `registerDerived` has defined so far. */
-  readonly derived?: () => DerivedSetup
-  /** Opens the source afresh, for `reconnect`; without it there is nothing to reconnect to. */
-  readonly reopen?: (signal?: AbortSignal) => Promise<MetricSource>
-  /** Seconds to wait after the first, second... failed attempt to reconnect; the last one repeats. */
-  readonly reconnectTimeouts?: readonly number[]
-}
-
-/** Help text options. */
-export interface TextOptions extends CallOptions {
-  /** One line, or the full help, which is the default. */
-  readonly level?: 'oneline' | 'help'
-  /** Do not fall back to the one line text where there is no full help. */
-  readonly direct?: boolean
-}
-
-/** Errors that mean: nobody answers for this. */
-const NOBODY: ReadonlySet<string> = new Set(['PM_ERR_NOAGENT', 'PM_ERR_PMID', 'PM_ERR_INDOM', 'PM_ERR_AGAIN'])
-
-/** A source and the contexts on it. */
-interface Shared {
-  readonly source: MetricSource
-  /** How many have it open. */
-  contexts: number
-  /**
-   * Number of the next one. Collectors limit the numbers of a connection (-C of pmcd), so each source has its own: a process
-   * may have any number of contexts.
-   */
-  next: number
 }
 
 /**
@@ -102,16 +52,14 @@ export class Context {
   readonly #options: ContextOptions
   readonly #clock: Clock
   readonly #backoff: Backoff
-  #shared: Shared
-  #isOpen = true
-  /** Not the same as `!#isOpen`: a failed `reconnect` leaves no source either, and its error says more. */
+  /** Undefined after a failed `reconnect`, whose error says more than that the context was closed. */
+  #shared: SharedSource | undefined
   #isClosed = false
 
-  private constructor(shared: Shared, options: ContextOptions) {
-    this.#shared = shared
-    shared.contexts++
+  private constructor(shared: SharedSource, options: ContextOptions) {
+    this.#shared = shared.share()
     this.#options = options
-    this.#derived = this.#layers()
+    this.#derived = this.#layers(shared)
     this.#source = traced(this.#derived)
     this.#archive = options.archive && forgetting(options.archive, () => this.#derived.forget())
     this.#clock = options.clock ?? SYSTEM_CLOCK
@@ -120,7 +68,7 @@ export class Context {
     this.#ask = {
       requester: {
         client: 0,
-        context: shared.next++,
+        context: shared.nextContext(),
         profile: ALL_INSTANCES,
         ...(container === undefined ? {} : { container }),
         ...(credentials === undefined ? {} : { credentials }),
@@ -129,15 +77,15 @@ export class Context {
   }
 
   /** The source with what every context adds to it, and derived metrics of this one alone. */
-  #layers(own?: DerivedDefinitions): DerivedSource {
+  #layers({ source }: SharedSource, own?: DerivedDefinitions): DerivedSource {
     const { list, ...rest } = (this.#options.derived ?? derivedSetup)()
     const options = own === undefined ? rest : { ...rest, own }
-    return withDerived(withEventMetrics(this.#shared.source), list, options)
+    return withDerived(withEventMetrics(source), list, options)
   }
 
   /** A context on any source: a connection, agents in this process, a fake in a test. `close` closes the source. */
   static over(source: MetricSource, options: ContextOptions = {}): Context {
-    return new Context({ source, contexts: 0, next: 0 }, options)
+    return new Context(new SharedSource(source), options)
   }
 
   /** PDUs exchanged with the source so far; undefined when it is in this process. */
@@ -224,15 +172,8 @@ export class Context {
   }
 
   async #text(kind: 'metric' | 'indom', id: number, options: TextOptions = {}): Promise<string> {
-    const level = options.level ?? 'help'
     const ask = this.#asking(options)
-    const text = (of: 'oneline' | 'help'): Promise<string> => this.#source.text({ kind, id, level: of }, ask)
-    if (level === 'oneline' || options.direct === true) return text(level)
-    const help = await text(level).catch((error: unknown) => {
-      if (error instanceof PcpError && error.code === 'PM_ERR_TEXT') return ''
-      throw error
-    })
-    return help === '' ? text('oneline') : help
+    return helpText((level) => this.#source.text({ kind, id, level }, ask), options)
   }
 
   /** Label sets of one level; `id` is what that level wants. PM_ERR_NOLABELS. @see pmLookupLabels(3) */
@@ -275,15 +216,7 @@ export class Context {
    * for is left out. PM_ERR_NOLABELS. @see pmLookupLabels(3)
    */
   async labelsFor(id: Pmid, options?: CallOptions): Promise<readonly LabelSet[]> {
-    const { indom } = await this.desc(id, options)
-    const sets = await Promise.all([
-      this.contextLabels(options),
-      orNone(this.domainLabels(domainOf(id), options)),
-      indom === PM_INDOM_NULL ? [] : orNone(this.indomLabels(indom, options)),
-      orNone(this.clusterLabels(id, options)),
-      orNone(this.itemLabels(id, options)),
-    ])
-    return sets.flat().filter(({ status, json }) => status >= 0 && json !== '')
+    return labelsOf(this, id, options)
   }
 
   /** Which instances a fetch returns. Setting another one holds from the next fetch on. @see pmAddProfile(3), pmDelProfile(3) */
@@ -307,7 +240,7 @@ export class Context {
    */
   fetchNow(ids: readonly Pmid[], options?: CallOptions): FetchResult | Promise<FetchResult> {
     const isTraced = this.#source !== this.#derived
-    if (this.#archive === undefined || isTraced || ids.length === 0 || ids.some(isReserved))
+    if (this.#archive === undefined || isTraced || ids.length === 0 || ids.some(isNeverRecorded))
       return this.fetch(ids, options)
     this.#insistOnOpen()
     return this.#archive.fetchNow(ids, this.profile)
@@ -407,10 +340,9 @@ export class Context {
     await this.#release()
     try {
       const { context } = this.#ask.requester
-      this.#shared = { source: await reopen(options?.signal), contexts: 1, next: context + 1 }
-      this.#isOpen = true
+      this.#shared = new SharedSource(await reopen(options?.signal), context + 1).share()
       this.#isClosed = false
-      this.#derived = this.#layers(this.#derived.own)
+      this.#derived = this.#layers(this.#shared, this.#derived.own)
       this.#source = traced(this.#derived)
       this.#backoff.succeeded()
     } catch (error) {
@@ -431,7 +363,7 @@ export class Context {
     const { counters: _, ...rest } = this.#options
     let other = dup?.()
     other ??= reopen === undefined ? undefined : Context.over(await reopen(options?.signal), rest)
-    other ??= new Context(this.#shared, this.#options)
+    other ??= new Context(this.#shared!, this.#options)
     other.profile = this.profile
     return other
   }
@@ -446,47 +378,14 @@ export class Context {
     if (this.#isClosed) throw new PcpError('PM_ERR_NOCONTEXT', 'The context was closed')
   }
 
-  /** The last context to let go of a source closes it. */
   async #release(): Promise<void> {
-    if (!this.#isOpen) return
-    this.#isOpen = false
-    if (--this.#shared.contexts === 0) await this.#source.close()
+    const isLast = this.#shared?.release() === true
+    this.#shared = undefined
+    if (isLast) await this.#source.close()
   }
 
   /** For `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
-  }
-}
-
-/** The control, but a new position or mode also makes `delta` and `rate` begin anew. */
-function forgetting(control: ArchiveControl, forget: () => void): ArchiveControl {
-  const setMode: ArchiveControl['setMode'] = (mode, when, stepSec) => {
-    control.setMode(mode, when, stepSec)
-    forget()
-  }
-  return Object.create(control, { setMode: { value: setMode, enumerable: true } }) as ArchiveControl
-}
-
-/** Derived metrics, and those that name the fields of event records: no archive has values of them. */
-function isReserved(id: Pmid): boolean {
-  return domainOf(id) === DOMAIN_RESERVED
-}
-
-/** The one outcome of a question about one item, thrown when it is an error. `on` says what it was about. */
-function only<T>(outcomes: readonly Outcome<T>[], on?: string): T {
-  const outcome = outcomes[0]
-  if (outcome === undefined) throw new PcpError('PM_ERR_IPC', 'The source gave no answer')
-  if (isError(outcome)) throw PcpError.fromStatus(outcome.status, on)
-  return outcome
-}
-
-/** Label sets, or none where the agent that would know them is not there. */
-async function orNone(sets: Promise<readonly LabelSet[]>): Promise<readonly LabelSet[]> {
-  try {
-    return await sets
-  } catch (error) {
-    if (error instanceof PcpError && NOBODY.has(error.code)) return []
-    throw error
   }
 }
