@@ -10,26 +10,13 @@ import { shippedSets } from '../../src/tools/lib/report/config.ts'
 import { tool } from '../../src/tools/pmrep/index.ts'
 import { testIo } from '../tools/run-tool.ts'
 import { run } from './lib/programs.ts'
+import { REPORT_ARCHIVES } from './lib/report-archives.ts'
 import { hasSuite, suiteFolder } from './lib/suite.ts'
 
 const canCompare = hasSuite && existsSync('/usr/bin/pmrep')
 if (!canCompare) console.log('skipped: the archives of the reference or /usr/bin/pmrep are not installed')
 
 const env = { TZ: 'UTC', PCP_DERIVED_CONFIG: '' }
-
-/** Archives, and metrics that each has. */
-const ARCHIVES: readonly (readonly [name: string, metrics: readonly string[]])[] = [
-  ['rep', ['kernel.all.load', 'mem.util.used', 'kernel.percpu.cpu.user', 'kernel.uname.sysname']],
-  ['20130706', ['disk.dev.read', 'kernel.all.load', 'mem.util.free', 'kernel.all.pswitch']],
-  ['dyninsts', ['disk.dev.read', 'disk.dev.write', 'mem.util.used']],
-  ['dyninsts2', ['disk.dev.read', 'disk.dev.write']],
-  ['rank-pred', ['disk.dev.read', 'disk.dev.write', 'mem.util.used']],
-  ['value-test', ['kernel.all.uptime', 'sample.float.one']],
-  ['sample-secs', ['sample.seconds', 'sample.milliseconds']],
-  ['pcp-vmstat', ['kernel.all.load', 'mem.util.free', 'swap.pagesin']],
-  ['coverage', ['mem.util.free']],
-  ['numa', ['hinv.machine', 'kernel.pernode.cpu.user']],
-]
 
 const OPTIONS: readonly (readonly string[])[] = [
   ['-s', '4'],
@@ -64,7 +51,7 @@ test.skipIf(!canCompare)('pmrep prints what the reference prints', { timeout: 60
   let runs = 0
   let lines = 0
   const differences: string[] = []
-  for (const [name, metrics] of ARCHIVES) {
+  for (const [name, metrics] of REPORT_ARCHIVES) {
     for (const options of OPTIONS) {
       const args = ['-z', '-a', `${suiteFolder('archives')}/${name}`, ...options, ...metrics]
       const theirs = await run('/usr/bin/pmrep', args, { env })
