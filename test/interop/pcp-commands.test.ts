@@ -5,12 +5,8 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { PcpError } from '../../src/model/errors.ts'
-import { openArchive } from '../../src/pmapi/archive.ts'
-import { tool } from '../../src/tools/pcp/index.ts'
-import { TOOLS } from '../../src/tools/registry.ts'
-import { testIo } from '../tools/run-tool.ts'
 import { COMMANDS, type CommandCases } from './lib/pcp-commands.ts'
+import { runPcpHere } from './lib/pcp-here.ts'
 import { run } from './lib/programs.ts'
 import { hasSuite, suiteFolder } from './lib/suite.ts'
 
@@ -39,7 +35,7 @@ for (const [command, cases] of Object.entries(COMMANDS))
           if (theirs.stderr.includes('Traceback')) continue
           runs++
           const expected = shownLines(theirs.stdout, cases)
-          const printed = shownLines(await runHere(args), cases)
+          const printed = shownLines((await runPcpHere(args, env)).stdout, cases)
           lines += expected.length
           const at = expected.findIndex((line, i) => line !== printed[i])
           if (at >= 0 || printed.length > expected.length)
@@ -60,19 +56,4 @@ function shownLines(text: string, { adapt = (line) => line, isUnordered }: Comma
   const lines = text.split('\n').filter((line) => !line.startsWith('pcp-'))
   const adapted = lines.map(adapt)
   return isUnordered === true ? adapted.sort() : adapted
-}
-
-async function runHere(args: readonly string[]): Promise<string> {
-  const io = testIo('pcp', args, env)
-  try {
-    await tool.run({
-      ...io,
-      now: Date.now,
-      commands: async () => TOOLS,
-      openArchive: (names, options) => openArchive(names, { ...options, nearest: false }),
-    })
-  } catch (error) {
-    return `${io.printed.stdout}${PcpError.from(error).message}\n`
-  }
-  return io.printed.stdout
 }
