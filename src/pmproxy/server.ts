@@ -75,7 +75,6 @@ const HEADERS_MS = 20_000
 const REQUEST_MS = 60_000
 /** How long an idle connection stays open for the next request, ms. */
 const KEEP_ALIVE_MS = 65_000
-const MOST_HEADERS = 128
 const HEADER_BYTES = 32 * 1024
 
 const HTTP_FIRST = 'GHPDTOC'
@@ -163,7 +162,8 @@ function httpServer(services: Services, live: LiveSockets): Server {
     },
     (request, response) => void handle(request, response, services),
   )
-  server.maxHeadersCount = MOST_HEADERS
+  // Their bytes are bounded, and who has too many hears so.
+  server.maxHeadersCount = 0
   server.on(
     'upgrade',
     (request: IncomingMessage, socket: Duplex, head: Buffer) =>

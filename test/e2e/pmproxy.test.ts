@@ -120,6 +120,14 @@ test.each([
   expect((JSON.parse(text) as { message: string }).message).toContain(words)
 })
 
+test('a request with 128 headers is refused', async () => {
+  // Host and Connection are there anyway.
+  const headers = (count: number) =>
+    Object.fromEntries(Array.from({ length: count - 2 }, (_, i) => [`X-${i}`, 'y']))
+  expect((await server.ask('/pmapi/fetch?names=sample.long.one', { headers: headers(127) })).status).toBe(200)
+  expect((await server.ask('/pmapi/fetch?names=sample.long.one', { headers: headers(128) })).status).toBe(431)
+})
+
 test('nothing is stored unless the configuration says so', async () => {
   const { status, text } = await server.ask('/pmapi/store?name=sample.write_me&value=3')
   expect(status).toBe(403)

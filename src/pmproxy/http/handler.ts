@@ -9,7 +9,7 @@ import { answer, isShared } from '../routes.ts'
 import type { Services } from '../services.ts'
 import { chooseCoding, compress } from './encode.ts'
 import { failure, page, type Reply } from './reply.ts'
-import { MAX_URL, type WebRequest, webRequest } from './request.ts'
+import { MAX_HEADERS, MAX_URL, type WebRequest, webRequest } from './request.ts'
 
 /** Headers that pages of other origins may send without being configured. */
 const ALLOWED_HEADERS = ['Accept', 'Accept-Language', 'Content-Language', 'Content-Type']
@@ -29,6 +29,9 @@ export async function handle(
     const url = message.url ?? ''
     if (url.length >= MAX_URL)
       return await send(message, response, page(414, 'unknown', 'request URL too long'), NO_HEADERS, services)
+    // Names and values in turn. Node itself would leave out what is too much.
+    if (message.rawHeaders.length >= 2 * MAX_HEADERS)
+      return await send(message, response, page(431, 'unknown', 'too many headers'), NO_HEADERS, services)
     const request = webRequest(message, gone)
     if (request.method === 'OPTIONS') return void preflight(request, url, response, services)
     if (request.method === 'TRACE')

@@ -21,6 +21,8 @@ export interface WebRequest {
 
 /** Longest URL; clients with more to say use POST. */
 export const MAX_URL = 8192
+/** Headers of a request, of which there have to be fewer. */
+export const MAX_HEADERS = 128
 /** Bytes of a body that carries parameters or definitions. */
 export const MAX_TEXT_BODY: number = 1024 * 1024
 
