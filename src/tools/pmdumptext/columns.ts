@@ -39,6 +39,8 @@ export interface Column {
   readonly instance: { readonly id: number; readonly name: string } | undefined
   readonly divisor: number
   readonly scaling: Scaling
+  /** Where its instance was among those of the set looked at last: sets share them where they cannot have changed. */
+  readonly seen: { inst: Int32Array | undefined; place: number }
 }
 
 /** How a column's numbers come about. */
@@ -86,7 +88,15 @@ export async function columnsOf(
       const desc = await describe(source, metric, io)
       const scaling = scalingOf(desc, style)
       for (const instance of await instancesOf(source, metric, desc, spec.instances, io))
-        columns.push({ source, metric, desc, instance, divisor, scaling })
+        columns.push({
+          source,
+          metric,
+          desc,
+          instance,
+          divisor,
+          scaling,
+          seen: { inst: undefined, place: 0 },
+        })
     } catch (error) {
       if (!(error instanceof PcpError) || io.signal.aborted) throw error
       complain(error)
@@ -191,16 +201,17 @@ export interface Fetched {
 
 /** The value of a column, undefined where there is none. Rates need the fetch before. */
 export function columnValue(
-  { desc, instance, divisor, scaling }: Column,
+  column: Column,
   now: Fetched | undefined,
   before: Fetched | undefined,
   wraps: boolean,
 ): number | string | undefined {
-  const value = readingOf(now, desc, instance?.id)
+  const { desc, divisor, scaling } = column
+  const value = readingOf(column, now)
   if (value === undefined || typeof value === 'string') return value
   let number = Number(value)
   if (scaling.isRate) {
-    const earlier = readingOf(before, desc, instance?.id)
+    const earlier = readingOf(column, before)
     if (earlier === undefined || typeof earlier === 'string') return undefined
     const growth = counterGrowth(earlier, value, desc.type, wraps)
     const elapsed = secondsBetween(before!.timestamp, now!.timestamp)
@@ -212,14 +223,16 @@ export function columnValue(
 }
 
 function readingOf(
+  { desc, instance, seen }: Column,
   fetched: Fetched | undefined,
-  { pmid, type }: MetricDesc,
-  instance: number | undefined,
 ): number | bigint | string | undefined {
-  const set = fetched?.sets.get(pmid)
+  const set = fetched?.sets.get(desc.pmid)
   if (set === undefined || set.status <= 0) return undefined
-  const i = instance === undefined ? 0 : set.inst.indexOf(instance)
-  if (i < 0) return undefined
-  const value = extract(set, i, type)
+  if (instance !== undefined && set.inst !== seen.inst) {
+    seen.inst = set.inst
+    seen.place = set.inst.indexOf(instance.id)
+  }
+  if (seen.place < 0) return undefined
+  const value = extract(set, seen.place, desc.type)
   return typeof value === 'object' ? undefined : value
 }

@@ -2,6 +2,7 @@
 import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Pmid } from '../../model/ids.ts'
+import type { FetchResult } from '../../model/values.ts'
 import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
 import { addTimes, compareTimes } from '../../time/arithmetic.ts'
 import { ctime, fromSeconds } from '../../time/stamp.ts'
@@ -59,7 +60,10 @@ export async function showRows(
       )
       at = fromSeconds(io.now() / 1000)
     }
-    for (const feed of feeds.values()) await fetchInto(feed, io)
+    for (const feed of feeds.values()) {
+      const done = fetchInto(feed, io)
+      if (done !== undefined) await done
+    }
     const cells = columns.map((column) => {
       const { now, before } = feeds.get(column.source)!
       return justified(cellText(columnValue(column, now, before, wraps), wanted), wanted)
@@ -82,20 +86,35 @@ function feedsOf(columns: readonly Column[]): Map<Source, Feed> {
   )
 }
 
-/** What cannot be fetched has no values: an archive that has not begun, a collector that went away. */
-async function fetchInto(feed: Feed, io: ToolIo): Promise<void> {
-  const { context } = feed.source
+/** Fetches once more; a promise only where there is something to wait for. */
+function fetchInto(feed: Feed, io: ToolIo): Promise<void> | undefined {
   feed.before = feed.now
   try {
-    const { timestamp, sets } = await context.fetch(feed.ids, io)
-    feed.now = { timestamp, sets: new Map(sets.map((set) => [set.pmid, set])) }
+    const result = feed.source.context.fetchNow(feed.ids, io)
+    if (result instanceof Promise)
+      return result.then(
+        (answer) => take(feed, answer),
+        (error: unknown) => goWithout(feed, error, io),
+      )
+    take(feed, result)
   } catch (error) {
-    if (!(error instanceof PcpError) || io.signal.aborted) throw error
-    feed.now = undefined
-    if (error.code === 'PM_ERR_EOL') return
-    io.stderr.write(`${io.progname}: Error: ${feed.source.name}: ${error.text}\n`)
-    if (context.archive === undefined) await context.reconnect(io).catch(() => {})
+    return goWithout(feed, error, io)
   }
+  return undefined
+}
+
+function take(feed: Feed, { timestamp, sets }: FetchResult): void {
+  feed.now = { timestamp, sets: new Map(sets.map((set) => [set.pmid, set])) }
+}
+
+/** What cannot be fetched has no values: an archive that has not begun, a collector that went away. */
+async function goWithout(feed: Feed, error: unknown, io: ToolIo): Promise<void> {
+  const { context, name } = feed.source
+  if (!(error instanceof PcpError) || io.signal.aborted) throw error
+  feed.now = undefined
+  if (error.code === 'PM_ERR_EOL') return
+  io.stderr.write(`${io.progname}: Error: ${name}: ${error.text}\n`)
+  if (context.archive === undefined) await context.reconnect(io).catch(() => {})
 }
 
 function justified(text: string, { isInteractive, width }: Wanted): string {
