@@ -3,14 +3,10 @@
  *
  * Unlike PCP's it does not replace a file that it did not make, and an empty answer about an interval keeps the interval.
  */
-import { existsSync, readFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { relative, resolve } from 'node:path'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
-import { loadConfig } from '../../sys/config.ts'
-import { replaceFile } from '../../sys/replace-file.ts'
-import { ctime } from '../../time/stamp.ts'
-import { strftime } from '../../time/strftime.ts'
 import {
   endEarly,
   type GivenOption,
@@ -22,7 +18,6 @@ import {
 import { openContext } from '../lib/source.ts'
 import { parseStandard, STANDARD, type StandardOptions } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
-import { ownZone } from '../lib/zone.ts'
 import {
   type Config,
   configText,
@@ -32,11 +27,10 @@ import {
   NEW_CONFIG,
   parseConfig,
 } from './config-file.ts'
-import { contextDiff } from './context-diff.ts'
-import { Dialogue } from './dialogue.ts'
 import { readGroup, readGroups } from './group-sources.ts'
+import { defaultGroupDir, type FileKind, makeFile, withoutDerived } from './make.ts'
 import { probeGroup } from './probe.ts'
-import { CHOICES, probeText, update } from './update.ts'
+import { CHOICES, probeText } from './update.ts'
 
 const OPTIONS: OptionTable = {
   synopsis: '[options] configfile',
@@ -53,6 +47,14 @@ const OPTIONS: OptionTable = {
     VERSION_ROW,
     HELP_ROW,
   ],
+}
+
+const KIND: FileKind<Config> = {
+  empty: NEW_CONFIG,
+  isOne: isConfig,
+  parse: parseConfig,
+  text: configText,
+  marked,
 }
 
 /** Writes configurations of pmlogger, and keeps them up to date. */
@@ -87,108 +89,21 @@ What stands below the line that says so is never changed. Files made by PCP's co
       return 1
     }
     const dir = last(given, 'd')
-    const groupDir = dir ?? defaultDir(io)
+    const groupDir = dir ?? defaultGroupDir(io)
     const tag = last(given, 'g')
     if (tag !== undefined) return showGroup(tag, file, groupDir, dir !== undefined, io)
-    return make({ file, groupDir, isDirGiven: dir !== undefined, has }, standard, io)
+    const warn = (old: Config): void => {
+      if (old.groupDir !== undefined && old.groupDir !== groupDir)
+        io.stderr.write(
+          `${io.progname}: Warning: groups are taken from ${groupDir}, those in ${file} were from ${old.groupDir}\n`,
+        )
+    }
+    return makeFile(KIND, { file, dir, asksIntervals: !has('q'), has, warn }, standard, io)
   },
 }
 
 function last(given: readonly GivenOption[], letter: string): string | undefined {
   return given.findLast(({ name }) => name === letter)?.value
-}
-
-function defaultDir(io: ToolIo): string {
-  return join(loadConfig(io.env).variables['PCP_VAR_DIR'] ?? '/var/lib/pcp', 'config/pmlogconf')
-}
-
-/** What is asked for. */
-interface Job {
-  readonly file: string
-  readonly groupDir: string
-  readonly isDirGiven: boolean
-  readonly has: (letter: string) => boolean
-}
-
-async function make(
-  { file, groupDir, isDirGiven, has }: Job,
-  standard: StandardOptions,
-  io: ToolIo,
-): Promise<number> {
-  const path = resolve(io.cwd, file)
-  const before = existsSync(path) ? decodeText(readFileSync(path)) : ''
-  const isNew = before.trim() === ''
-  if (!isNew && !isConfig(before))
-    throw new PcpError('PM_ERR_GENERIC', `${file} was not made by pmlogconf: give the name of another file`)
-  const old = isNew ? NEW_CONFIG : parseConfig(before)
-  const groups = readGroups(groupDir, isDirGiven, io.cwd)
-  for (const problem of groups.problems.values())
-    io.stderr.write(`${io.progname}: Error: ${problem.message}\n`)
-  if (old.groupDir !== undefined && old.groupDir !== groupDir)
-    io.stderr.write(
-      `${io.progname}: Warning: groups are taken from ${groupDir}, those in ${file} were from ${old.groupDir}\n`,
-    )
-  const context = await openContext(standard, withoutDerived(io))
-  try {
-    if (isNew) io.stdout.write(`Creating config file "${file}" using default settings ...\n`)
-    const dialogue = isNew || has('c') ? undefined : new Dialogue(io, !has('q'))
-    const entries = await update(
-      old.entries,
-      groups,
-      context,
-      {
-        dialogue,
-        reprobes: has('r'),
-        drops: has('c'),
-        isVerbose: has('v'),
-        showsProgress: !has('c'),
-      },
-      io,
-    )
-    io.stdout.write('\n')
-    const next: Config = { ...old, groupDir, entries }
-    return await save({ path, file, before, isNew, marks: has('c') }, next, dialogue, io)
-  } finally {
-    await context.close()
-  }
-}
-
-/** What is to be written where. */
-interface Saving {
-  readonly path: string
-  readonly file: string
-  readonly before: string
-  readonly isNew: boolean
-  /** The file says when it was made. */
-  readonly marks: boolean
-}
-
-async function save(
-  { path, file, before, isNew, marks }: Saving,
-  next: Config,
-  dialogue: Dialogue | undefined,
-  io: ToolIo,
-): Promise<number> {
-  const zone = ownZone(io)
-  const sec = Math.floor(io.now() / 1000)
-  if (!isNew && configText(next) === before) {
-    io.stdout.write('No changes\n')
-    return 0
-  }
-  const text = configText(marks ? marked(next, ctime(sec, zone)) : next)
-  if (dialogue !== undefined) {
-    const stamp = strftime('%Y-%m-%d %H:%M:%S %z', sec, zone)
-    io.stdout.write('Differences ...\n')
-    io.stdout.write(contextDiff(before, text, [`${file}\t${stamp}`, `${file}.new\t${stamp}`]))
-    if (!(await dialogue.keeps())) return 0
-  }
-  replaceFile(path, text)
-  return 0
-}
-
-/** Derived metrics of the user's are no business of a collector's configuration. */
-function withoutDerived(io: ToolIo): ToolIo {
-  return { ...io, env: { ...io.env, PCP_DERIVED_CONFIG: '' } }
 }
 
 async function showSetup(
@@ -201,7 +116,7 @@ async function showSetup(
   const context = await openContext(standard, withoutDerived(io))
   try {
     const probed = await probeGroup(group, context)
-    const below = relative(defaultDir(io), resolve(io.cwd, file))
+    const below = relative(defaultGroupDir(io), resolve(io.cwd, file))
     const tag = below.startsWith('..') ? `/${file}`.replace(/^\/+/, '/') : below
     if (isVerbose) io.stdout.write(`${tag}:\n${probeText(group, probed)}`)
     io.stdout.write(`${entryHead({ tag, choice: CHOICES[probed.state], delta: group.delta })}\n`)
