@@ -6,10 +6,11 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, statSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
 import { archiveOutput } from '../../src/sys/archive-output.ts'
 import { startPage } from './lib/collectors.ts'
+import { cpuMs } from './lib/memory.ts'
 import { median, table } from './lib/report.ts'
 
 const DAY = 86_400
@@ -88,6 +89,14 @@ const STOPWATCH = `window.drawn = (key) => new Promise((resolve) => {
   look()
 })`
 
+/** Processor time of all processes of the browser so far, ms. */
+async function browserMs(browser: Browser): Promise<number> {
+  const session = await browser.newBrowserCDPSession()
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo')
+  await session.detach()
+  return processInfo.reduce((sum, { cpuTime }) => sum + cpuTime * 1000, 0)
+}
+
 async function measure(page: Page, key: string, act: () => Promise<void>): Promise<number> {
   await page.evaluate(STOPWATCH)
   const drawn = page.evaluate(`window.drawn(${JSON.stringify(key)})`) as Promise<number>
@@ -113,7 +122,7 @@ async function main(): Promise<void> {
   const web = await startPage(process.cwd(), dir)
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
   try {
-    const rows = [['until all charts are drawn, ms', 'least', 'median', 'most']]
+    const rows = [['until all charts are drawn, ms', 'least', 'median', 'most', 'CPU server', 'CPU browser']]
     const ways: readonly (readonly [string, string, (page: Page) => Promise<void>])[] = [
       [
         'archive on the server',
@@ -124,16 +133,22 @@ async function main(): Promise<void> {
     ]
     for (const [name, key, act] of ways) {
       const taken: number[] = []
+      const [server, client]: [number[], number[]] = [[], []]
       for (let n = 0; n < +values.rounds; n++) {
         const page = await browser.newPage({ viewport: { width: 1400, height: 1000 } })
         await page.goto(web.address)
         await page.keyboard.press('o')
         await page.locator('.archives ul').last().locator('button.leaf').first().waitFor()
+        const before = [cpuMs(web.pid), await browserMs(browser)] as const
         taken.push(await measure(page, key, () => act(page)))
+        server.push(cpuMs(web.pid) - before[0])
+        client.push((await browserMs(browser)) - before[1])
         await page.close()
       }
       const sorted = taken.toSorted((a, b) => a - b)
-      rows.push([name, ...[sorted[0]!, median(taken), sorted.at(-1)!].map((ms) => ms.toFixed(0))])
+      // Processor time, the least: what others do on the machine makes it more.
+      const cells = [sorted[0]!, median(taken), sorted.at(-1)!, Math.min(...server), Math.min(...client)]
+      rows.push([name, ...cells.map((ms) => ms.toFixed(0))])
     }
     console.log(table(rows))
   } finally {
