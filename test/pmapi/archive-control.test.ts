@@ -108,3 +108,31 @@ test('derived metrics are not recorded: scans and samples refuse them, the conte
   }))
     expect(row.value('web.twice', 'north')).toBe((row.time.sec - 1000) * 20)
 })
+
+test('fetchNow answers at once where nothing has to be computed, and as fetch does', async () => {
+  const { context, archive, id } = await open()
+  const derived = await context.addDerived('web.half', 'web.hits / 2')
+  archive.setMode('interpolate', { sec: 1005, nsec: 0 }, 10)
+  const now = context.fetchNow([id])
+  expect(now).not.toBeInstanceOf(Promise)
+  archive.setMode('interpolate', { sec: 1005, nsec: 0 }, 10)
+  expect(now).toEqual(await context.fetch([id]))
+  expect(context.fetchNow([derived])).toBeInstanceOf(Promise)
+  await context.close()
+  expect(() => context.fetchNow([id])).toThrow(expect.objectContaining({ code: 'PM_ERR_NOCONTEXT' }))
+})
+
+test('results stay as they are when others follow, and share the instances while they are the same', async () => {
+  const { context, archive, id } = await open()
+  archive.setMode('interpolate', { sec: 1000, nsec: 0 }, 5)
+  const results = await Promise.all(Array.from({ length: 9 }, () => context.fetch([id])))
+  const sets = results.map(({ sets }) => sets[0]!)
+  const north = sets.map((set) =>
+    valuesOf(set, PM_TYPE_U32).find(({ value }) => Number(value) >= 10 || set.status === 1),
+  )
+  expect(north.map((each) => each?.value)).toEqual([0, 50, 100, 150, 200, 250, 300, 350, 400])
+  expect(sets.map(({ status }) => status)).toEqual([1, 1, 1, 1, 2, 2, 2, 2, 2])
+  expect(sets[1]!.inst).toBe(sets[0]!.inst)
+  expect(sets[5]!.inst).toBe(sets[4]!.inst)
+  expect(sets[4]!.inst).not.toBe(sets[0]!.inst)
+})
