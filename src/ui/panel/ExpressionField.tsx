@@ -16,19 +16,19 @@ interface Props {
 /** Checks an expression while it is typed. */
 export function ExpressionField({ source, onDone }: Props): ComponentChild {
   const expr = useSignal('')
-  const checked = useSignal<CheckAnswer | undefined>(undefined)
+  // With its expression: an answer says nothing about what was typed since.
+  const checked = useSignal<{ readonly text: string; readonly answer: CheckAnswer } | undefined>(undefined)
   useEffect(() => {
     const text = expr.value.trim()
-    checked.value = undefined
     if (text === '') return
     let isCurrent = true
     const timer = setTimeout(() => {
       located(source, text).then(
         (answer) => {
-          if (isCurrent) checked.value = answer
+          if (isCurrent) checked.value = { text, answer }
         },
         (error: Error) => {
-          if (isCurrent) checked.value = { ok: false, message: error.message }
+          if (isCurrent) checked.value = { text, answer: { ok: false, message: error.message } }
         },
       )
     }, PAUSE_MS)
@@ -37,7 +37,7 @@ export function ExpressionField({ source, onDone }: Props): ComponentChild {
       clearTimeout(timer)
     }
   }, [source, expr.value])
-  const answer = checked.value
+  const answer = checked.value?.text === expr.value.trim() ? checked.value.answer : undefined
   const draw = (event: Event): void => {
     event.preventDefault()
     const text = expr.value.trim()

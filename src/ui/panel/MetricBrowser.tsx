@@ -55,7 +55,7 @@ export function MetricBrowser(): ComponentChild {
       {problem.value !== '' && <p class="mistake">{problem.value}</p>}
       <div class="names">
         {found.value === undefined ? (
-          <Branch source={source} name="" onChoose={(name) => (chosen.value = name)} />
+          <Branch key={source.key} source={source} name="" onChoose={(name) => (chosen.value = name)} />
         ) : (
           <>
             <ul>
