@@ -3,7 +3,7 @@ import type { ComponentChild } from 'preact'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { paletteColor } from '../theme.ts'
 import { showValue } from '../view/measure.ts'
-import type { Plot } from '../view/view.ts'
+import { columnTitle } from '../view/view.ts'
 import { heatLimits } from './heat-map.ts'
 
 /** More than this of the limit is a warning. */
@@ -25,7 +25,7 @@ export function GridView({ data }: { readonly data: ChartData }): ComponentChild
               <td />
               {plots.map((plot) => (
                 <th key={plot.metric} scope="col">
-                  {headOf(plot)}
+                  {columnTitle(plot)}
                 </th>
               ))}
             </tr>
@@ -52,10 +52,6 @@ export function GridView({ data }: { readonly data: ChartData }): ComponentChild
       </table>
     </div>
   )
-}
-
-function headOf({ legend, metric, expr }: Plot): string {
-  return legend?.replace(/\s*%[iI]\s*/g, '') || expr || metric.split('.').at(-1)!
 }
 
 interface CellProps {

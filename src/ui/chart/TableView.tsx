@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { asShare, measureOf, showValue } from '../view/measure.ts'
-import type { Chart, PlainUnit, Plot } from '../view/view.ts'
+import { type Chart, columnTitle, type PlainUnit } from '../view/view.ts'
 
 /** Rows that are put on the page: more would make it slow, and nobody reads them. */
 const MOST_ROWS = 200
@@ -58,7 +58,7 @@ export function TableView({
               {columns.map(({ plot }, i) => (
                 <th key={plot.metric} aria-sort={sortOf(i)} class="number">
                   <button type="button" title={plot.expr ?? plot.metric} onClick={sortBy(i)}>
-                    {headOf(plot)}
+                    {columnTitle(plot)}
                   </button>
                 </th>
               ))}
@@ -83,10 +83,6 @@ export function TableView({
       )}
     </div>
   )
-}
-
-function headOf({ legend, metric, expr }: Plot): string {
-  return legend?.replace(/\s*%[iI]\s*/g, '') || expr || metric.split('.').at(-1)!
 }
 
 function shownIn(line: ChartLine | undefined, value: number | null, unit: PlainUnit | undefined): string {

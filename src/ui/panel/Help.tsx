@@ -9,7 +9,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['+ and −', 'show half, twice as much'],
   ['l', 'the present, or the end of the archive'],
   ['m', 'metrics'],
-  ['o', 'sources: hosts and archives'],
+  ['o', 'sources: hosts and archives, to show or to compare'],
   ['v', 'views'],
   ['t', 'dark, light, as the system'],
   ['?', 'this help'],

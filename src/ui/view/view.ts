@@ -143,3 +143,8 @@ export function legendOf(plot: Plot, host: string, instance: string | undefined)
   const short = plot.expr ?? metric.split('.').slice(-2).join('.')
   return instance === undefined ? short : `${short} ${instance}`
 }
+
+/** The title of a plot's column where each row is an instance. */
+export function columnTitle({ legend, metric, expr }: Plot): string {
+  return legend?.replace(/\s*%[iI]\s*/g, '') || expr || metric.split('.').at(-1)!
+}
