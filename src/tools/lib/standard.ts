@@ -81,6 +81,17 @@ export const STANDARD: Readonly<Record<StandardName, Option>> = {
   help: HELP_ROW,
 }
 
+/** When to sample, and in which zone to show times: the rows of most reports. */
+export const SAMPLING_ROWS: readonly Option[] = [
+  STANDARD.origin,
+  STANDARD.start,
+  STANDARD.samples,
+  STANDARD.finish,
+  STANDARD.interval,
+  STANDARD.timezone,
+  STANDARD.hostzone,
+]
+
 /** Environment variables that stand for options which are not given, in the order they are looked at. */
 const ENVIRONMENT: readonly (readonly [string, StandardName])[] = [
   ['PCP_ALIGN_TIME', 'align'],

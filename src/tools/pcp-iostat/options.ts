@@ -1,6 +1,6 @@
 /** The command line of pcp iostat. pcp-iostat(1) */
 import { type GivenOption, HELP_ROW, type OptionTable, VERSION_ROW } from '../lib/options.ts'
-import { STANDARD, type StandardOptions } from '../lib/standard.ts'
+import { SAMPLING_ROWS, STANDARD, type StandardOptions } from '../lib/standard.ts'
 
 /** How the figures of several devices become one. */
 export type Aggregation = 'sum' | 'avg' | 'min' | 'max'
@@ -28,13 +28,7 @@ export const OPTIONS: OptionTable = {
     STANDARD.archive,
     STANDARD.debug,
     STANDARD.host,
-    STANDARD.origin,
-    STANDARD.start,
-    STANDARD.samples,
-    STANDARD.finish,
-    STANDARD.interval,
-    STANDARD.timezone,
-    STANDARD.hostzone,
+    ...SAMPLING_ROWS,
     VERSION_ROW,
     HELP_ROW,
     { heading: 'Reporting options' },

@@ -1,7 +1,7 @@
 /** The command line of pcp pidstat. pcp-pidstat(1) */
 import { type GivenOption, HELP_ROW, type OptionTable, VERSION_ROW } from '../lib/options.ts'
 import { parsePids } from '../lib/processes/figures.ts'
-import { STANDARD } from '../lib/standard.ts'
+import { SAMPLING_ROWS, STANDARD } from '../lib/standard.ts'
 
 /** What is reported of each process. */
 export type PidstatReport = 'cpu' | 'memory' | 'stack' | 'scheduling' | 'states' | 'detail'
@@ -32,13 +32,7 @@ export const OPTIONS: OptionTable = {
     STANDARD.archive,
     STANDARD.debug,
     STANDARD.host,
-    STANDARD.origin,
-    STANDARD.start,
-    STANDARD.samples,
-    STANDARD.finish,
-    STANDARD.interval,
-    STANDARD.timezone,
-    STANDARD.hostzone,
+    ...SAMPLING_ROWS,
     VERSION_ROW,
     HELP_ROW,
     { heading: 'Processes' },

@@ -13,7 +13,7 @@ import { compareTimes } from '../../time/arithmetic.ts'
 import type { Zone } from '../../time/zone.ts'
 import { endEarly, type OptionTable, usageText } from '../lib/options.ts'
 import { openContext } from '../lib/source.ts'
-import { parseStandard, STANDARD, type StandardOptions } from '../lib/standard.ts'
+import { parseStandard, SAMPLING_ROWS, STANDARD, type StandardOptions } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { type SamplingWindow, samplingWindow } from '../lib/window.ts'
 import { reportingZone } from '../lib/zone.ts'
@@ -30,13 +30,7 @@ const OPTIONS: OptionTable = {
     STANDARD.debug,
     STANDARD.host,
     STANDARD.namespace,
-    STANDARD.origin,
-    STANDARD.start,
-    STANDARD.samples,
-    STANDARD.finish,
-    STANDARD.interval,
-    STANDARD.timezone,
-    STANDARD.hostzone,
+    ...SAMPLING_ROWS,
     STANDARD.version,
     STANDARD.help,
     { heading: 'Reporting options' },

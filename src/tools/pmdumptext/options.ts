@@ -1,6 +1,6 @@
 /** What the command line of pmdumptext says. */
 import type { OptionTable, ParsedOptions } from '../lib/options.ts'
-import { STANDARD } from '../lib/standard.ts'
+import { SAMPLING_ROWS, STANDARD } from '../lib/standard.ts'
 
 /** The command line. */
 export const OPTIONS: OptionTable = {
@@ -13,13 +13,7 @@ export const OPTIONS: OptionTable = {
     STANDARD.debug,
     STANDARD.host,
     STANDARD.namespace,
-    STANDARD.origin,
-    STANDARD.start,
-    STANDARD.samples,
-    STANDARD.finish,
-    STANDARD.interval,
-    STANDARD.timezone,
-    STANDARD.hostzone,
+    ...SAMPLING_ROWS,
     STANDARD.version,
     STANDARD.help,
     { heading: 'Reporting options' },
