@@ -1,7 +1,7 @@
 /** Load of HTTP requests on connections that stay open, from a process of its own; see load.ts. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
-import { LOAD_ARGUMENT } from './load.ts'
+import { LOAD_ARGUMENT, runJob } from './load.ts'
 import { quantile } from './report.ts'
 
 /** What to ask, on how many connections, for how long. */
@@ -33,16 +33,7 @@ export class HttpLoad {
 
   /** Connects, asks, disconnects. */
   run(job: HttpJob): Promise<HttpMeasured> {
-    return new Promise((resolve, reject) => {
-      const onExit = (code: number | null): void =>
-        reject(new Error(`The process that makes load ended: ${code}`))
-      this.#child.once('exit', onExit)
-      this.#child.once('message', (message) => {
-        this.#child.removeListener('exit', onExit)
-        resolve(message as HttpMeasured)
-      })
-      this.#child.send(job)
-    })
+    return runJob(this.#child, job)
   }
 
   stop(): void {

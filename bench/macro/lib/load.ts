@@ -33,6 +33,20 @@ export interface Measured {
 /** The command line of a process that is to make load. */
 export const LOAD_ARGUMENT = '--make-load'
 
+/** Sends a job to a process that makes load; what comes back came of it. */
+export function runJob<R>(child: ChildProcess, job: object): Promise<R> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null): void =>
+      reject(new Error(`The process that makes load ended: ${code}`))
+    child.once('exit', onExit)
+    child.once('message', (message) => {
+      child.removeListener('exit', onExit)
+      resolve(message as R)
+    })
+    child.send(job)
+  })
+}
+
 /** A process that makes load. */
 export class Load {
   readonly #child: ChildProcess
@@ -43,16 +57,7 @@ export class Load {
 
   /** Connects the job's clients, lets them ask, disconnects them. */
   run(job: Job): Promise<Measured> {
-    return new Promise((resolve, reject) => {
-      const onExit = (code: number | null): void =>
-        reject(new Error(`The process that makes load ended: ${code}`))
-      this.#child.once('exit', onExit)
-      this.#child.once('message', (message) => {
-        this.#child.removeListener('exit', onExit)
-        resolve(message as Measured)
-      })
-      this.#child.send(job)
-    })
+    return runJob(this.#child, job)
   }
 
   stop(): void {
