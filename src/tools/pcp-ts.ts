@@ -2,7 +2,7 @@
 import { versionLine } from '../base/version.ts'
 import { PcpError } from '../model/errors.ts'
 import { didYouMean, nearNames } from './lib/near-names.ts'
-import type { OptionTable } from './lib/options.ts'
+import { endEarly, type OptionTable, parseOptions } from './lib/options.ts'
 import type { CommandEntry, Tool, ToolIo } from './lib/tool.ts'
 
 const OPTIONS: OptionTable = {
@@ -40,6 +40,8 @@ says what it is for.`,
       io.stderr.write(versionLine(io.progname))
       return 0
     }
+    // No command begins with a dash, so this says which option there is not.
+    if (name.startsWith('-')) return endEarly(OPTIONS, parseOptions(OPTIONS, io), io) ?? 1
     const entry = commands.find((each) => each.name === name)
     if (entry !== undefined) return runCommand(await entry.load(), { ...io, progname: name, args })
     // Their names are long: most people leave out how they begin.

@@ -1,0 +1,170 @@
+/**
+ * Every command of the registry as somebody tries it who has never used it: help, version, a wrong option, a host and an archive that
+ * are not there, a reader that goes away. A new command is covered by being in the registry.
+ */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { VERSION } from '../../src/base/version.ts'
+import { operandKind } from '../../src/tools/lib/completion.ts'
+import type { Option } from '../../src/tools/lib/options.ts'
+import type { Tool } from '../../src/tools/lib/tool.ts'
+import { TOOLS } from '../../src/tools/registry.ts'
+
+/** What takes any word for an operand, as with PCP, and why a wrong option is none there. */
+const TAKES_ANY_WORD: Readonly<Record<string, string>> = {
+  pmpost: 'a message may begin with a dash, and --help is one',
+  pmdate: 'its offsets begin with a dash',
+  pmafm: 'the first word is a folio',
+  mkaf: 'options are those of find, and are named as such',
+}
+/** Commands whose usage text is what they were asked for, as with PCP's of these names. */
+const HELP_IS_SUCCESS: ReadonlySet<string> = new Set(['pcp-dstat', 'pcp-ts'])
+/** The letter for help, where it is not the usual one: letters of pcp-ss are those of ss. */
+const HELP_LETTER: Readonly<Record<string, string>> = { 'pcp-ss': '-h' }
+/** They ask no host and read no archive before they have read something else. */
+const READS_FIRST: ReadonlySet<string> = new Set(['pmlogger', 'pmcd_wait', 'pmlc', 'pmie', 'pmgenmap'])
+/** What does not say where it looked, in PCP's words. */
+const DOES_NOT_SAY_WHERE: ReadonlySet<string> = new Set(['pmstat'])
+
+interface Ended {
+  readonly status: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+let dir: string
+let closedPort: number
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'pcp-terminal-'))
+  closedPort = await new Promise((done) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => done(port))
+    })
+  })
+})
+afterAll(() => rmSync(dir, { recursive: true }))
+
+/** Runs a command in a narrow window; `isDeaf` readers go away before they have read anything. */
+function run(name: string, args: readonly string[], isDeaf = false): Promise<Ended> {
+  return new Promise((done, failed) => {
+    const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
+    const child = spawn(process.execPath, [resolve('bin', name), ...args], {
+      cwd: dir,
+      env: { ...env, COLUMNS: '40', PCP_TMPFILE_DIR: dir },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const text = { stdout: '', stderr: '' }
+    if (isDeaf) child.stdout.destroy()
+    child.stdout.on('data', (chunk) => {
+      text.stdout += chunk
+    })
+    child.stderr.on('data', (chunk) => {
+      text.stderr += chunk
+    })
+    child.once('error', failed)
+    child.once('close', (status) => done({ status, ...text }))
+  })
+}
+
+function hasOption(tool: Tool, long: string, arg: string): boolean {
+  const rows = (tool.options?.rows ?? []).filter((row): row is Option => !('heading' in row))
+  return rows.some(
+    (row) => row.long === long && row.arg === arg && row.help?.startsWith('read values') === true,
+  )
+}
+
+/** Where in our sources something went wrong is nothing for users. */
+function expectNoTrace({ stdout, stderr }: Ended): void {
+  expect(`${stdout}${stderr}`).not.toMatch(
+    /\n\s+at |node:internal|UnhandledPromise|is not a function|undefined/,
+  )
+}
+
+const METRIC_OPERANDS: Readonly<Record<string, readonly string[]>> = {
+  pmstore: ['sample.long.one', '1'],
+  pmlogconf: ['config'],
+  pmrepconf: ['config'],
+}
+
+describe.each(TOOLS.map(({ name, load, hasOwnVersion }) => ({ name, load, hasOwnVersion })))(
+  '$name',
+  ({ name, load, hasOwnVersion }) => {
+    const forms = [...(name === 'pmpost' ? [] : ['--help']), HELP_LETTER[name] ?? '-?']
+    test.each(forms)('%s shows its usage', async (option) => {
+      const ended = await run(name, [option])
+      expect(`${ended.stdout}${ended.stderr}`).toMatch(new RegExp(`^Usage: ${name.replace('.', '\\.')}\\b`))
+      expect(ended.status).toBe(HELP_IS_SUCCESS.has(name) ? 0 : 1)
+      expectNoTrace(ended)
+    })
+
+    test('--version is one line', async () => {
+      const { status, stdout, stderr } = await run(name, ['--version'])
+      if (hasOwnVersion === true) expect(`${stdout}${stderr}`).not.toBe('')
+      else
+        expect({ status, text: stdout + stderr }).toEqual({ status: 0, text: `${name} version ${VERSION}\n` })
+    })
+
+    test.skipIf(name in TAKES_ANY_WORD)('a wrong option is named, and the command does nothing', async () => {
+      const ended = await run(name, ['--no-such-option'])
+      expect(ended.stderr).toContain("unrecognized option '--no-such-option'")
+      expect(ended.stderr).toContain(`Usage: ${name}`)
+      expect(ended.status).toBeGreaterThan(0)
+      expectNoTrace(ended)
+    })
+
+    test('a host without a collector is named at once', async ({ skip }) => {
+      const tool = await load()
+      if (READS_FIRST.has(name) || !hasOption(tool, 'host', 'HOST')) skip()
+      const ended = await run(name, ['--host', `localhost:${closedPort}`, ...operands(name, tool)])
+      if (!DOES_NOT_SAY_WHERE.has(name)) expect(ended.stderr).toContain(`localhost:${closedPort}`)
+      expect(ended.stderr).toMatch(/Connection refused/)
+      expect(ended.status).toBe(1)
+      expectNoTrace(ended)
+    })
+
+    test('an archive that is not there is named', async ({ skip }) => {
+      const tool = await load()
+      const isOperand = operandKind(tool.options) === 'archive'
+      if (READS_FIRST.has(name) || !(isOperand || hasOption(tool, 'archive', 'FILE'))) skip()
+      const missing = join(dir, 'no-such-archive')
+      const args = isOperand
+        ? [missing, ...(TAKES_TWO.has(name) ? [join(dir, 'out')] : [])]
+        : ['--archive', missing, ...operands(name, tool)]
+      const ended = await run(name, args)
+      const text = `${ended.stdout}${ended.stderr}`
+      expect(text).not.toContain('Usage:')
+      expect(text).toMatch(/No such file|no PCP archive|not a PCP archive/)
+      if (!DOES_NOT_SAY_WHERE.has(name)) expect(text).toContain('no-such-archive')
+      // Scripts run this one over what there is, which may be nothing.
+      if (name !== 'pmlogger_rewrite') expect(ended.status).toBeGreaterThan(0)
+      expectNoTrace(ended)
+    })
+
+    test('a reader that has gone hears of nothing', async ({ skip }) => {
+      if (name === 'pmpost') skip()
+      const ended = await run(name, ['--help'], true)
+      expectNoTrace(ended)
+      expect(ended.stderr).not.toContain('EPIPE')
+    })
+  },
+)
+
+/** Commands that make an archive of another. */
+const TAKES_TWO: ReadonlySet<string> = new Set([
+  'pmlogcp',
+  'pmlogmv',
+  'pmlogextract',
+  'pmlogreduce',
+  'pmlogrewrite',
+  'pmlogger_merge',
+])
+
+function operands(name: string, tool: Tool): readonly string[] {
+  return METRIC_OPERANDS[name] ?? (operandKind(tool.options) === 'metric' ? ['kernel.all.load'] : [])
+}
