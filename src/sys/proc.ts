@@ -13,7 +13,7 @@ const IN_ONE_PIECE =
   /^\/proc\/(sys\/.+|meminfo|stat|loadavg|uptime|softirqs|pressure\/\w+|((self|\d+)\/)?net\/(snmp6?|netstat|sockstat6?))$/
 /** Tables of sockets, and the room that a row of theirs may need: a read that leaves more has reached the end. */
 const SOCKET_TABLE = /^\/proc\/((self|\d+)\/)?net\/(tcp|udp|udplite|raw)6?$/
-const SOCKET_ROW = 256
+const SOCKET_ROW = 512
 
 /**
  * One file under `root`, kept open between readings and read from its start into one buffer that is used again: 2 to

@@ -102,6 +102,15 @@ describe('lines and words', () => {
     expect(s.peek()).toBe(-1)
   })
 
+  test('a word and a rest that were expected are given back, any other is read', () => {
+    const s = scan('eth0 eth01 eth0\teth eth0 up\nlast')
+    for (const word of ['eth0', 'eth01', 'eth0', 'eth']) expect(s.word('eth0')).toBe(word)
+    expect(s.rest(' eth0')).toBe(' eth0 up')
+    s.nextLine()
+    expect([s.word('last'), s.word('last'), s.atEnd]).toEqual(['last', '', true])
+    expect(scan('a b\nc').rest('a b')).toBe('a b')
+  })
+
   test('until stops at its character or at the end of the line', () => {
     const s = scan('eth0:1 2\nlo')
     expect(s.until(':')).toBe('eth0')

@@ -66,6 +66,27 @@ test('an interrupt line keeps its number', () => {
   expect(cells.cell(second, 0)).toBeUndefined()
 })
 
+test('a table that follows another says the same as one by itself', () => {
+  const first = parseIrqTable(scan(INTERRUPTS))
+  for (const text of [
+    INTERRUPTS.replace('46', '47'),
+    INTERRUPTS.replace('timer', 'timer2'),
+    '   CPU0   CPU2\nLOC:  8  9  Local\n  0:  1\n',
+    '   CPU0\n  0:  1  IO-APIC   2-edge      timer\n',
+  ])
+    expect({ ...parseIrqTable(scan(text), first) }).toEqual({ ...parseIrqTable(scan(text)) })
+})
+
+test('instances of lines stay where the table keeps its shape, and move where it does not', () => {
+  const cells = new IrqInstances(true)
+  const namesIn = (text: string): readonly string[] => cells.list(parseIrqTable(scan(text))).names
+  const names = ['0::cpu0', '0::cpu1']
+  expect(namesIn('  CPU0 CPU1\n 0: 1 2 x\n')).toEqual(names)
+  expect(namesIn('  CPU0 CPU1\n 0: 3 4 x\n')).toEqual(names)
+  expect(namesIn('  CPU0 CPU2\n 0: 3 4 x\n')).toEqual(['0::cpu0', '0::cpu2'])
+  expect(namesIn('  CPU0 CPU2\n 0: 3\n')).toEqual(['0::cpu0'])
+})
+
 test('reads pressure', () => {
   expect(
     parsePressure(

@@ -1,6 +1,11 @@
 /** Memory zones, page allocator counters, samepage merging and NUMA nodes of the linux agent. */
 import { afterAll, expect, test } from 'vitest'
-import { parseBuddyInfo, parseZoneInfo } from '../../../src/agents/linux/memory-zones.ts'
+import {
+  type BuddyLine,
+  parseBuddyInfo,
+  parseZoneInfo,
+  type ZoneLine,
+} from '../../../src/agents/linux/memory-zones.ts'
 import { parseBandwidth, parseNode } from '../../../src/agents/linux/numa.ts'
 import { parseVmstat, sumOf, vmstatField } from '../../../src/agents/linux/vmstat.ts'
 import { Scanner } from '../../../src/base/scan.ts'
@@ -65,6 +70,19 @@ test('keeps what zoneinfo says of nodes and of zones apart', () => {
     ['Normal::node1::lowmem_reserved0', 0],
     ['Normal::node1::lowmem_reserved1', 12],
   ])
+})
+
+test('readings that follow one another say the same as each by itself', () => {
+  const zones: ZoneLine[] = []
+  const blocks: BuddyLine[] = []
+  for (const text of [
+    'Node 0, zone   DMA\n  pages free 1\n      min 2\n',
+    'Node 0, zone   DMA\n  pages free 3\n      low 4\n',
+    'Node 1, zone   DMA\n  pages free 5\n      low 6\nNode 1, zone   DMA32\n  pages free 7\n',
+  ])
+    expect(parseZoneInfo(scan(text), zones)).toEqual(parseZoneInfo(scan(text)))
+  for (const text of ['Node 0, zone DMA 1 2\n', 'Node 0, zone DMA 3\n', 'Node 0, zone DMA32 4 5\n'])
+    expect([...parseBuddyInfo(scan(text), blocks)]).toEqual([...parseBuddyInfo(scan(text))])
 })
 
 test('reports free pages of each zone, which the reference loses', async () => {

@@ -14,7 +14,11 @@ import {
   sumCounters,
 } from '../../../src/agents/linux/net-dev.ts'
 import { excludedInterfaces } from '../../../src/agents/linux/net-interface.ts'
-import { parseProtocols } from '../../../src/agents/linux/net-snmp.ts'
+import {
+  type ProtocolHeading,
+  type ProtocolTable,
+  parseProtocols,
+} from '../../../src/agents/linux/net-snmp.ts'
 import { countStates, countUnix, parseSockStat } from '../../../src/agents/linux/net-sockets.ts'
 import { parseSoftNet } from '../../../src/agents/linux/net-softnet.ts'
 import { Scanner } from '../../../src/base/scan.ts'
@@ -235,6 +239,20 @@ describe('protocol tables', () => {
     const table = parseProtocols(scan('IcmpMsg: InType3 InType8\nIcmpMsg: 1 2\n'), new Map())
     parseProtocols(scan('IcmpMsg: InType8\nIcmpMsg: 3\n'), table)
     expect([...table.get('IcmpMsg')!]).toEqual([['InType8', 3]])
+  })
+
+  test('that follow one another say the same as each by itself', () => {
+    const table: ProtocolTable = new Map()
+    const headings: ProtocolHeading[] = []
+    for (const text of [
+      'Ip: A B\nIp: 1 2\nTcp: C\nTcp: 3\n',
+      'Ip: A B\nIp: 4\nTcp: C\nTcp: 5\n',
+      'Ip: A B\nIp: 6 7\nIcmpMsg: T\nIcmpMsg: 8\nTcp: C\nTcp: 9\n',
+      'Ip: B A\nIp: 6 7\n',
+    ])
+      expect([...parseProtocols(scan(text), table, headings)]).toEqual([
+        ...parseProtocols(scan(text), new Map()),
+      ])
   })
 
   test('survive headings without values and values without headings', () => {
