@@ -1,5 +1,5 @@
 /**
- * Whole-process start-up: `--version` of each tool beside bare node, and the first value of pminfo beside the
+ * Whole-process start-up: `--version` of each tool beside bare node, and the first values of some tools beside the
  * reference's. `npm run bench -- start [--runs N]`
  */
 import { spawnSync } from 'node:child_process'
@@ -51,13 +51,28 @@ console.log(`${tools.length - over} of ${tools.length} within 1.3 times bare nod
 
 const collector = await startOurs(top)
 try {
-  const args = ['-h', `localhost:${collector.port}`, '-f', 'kernel.all.load']
-  const commands: [string, readonly string[]][] = [[process.execPath, [join(top, 'bin', 'pminfo'), ...args]]]
-  if (existsSync('/usr/bin/pminfo')) commands.push(['/usr/bin/pminfo', args])
-  const [ours, reference] = compare(commands)
-  console.log(
-    `first value: pminfo ${ours!.toFixed(1)} ms${reference === undefined ? '' : `, the reference's ${reference.toFixed(1)} ms`}`,
-  )
+  const host = ['-h', `localhost:${collector.port}`]
+  const metric = 'kernel.all.load'
+  const live: readonly (readonly [string, readonly string[]])[] = [
+    ['pminfo', [...host, '-f', metric]],
+    ['pmprobe', [...host, '-v', metric]],
+    ['pmval', [...host, '-s', '2', '-t', '0.01', metric]],
+    ['pmrep', [...host, '-s', '2', '-t', '0.01', metric]],
+    ['pmstat', [...host, '-s', '2', '-t', '0.01']],
+    ['pcp', host],
+  ]
+  const lines: string[][] = [['live', 'ms', 'bare node ms', 'ratio', 'reference ms']]
+  for (const [name, args] of live) {
+    const commands: [string, readonly string[]][] = [
+      [process.execPath, [join(top, 'bin', name), ...args]],
+      [process.execPath, ['-e', '0']],
+    ]
+    if (existsSync(`/usr/bin/${name}`)) commands.push([`/usr/bin/${name}`, args])
+    const [ours, bare, reference] = compare(commands)
+    const ratio = (ours! / bare!).toFixed(2)
+    lines.push([name, ours!.toFixed(1), bare!.toFixed(1), ratio, reference?.toFixed(1) ?? ''])
+  }
+  console.log(table(lines))
 } finally {
   await collector.stop()
 }

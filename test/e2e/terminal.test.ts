@@ -139,7 +139,7 @@ describe.each(TOOLS.map(({ name, load, hasOwnVersion }) => ({ name, load, hasOwn
       const ended = await run(name, args)
       const text = `${ended.stdout}${ended.stderr}`
       expect(text).not.toContain('Usage:')
-      expect(text).toMatch(/No such file|no PCP archive|not a PCP archive/)
+      expect(text).toMatch(/No such file|no (PCP )?archive|not a PCP archive/)
       if (!DOES_NOT_SAY_WHERE.has(name)) expect(text).toContain('no-such-archive')
       // Scripts run this one over what there is, which may be nothing.
       if (name !== 'pmlogger_rewrite') expect(ended.status).toBeGreaterThan(0)

@@ -22,7 +22,7 @@ function nearLeaves(wanted: string, leaves: readonly string[]): readonly string[
 }
 
 /**
- * For whoever sits at a terminal, behind a message that a metric is unknown: ` Did you mean kernel.all.load?`. '' where nothing is near, where
+ * For whoever sits at a terminal, behind a message that a metric is unknown: `. Did you mean kernel.all.load?`. '' where nothing is near, where
  * the problem is another one, and for scripts: what they read is what PCP's commands print.
  */
 export async function nearHint(
@@ -32,5 +32,6 @@ export async function nearHint(
   io: ToolIo,
 ): Promise<string> {
   if (!io.stderr.isTerminal || !(problem instanceof PcpError) || problem.code !== 'PM_ERR_NAME') return ''
-  return didYouMean('traverse' in from ? await nearMetrics(from, wanted, io) : nearLeaves(wanted, from))
+  const near = 'traverse' in from ? await nearMetrics(from, wanted, io) : nearLeaves(wanted, from)
+  return near.length === 0 ? '' : `.${didYouMean(near)}`
 }
