@@ -1,10 +1,11 @@
 /** atop in a pseudo terminal, over pipes, and recording: what only processes show. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type CollectorProcess, startCollectorProcess } from '../lib/collector-process.ts'
+import { hostArchive } from '../tools/pcp/host-archive.ts'
 
 const ATOP = join('bin', 'pcp-atop')
 const hasScript = spawnSync('script', ['--version']).status === 0
@@ -38,8 +39,10 @@ class Session {
   readonly ended: Promise<number | null>
   #wake: () => void = () => {}
 
-  constructor(rows: number, columns: number, args: string) {
-    const line = `stty rows ${rows} cols ${columns}; exec ${process.execPath} ${ATOP} ${args}`
+  /** `beside` is for the shell of the terminal, `$tty`, before atop starts. */
+  constructor(rows: number, columns: number, args: string, beside = '') {
+    const atop = `exec ${process.execPath} ${ATOP} ${args}`
+    const line = `stty rows ${rows} cols ${columns}; tty=$(tty); ${beside} ${atop}`
     this.#child = spawn('script', ['-qec', line, '/dev/null'], {
       env: env(),
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -94,6 +97,30 @@ describe.skipIf(!hasScript)('atop on a terminal', () => {
     await atop.until(/PID/)
     atop.type('q')
     expect(await atop.ended).toBe(0)
+  })
+
+  test('goes through an archive, follows the size of the window, and ends with ^C', async () => {
+    const archive = hostArchive()
+    const pipe = join(dir, 'resize')
+    spawnSync('mkfifo', [pipe])
+    const atop = new Session(
+      24,
+      100,
+      `--archive ${archive.path} 1`,
+      `(read _ < ${pipe}; stty -F "$tty" rows 12 cols 50) &`,
+    )
+    await atop.until(/00:00:01 .*PID/s)
+    atop.type('t')
+    await atop.until(/00:00:02 .*PID/s)
+    atop.type('T')
+    await atop.until(/00:00:01 .*PID/s)
+    atop.text = ''
+    writeFileSync(pipe, 'now\n')
+    await atop.until(/ATOP - [^\x1b\r]{1,43}[\x1b\r].*PID/s) // as wide as the window
+    atop.type('\x03')
+    expect(await atop.ended).toBe(0)
+    expect(atop.text.endsWith('\x1b[0m\x1b[?25h\x1b[?1049l')).toBe(true)
+    archive.remove()
   })
 
   test('ends by itself after its samples, with the terminal restored', async () => {

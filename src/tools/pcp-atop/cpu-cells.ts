@@ -181,13 +181,14 @@ function gpuLines({ step, settings }: LineSetup): readonly SystemLine[] {
     const mean = step.delta('nvidia.memusedaccum', inst) / samples
     const bus = step.now.text('nvidia.busid', inst) ?? name
     const card = step.now.text('nvidia.cardname', inst) ?? ''
+    const full = Math.trunc // percent that are not full do not count
     return {
       label: 'GPU',
       cells: [
         { weight: 11, text: `${bus.slice(-9)} ${i}`.slice(-CELL_WIDTH).padStart(CELL_WIDTH) },
-        percentCell(10, 'gpubusy', step.delta('nvidia.gpuutilaccum', inst) / samples),
-        percentCell(9, 'membusy', step.delta('nvidia.memutilaccum', inst) / samples),
-        percentCell(8, 'memocc', total > 0 ? (mean * 100) / total : 0),
+        percentCell(10, 'gpubusy', full(step.delta('nvidia.gpuutilaccum', inst) / samples)),
+        percentCell(9, 'membusy', full(step.delta('nvidia.memutilaccum', inst) / samples)),
+        percentCell(8, 'memocc', total > 0 ? full((mean * 100) / total) : 0),
         textCell(6, 'total', sizeText(total, 'M')),
         textCell(7, 'used', sizeText(step.value('nvidia.memused', inst), 'M')),
         textCell(5, 'usavg', sizeText(mean, 'M')),

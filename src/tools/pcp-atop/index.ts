@@ -62,7 +62,7 @@ async function run(io: ToolIo): Promise<number> {
   const { variables } = loadConfig(io.env, { uid: process.getuid?.() ?? 0 })
   const initial = readResources(io.env)
   const args = completeArgs(io.args)
-  const table = tableFor(args)
+  const table = tableFor(args, io.env['PCP_ARCHIVE'] !== undefined)
   const { given, operands, problems } = parseOptions(table, { args, env: io.env })
   const inherited = parseStandard(
     STANDARD_TABLE,

@@ -113,8 +113,10 @@ const MINUS_BEGIN_END: Option = {
 }
 
 /** The options as the parser takes them: `-e` ends a window where an archive is read, and is a view elsewhere. */
-export function tableFor(args: readonly string[]): OptionTable {
-  const isReplay = args.some((arg) => /^-(?!-)[^bewPL]*r/.test(arg) || arg.startsWith('-b'))
+export function tableFor(args: readonly string[], hasArchive: boolean): OptionTable {
+  const isReplay =
+    hasArchive ||
+    args.some((arg) => /^-(?!-)[^bewPL]*r/.test(arg) || arg.startsWith('-b') || arg.startsWith('--archive'))
   if (!isReplay) return OPTIONS
   let isFirst = true
   const rows = OPTIONS.rows.filter((row) => {

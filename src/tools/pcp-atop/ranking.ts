@@ -82,7 +82,8 @@ export function sharesOf(
   let whole: number
   if (order === 'C') whole = cpuScale(step)
   else if (order === 'M') whole = step.value('mem.physmem') / 1024
-  else whole = tasks.reduce((sum, task) => sum + amountOf(task, order), 0)
+  // Threads are counted with their processes.
+  else whole = tasks.reduce((sum, task) => (task.pid === task.tgid ? sum + amountOf(task, order) : sum), 0)
   return (task) => (whole > 0 ? (amountOf(task, order) * 100) / whole : 0)
 }
 
