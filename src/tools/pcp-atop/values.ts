@@ -90,16 +90,15 @@ export function percentText(percent: number): string {
   return `${formatF(percent, 0)}%`
 }
 
-/** A time that passed: `1h12m`, `17m49s`, `10s`; from a day on `3d04h`. */
+/** A time that passed: `10s`, `17m49s`, `2m0s`, `51d4h41m8s`. */
 export function elapsedText(seconds: number): string {
   const whole = Math.round(seconds)
   if (whole < 60) return `${whole}s`
   const minutes = Math.floor(whole / 60)
-  if (minutes < 60) return `${minutes}m${String(whole % 60).padStart(2, '0')}s`
+  if (minutes < 60) return `${minutes}m${whole % 60}s`
   const hours = Math.floor(minutes / 60)
-  if (hours < 24)
-    return `${hours}h${String(minutes % 60).padStart(2, '0')}m${String(whole % 60).padStart(2, '0')}s`
-  return `${Math.floor(hours / 24)}d${hours % 24}h${String(minutes % 60).padStart(2, '0')}m`
+  const days = hours < 24 ? '' : `${Math.floor(hours / 24)}d`
+  return `${days}${hours % 24}h${minutes % 60}m${whole % 60}s`
 }
 
 /** A frequency in MHz, seven places: ` 186MHz`, `1.49GHz`. */

@@ -59,6 +59,8 @@ describe('numbers of atop', () => {
   it('shows other kinds', () => {
     expect(elapsedText(2)).toBe('2s')
     expect(elapsedText(1069)).toBe('17m49s')
+    expect(elapsedText(120)).toBe('2m0s')
+    expect(elapsedText(51 * 86400 + 4 * 3600 + 41 * 60 + 8)).toBe('51d4h41m8s')
     expect(frequencyText(186)).toBe(' 186MHz')
     expect(frequencyText(1493.5)).toBe('1.49GHz')
     expect(bandwidthText(8843)).toBe('8843 Kbps')
