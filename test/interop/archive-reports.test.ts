@@ -8,24 +8,11 @@ import { tool as pmval } from '../../src/tools/pmval/index.ts'
 import { TOOLS } from '../../src/tools/registry.ts'
 import { testIo } from '../tools/run-tool.ts'
 import { run } from './lib/programs.ts'
+import { VARIED_ARCHIVES } from './lib/report-archives.ts'
 import { hasSuite, suiteFolder } from './lib/suite.ts'
 
 if (!hasSuite) console.log('skipped: the archives of the reference are not installed')
 
-const ARCHIVES = [
-  '20180127.08.40',
-  '20150105.17.57',
-  'ok-foo',
-  'viewqa1',
-  'multi-vm00',
-  'bozo-disk',
-  'moomba.pmkstat',
-  'numa',
-  'pcp-zeroconf',
-  'kenj-pc-1',
-  'pcp-dstat',
-  'mirage-1',
-]
 const archive = (name: string): string => `${suiteFolder('archives')}/${name}`
 
 interface Case {
@@ -80,7 +67,7 @@ describe.skipIf(!hasSuite)('reports over archives', () => {
       ['-z', '-x', '-l', '-t', '5sec', '-s', '4'],
       ['-Z', 'AEST-10', '-t', '500msec', '-s', '30'],
     ]
-    const cases = ARCHIVES.flatMap((name) =>
+    const cases = VARIED_ARCHIVES.flatMap((name) =>
       manners.map((manner) => ({ tool: pmstat, name: 'pmstat', args: ['-a', archive(name), ...manner] })),
     )
     const two = ['-a', archive('multi-vm00'), '-a', archive('multi-vm01'), '-t', '1sec', '-s', '5']

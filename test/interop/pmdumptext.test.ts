@@ -9,6 +9,7 @@ import { openArchive } from '../../src/pmapi/archive.ts'
 import { tool } from '../../src/tools/pmdumptext/index.ts'
 import { testIo } from '../tools/run-tool.ts'
 import { hasReference, type Printed, run, startReference, type TestCollector } from './lib/programs.ts'
+import { VARIED_ARCHIVES } from './lib/report-archives.ts'
 import { hasSuite, suiteFolder } from './lib/suite.ts'
 
 const REFERENCE = process.env['PMDUMPTEXT'] ?? '/usr/bin/pmdumptext'
@@ -16,21 +17,6 @@ const canCompare = hasReference && hasSuite && existsSync(REFERENCE)
 if (!canCompare) console.log("skipped: the reference's pmdumptext (package pcp-gui) is not installed")
 
 const ENV = { PCP_DERIVED_CONFIG: '', TZ: 'UTC' }
-
-const ARCHIVES: readonly string[] = [
-  '20180127.08.40',
-  '20150105.17.57',
-  'ok-foo',
-  'viewqa1',
-  'multi-vm00',
-  'bozo-disk',
-  'moomba.pmkstat',
-  'numa',
-  'pcp-zeroconf',
-  'kenj-pc-1',
-  'pcp-dstat',
-  'mirage-1',
-]
 
 /** In tables for people the reference loses its columns behind a text: such metrics are in tables for programs only. */
 const OVER_ARCHIVES: readonly string[] = [
@@ -133,7 +119,7 @@ describe.skipIf(!canCompare)('pmdumptext prints what the reference prints', () =
     const config = join(collector.dir, 'metrics')
     writeFileSync(config, CONFIG)
     const args = words(line).map((word) => (word === 'CONFIG' ? config : word))
-    for (const name of ARCHIVES) await compare(['-a', archive(name), ...args])
+    for (const name of VARIED_ARCHIVES) await compare(['-a', archive(name), ...args])
   })
 
   test.each([

@@ -1,4 +1,4 @@
-/** Ten archives of PCP's own tests for reports of several metrics. */
+/** Archives of PCP's own tests that reports are compared over. */
 
 /** Archives, and metrics that each has. */
 export const REPORT_ARCHIVES: readonly (readonly [name: string, metrics: readonly string[]])[] = [
@@ -12,4 +12,20 @@ export const REPORT_ARCHIVES: readonly (readonly [name: string, metrics: readonl
   ['pcp-vmstat', ['kernel.all.load', 'mem.util.free', 'swap.pagesin']],
   ['coverage', ['mem.util.free']],
   ['numa', ['hinv.machine', 'kernel.pernode.cpu.user']],
+]
+
+/** Archives of many systems and years. */
+export const VARIED_ARCHIVES: readonly string[] = [
+  '20180127.08.40',
+  '20150105.17.57',
+  'ok-foo',
+  'viewqa1',
+  'multi-vm00',
+  'bozo-disk',
+  'moomba.pmkstat',
+  'numa',
+  'pcp-zeroconf',
+  'kenj-pc-1',
+  'pcp-dstat',
+  'mirage-1',
 ]
