@@ -114,7 +114,7 @@ test('the script starts, tells about, reconfigures and stops the collector', asy
   expect((await rc('status')).status).toBe(3)
   const notices = readFileSync(join(dir, 'log', 'NOTICES'), 'utf8')
   expect(notices.match(/ (start|stop) pmcd from .*rc_pmcd$/gm)).toHaveLength(4)
-}, 30_000)
+})
 
 test('names and agents that wait to be set up are, before the collector starts', async () => {
   writeFileSync(join(dir, 'pmcd.options'), '-p 0\n')
@@ -132,7 +132,7 @@ test('names and agents that wait to be set up are, before the collector starts',
   expect(existsSync(join(dir, 'pmns', '.NeedRebuild'))).toBe(false)
   expect(existsSync(join(dir, 'pmdas', 'good', '.NeedInstall'))).toBe(false)
   expect(existsSync(join(dir, 'pmdas', 'bad', '.NeedInstall'))).toBe(true)
-}, 30_000)
+})
 
 test('a collector that does not start is told, and what was left behind is seen', async () => {
   writeFileSync(join(dir, 'pmcd.conf'), '[access]\nallow * : nothing;\n')
@@ -143,7 +143,7 @@ test('a collector that does not start is told, and what was left behind is seen'
   expect((await rc('status')).status).toBe(1)
   expect((await rc('reload')).status).toBe(7)
   expect((await rc('nonsense')).status).toBe(2)
-}, 30_000)
+})
 
 test('a service manager is told when the collector serves', async () => {
   const bin = join(dir, 'fake')
@@ -158,7 +158,7 @@ test('a service manager is told when the collector serves', async () => {
   child.kill('SIGTERM')
   expect(await ended).toEqual([0, null])
   expect(existsSync(join(dir, 'run', 'pmcd.pid'))).toBe(false)
-}, 30_000)
+})
 
 test.runIf(isRoot)(
   'a daemon that root starts runs as another account, agents that come later as well',
