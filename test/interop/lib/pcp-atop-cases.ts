@@ -52,6 +52,8 @@ export const LEFT_OUT: readonly { readonly why: string; readonly from: RegExp; r
   { why: 'memory of graphics processors, of means that are rounded', from: /memocc +\d+%/, to: 'memocc' },
   { why: 'how busy mapped devices are', from: /^(LVM .*)busy +\d+%(.*)avio.*/, to: '$1$2' },
   { why: 'the end of long names of mapped devices', from: /^LVM \| +\S+/, to: 'LVM' },
+  { why: 'memory of shared objects, terabytes in 6.0.3', from: /shrss +\S+/, to: 'shrss' },
+  { why: 'mounts of NFS, which 6.0.3 has from the second sample on', from: /^NFM / },
   { why: 'empty fields', from: /[ _]+$/, to: '' },
   { why: 'the end of long command lines', from: /^(.{230}).*/, to: '$1' },
   { why: 'the last digit of a rate', from: /\d[KM]\/s/g, to: '/s' },
