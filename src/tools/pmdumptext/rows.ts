@@ -1,4 +1,5 @@
 /** The rows of pmdumptext: fetches from all sources at each moment, written as they come. */
+
 import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Pmid } from '../../model/ids.ts'
@@ -8,6 +9,7 @@ import { addTimes, compareTimes } from '../../time/arithmetic.ts'
 import { ctime, fromSeconds } from '../../time/stamp.ts'
 import { strftime } from '../../time/strftime.ts'
 import type { Zone } from '../../time/zone.ts'
+import { breathe } from '../lib/breathe.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { ArchiveBounds, SamplingWindow } from '../lib/window.ts'
 import { type Column, columnValue, type Fetched } from './columns.ts'
@@ -60,6 +62,10 @@ export async function showRows(
       )
       at = fromSeconds(io.now() / 1000)
     }
+    if (row % ROWS_TOGETHER === ROWS_TOGETHER - 1) {
+      await breathe(io)
+      io.signal.throwIfAborted()
+    }
     for (const feed of feeds.values()) {
       const done = fetchInto(feed, io)
       if (done !== undefined) await done
@@ -74,6 +80,9 @@ export async function showRows(
       io.stdout.write(`\n${headings(columns, wanted, timeWidth, false)}`)
   }
 }
+
+/** Rows of an archive between two looks at whether the user interrupts. */
+const ROWS_TOGETHER = 100
 
 function feedsOf(columns: readonly Column[]): Map<Source, Feed> {
   const ids = new Map<Source, Set<Pmid>>()

@@ -94,7 +94,8 @@ export class NumberCells {
       const value = values[i]!
       kinds[i] = NOTHING
       if (has[i] === 1 && hadBefore[i] === 1 && elapsedSec !== 0) {
-        const isPlain = elapsedSec > 0 && value >= before[i]! && (!isLong || (isExact(value) && isExact(before[i]!)))
+        const isPlain =
+          elapsedSec > 0 && value >= before[i]! && (!isLong || (isExact(value) && isExact(before[i]!)))
         const growth = isPlain ? value - before[i]! : this.#oddGrowth(i, type, isLong, elapsedSec)
         if (growth !== undefined) {
           const rate = growth / Math.abs(elapsedSec)

@@ -8,6 +8,7 @@ import { secondsBetween, type Timestamp } from '../../base/timestamp.ts'
 import { DOMAIN_RESERVED, domainOf } from '../../model/ids.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_32, PM_TYPE_DOUBLE } from '../../model/types.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
+import { breathe } from '../lib/breathe.ts'
 import type { ReportMetric } from '../lib/report/metrics.ts'
 import { isNarrowing } from '../lib/report/narrow.ts'
 import type { Reporter, ReportPlan } from '../lib/report/report.ts'
@@ -71,10 +72,4 @@ function nextOf(rows: NumberRows): Timestamp | undefined {
     if (isEnd(error)) return undefined
     throw error
   }
-}
-
-/** Lets the reader take what was written, and signals come. */
-async function breathe({ stdout }: ToolIo): Promise<void> {
-  await stdout.flush()
-  await new Promise((resolve) => setImmediate(resolve))
 }

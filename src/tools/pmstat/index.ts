@@ -12,6 +12,7 @@ import type { Context } from '../../pmapi/context.ts'
 import { addTimes, compareTimes, earlierOf, FOREVER, laterOf } from '../../time/arithmetic.ts'
 import { ctime, fromSeconds } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
+import { breathe } from '../lib/breathe.ts'
 import { endEarly, type OptionTable } from '../lib/options.ts'
 import { boundsOf, openContext } from '../lib/source.ts'
 import { parseStandard, STANDARD, type StandardOptions } from '../lib/standard.ts'
@@ -226,7 +227,10 @@ async function showRows(
       lines = 0
     }
     // Nobody waits for a single row of an archive.
-    if (waits || row % ROWS_TOGETHER === 0) await io.stdout.flush()
+    if (waits || row % ROWS_TOGETHER === 0) {
+      await breathe(io)
+      io.signal.throwIfAborted()
+    }
     if (waits) {
       const wait = started + row * intervalSec * 1000 - SYSTEM_CLOCK.now()
       await SYSTEM_CLOCK.sleep(Math.max(0, wait), io.signal)

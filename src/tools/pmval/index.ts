@@ -1,4 +1,5 @@
 /** pmval: the values of one metric over time. pmval(1) */
+
 import { PcpError } from '../../model/errors.ts'
 import { PM_IN_NULL } from '../../model/ids.ts'
 import { parseValue } from '../../model/parse-value.ts'
@@ -7,6 +8,7 @@ import { makeSet } from '../../model/value-writer.ts'
 import { announce } from '../../pmapi/announce.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { type MetricSpec, parseMetricSpec } from '../../pmapi/metric-spec.ts'
+import { breathe } from '../lib/breathe.ts'
 import { endEarly, usageText } from '../lib/options.ts'
 import { printOptions } from '../lib/print.ts'
 import { boundsOf, openContext } from '../lib/source.ts'
@@ -159,7 +161,9 @@ async function show(
       const done = rows.add(result)
       if (done !== undefined) await done
     }
-    if (++row % together === 0) await io.stdout.flush()
+    if (++row % together !== 0) continue
+    await breathe(io)
+    io.signal.throwIfAborted()
   }
 }
 
