@@ -92,68 +92,71 @@ const METRIC_OPERANDS: Readonly<Record<string, readonly string[]>> = {
   pmrepconf: ['config'],
 }
 
-describe.each(TOOLS.map(({ name, load, hasOwnVersion }) => ({ name, load, hasOwnVersion })))(
-  '$name',
-  ({ name, load, hasOwnVersion }) => {
-    const forms = [...(name === 'pmpost' ? [] : ['--help']), HELP_LETTER[name] ?? '-?']
-    test.each(forms)('%s shows its usage', async (option) => {
-      const ended = await run(name, [option])
-      expect(`${ended.stdout}${ended.stderr}`).toMatch(new RegExp(`^Usage: ${name.replace('.', '\\.')}\\b`))
-      expect(ended.status).toBe(HELP_IS_SUCCESS.has(name) ? 0 : 1)
-      expectNoTrace(ended)
-    })
-
-    test('--version is one line', async () => {
-      const { status, stdout, stderr } = await run(name, ['--version'])
-      if (hasOwnVersion === true) expect(`${stdout}${stderr}`).not.toBe('')
-      else
-        expect({ status, text: stdout + stderr }).toEqual({ status: 0, text: `${name} version ${VERSION}\n` })
-    })
-
-    test.skipIf(name in TAKES_ANY_WORD)('a wrong option is named, and the command does nothing', async () => {
-      const ended = await run(name, ['--no-such-option'])
-      expect(ended.stderr).toContain("unrecognized option '--no-such-option'")
-      expect(ended.stderr).toContain(`Usage: ${name}`)
-      expect(ended.status).toBeGreaterThan(0)
-      expectNoTrace(ended)
-    })
-
-    test('a host without a collector is named at once', async ({ skip }) => {
-      const tool = await load()
-      if (READS_FIRST.has(name) || !hasOption(tool, 'host', 'HOST')) skip()
-      const ended = await run(name, ['--host', `localhost:${closedPort}`, ...operands(name, tool)])
-      if (!DOES_NOT_SAY_WHERE.has(name)) expect(ended.stderr).toContain(`localhost:${closedPort}`)
-      expect(ended.stderr).toMatch(/Connection refused/)
-      expect(ended.status).toBe(1)
-      expectNoTrace(ended)
-    })
-
-    test('an archive that is not there is named', async ({ skip }) => {
-      const tool = await load()
-      const isOperand = operandKind(tool.options) === 'archive'
-      if (READS_FIRST.has(name) || !(isOperand || hasOption(tool, 'archive', 'FILE'))) skip()
-      const missing = join(dir, 'no-such-archive')
-      const args = isOperand
-        ? [missing, ...(TAKES_TWO.has(name) ? [join(dir, 'out')] : [])]
-        : ['--archive', missing, ...operands(name, tool)]
-      const ended = await run(name, args)
-      const text = `${ended.stdout}${ended.stderr}`
-      expect(text).not.toContain('Usage:')
-      expect(text).toMatch(/No such file|no (PCP )?archive|not a PCP archive/)
-      if (!DOES_NOT_SAY_WHERE.has(name)) expect(text).toContain('no-such-archive')
-      // Scripts run this one over what there is, which may be nothing.
-      if (name !== 'pmlogger_rewrite') expect(ended.status).toBeGreaterThan(0)
-      expectNoTrace(ended)
-    })
-
-    test('a reader that has gone hears of nothing', async ({ skip }) => {
-      if (name === 'pmpost') skip()
-      const ended = await run(name, ['--help'], true)
-      expectNoTrace(ended)
-      expect(ended.stderr).not.toContain('EPIPE')
-    })
-  },
+const COMMANDS = await Promise.all(
+  TOOLS.map(async ({ name, load, hasOwnVersion }) => ({ name, tool: await load(), hasOwnVersion })),
 )
+
+describe.each(COMMANDS)('$name', ({ name, tool, hasOwnVersion }) => {
+  const asksHosts = !READS_FIRST.has(name) && hasOption(tool, 'host', 'HOST')
+  const isArchiveOperand = operandKind(tool.options) === 'archive'
+  const readsArchives = !READS_FIRST.has(name) && (isArchiveOperand || hasOption(tool, 'archive', 'FILE'))
+
+  const forms = [...(name === 'pmpost' ? [] : ['--help']), HELP_LETTER[name] ?? '-?']
+  test.each(forms)('%s shows its usage', async (option) => {
+    const ended = await run(name, [option])
+    expect(`${ended.stdout}${ended.stderr}`).toMatch(new RegExp(`^Usage: ${name.replace('.', '\\.')}\\b`))
+    expect(ended.status).toBe(HELP_IS_SUCCESS.has(name) ? 0 : 1)
+    expectNoTrace(ended)
+  })
+
+  test('--version is one line', async () => {
+    const { status, stdout, stderr } = await run(name, ['--version'])
+    if (hasOwnVersion === true) expect(`${stdout}${stderr}`).not.toBe('')
+    else
+      expect({ status, text: stdout + stderr }).toEqual({ status: 0, text: `${name} version ${VERSION}\n` })
+  })
+
+  const wrongOption = async (): Promise<void> => {
+    const ended = await run(name, ['--no-such-option'])
+    expect(ended.stderr).toContain("unrecognized option '--no-such-option'")
+    expect(ended.stderr).toContain(`Usage: ${name}`)
+    expect(ended.status).toBeGreaterThan(0)
+    expectNoTrace(ended)
+  }
+  if (!(name in TAKES_ANY_WORD)) test('a wrong option is named, and the command does nothing', wrongOption)
+
+  const missingHost = async (): Promise<void> => {
+    const ended = await run(name, ['--host', `localhost:${closedPort}`, ...operands(name, tool)])
+    if (!DOES_NOT_SAY_WHERE.has(name)) expect(ended.stderr).toContain(`localhost:${closedPort}`)
+    expect(ended.stderr).toMatch(/Connection refused/)
+    expect(ended.status).toBe(1)
+    expectNoTrace(ended)
+  }
+  if (asksHosts) test('a host without a collector is named at once', missingHost)
+
+  const missingArchive = async (): Promise<void> => {
+    const missing = join(dir, 'no-such-archive')
+    const args = isArchiveOperand
+      ? [missing, ...(TAKES_TWO.has(name) ? [join(dir, 'out')] : [])]
+      : ['--archive', missing, ...operands(name, tool)]
+    const ended = await run(name, args)
+    const text = `${ended.stdout}${ended.stderr}`
+    expect(text).not.toContain('Usage:')
+    expect(text).toMatch(/No such file|no (PCP )?archive|not a PCP archive/)
+    if (!DOES_NOT_SAY_WHERE.has(name)) expect(text).toContain('no-such-archive')
+    // Scripts run this one over what there is, which may be nothing.
+    if (name !== 'pmlogger_rewrite') expect(ended.status).toBeGreaterThan(0)
+    expectNoTrace(ended)
+  }
+  if (readsArchives) test('an archive that is not there is named', missingArchive)
+
+  const goneReader = async (): Promise<void> => {
+    const ended = await run(name, ['--help'], true)
+    expectNoTrace(ended)
+    expect(ended.stderr).not.toContain('EPIPE')
+  }
+  if (name !== 'pmpost') test('a reader that has gone hears of nothing', goneReader)
+})
 
 /** Commands that make an archive of another. */
 const TAKES_TWO: ReadonlySet<string> = new Set([
