@@ -13,8 +13,8 @@ import {
   openSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
+  unlinkSync,
   writeSync,
 } from 'node:fs'
 import { createRequire, wrap } from 'node:module'
@@ -41,8 +41,8 @@ interface Part {
 
 /** Bytes of the key: 16 bytes at least of what V8 reads must be aligned. */
 const KEY_BYTES = 128
-/** Nobody else may have put code there. */
 const OTHERS_MAY_WRITE = 0o022
+const ROOT = 0
 
 /** Runs a command; `--version` alone is answered at once, unless that means something else to it. */
 export function launch({ part, id, hasOwnVersion }: Launch, folder: string): void {
@@ -91,11 +91,11 @@ function cacheFile(name: string): string | undefined {
 function codeIn(file: string, key: Buffer): Buffer | undefined {
   let bytes: Buffer
   try {
-    const folder = statSync(dirname(file))
-    if (folder.uid !== process.geteuid!() || (folder.mode & OTHERS_MAY_WRITE) !== 0) return undefined
+    if (!isOurs(dirname(file))) return undefined
     const fd = openSync(file, 'r')
     try {
-      if (fstatSync(fd).uid !== folder.uid) return undefined
+      const { uid, mode } = fstatSync(fd)
+      if (!isMine(uid) || (mode & OTHERS_MAY_WRITE) !== 0) return undefined
       bytes = readFileSync(fd)
     } finally {
       closeSync(fd)
@@ -109,15 +109,34 @@ function codeIn(file: string, key: Buffer): Buffer | undefined {
   return code.equals(bytes.subarray(KEY_BYTES + size)) ? code : undefined
 }
 
+/**
+ * Can nobody else but root have put code into this folder, or another folder in its place? Not so in the home of another user, which root may
+ * come with (`sudo -E`).
+ */
+function isOurs(folder: string): boolean {
+  const { uid, mode } = statSync(folder)
+  if (!isMine(uid) || (mode & OTHERS_MAY_WRITE) !== 0) return false
+  const above = [dirname(folder), dirname(dirname(folder))]
+  return above.every((each) => {
+    const { uid: owner } = statSync(each)
+    return isMine(owner) || owner === ROOT
+  })
+}
+
+const isMine = (uid: number): boolean => uid === process.geteuid!()
+
 /** Keeps the code of all functions that have run. Where that cannot be, the next start is as slow as this one: no reason to complain. */
 function keep(file: string, key: Buffer, script: Script): void {
   const own = `${file}.${process.pid}`
   try {
     // Not recursively: below /proc, where nothing can be made, Node 20 would try for ever.
-    for (const folder of [dirname(dirname(file)), dirname(file)])
-      if (!existsSync(folder)) mkdirSync(folder, 0o700)
-    const { uid, mode } = statSync(dirname(file))
-    if (uid !== process.geteuid!() || (mode & OTHERS_MAY_WRITE) !== 0) return
+    for (const folder of [dirname(dirname(file)), dirname(file)]) {
+      if (existsSync(folder)) continue
+      // Another user could not do anything with it, and might need a folder of that name.
+      if (!isMine(statSync(dirname(folder)).uid)) return
+      mkdirSync(folder, 0o700)
+    }
+    if (!isOurs(dirname(file))) return
     const code = script.createCachedData()
     const fd = openSync(own, 'wx', 0o600)
     try {
@@ -128,6 +147,10 @@ function keep(file: string, key: Buffer, script: Script): void {
     }
     renameSync(own, file)
   } catch {
-    rmSync(own, { force: true })
+    try {
+      unlinkSync(own)
+    } catch {
+      // it was not made
+    }
   }
 }

@@ -1,6 +1,16 @@
 /** What starts a command, over a part that says by itself whether its code came from the cache. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
@@ -47,10 +57,11 @@ function install(part: string, id: string): void {
 
 function run(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): string {
   const cache = { XDG_CACHE_HOME: join(home, 'cache'), NODE_EXTRA_CA_CERTS: '', NODE_OPTIONS: '' }
-  return spawnSync(process.execPath, [join(home, 'x'), ...args], {
+  const { stdout, stderr } = spawnSync(process.execPath, [join(home, 'x'), ...args], {
     env: { ...process.env, ...cache, ...env },
     encoding: 'utf8',
-  }).stdout
+  })
+  return stdout + stderr
 }
 
 const cached = (): string[] => {
@@ -117,6 +128,24 @@ test('code that others could have written is not run, nor is any written there',
 test('without a home, on request, and where nothing can be written commands run all the same', () => {
   expect(run([], { NODE_DISABLE_COMPILE_CACHE: '1' })).toBe('done tools-x.cjs')
   expect(run([], { XDG_CACHE_HOME: '', HOME: '' })).toBe('done tools-x.cjs')
-  expect(run([], { XDG_CACHE_HOME: '/proc' })).toBe('done tools-x.cjs')
+  for (const nowhere of ['/proc', '/dev/null', '/nonexistent/cache'])
+    expect(run([], { XDG_CACHE_HOME: nowhere })).toBe('done tools-x.cjs')
   expect(cached()).toEqual([])
+})
+
+test.skipIf(process.geteuid?.() !== 0)('nothing is made or run in the home of another user', () => {
+  const theirs = join(home, 'theirs')
+  mkdirSync(theirs)
+  const [id, env] = [65_534, { XDG_CACHE_HOME: '', HOME: theirs }]
+  chownSync(theirs, id, id)
+  expect(run([], env)).toBe('done tools-x.cjs')
+  expect(readdirSync(theirs)).toEqual([])
+  chownSync(theirs, 0, 0)
+  run([], env)
+  const file = join(theirs, '.cache', 'pcp-ts', 'tools-x.live')
+  const before = statSync(file).ino
+  chownSync(theirs, id, id)
+  install(PART.replace("'done'", "'gone'"), 'two')
+  expect(run([], env)).toBe('gone tools-x.cjs')
+  expect(statSync(file).ino).toBe(before)
 })
