@@ -3,7 +3,6 @@ import type { ComponentChild } from 'preact'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { paletteColor } from '../theme.ts'
 import { showValue } from '../view/measure.ts'
-import { columnTitle } from '../view/view.ts'
 import { heatLimits } from './heat-map.ts'
 
 /** More than this of the limit is a warning. */
@@ -23,9 +22,9 @@ export function GridView({ data }: { readonly data: ChartData }): ComponentChild
           <thead>
             <tr>
               <td />
-              {plots.map((plot) => (
-                <th key={plot.metric} scope="col">
-                  {columnTitle(plot)}
+              {plots.map((plot, i) => (
+                <th key={i} scope="col">
+                  {data.heads.get(plot)}
                 </th>
               ))}
             </tr>
@@ -39,7 +38,7 @@ export function GridView({ data }: { readonly data: ChartData }): ComponentChild
               </th>
               {plots.map((plot, i) => (
                 <Cell
-                  key={plot.metric}
+                  key={i}
                   line={lines.find((line) => line.plot === plot)}
                   data={data}
                   limits={limits}

@@ -3,15 +3,11 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { asShare, measureOf, showValue } from '../view/measure.ts'
-import { type Chart, columnTitle, type PlainUnit } from '../view/view.ts'
+import type { Chart, PlainUnit } from '../view/view.ts'
+import { rowsOf, type TableRow } from './table-rows.ts'
 
 /** Rows that are put on the page: more would make it slow, and nobody reads them. */
 const MOST_ROWS = 200
-
-interface Row {
-  readonly instance: string
-  readonly values: readonly (number | null)[]
-}
 
 /** Shows the newest value of each line. */
 export function TableView({
@@ -56,9 +52,9 @@ export function TableView({
                 </button>
               </th>
               {columns.map(({ plot }, i) => (
-                <th key={plot.metric} aria-sort={sortOf(i)} class="number">
+                <th key={i} aria-sort={sortOf(i)} class="number">
                   <button type="button" title={plot.expr ?? plot.metric} onClick={sortBy(i)}>
-                    {columnTitle(plot)}
+                    {data.heads.get(plot)}
                   </button>
                 </th>
               ))}
@@ -91,25 +87,7 @@ function shownIn(line: ChartLine | undefined, value: number | null, unit: PlainU
   return showValue(measure, value * measure.factor)
 }
 
-function rowsOf(columns: readonly (readonly ChartLine[])[]): Row[] {
-  const rows = new Map<string, (number | null)[]>()
-  for (const [i, lines] of columns.entries())
-    for (const { instance, values } of lines) {
-      const key = instance ?? ''
-      let row = rows.get(key)
-      if (row === undefined) {
-        row = columns.map(() => null)
-        rows.set(key, row)
-      }
-      // Of what has ended there are no new values.
-      row[i] = values.at(-1) ?? null
-    }
-  return Array.from(rows, ([instance, values]) => ({ instance, values })).filter(({ values }) =>
-    values.some((value) => value !== null),
-  )
-}
-
-function compare(a: Row, b: Row, column: number): number {
+function compare(a: TableRow, b: TableRow, column: number): number {
   if (column < 0) return a.instance < b.instance ? -1 : 1
   return (a.values[column] ?? -Infinity) - (b.values[column] ?? -Infinity) || 0
 }

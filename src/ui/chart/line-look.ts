@@ -1,19 +1,25 @@
 /** How one line of a chart looks, and what it reads: the same on the page, in its legend and in files. */
-import type { ChartData } from '../data/chart-data.ts'
+import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { paletteColor } from '../theme.ts'
 import { showValue } from '../view/measure.ts'
 import type { ChartStyle } from '../view/view.ts'
 
-/** The colour of a line. Lines of several sources have the same colours: what tells them apart is the dash. */
+/** The colour of a line. What is the same of several sources has the same colour: what tells it apart is the dash. */
 export function lineColor({ lines }: ChartData, i: number): string {
   const { plot } = lines[i]!
   // Several instances of one plot would all have its colour.
   const sharesPlot = lines.some((line, other) => other !== i && line.plot === plot)
   if (plot.color !== undefined && !sharesPlot) return plot.color
-  let before = 0
-  for (let k = 0; k < i; k++) if (lines[k]!.plot.source === plot.source) before++
-  return paletteColor(before)
+  const before = new Set<string>()
+  for (const line of lines) {
+    if (contentOf(line) === contentOf(lines[i]!)) break
+    before.add(contentOf(line))
+  }
+  return paletteColor(before.size)
 }
+
+/** Sources need not have the same instances. */
+const contentOf = ({ plot, instance }: ChartLine): string => `${plot.metric} ${instance ?? ''}`
 
 /** Lengths of strokes and gaps, a row for each source after the first. */
 const DASHES: readonly (readonly number[])[] = [

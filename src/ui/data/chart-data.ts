@@ -1,7 +1,7 @@
 /** What one chart draws: live and recorded values of its plots between two moments, on one axis of time. */
 import type { Frame } from '../time/control.ts'
 import { asShare, isSameMeasure, type Measure, measureOf } from '../view/measure.ts'
-import { type Chart, isChosen, legendOf, type Plot } from '../view/view.ts'
+import { type Chart, columnTitle, isChosen, legendOf, type Plot } from '../view/view.ts'
 import { isFailure, type MetricFailure, type MetricInfo } from './answers.ts'
 import type { Feeds } from './feeds.ts'
 import { deriveOf } from './feeds.ts'
@@ -27,8 +27,10 @@ export interface ChartLine {
 export interface ChartData {
   readonly times: readonly number[]
   readonly lines: readonly ChartLine[]
+  /** Titles of the plots, where each is a column. */
+  readonly heads: ReadonlyMap<Plot, string>
   readonly measure: Measure
-  /** Its lines are of several sources, which their labels begin with. */
+  /** Its lines are of several sources, which labels, titles and problems begin with. */
   readonly isMixed: boolean
   /** Fixed limits of the axis, in base units. */
   readonly limits: readonly [low: number, high: number] | undefined
@@ -61,7 +63,15 @@ export class ChartFeed {
 
   /** What there is to draw now; asks for what is missing. */
   get(chart: Chart, frame: Frame, every: number): ChartData {
+    const bySource = new Map<string | undefined, Plot[]>()
+    for (const plot of chart.plots) {
+      const known = bySource.get(plot.source)
+      if (known === undefined) bySource.set(plot.source, [plot])
+      else known.push(plot)
+    }
+    const isMixed = bySource.size > 1
     const state: Assembly = {
+      isMixed,
       lines: [],
       problems: new Set(),
       stores: new Set(),
@@ -70,11 +80,11 @@ export class ChartFeed {
       isWaiting: false,
       measure: undefined,
     }
-    const bySource = Map.groupBy(chart.plots, ({ source }) => source)
     for (const [key, plots] of bySource) {
       const source = this.#sources(key)
-      if (source === undefined) state.problems.add(`${key} is not open here`)
-      else this.#addSource(state, source, plots, { chart, frame, every })
+      if (source !== undefined) this.#addSource(state, source, plots, { chart, frame, every })
+      else if (key !== undefined) state.problems.add(`${key} is not open here`)
+      else state.isWaiting = true // for the server to say what there is
     }
     this.#feeds.release(chart.id, state.stores)
     // What the chart asked for before it was changed.
@@ -82,14 +92,15 @@ export class ChartFeed {
       if (!state.histories.has(history)) this.#histories.delete(key)
     if (state.unknown > 0 && state.unknown === chart.plots.length) {
       state.problems.clear()
-      state.problems.add(`None of these metrics is known here: ${chart.plots.map(nameOf).join(', ')}`)
+      state.problems.add(
+        `None of these metrics is known here: ${[...new Set(chart.plots.map(nameOf))].join(', ')}`,
+      )
     }
     const most = chart.style === 'table' ? MOST_ROWS : MOST_LINES
     if (state.lines.length > most) {
       state.problems.add(`${state.lines.length - most} more lines are not shown: choose instances`)
       state.lines.length = most
     }
-    const isMixed = bySource.size > 1
     const { times, values } = align(state.lines.map(({ line }) => line))
     const measure = state.measure ?? { kind: 'number', factor: 1, suffix: '' }
     const lines = state.lines.map(({ line, factor, of, label, ...rest }, i) => ({
@@ -98,6 +109,12 @@ export class ChartFeed {
       instance: line.instance,
       values: factor === 1 ? values[i]! : values[i]!.map((value) => (value == null ? value : value * factor)),
     }))
+    const heads = new Map(
+      chart.plots.map((plot) => {
+        const of = isMixed ? `${this.#sources(plot.source)?.title ?? plot.source} ` : ''
+        return [plot, `${of}${columnTitle(plot)}`]
+      }),
+    )
     const limits =
       chart.scale === undefined
         ? undefined
@@ -105,6 +122,7 @@ export class ChartFeed {
     return {
       times,
       lines,
+      heads,
       measure,
       isMixed,
       limits,
@@ -125,7 +143,7 @@ export class ChartFeed {
       version.value // whoever draws this draws again when there are new values
       live = store
       state.stores.add(store)
-      if (live.problem !== undefined) state.problems.add(live.problem)
+      if (live.problem !== undefined) tell(state, source, live.problem)
       // A rate needs two samples.
       else if (!live.isRunning) state.isWaiting = true
     }
@@ -139,13 +157,13 @@ export class ChartFeed {
     for (const plot of plots) {
       const recorded = history?.get(plot.metric, from, to, isShort ? to - from : frame.to - frame.from)
       const outcome = live?.outcome(plot.metric) ?? recorded?.outcome
-      if (outcome === undefined) state.isWaiting = true
+      if (outcome === undefined) state.isWaiting ||= live !== undefined || history?.isAsking === true
       else if (isFailure(outcome)) {
         if (isUnknown(outcome)) state.unknown++
-        if (plot.optional !== true) state.problems.add(`${nameOf(plot)}: ${sentence(outcome)}`)
+        if (plot.optional !== true) tell(state, source, `${nameOf(plot)}: ${sentence(outcome)}`)
       } else addPlot(state, source, plot, outcome, linesOf(plot, live, recorded?.lines, frame), chart)
     }
-    if (history?.problem !== undefined && live === undefined) state.problems.add(history.problem)
+    if (history?.problem !== undefined && live === undefined) tell(state, source, history.problem)
     if (history?.isAsking === true && state.lines.length === 0) state.isWaiting = true
   }
 
@@ -160,6 +178,11 @@ export class ChartFeed {
     }
     return history
   }
+}
+
+/** Notes a problem, and whose it is where there are several. */
+function tell({ isMixed, problems }: Assembly, { title }: Source, problem: string): void {
+  problems.add(isMixed ? `${title}: ${problem}` : problem)
 }
 
 /** What is wrong with an expression is told in several lines that point at it. */
@@ -182,6 +205,7 @@ interface Wanted {
 }
 
 interface Assembly {
+  readonly isMixed: boolean
   readonly lines: (Omit<ChartLine, 'values' | 'instance'> & {
     /** Title of its source. */
     readonly of: string
@@ -227,11 +251,11 @@ function addPlot(
   state.measure ??= measure
   // The columns of a table stand on their own.
   if (style !== 'table' && !isSameMeasure(state.measure, measure)) {
-    state.problems.add(`${nameOf(plot)} has units other than the rest of the chart`)
+    tell(state, source, `${nameOf(plot)} has units other than the rest of the chart`)
     return
   }
   if (info.type === 'string' || info.type === 'aggregate' || info.type.endsWith('event')) {
-    state.problems.add(`${nameOf(plot)} has no numbers`)
+    tell(state, source, `${nameOf(plot)} has no numbers`)
     return
   }
   for (const line of lines)

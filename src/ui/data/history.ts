@@ -60,8 +60,15 @@ export class History {
 
   /** What is there at the moment; asks for what is missing between `from` and `to` of what is shown. */
   get(metric: string, from: number, to: number, width: number): Recorded | undefined {
-    if (to > from && !this.#covers(from, to, width)) void this.#ask(from, to, width)
+    if (to > from && this.#mayHave(from, to) && !this.#covers(from, to, width))
+      void this.#ask(from, to, width)
     return this.#span?.byName.get(metric)
+  }
+
+  /** What is shown may lie before or after an archive: one that is compared with a host, say. */
+  #mayHave(from: number, to: number): boolean {
+    const { span } = this.#source
+    return span === undefined || (from <= span.end && to >= span.start)
   }
 
   #covers(from: number, to: number, width: number): boolean {

@@ -1,0 +1,110 @@
+/** What a chart draws of several sources, and what it says where there is nothing. */
+import { expect, test } from 'vitest'
+import { rowsOf } from '../../src/ui/chart/table-rows.ts'
+import type { MetricOutcome, RangeAnswer, RangeQuery } from '../../src/ui/data/answers.ts'
+import { type ChartData, ChartFeed, type ChartLine } from '../../src/ui/data/chart-data.ts'
+import { Feeds } from '../../src/ui/data/feeds.ts'
+import type { LiveStream } from '../../src/ui/data/live.ts'
+import type { Source } from '../../src/ui/data/source.ts'
+import type { Frame } from '../../src/ui/time/control.ts'
+import type { Chart, ChartStyle, Plot } from '../../src/ui/view/view.ts'
+
+const SPAN = { start: 1000, end: 2000 }
+const INFO = { type: 'double', sem: 'instant', units: 'none', indom: null, help: '' }
+
+interface Recorded extends Source {
+  readonly asked: RangeQuery[]
+}
+
+/** An archive that knows `x`, once a second. */
+function archive(name: string): Recorded {
+  const asked: RangeQuery[] = []
+  const times = Array.from({ length: 1001 }, (_, i) => SPAN.start + i)
+  const range = async (query: RangeQuery): Promise<RangeAnswer> => {
+    asked.push(query)
+    const metrics = query.names.map((metric) =>
+      metric === 'x'
+        ? { ...INFO, name: metric, rate: false, columns: [{ inst: -1, name: '', times: 0, values: times }] }
+        : { name: metric, code: 'PM_ERR_NAME', message: 'Unknown metric name' },
+    )
+    return { start: query.start, finish: query.finish, times: [times], metrics } as unknown as RangeAnswer
+  }
+  const never = (): Promise<never> => new Promise(() => {})
+  const [names, children, metric, instances, check] = [never, never, never, never, never]
+  const key = `archive:${name}`
+  return { key, title: name, host: name, span: SPAN, asked, range, names, children, metric, instances, check }
+}
+
+const stream = { subscribe() {}, unsubscribe() {} } as unknown as LiveStream
+
+/** What a chart draws at once, and when recorded values have come. */
+async function drawn(
+  style: ChartStyle,
+  plots: readonly Plot[],
+  frame: Frame,
+  open: readonly Source[],
+): Promise<ChartData> {
+  const chart: Chart = { id: 'c', title: 'c', style, legend: true, plots }
+  const find = (key: string | undefined) => open.find((source) => source.key === key)
+  let changed = () => {}
+  const feed = new ChartFeed(new Feeds(stream), find, () => changed())
+  for (;;) {
+    const came = new Promise<void>((resolve) => {
+      changed = resolve
+    })
+    const data = feed.get(chart, frame, 1)
+    if (!data.isWaiting || data.lines.length > 0 || open.length === 0) return data
+    await came
+  }
+}
+
+const plot = (metric: string, source: string): Plot => ({ metric, source: `archive:${source}` })
+
+test('nothing is asked of an archive that the time shown lies outside of, and nothing waited for', async () => {
+  const one = archive('one')
+  const present = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
+  for (const [style, frame] of [
+    ['plot', { from: 5000, to: 5300 }],
+    ['plot', { from: 100, to: 400 }],
+    ['table', { from: 5000, to: 5300 }],
+    ['table', present],
+  ] as const) {
+    const { lines, problems, isWaiting } = await drawn(style, [plot('x', 'one')], frame, [one])
+    expect({ lines, problems, isWaiting }).toEqual({ lines: [], problems: [], isWaiting: false })
+  }
+  expect(one.asked).toEqual([])
+  const { lines } = await drawn('plot', [plot('x', 'one')], { from: 1900, to: 2200 }, [one])
+  expect(lines).toHaveLength(1)
+  for (const { start, finish } of one.asked) expect(finish).toBeGreaterThan(start)
+})
+
+test('of several sources labels, titles and problems say which they are of', async () => {
+  const plots = [plot('x', 'one'), plot('x', 'two'), plot('y', 'two')]
+  const open = [archive('one'), archive('two')]
+  const { lines, heads, problems } = await drawn('plot', plots, { from: 1000, to: 1300 }, open)
+  expect(lines.map(({ label }) => label)).toEqual(['one x', 'two x'])
+  expect([...heads.values()]).toEqual(['one x', 'two x', 'two y'])
+  expect(problems).toEqual(['two: y: not known here'])
+})
+
+test('before the server has said what there is, a chart waits', async () => {
+  const { problems, isWaiting } = await drawn('plot', [{ metric: 'x' }], { from: 0, to: 300 }, [])
+  expect({ problems, isWaiting }).toEqual({ problems: [], isWaiting: true })
+})
+
+test("a table shows each column's newest sample, and no rows of what has ended", () => {
+  const line = (instance: string, values: (number | null | undefined)[]): ChartLine => ({
+    key: instance,
+    label: instance,
+    plot: { metric: 'x' },
+    info: INFO as unknown as Exclude<MetricOutcome, { code: string }>,
+    instance,
+    values,
+  })
+  const often = [line('a', [1, 2, 3]), line('ended', [7, undefined, undefined]), line('idle', [1, 1, null])]
+  const seldom = [line('a', [5, undefined, undefined]), line('b', [6, undefined, undefined])]
+  expect(rowsOf([often, seldom])).toEqual([
+    { instance: 'a', values: [3, 5] },
+    { instance: 'b', values: [null, 6] },
+  ])
+})
