@@ -53,6 +53,8 @@ export interface FetchGroupOptions {
 
 /** What the items ask for. Metrics of new items come behind those there were, so that results stay comparable. */
 interface Request {
+  /** The group's items, of which it asks for the first ones; `clear` gives the group another list. */
+  readonly members: readonly Member[]
   readonly ids: readonly Pmid[]
   /** Where in `ids` each item's metric is. */
   readonly places: readonly number[]
@@ -176,17 +178,18 @@ export class FetchGroup {
     throw error
   }
 
-  /** Fills in the items from the `first` one on. */
+  /** Fills in the items from the `first` one on, unless they were forgotten meanwhile. */
   #take(result: FetchResult, request: Request, first: number): number | Promise<number> {
     const { sets, timestamp } = result
-    const { places } = request
+    const { members, places } = request
+    if (members !== this.#members) return result.changes
     const before = this.#before
     const elapsed = before === undefined ? 0 : secondsBetween(before.timestamp, timestamp)
     for (let m = first; m < places.length; m++) {
       const place = places[m]!
       const earlier = before?.sets[place]
       const fetched = { set: sets[place]!, before: earlier, elapsed, isFirst: earlier === undefined }
-      const done = this.#members[m]!.take(fetched)
+      const done = members[m]!.take(fetched)
       if (done !== undefined) return done.then(() => this.#take(result, request, m + 1))
     }
     this.#before = result
@@ -228,7 +231,7 @@ export class FetchGroup {
   #requestOf(): Request {
     const ids = [...new Set(this.#members.map(({ id }) => id))]
     const places = this.#members.map(({ id }) => ids.indexOf(id))
-    return { ids, places, profile: this.#profileOf() }
+    return { members: this.#members, ids, places, profile: this.#profileOf() }
   }
 
   /** Only the instances of the items, and whole domains where an item wants all. */
