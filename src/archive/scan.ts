@@ -58,7 +58,7 @@ export interface ScanResult {
 export function scan(archive: Archive, ids: readonly Pmid[], options: ScanOptions = {}): ScanResult {
   const { from, to, instances } = options
   const wanted = instances === undefined ? undefined : new Set(instances)
-  const metrics = ids.map((id) => new MetricScan(descOf(archive, id), wanted))
+  const metrics = ids.map((id) => new MetricScan(numberDescOf(archive, id), wanted))
   const { start } = archive
   const marks = new Growing()
   const reader = new RecordReader(archive, { checkValues: false, sparse: true })
@@ -81,7 +81,8 @@ export function scan(archive: Archive, ids: readonly Pmid[], options: ScanOption
   }
 }
 
-function descOf({ metadata }: Archive, id: Pmid): MetricDesc {
+/** Descriptor of a recorded metric of numbers. PM_ERR_PMID_LOG for one that is not recorded, PM_ERR_TYPE for other values. */
+export function numberDescOf({ metadata }: Archive, id: Pmid): MetricDesc {
   const desc = metadata.descs.get(id)
   if (desc === undefined) throw new PcpError('PM_ERR_PMID_LOG', `Metric ${pmidStr(id)} is not in the archive`)
   if (desc.type < PM_TYPE_32 || desc.type > PM_TYPE_DOUBLE)

@@ -21,6 +21,7 @@ import { Interpolator } from './interp.ts'
 import { type ColumnMetric, NumberColumns } from './number-columns.ts'
 import { RecordReader } from './reader.ts'
 import type { RecordView } from './record-view.ts'
+import { numberDescOf } from './scan.ts'
 
 /** How a fetch finds its values: the next record, the record before, or values computed for the origin. */
 export type ArchiveMode = 'forward' | 'backward' | 'interpolate'
@@ -123,9 +124,15 @@ export class ArchiveSource implements MetricSource {
     return { timestamp: record.timestamp(), changes: 0, sets }
   }
 
-  /** What `fetchNow` would give, fetch after fetch, as columns of numbers, which cost a fraction of value sets. All metrics must be recorded. */
+  /**
+   * What `fetchNow` would give, fetch after fetch, as columns of numbers, which cost a fraction of value sets. PM_ERR_PMID_LOG for a metric
+   * that is not recorded, PM_ERR_TYPE for one whose values are no numbers, PM_ERR_ARG for one that is there twice.
+   */
   rows(metrics: readonly ColumnMetric[], profile: Profile = ALL_INSTANCES): NumberRows {
     const columns = new NumberColumns(metrics)
+    for (const id of columns.ids) numberDescOf(this.archive, id)
+    if (new Set(columns.ids).size < columns.ids.length)
+      throw new PcpError('PM_ERR_ARG', 'Columns of the same metric have to be asked for together')
     return { columns, next: () => this.#nextRow(columns, profile) }
   }
 

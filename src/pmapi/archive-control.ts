@@ -71,7 +71,8 @@ export interface ArchiveControl {
   samples(ids: readonly Pmid[], stepSec: number, range?: SampleRange): IterableIterator<FetchResult>
   /**
    * What fetches of some recorded metrics of numbers would give from the context's position on, moment after moment, in columns of
-   * numbers: for reports of a whole archive. PM_ERR_EOL behind the last moment.
+   * numbers: for reports of a whole archive. PM_ERR_EOL behind the last moment; before, PM_ERR_PMID_LOG and PM_ERR_TYPE as of `scan`,
+   * and PM_ERR_ARG for a metric that is there twice.
    */
   rows(metrics: readonly ColumnMetric[], profile?: Profile): NumberRows
   /**

@@ -73,3 +73,17 @@ test('moments between records fill columns with what lies between their values',
   expect(shown(columns)).toEqual([undefined, undefined, undefined])
   expect(next).toThrow('Behind the end')
 })
+
+test('rows are refused of metrics that are not recorded, are no numbers, or are there twice', () => {
+  const meta = [desc({ pmid: 1, type: 1 }, 'number'), desc({ pmid: 2, type: 6 }, 'text')]
+  const volumes = [[result(3, 0, { pmid: 1, type: 1, values: [[-1, 5]] })]]
+  const of = new ArchiveSource(Archive.open(['a'], memoryFiles(archive('a', { meta, volumes }))))
+  const { descs } = of.archive.metadata
+  const number = { desc: descs.get(1)!, insts: [-1] }
+  const strange = { ...number, desc: { ...number.desc, pmid: 3 } }
+  expect(() => of.rows([strange, number])).toThrow(expect.objectContaining({ code: 'PM_ERR_PMID_LOG' }))
+  expect(() => of.rows([{ ...number, desc: descs.get(2)! }])).toThrow(
+    expect.objectContaining({ code: 'PM_ERR_TYPE' }),
+  )
+  expect(() => of.rows([number, number])).toThrow(expect.objectContaining({ code: 'PM_ERR_ARG' }))
+})
