@@ -85,7 +85,7 @@ describePage('the chart page for everybody', (t) => {
       await expect.poll(() => t.firstValue(title).textContent(), PATIENCE).toMatch(/^\d/)
     for (const theme of ['dark', 'light']) {
       await t.page.emulateMedia({ colorScheme: theme as 'dark' })
-      await expect.poll(() => t.page.locator('html').getAttribute('data-theme')).toBe(theme)
+      await expect.poll(() => t.page.locator('html').getAttribute('data-theme'), PATIENCE).toBe(theme)
       for (const key of ['m', 'o', 'v', '?']) {
         await t.page.keyboard.press(key)
         await t.page.locator('aside').waitFor()

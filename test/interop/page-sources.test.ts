@@ -95,7 +95,7 @@ describePage("the chart page's sources", (t) => {
     await first.waitFor()
     expect(await first.textContent()).toMatch(/ · .*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d – \d{4}-\d\d-\d\d/)
     await first.click()
-    await expect.poll(() => source().inputValue()).toMatch(/^archive:/)
+    await expect.poll(() => source().inputValue(), PATIENCE).toMatch(/^archive:/)
     expect(await t.page.locator('.head .light').textContent()).toBe('archive')
     await expect.poll(() => t.firstValue('Load average').textContent(), PATIENCE).toMatch(/^\d/)
     await t.page.getByLabel('Speed').selectOption('1')
@@ -129,7 +129,7 @@ describePage("the chart page's sources", (t) => {
     await t.shot('hosts-over')
     await t.page.keyboard.press('v')
     await t.page.getByRole('button', { name: 'Copy the address' }).click()
-    await expect.poll(() => t.page.url()).toMatch(/#v=/)
+    await expect.poll(() => t.page.url(), PATIENCE).toMatch(/#v=/)
     const again = await t.page.context().newPage()
     await again.goto(t.page.url())
     await again.getByRole('button', { name: `Without ${other.host}` }).click()
@@ -150,7 +150,7 @@ describePage("the chart page's sources", (t) => {
           `chart title "Another" style plot\n\tplot host ${other.host} metric kernel.all.load instance "1 minute"\n`,
       ),
     })
-    await expect.poll(() => t.page.locator('.view-name').textContent()).toBe('Mine')
+    await expect.poll(() => t.page.locator('.view-name').textContent(), PATIENCE).toBe('Mine')
     const region = t.page.getByRole('region', { name: /^Colours of / })
     const lines = () => region.locator('.legend .name').allTextContents()
     await expect.poll(lines, PATIENCE).toEqual(['green', 'red'])
@@ -159,7 +159,7 @@ describePage("the chart page's sources", (t) => {
     await t.page.getByLabel('Name of the view').fill('Colours')
     await t.page.getByRole('button', { name: 'Keep' }).click()
     await t.page.getByRole('button', { name: 'Copy the address' }).click()
-    await expect.poll(() => t.page.url()).toMatch(/#v=/)
+    await expect.poll(() => t.page.url(), PATIENCE).toMatch(/#v=/)
     const shared = t.page.url()
     const [download] = await Promise.all([
       t.page.waitForEvent('download'),
@@ -174,12 +174,14 @@ describePage("the chart page's sources", (t) => {
     await t.page.keyboard.press('v')
     await t.page.getByRole('button', { name: /^Colours 2/ }).click()
     await region.waitFor()
-    const fresh = await (await t.browser.newContext()).newPage()
+    // A browser that has kept nothing.
+    const elsewhere = await t.browser.newContext()
+    const fresh = await elsewhere.newPage()
     await fresh.goto(shared)
     await expect
       .poll(() => fresh.locator('.legend .name').allTextContents(), PATIENCE)
       .toEqual(['green', 'red', 'all.load 1 minute'])
-    await fresh.close()
+    await elsewhere.close()
     expect(t.complaints).toEqual([])
   })
 })
