@@ -37,14 +37,17 @@ export interface Pattern {
   test(text: string): boolean
 }
 
-/** The pattern has too many steps, a bound counting as often as it says. */
+/** The pattern has too many steps, a bound counting as often as it says, or parts of parts. */
 export class PatternTooBig extends Error {}
 
 /** Steps of a pattern: each may be looked at once a character. */
 const MOST_STEPS = 10_000
+/** Parts within parts, each a call: a stack has room for some times as many. */
+const MOST_DEPTH = 2500
 
+type MemberTest = (code: number) => boolean
 type Step =
-  | { readonly op: 'set'; readonly has: (code: number) => boolean }
+  | { readonly op: 'set'; readonly has: MemberTest }
   | { readonly op: 'place'; readonly place: Place }
   /** Goes on at both places; the same one twice is a jump. */
   | { readonly op: 'fork'; a: number; b: number }
@@ -52,89 +55,129 @@ type Step =
 
 /** Compiles a pattern. Throws PatternTooBig. */
 export function compileNode(node: PatternNode): Pattern {
-  const steps: Step[] = []
-  emit(node, steps)
-  add(steps, { op: 'match' })
-  return new Machine(steps)
+  return new Machine(new Emitter().run(node))
 }
 
-function add<S extends Step>(steps: Step[], step: S): S {
-  if (steps.length >= MOST_STEPS) throw new PatternTooBig()
-  steps.push(step)
-  return step
-}
+type Fork = Step & { op: 'fork' }
 
-const fork = (steps: Step[]): Step & { op: 'fork' } => add(steps, { op: 'fork', a: 0, b: 0 })
+class Emitter {
+  readonly #steps: Step[] = []
+  /** One test for all steps of a set that is repeated. */
+  readonly #tests = new Map<CharacterSet, MemberTest>()
+  #depth = 0
 
-function emit(node: PatternNode, steps: Step[]): void {
-  switch (node.kind) {
-    case 'set':
-      add(steps, { op: 'set', has: memberTest(node) })
-      return
-    case 'place':
-      add(steps, { op: 'place', place: node.place })
-      return
-    case 'sequence':
-      for (const each of node.of) emit(each, steps)
-      return
-    case 'choice':
-      emitChoice(node.of, steps)
-      return
-    case 'repeat':
-      for (let i = 0; i < node.least; i++) {
-        const before = steps.length
-        emit(node.of, steps)
-        // Nothing, however often.
-        if (steps.length === before) return
-      }
-      if (node.most === Number.POSITIVE_INFINITY) emitLoop(node.of, steps)
-      else emitOptional(node.of, node.most - node.least, steps)
+  run(node: PatternNode): readonly Step[] {
+    this.#emit(node)
+    this.#add({ op: 'match' })
+    return this.#steps
+  }
+
+  #add<S extends Step>(step: S): S {
+    if (this.#steps.length >= MOST_STEPS) throw new PatternTooBig()
+    this.#steps.push(step)
+    return step
+  }
+
+  #fork(): Fork {
+    return this.#add({ op: 'fork', a: 0, b: 0 })
+  }
+
+  #emit(node: PatternNode): void {
+    if (++this.#depth > MOST_DEPTH) throw new PatternTooBig()
+    if (node.kind === 'set') this.#add({ op: 'set', has: this.#testOf(node) })
+    else if (node.kind === 'place') this.#add({ op: 'place', place: node.place })
+    else if (node.kind === 'sequence') for (const each of node.of) this.#emit(each)
+    else if (node.kind === 'choice') this.#choice(node.of)
+    else this.#repeat(node)
+    this.#depth--
+  }
+
+  #testOf(set: CharacterSet): MemberTest {
+    const known = this.#tests.get(set)
+    if (known !== undefined) return known
+    const made = memberTest(set)
+    this.#tests.set(set, made)
+    return made
+  }
+
+  #repeat({ of, least, most }: PatternNode & { kind: 'repeat' }): void {
+    for (let i = 0; i < least; i++) {
+      const before = this.#steps.length
+      this.#emit(of)
+      // Nothing, however often.
+      if (this.#steps.length === before) return
+    }
+    if (most === Number.POSITIVE_INFINITY) this.#loop(of)
+    else this.#optional(of, most - least)
+  }
+
+  #choice(of: readonly PatternNode[]): void {
+    const ends: Fork[] = []
+    for (const each of of.slice(0, -1)) {
+      const choice = this.#fork()
+      choice.a = this.#steps.length
+      this.#emit(each)
+      ends.push(this.#fork())
+      choice.b = this.#steps.length
+    }
+    const last = of.at(-1)
+    // A choice of nothing is found nowhere.
+    if (last === undefined) this.#add({ op: 'set', has: () => false })
+    else this.#emit(last)
+    for (const end of ends) end.a = end.b = this.#steps.length
+  }
+
+  #loop(of: PatternNode): void {
+    const loop = this.#fork()
+    const start = this.#steps.length
+    loop.a = start
+    this.#emit(of)
+    const back = this.#fork()
+    back.a = start
+    back.b = loop.b = this.#steps.length
+  }
+
+  #optional(of: PatternNode, count: number): void {
+    const exits: Fork[] = []
+    for (let i = 0; i < count; i++) {
+      const exit = this.#fork()
+      exit.a = this.#steps.length
+      exits.push(exit)
+      this.#emit(of)
+    }
+    for (const exit of exits) exit.b = this.#steps.length
   }
 }
 
-function emitChoice(of: readonly PatternNode[], steps: Step[]): void {
-  const ends: (Step & { op: 'fork' })[] = []
-  for (const each of of.slice(0, -1)) {
-    const choice = fork(steps)
-    choice.a = steps.length
-    emit(each, steps)
-    ends.push(fork(steps))
-    choice.b = steps.length
-  }
-  const last = of.at(-1)
-  // A choice of nothing is found nowhere.
-  if (last === undefined) add(steps, { op: 'set', has: () => false })
-  else emit(last, steps)
-  for (const end of ends) end.a = end.b = steps.length
-}
-
-function emitLoop(of: PatternNode, steps: Step[]): void {
-  const loop = fork(steps)
-  const start = steps.length
-  loop.a = start
-  emit(of, steps)
-  const back = fork(steps)
-  back.a = start
-  back.b = loop.b = steps.length
-}
-
-function emitOptional(of: PatternNode, count: number, steps: Step[]): void {
-  const exits: (Step & { op: 'fork' })[] = []
-  for (let i = 0; i < count; i++) {
-    const exit = fork(steps)
-    exit.a = steps.length
-    exits.push(exit)
-    emit(of, steps)
-  }
-  for (const exit of exits) exit.b = steps.length
-}
-
-function memberTest({ ranges, isNegated }: CharacterSet): (code: number) => boolean {
+/** What is a member takes as many steps as the number of ranges has binary digits: a set may be as long as a pattern. */
+function memberTest({ ranges, isNegated }: CharacterSet): MemberTest {
   const [only] = ranges
   if (only === undefined) return () => isNegated
   const [low, high] = only
   if (ranges.length === 1 && low === high && !isNegated) return (code) => code === low
-  return (code) => ranges.some(([from, to]) => code >= from && code <= to) !== isNegated
+  const bounds = boundsOf(ranges)
+  return (code) => {
+    let from = 0
+    let to = bounds.length
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if (bounds[middle]! <= code) from = middle + 1
+      else to = middle
+    }
+    return (from % 2 === 1) !== isNegated
+  }
+}
+
+/** Where members begin and end, by turns. */
+function boundsOf(ranges: CharacterSet['ranges']): number[] {
+  const bounds: number[] = []
+  for (const [low, high] of [...ranges].sort(([a], [b]) => a - b)) {
+    if (high < low) continue
+    const end = bounds.at(-1) ?? -1
+    if (low > end) bounds.push(low, high + 1)
+    else bounds[bounds.length - 1] = Math.max(end, high + 1)
+  }
+  return bounds
 }
 
 class Machine implements Pattern {

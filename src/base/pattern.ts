@@ -93,12 +93,11 @@ class Parser {
         this.#groups.push([[]])
         this.#pass(false)
         return
-      case ')': {
-        if (this.#groups.length === 1) throw new PatternError('Unmatched ) or \\)')
-        const group = whole(this.#groups.pop()!)
-        this.#emit(group, true)
+      case ')':
+        // One that closes nothing stands for itself, as in the C library.
+        if (this.#groups.length === 1) this.#literal()
+        else this.#emit(whole(this.#groups.pop()!), true)
         return
-      }
       case '|':
         this.#groups.at(-1)!.push([])
         this.#pass(false)
@@ -204,17 +203,28 @@ class Parser {
         at += named[0].length
         continue
       }
-      const low = pattern.codePointAt(at)!
-      at += low > 0xffff ? 2 : 1
+      const low = member(pattern, at)
+      at += low.size
       const isRange = pattern[at] === '-' && at + 1 < pattern.length && pattern[at + 1] !== ']'
-      const high = isRange ? pattern.codePointAt(at + 1)! : low
-      if (high < low) throw new PatternError('Invalid range end')
-      found.push([low, high])
-      if (isRange) at += high > 0xffff ? 3 : 2
+      const high = isRange ? member(pattern, at + 1) : low
+      if (high.code < low.code) throw new PatternError('Invalid range end')
+      found.push([low.code, high.code])
+      if (isRange) at += 1 + high.size
     }
     this.#at = at
     this.#emit(characters(found, isNegated), true)
   }
+}
+
+/** A character between brackets, or one that stands as `[.x.]` or `[=x=]`, and how long that is. */
+function member(pattern: string, at: number): { readonly code: number; readonly size: number } {
+  const [text, , name = ''] = /^\[([.=])(.*?)\1\]/su.exec(pattern.slice(at, at + 40)) ?? []
+  const code = (text === undefined ? pattern : name).codePointAt(text === undefined ? at : 0)
+  const size = code !== undefined && code > 0xffff ? 2 : 1
+  if (text === undefined) return { code: code!, size }
+  // Names of characters and such of several letters, as locales define them, are not known.
+  if (code === undefined || name.length > size) throw new PatternError('Invalid collation character')
+  return { code, size: text.length }
 }
 
 function characters(members: Ranges, isNegated = false): CharacterSet {

@@ -13,7 +13,21 @@ test('patterns are those of POSIX', () => {
   expect(matches('a|b', 'b')).toBe(true)
   expect(matches('^a+?$', '')).toBe(true) // a repeated once or not at all
   expect(matches('a}', 'a}')).toBe(true)
-  for (const bad of ['(', ')', '[', '[b-a]', '[[:no:]]', '*a', 'a{', 'a{2,1}', 'a{x}', 'a{40000}', '|+'])
+  expect(matches('^a)$', 'a)')).toBe(true)
+  expect(matches('^[[.a.]-[=c=]]$', 'b')).toBe(true)
+  for (const bad of [
+    '(',
+    '[',
+    '[b-a]',
+    '[[:no:]]',
+    '*a',
+    'a{',
+    'a{2,1}',
+    'a{x}',
+    'a{40000}',
+    '|+',
+    '[[.hyphen.]]',
+  ])
     expect(() => compilePattern(bad), bad).toThrow(PatternError)
   fc.assert(
     fc.property(fc.string(), (pattern) => {
@@ -71,12 +85,15 @@ test('what is found is what JavaScript finds', () => {
   )
 })
 
+const manyRanges = Array.from({ length: 3900 }, (_, i) => String.fromCharCode(0x100 + 2 * i)).join('')
+
 test.each([
   ['nested repetitions', '(a+)+$'],
   ['equal alternatives', '^(a|a)*$'],
   ['repetitions of nothing', '(a*)*b'],
   ['many repetitions', `${'a*'.repeat(200)}b`],
   ['many options', `${'(a?)'.repeat(200)}${'a'.repeat(400)}b`],
+  ['many ranges, many times', `([${manyRanges}]?){500}b`],
 ])('no pattern takes for ever: %s', (_, pattern) => {
   expect(compilePattern(pattern).test(`${'a'.repeat(1000)}c`)).toBe(false)
 })
@@ -85,6 +102,7 @@ test.each([
   ['bounds of bounds', '((a{999}){999}){999}'],
   ['bounds of nothing', '(((){9999}){9999}){9999}b{20000}'],
   ['groups in groups', '('.repeat(5000)],
+  ['repetitions of repetitions of nothing', `a{0}${'{2}'.repeat(50_000)}`],
 ])('what is too big is refused: %s', (_, pattern) => {
   expect(() => compilePattern(pattern)).toThrow('Regular expression too big')
 })
