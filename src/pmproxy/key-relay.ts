@@ -4,6 +4,7 @@
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { closeAfter } from './last-words.ts'
 
 /** A key server. */
 export interface KeyServer {
@@ -95,12 +96,8 @@ export class KeyRelay {
 
 /** Bytes go both ways until either side ends. */
 function join(client: Duplex, server: Socket): void {
-  const end = (): void => {
-    client.destroy()
-    server.destroy()
-  }
-  server.on('error', end).once('close', end)
-  client.once('close', end)
+  server.on('error', () => server.destroy()).once('close', () => closeAfter(server, client))
+  client.once('close', () => server.destroy())
   client.pipe(server)
   server.pipe(client)
 }
@@ -113,6 +110,7 @@ function refuse(client: Duplex, why: string, server?: Socket): void {
 function happens(socket: Socket, event: 'connect' | 'readable'): Promise<void> {
   return new Promise((resolve, reject) => {
     const onClose = (): void => reject(new Error('closed'))
+    if (socket.destroyed) return onClose()
     const onError = (): void => void socket.destroy()
     socket.on('error', onError).once('close', onClose)
     socket.once(event, () => {

@@ -5,6 +5,7 @@
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { closeAfter } from './last-words.ts'
 import { PduLimit } from './pdu-limit.ts'
 
 const GREETING = 'pmproxy-client 1\n'
@@ -79,12 +80,14 @@ function forward(
   const server: Socket = connect({ host, port, autoSelectFamily: true, noDelay: true })
   const timer = setTimeout(() => server.destroy(), PATIENCE_MS)
   const end = (): void => {
-    clearTimeout(timer)
     client.destroy()
     server.destroy()
   }
-  server.on('error', end)
-  server.once('close', end)
+  server.on('error', () => server.destroy())
+  server.once('close', () => {
+    clearTimeout(timer)
+    closeAfter(server, client)
+  })
   client.once('close', end)
   server.once('connect', () => {
     clearTimeout(timer)
