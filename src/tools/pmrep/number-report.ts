@@ -5,6 +5,7 @@
  */
 import type { NumberRows } from '../../archive/source.ts'
 import { secondsBetween, type Timestamp } from '../../base/timestamp.ts'
+import { isDebug } from '../../model/debug.ts'
 import { DOMAIN_RESERVED, domainOf } from '../../model/ids.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_32, PM_TYPE_DOUBLE } from '../../model/types.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
@@ -35,6 +36,8 @@ export function withNumbers(plan: ReportPlan, printer: LinePrinter, io: ToolIo):
 /** Are there columns that do not change, of recorded numbers, at the archive's own pace? */
 function isOfNumbers({ context, metrics, settings }: ReportPlan): boolean {
   if (context.archive === undefined || settings.delay || settings.dynamic_header) return false
+  // What -D tells of fetches, the context tells.
+  if (isDebug('fetch,value,profile')) return false
   return !isNarrowing(metrics, settings) && metrics.every(isPlain)
 }
 

@@ -1,6 +1,7 @@
 /** Columns of numbers make the lines that value sets make: -j, which chooses nothing here, has pmrep go the long way. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { clearDebug, traceTo } from '../../../src/model/debug.ts'
 import { openArchive } from '../../../src/pmapi/archive.ts'
 import { tool } from '../../../src/tools/pmrep/index.ts'
 import {
@@ -153,4 +154,16 @@ test('lines of numbers are those of value sets', { timeout: 60_000 }, async () =
   )
   await fc.assert(check, { numRuns: 40 })
   expect(lines).toBeGreaterThan(100)
+})
+
+test('-D fetch tells of every fetch, also where value sets could be done without', async () => {
+  const records = [1, 2, 3].map((n): TestRecord => ({ gap: 1, isMark: false, values: [[2 * n]] }))
+  const options = archiveOf([{ type: 0, sem: 3, hasInstances: false }], records)
+  try {
+    const text = await printed(options, ['-u', '-s', '3', '-D', 'fetch'], {})
+    expect(text.match(/^fetch: values of m\.m0 /gm)).toHaveLength(3)
+  } finally {
+    clearDebug('all')
+    traceTo()
+  }
 })
