@@ -80,10 +80,10 @@ export class ChartColumn {
     this.#factor = factor
   }
 
-  /** A value; what lies before the window only begins a rate. */
+  /** A value; what lies before the window only begins a rate, what is not later than the one before is left out. */
   add(time: number, value: number): void {
     const [lastTime, lastValue] = [this.#lastTime, this.#lastValue]
-    if (time === lastTime) return
+    if (time <= lastTime) return
     this.#lastTime = time
     this.#lastValue = value
     if (time < this.#window.start || time > this.#window.finish) return

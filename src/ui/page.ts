@@ -118,6 +118,7 @@ function put(key: string, place: Place): void {
 /** Opens the sources of a shared address, when the server has them. */
 async function openShared(shared: Shared): Promise<void> {
   const { source, width, end } = shared
+  const before = shownKey.peek()
   view.value = shared.view
   const named = shared.view.charts.flatMap(({ plots }) => plots.flatMap((plot) => plot.source ?? []))
   for (const key of new Set([
@@ -126,6 +127,7 @@ async function openShared(shared: Shared): Promise<void> {
     ...named,
   ]))
     await openKey(key)
+  if (shownKey.peek() !== before) return // chosen by a person who did not wait for the server
   if (source !== undefined) show(source)
   for (const key of shared.compared ?? []) if (sources.value.has(key)) compare(key, true)
   layout.value = shared.layout ?? 'beside'
@@ -143,7 +145,7 @@ export async function openKey(key: string): Promise<void> {
     const info = archives.value.find(({ id }) => `archive:${id}` === key)
     if (info !== undefined) addSource(archiveSource(info))
   }
-  if (!sources.value.has(key)) say(`${key} of this address is not to be had here`, true)
+  if (!sources.value.has(key)) say(`${key} is not to be had here`, true)
 }
 
 /** Asks the server what archives there are now. */

@@ -28,6 +28,18 @@ test('as recorded, and only inside the window', () => {
   expect(column.finish()).toEqual({ times: [100, 200], values: [100, 200] })
 })
 
+test('a value at the start of the window that is known already comes once', () => {
+  const column = new ChartColumn(WINDOW, { sem: PM_SEM_INSTANT, factor: 1, raw: false })
+  for (const [time, value] of [
+    [100, 5],
+    [60, 4],
+    [100, 5],
+    [150, 6],
+  ] as const)
+    column.add(time, value)
+  expect(column.finish()).toEqual({ times: [100, 150], values: [5, 6] })
+})
+
 test('more than there is room for: means of equal shares, with what was least and most', () => {
   const column = new ChartColumn(WINDOW, { sem: PM_SEM_INSTANT, factor: 1, raw: false })
   for (let time = 100; time < 200; time++) column.add(time, time)

@@ -52,6 +52,9 @@ function workerUrl(): string {
 type Ask = <R extends Request>(request: R) => Promise<never>
 
 async function openInWorker(base: string, files: readonly File[]): Promise<Source> {
+  const contents = await Promise.all(
+    files.map(async (file) => [file.name, await file.arrayBuffer()] as const),
+  )
   const worker = new Worker(workerUrl(), { type: 'module' })
   const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
   let asked = 0
@@ -72,9 +75,6 @@ async function openInWorker(base: string, files: readonly File[]): Promise<Sourc
       waiting.set(id, { resolve, reject })
       worker.postMessage({ id, request })
     })
-  const contents = await Promise.all(
-    files.map(async (file) => [file.name, await file.arrayBuffer()] as const),
-  )
   let opened: Opened
   try {
     opened = await ask({ do: 'open', base, files: contents })
