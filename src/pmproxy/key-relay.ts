@@ -57,7 +57,7 @@ export class KeyRelay {
     this.#count++
     client.once('close', () => this.#count--)
     for (const server of this.#keys.servers) {
-      const found = await this.#open(server).catch(() => undefined)
+      const found = await this.#open(server, client).catch(() => undefined)
       if (client.destroyed) return void found?.socket.destroy()
       if (found === undefined) continue
       if (found.refusal !== undefined) return refuse(client, found.refusal, found.socket)
@@ -66,16 +66,19 @@ export class KeyRelay {
     refuse(client, 'the key server cannot be reached')
   }
 
-  async #open({ host, port }: KeyServer): Promise<{ socket: Socket; refusal?: string }> {
+  async #open({ host, port }: KeyServer, client: Duplex): Promise<{ socket: Socket; refusal?: string }> {
     const { connect } = process.getBuiltinModule('node:net')
     const socket = connect({ host, port, autoSelectFamily: true, noDelay: true })
-    const timer = setTimeout(() => socket.destroy(), PATIENCE_MS)
+    const giveUp = (): void => void socket.destroy()
+    const timer = setTimeout(giveUp, PATIENCE_MS)
+    client.once('close', giveUp)
     try {
       await happens(socket, 'connect')
       const refusal = await this.#logIn(socket)
       return refusal === undefined ? { socket } : { socket, refusal }
     } finally {
       clearTimeout(timer)
+      client.off('close', giveUp)
     }
   }
 

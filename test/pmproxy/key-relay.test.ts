@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { expect, test } from 'vitest'
 import { KeyRelay, parseKeyServer } from '../../src/pmproxy/key-relay.ts'
@@ -17,10 +17,31 @@ test.each([
   expect(parseKeyServer(text)).toEqual(wanted)
 })
 
-test('a slow client gets all that the key server said before it closed', async () => {
-  const server = createServer((socket) => socket.once('data', () => socket.end('+OK\r\n')))
-  server.listen(0, '127.0.0.1')
+async function startKeyServer(serve: (socket: Socket) => void): Promise<{ server: Server; relay: KeyRelay }> {
+  const server = createServer(serve).listen(0, '127.0.0.1')
   await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  return { server, relay: new KeyRelay({ servers: [{ host: '127.0.0.1', port }], password: 'secret' }) }
+}
+
+test('a client that goes away while the key server is silent leaves no connection behind', async () => {
+  const { server, relay } = await startKeyServer((socket) => socket.resume())
+  const client = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
+  const served = relay.serve(client)
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  client.destroy()
+  await once(socket, 'close')
+  await served
+  server.close()
+})
+
+test('a slow client gets all that the key server said before it closed', async () => {
+  const { server, relay } = await startKeyServer((socket) =>
+    socket.once('data', () => {
+      socket.write('+OK\r\n')
+      socket.once('data', () => socket.end('+BYE\r\n'))
+    }),
+  )
   const connected = once(server, 'connection')
   let got = ''
   let take = (): void => {}
@@ -34,13 +55,12 @@ test('a slow client gets all that the key server said before it closed', async (
     },
   })
   client.push('*1\r\n$4\r\nQUIT\r\n')
-  const { port } = server.address() as { port: number }
-  await new KeyRelay({ servers: [{ host: '127.0.0.1', port }] }).serve(client)
+  await relay.serve(client)
   const [socket] = (await connected) as [Socket]
   await once(socket, 'close')
   await new Promise(setImmediate)
   take()
   if (!client.closed) await once(client, 'close')
-  expect(got).toBe('+OK\r\n')
+  expect(got).toBe('+BYE\r\n')
   server.close()
 })
