@@ -63,7 +63,9 @@ export function sizeRateText(bytes: number, seconds: number): string {
   while (i < SIZES.length - 1 && Math.abs(amount) >= MOST_OF_A_UNIT * SIZES[i]![1]) i++
   const [unit, size] = SIZES[i]!
   const number = amount / size
-  return `${formatF(number, Math.abs(number) < MOST_WITH_TENTHS ? 1 : 0)}${unit}/s`.padStart(6)
+  // Halves are whole ones, unlike what printf makes of them.
+  const text = Math.abs(number) < MOST_WITH_TENTHS ? formatF(number, 1) : String(Math.round(number))
+  return `${text}${unit}/s`.padStart(6)
 }
 
 /** Time of processors in milliseconds, six places: `44.94s`, `61m45s`, `4h29m`, `12d03h`. */

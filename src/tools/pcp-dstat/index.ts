@@ -156,7 +156,6 @@ async function show(context: Context, options: DstatOptions, set: PluginSet, io:
 }
 
 /** What a line is made of. Plugins that make no sense, or whose metrics are not known, are told of and left out. */
-
 async function openParts(
   context: Context,
   options: DstatOptions,

@@ -22,39 +22,126 @@ export const CASES: Readonly<Record<string, readonly string[]>> = {
 /** Archives whose processes come and go between records: only lines of the host are compared. */
 export const HOST_ONLY: ReadonlySet<string> = new Set(['pcp-hotatop', 'pcp-zeroconf'])
 
-/** Lines, or what of them is not compared, by why. `to` undefined: the whole line. */
-export const LEFT_OUT: readonly { readonly why: string; readonly from: RegExp; readonly to?: string }[] = [
+/** Lines, or what of them is not compared, by why. */
+export interface LeftOut {
+  readonly why: string
+  /** Where it is; everywhere by default. */
+  readonly archives?: readonly string[]
+  readonly from: RegExp
+  /** What is compared in its place; undefined: the whole line is not. */
+  readonly to?: string
+}
+
+const ATOP = ['pcp-atop']
+const BOOT = ['pcp-atop-boot']
+const THREADS = ['pcp-atop-threads']
+const NVIDIA = ['pcp-atop-nvidia']
+const ZEROCONF = ['pcp-zeroconf']
+
+/** What differs on purpose. */
+export const LEFT_OUT: readonly LeftOut[] = [
   {
     why: 'which processes there are between two records',
-    from: /^ *\d+ .* \d+%( pmsleep| kworker\/.*)? *$|^ *\d+ +- [- ] |^PR[A-Z] .*\((pmsleep|kworker\S*)?\)|^PR[A-Z] (\S+ ){5}\d+ [ _]|^PR. .*pmsleep/,
+    from: /^ *\d+ .* \d+%( pmsleep| kworker\/.*)? *$|^ *\d+ +- - .*pmsleep|^PR[A-Z] (\S+ ){5}\d+ (\((pmsleep|kworker\S*)?\)|[ _] )/,
   },
-  { why: 'how many there are, by that', from: /#(proc|trun|tslpi|tslpu) +\d+/g, to: '#$1' },
-  { why: 'how many a user, a program, a container has', from: /^ +\d+ ( *\S+s|\S+m\S*)/, to: '$1' },
-  { why: 'when they started', from: /\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d /, to: '' },
-  { why: 'priorities below 0', from: /^( *\d+ .* )(norm|fifo|rr|btch|idle) +-?\d+/, to: '$1$2' },
+  {
+    why: 'how many there are, by that',
+    archives: [...BOOT, ...THREADS, ...ZEROCONF],
+    from: /#(proc|trun|tslpi|tslpu) +\d+/g,
+    to: '#$1',
+  },
+  {
+    why: 'how many a user has, by that',
+    archives: ATOP,
+    from: /^ +\d+( .* \d+% (?:nathans|root) *)$/,
+    to: '$1',
+  },
+  {
+    why: 'when they started',
+    archives: ATOP,
+    from: /^( *\d+ .* )\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d /,
+    to: '$1',
+  },
+  {
+    why: 'that they started more than 24 days after the host, of which 6.0.3 makes 0',
+    archives: BOOT,
+    from: /^(PRG .*\) [A-Z] \d+ \d+ \d+ \d+ -?\d+ )(?:0|[2-4]\d{9}) /,
+    to: '$1',
+  },
+  {
+    why: 'priorities below 0',
+    archives: ATOP,
+    from: /^( *\d+ .* )(norm|fifo|rr|btch|idle) +-?\d+/,
+    to: '$1$2',
+  },
   {
     why: 'priorities below 0, for programs',
+    archives: ATOP,
     from: /^(PRC .*\) \S \d+ \d+ \d+) -?\d+ -?\d+/,
     to: '$1',
   },
   { why: 'clocks of processors', from: /^((?:CPU|cpu) .*) \d+( 100 \d+ \d+)$/, to: '$1$2' },
-  { why: 'clocks of processors, for people', from: /curf +\S+/, to: 'curf' },
   { why: 'discards where nobody counts them', from: /^((?:DSK|LVM|MDD) .*) -1 /, to: '$1 0 ' },
-  { why: 'sizes of discards', from: /KiB\/d +\d+/, to: 'KiB/d' },
-  { why: 'the parent of the first thread of the kernel', from: /^PRG .*\(?kthreadd\)?/ },
-  { why: 'the same for people', from: /^ *2 .*kthreadd/ },
-  { why: 'pressure', from: /^PSI / },
-  { why: 'servers where nobody knows of one', from: /^(NF[CS]|WWW) .* 0(\.0)? \|$/ },
-  { why: 'pages scanned, by names of newer kernels', from: /^(PAG \|) scan +\S+/, to: '$1' },
-  { why: 'the same for programs', from: /^(PAG (?:\S+ ){3}\d+) \d+/, to: '$1' },
-  { why: 'queues of mapped devices that nobody measures', from: /^(LVM .*) \d{12,} /, to: '$1 0 ' },
-  { why: 'delays in the queue of a processor', from: /([A-Z-]) +\S+s +(\S+s +\d+% \S)/, to: '$1 $2' },
-  { why: 'memory of graphics processors, of means that are rounded', from: /memocc +\d+%/, to: 'memocc' },
-  { why: 'how busy mapped devices are', from: /^(LVM .*)busy +\d+%(.*)avio.*/, to: '$1$2' },
-  { why: 'the end of long names of mapped devices', from: /^LVM \| +\S+/, to: 'LVM' },
-  { why: 'memory of shared objects, terabytes in 6.0.3', from: /shrss +\S+/, to: 'shrss' },
-  { why: 'mounts of NFS, which 6.0.3 has from the second sample on', from: /^NFM / },
-  { why: 'empty fields', from: /[ _]+$/, to: '' },
-  { why: 'the end of long command lines', from: /^(.{230}).*/, to: '$1' },
-  { why: 'the last digit of a rate', from: /\d[KM]\/s/g, to: '/s' },
+  {
+    why: 'the parent of the first thread of the kernel, for programs',
+    from: /(\(kthreadd\)\)? )[01] /,
+    to: '$1',
+  },
+  { why: 'the same for people', archives: ATOP, from: /^( *2 +)[01]( root .*kthreadd)/, to: '$1$2' },
+  { why: 'pressure', archives: [...ATOP, ...BOOT, ...ZEROCONF], from: /^PSI / },
+  {
+    why: 'servers where nobody knows of one',
+    archives: BOOT,
+    from: /^(NF[CS]|WWW)( \| \S+ +0(\.0)?)+ \|$/,
+  },
+  {
+    why: 'pages scanned, by names of newer kernels',
+    archives: BOOT,
+    from: /^(PAG \|) scan +\S+/,
+    to: '$1',
+  },
+  {
+    why: 'queues of mapped devices that nobody measures',
+    archives: BOOT,
+    from: /^(LVM .*) \d{12,} /,
+    to: '$1 0 ',
+  },
+  {
+    why: 'delays in the queue of a processor',
+    archives: THREADS,
+    from: /([A-Z-]) +\d+\.\d\ds +(\d+\.\d\ds +\d+% \S)/,
+    to: '$1 $2',
+  },
+  { why: 'the same for programs', archives: THREADS, from: /^(PRC .* [yn] )\d+ /, to: '$1' },
+  {
+    why: 'memory of graphics processors, of means that are rounded',
+    archives: NVIDIA,
+    from: /memocc +\d+%/,
+    to: 'memocc',
+  },
+  {
+    why: 'how busy mapped devices are',
+    archives: ZEROCONF,
+    from: /^(LVM .*)busy +\d+%(.*)avio.*/,
+    to: '$1$2',
+  },
+  {
+    why: 'the end of long names of mapped devices',
+    archives: ZEROCONF,
+    from: /^LVM \| +\S+/,
+    to: 'LVM',
+  },
+  {
+    why: 'memory of shared objects, terabytes in 6.0.3',
+    archives: ZEROCONF,
+    from: /shrss +\S+/,
+    to: 'shrss',
+  },
+  {
+    why: 'mounts of NFS, which 6.0.3 has from the second sample on',
+    archives: ZEROCONF,
+    from: /^NFM /,
+  },
+  { why: 'empty fields', from: / [ _]*$/, to: '' },
+  { why: 'the end of long command lines', archives: ATOP, from: /^(.{250}).*/, to: '$1' },
 ]

@@ -45,6 +45,7 @@ describe('numbers of atop', () => {
     expect(sizeRateText(16.8 * 1024 ** 2, 2)).toBe('8.4M/s')
     expect(sizeRateText(18.8 * 1024 ** 2, 2)).toBe('  9M/s')
     expect(sizeRateText(15 * 1024, 2)).toBe('7.5K/s')
+    expect(sizeRateText(277 * 512, 1)).toBe('139K/s')
   })
 
   it('shows times of processors', () => {
