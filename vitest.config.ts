@@ -1,5 +1,19 @@
 import { defineConfig } from 'vitest/config'
 
+/** Of the interop tests those that run programs over archives and files, without a collector: they may run beside each other. */
+const OVER_ARCHIVES = [
+  'archive-*',
+  'archives',
+  'derived-differential',
+  'exporters',
+  'package',
+  'pcp-*',
+  'pmie',
+  'pmlogrewrite',
+  'pmns-tools',
+  'pmrep*',
+].map((name) => `test/interop/${name}.test.ts`)
+
 export default defineConfig({
   test: {
     projects: [
@@ -28,9 +42,21 @@ export default defineConfig({
       },
       {
         test: {
-          name: 'interop',
+          name: 'interop-archives',
           sequence: { groupOrder: 2 },
+          include: OVER_ARCHIVES,
+          pool: 'forks',
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'interop',
+          sequence: { groupOrder: 3 },
           include: ['test/interop/**/*.test.ts'],
+          exclude: OVER_ARCHIVES,
           pool: 'forks',
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -40,7 +66,7 @@ export default defineConfig({
       {
         test: {
           name: 'fuzz',
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
           include: ['test/fuzz/**/*.test.ts'],
           pool: 'forks',
           testTimeout: 600_000,

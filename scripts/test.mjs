@@ -17,7 +17,8 @@ install()
 build()
 const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-test-'))
 const report = join(dir, 'report.json')
-const args = ['run', ...projects.flatMap((name) => ['--project', name])]
+// Interop tests are two projects: of one the files run beside each other.
+const args = ['run', ...projects.flatMap((name) => ['--project', name === 'interop' ? 'interop*' : name])]
 const status = run(
   packageBin('vitest'),
   [...args, '--reporter=default', '--reporter=json', `--outputFile=${report}`, ...rest],
