@@ -83,22 +83,31 @@ export function startReports(
   return {
     started: () => void process.send?.({ isReady: true }),
     failed: (message) => {
-      const text = `${io.progname}: ${message}\n`
+      let text = `${io.progname}: ${message}\n`
       const copy = given.findLast(({ name }) => name === 'x')?.value
-      if (copy !== undefined) copyLog(logPath, resolve(io.cwd, copy), text)
+      const problem = copy === undefined ? undefined : copyLog(logPath, resolve(io.cwd, copy), text)
+      if (problem !== undefined) text += `${io.progname}: ${problem.message}\n`
       if (isDaemon) process.send?.({ isReady: false, text })
       else io.stderr.write(text)
     },
   }
 }
 
-/** Leaves what the log says, or only why the start failed where there is no log to read, in a file that somebody looks at. */
-function copyLog(log: string, to: string, text: string): void {
+/**
+ * Leaves what the log says, or only why the start failed where there is no log to read, in a file that somebody looks at. Why it could
+ * not: that must not hide why the start failed.
+ */
+function copyLog(log: string, to: string, text: string): Error | undefined {
   let whole = text
   try {
     if (log !== '-') whole = readFileSync(log, 'utf8')
   } catch {
     // it could not be opened, which is what the text is about
   }
-  writeFileSync(to, whole)
+  try {
+    writeFileSync(to, whole)
+  } catch (error) {
+    return error as Error
+  }
+  return undefined
 }
