@@ -1,8 +1,12 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { KeyRelay, parseKeyServer } from '../../src/pmproxy/key-relay.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 test.each([
   ['db1', { host: 'db1', port: 6379 }],
@@ -25,6 +29,7 @@ async function startKeyServer(serve: (socket: Socket) => void): Promise<{ server
 }
 
 test('a client that goes away while the key server is silent leaves no connection behind', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] }) // not only because patience ends
   const { server, relay } = await startKeyServer((socket) => socket.resume())
   const client = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
   const served = relay.serve(client)
