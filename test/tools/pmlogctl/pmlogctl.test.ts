@@ -181,6 +181,14 @@ test.each([
   expect(stderr.includes('Warning: no instance created for host db1')).toBe(!isTrue)
 })
 
+test('says which host name of a policy is no pattern', async () => {
+  const policy = join(dir, 'policy')
+  writeFileSync(policy, `${HEAD}[create]\nhostname(()`)
+  const { status, stderr } = await run('-N', '-p', policy, 'cond-create', 'db1')
+  expect(status).toBe(0)
+  expect(stderr).toContain('bad regular expression in hostname((): Unmatched (')
+})
+
 test('a host that several classes want gets one instance with the configurations of all', async () => {
   const wants = (name: string): void => {
     writeFileSync(join(dir, name), `log on once { ${name} }`)

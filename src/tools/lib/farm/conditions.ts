@@ -1,5 +1,5 @@
 /** The conditions of a policy's [create] section, asked of a host. pmlogctl(1), CLASS POLICY FILE */
-import { compilePattern } from '../../../base/pattern.ts'
+import { compilePattern, PatternError } from '../../../base/pattern.ts'
 import { isError, PcpError } from '../../../model/errors.ts'
 import type { Pmid } from '../../../model/ids.ts'
 import { PM_TYPE_STRING } from '../../../model/types.ts'
@@ -62,7 +62,7 @@ async function answer(
   path: string,
   options: ConditionOptions,
 ): Promise<Answer> {
-  if (verb === 'hostname') return { isTrue: compilePattern(argument).test(options.host) }
+  if (verb === 'hostname') return { isTrue: isNamed(argument, path, options) }
   let context: Context
   try {
     context = await options.context()
@@ -73,6 +73,17 @@ async function answer(
   if (verb === 'exists') return { isTrue: await exists(argument, context) }
   if (verb === 'values') return { isTrue: await hasValues(argument, context, options) }
   return compute(argument, path, context, options)
+}
+
+/** Does the host's name match? What is no pattern matches none, and the user hears of it. */
+function isNamed(pattern: string, path: string, { host, warn }: ConditionOptions): boolean {
+  try {
+    return compilePattern(pattern).test(host)
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error
+    warn(`${path}: bad regular expression in hostname(${pattern}): ${error.message}`)
+    return false
+  }
 }
 
 async function exists(name: string, context: Context): Promise<boolean> {
