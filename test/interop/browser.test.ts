@@ -1,12 +1,13 @@
 /** The layers without Node in headless Chromium, from one bundle; its size is printed. Skips where there is no Chromium. */
-import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
+import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readVectors } from '../vectors.ts'
+import { CHROMIUM } from './lib/page.ts'
 
 const top = process.cwd()
 const PURE = ['base', 'model', 'time', 'wire', 'pmns', 'derive', 'archive']
@@ -17,11 +18,6 @@ beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'pcp-ts-browser-'))
 })
 afterAll(() => rmSync(dir, { recursive: true }))
-
-function chromium(): string | undefined {
-  const names = ['chromium', 'chromium-headless-shell', 'google-chrome']
-  return names.find((name) => spawnSync(name, ['--version']).status === 0)
-}
 
 async function bundle(entry: string | { readonly contents: string }): Promise<Uint8Array> {
   const from =
@@ -60,8 +56,7 @@ test('everything that is pure bundles for browsers', async () => {
 })
 
 test('a page decodes PDUs, parses units, and reads archives and derived metrics from dropped files', async () => {
-  const browser = chromium()
-  if (browser === undefined) {
+  if (CHROMIUM === undefined) {
     console.log('skipped: no Chromium here (Debian: apt-get install chromium)')
     return
   }
@@ -79,17 +74,18 @@ test('a page decodes PDUs, parses units, and reads archives and derived metrics 
     page,
     `<!doctype html><meta charset="utf-8"><body></body><script>const given=${given}</script><script>${Buffer.from(script)}</script>`,
   )
-  const flags = ['--headless', '--no-sandbox', '--disable-gpu', `--user-data-dir=${dir}/profile`]
-  const run = spawnSync(browser, [...flags, '--virtual-time-budget=20000', '--dump-dom', `file://${page}`], {
-    encoding: 'utf8',
-    timeout: 100_000,
-    maxBuffer: 2 ** 28,
-  })
-  const shown = /<body>(.*?)<\/body>/s.exec(run.stdout)?.[1] ?? run.stderr
-  const { result, error } = JSON.parse(shown.replace(/<script.*$/s, '').replaceAll('&gt;', '>')) as {
-    result: Record<string, unknown>
-    error?: string
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+  let shown: string
+  try {
+    const opened = await browser.newPage()
+    await opened.goto(`file://${page}`)
+    const answer = opened.locator('body', { hasText: /^[{]/ })
+    await answer.waitFor()
+    shown = (await answer.textContent()) ?? ''
+  } finally {
+    await browser.close()
   }
+  const { result, error } = JSON.parse(shown) as { result: Record<string, unknown>; error?: string }
   expect(error).toBeUndefined()
   expect(result).toMatchObject({
     fetch: ['29.0.80'],

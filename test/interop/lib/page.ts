@@ -5,7 +5,8 @@ import { type Browser, type BrowserContext, chromium, type Locator, type Page } 
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
 import { freePort, startOurs, type TestCollector, top } from './programs.ts'
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync)
+/** Debian's browser, or Chrome; undefined where there is neither. */
+export const CHROMIUM: string | undefined = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync)
 const SHOTS = join(top, 'coverage', 'screenshots')
 
 /** How long a machine that does other things as well may take to show something. */
