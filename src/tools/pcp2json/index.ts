@@ -2,6 +2,7 @@
 import { PcpError } from '../../model/errors.ts'
 import type { OptionTable } from '../lib/options.ts'
 import {
+  DOCUMENT_ROWS,
   Elapsed,
   type Export,
   exporterRows,
@@ -16,23 +17,13 @@ import {
 } from '../lib/report/export.ts'
 import { labelText } from '../lib/report/label-texts.ts'
 import type { ReportMetric } from '../lib/report/metrics.ts'
-import { REPORT_OPTIONS as R, type ReportOption } from '../lib/report/options.ts'
+import type { ReportOption } from '../lib/report/options.ts'
 import type { Reporter, Sample } from '../lib/report/report.ts'
 import { type Cell, isReal } from '../lib/report/values.ts'
 import type { Tool } from '../lib/tool.ts'
 
 const OWN: readonly ReportOption[] = [
-  R.header,
-  R.type,
-  R.type_prefer,
-  { short: 'x', long: 'with-extended', key: 'extended', value: 'yes', help: 'types and semantics as well' },
-  {
-    short: 'X',
-    long: 'with-everything',
-    key: 'everything',
-    value: 'yes',
-    help: 'numbers of metrics, domains and instances as well',
-  },
+  ...DOCUMENT_ROWS,
   {
     short: 'E',
     long: 'exact-types',

@@ -1,6 +1,7 @@
 /** pcp2xml: values of metrics as XML. pcp2xml(1) */
 import type { OptionTable } from '../lib/options.ts'
 import {
+  DOCUMENT_ROWS,
   Elapsed,
   type Export,
   exporterRows,
@@ -14,29 +15,14 @@ import {
 } from '../lib/report/export.ts'
 import { labelText } from '../lib/report/label-texts.ts'
 import type { ReportMetric } from '../lib/report/metrics.ts'
-import { REPORT_OPTIONS as R, type ReportOption } from '../lib/report/options.ts'
 import type { Reporter, Sample } from '../lib/report/report.ts'
 import type { Readings } from '../lib/report/values.ts'
 import type { Output, Tool } from '../lib/tool.ts'
 
-const OWN: readonly ReportOption[] = [
-  R.header,
-  R.type,
-  R.type_prefer,
-  { short: 'x', long: 'with-extended', key: 'extended', value: 'yes', help: 'types and semantics as well' },
-  {
-    short: 'X',
-    long: 'with-everything',
-    key: 'everything',
-    value: 'yes',
-    help: 'numbers of metrics, domains and instances as well',
-  },
-]
-
 const OPTIONS: OptionTable = {
   synopsis: '[options] metric|:set ...',
   operands: 'metric',
-  rows: exporterRows(OWN),
+  rows: exporterRows(DOCUMENT_ROWS),
 }
 
 /** Writes XML. */

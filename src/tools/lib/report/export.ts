@@ -52,6 +52,21 @@ export interface Exporter {
   make(work: Export): Reporter | Promise<Reporter>
 }
 
+/** How much documents tell of metrics: rows of those that write JSON or XML. */
+export const DOCUMENT_ROWS: readonly ReportOption[] = [
+  R.header,
+  R.type,
+  R.type_prefer,
+  { short: 'x', long: 'with-extended', key: 'extended', value: 'yes', help: 'types and semantics as well' },
+  {
+    short: 'X',
+    long: 'with-everything',
+    key: 'everything',
+    value: 'yes',
+    help: 'numbers of metrics, domains and instances as well',
+  },
+]
+
 /** The rows of an exporter's table; `own` are those that nobody else has. */
 export function exporterRows(own: readonly ReportOption[]): (Option | { readonly heading: string })[] {
   return [
