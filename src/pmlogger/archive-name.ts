@@ -13,8 +13,8 @@ export function hasTime(name: string): boolean {
 }
 
 /**
- * The name of an archive begun at a time, in milliseconds, as the process's own zone has it. A name that holds the time gets a number when `exists` knows it
- * already: -00, -01... EEXIST after -98. Other names are as given.
+ * The name of an archive begun at a time, in milliseconds, in words of the process's own zone. A name that holds the time gets a
+ * number when `exists` knows it already: -00, -01... EEXIST after -98. Other names are as given.
  */
 export function archiveName(name: string, ms: number, exists: (base: string) => boolean): string {
   if (!hasTime(name)) return name
