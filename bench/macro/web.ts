@@ -3,7 +3,7 @@
  * for `--warm` milliseconds; then live pages of ours, and what the collector counts of fetches meanwhile.
  * `npm run bench -- web [--clients 1,16] [--rounds N] [--ms N] [--warm N] [--pages 1,200] [--seconds N]`.
  */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -59,8 +59,11 @@ async function main(): Promise<void> {
   })
   const top = process.cwd()
   const collector = hasReference() ? await startReference([2, 60]) : await startOurs(top, 'linux,pmcd')
-  const candidates = [await launch('ours', process.execPath, [join(top, 'bin', 'pmproxy')], collector)]
-  if (existsSync(REFERENCE)) candidates.push(await launch('reference', REFERENCE, ['-t', '-A'], collector))
+  const candidates = [
+    await PmproxyUnderLoad.launch('ours', process.execPath, [join(top, 'bin', 'pmproxy')], collector),
+  ]
+  if (existsSync(REFERENCE))
+    candidates.push(await PmproxyUnderLoad.launch('reference', REFERENCE, ['-t', '-A'], collector))
   else console.log('The reference is not installed: ours alone')
   const load = new HttpLoad()
   try {
@@ -71,6 +74,7 @@ async function main(): Promise<void> {
         rows.push(await compare(load, candidates, work, clients, lengths))
     const heads = candidates.flatMap(({ name }) => [`${name}/s`, 'p50 ms', 'p99 ms'])
     console.log(table([['work', 'clients', ...heads, 'ratio', 'bytes', 'refused', 'lost'], ...rows]))
+    for (const { name, ends } of candidates) if (ends > 0) console.log(`${name} crashed ${ends} times`)
     console.log(
       `resident: ${candidates.map(({ name, pid }) => `${name} ${residentMb(pid).toFixed(0)} MB`).join(', ')}`,
     )
@@ -84,18 +88,16 @@ async function main(): Promise<void> {
 
 async function compare(
   load: HttpLoad,
-  candidates: readonly Candidate[],
+  candidates: readonly PmproxyUnderLoad[],
   work: Work,
   clients: number,
   { rounds, ms, warmMs }: { rounds: number; ms: number; warmMs: number },
 ): Promise<string[]> {
   const found: HttpMeasured[][] = candidates.map(() => [])
-  if (warmMs > 0)
-    for (const { port } of candidates)
-      await load.run({ port, clients, target: work.target(await newContext(port)), ms: warmMs })
+  if (warmMs > 0) for (const candidate of candidates) await run(load, candidate, work, clients, warmMs)
   for (let round = 0; round < rounds; round++)
-    for (const [i, { port }] of candidates.entries())
-      found[i]!.push(await load.run({ port, clients, target: work.target(await newContext(port)), ms }))
+    for (const [i, candidate] of candidates.entries())
+      found[i]!.push(await run(load, candidate, work, clients, ms))
   const middle = (i: number, figure: (one: HttpMeasured) => number): number => median(found[i]!.map(figure))
   const cells = candidates.flatMap((_, i) => [
     middle(i, ({ rate }) => rate).toFixed(0),
@@ -109,6 +111,19 @@ async function compare(
     found.map((all) => all.reduce((sum, one) => sum + figure(one), 0)).join('/')
   const failed = [total(({ refusals }) => refusals), total(({ losses }) => losses)]
   return [work.title, String(clients), ...cells, ratio.toFixed(2), bytes, ...failed]
+}
+
+/** Load on a candidate, which is begun anew if it ended in the run before: the reference does under some of these works. */
+async function run(
+  load: HttpLoad,
+  candidate: PmproxyUnderLoad,
+  work: Work,
+  clients: number,
+  ms: number,
+): Promise<HttpMeasured> {
+  await candidate.revive()
+  const { port } = candidate
+  return load.run({ port, clients, target: work.target(await newContext(port)), ms })
 }
 
 async function newContext(port: number): Promise<number> {
@@ -160,33 +175,70 @@ async function collectorFetches(port: number): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-async function launch(
-  name: string,
-  command: string,
-  args: readonly string[],
-  collector: Candidate,
-): Promise<Candidate> {
-  const port = await freePort()
-  const dir = mkdtempSync(join(tmpdir(), `pmproxy-${name}-`))
-  const options = ['-f', '-p', String(port), '-s', join(dir, 'pmproxy.socket'), '-l', join(dir, 'log')]
-  const env: NodeJS.ProcessEnv = { ...process.env, PMCD_PORT: String(collector.port) }
-  delete env['NODE_EXTRA_CA_CERTS']
-  const child = spawn(command, [...args, ...options], {
-    env,
-    cwd: dir,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  await answering(port)
-  return {
-    name,
-    port,
-    pid: child.pid!,
-    stop: async () => {
-      child.kill('SIGTERM')
-      await gone
-      rmSync(dir, { recursive: true, force: true })
-    },
+/** A pmproxy under load, which may end by itself. */
+class PmproxyUnderLoad implements Candidate {
+  readonly name: string
+  readonly port: number
+  /** How often it ended by itself. */
+  ends = 0
+  #child!: ChildProcess
+  #gone!: Promise<void>
+  readonly #dir: string
+  readonly #begin: () => ChildProcess
+
+  private constructor(
+    name: string,
+    port: number,
+    command: string,
+    args: readonly string[],
+    collector: Candidate,
+  ) {
+    this.name = name
+    this.port = port
+    this.#dir = mkdtempSync(join(tmpdir(), `pmproxy-${name}-`))
+    const files = ['-s', join(this.#dir, 'pmproxy.socket'), '-l', join(this.#dir, 'log')]
+    const env: NodeJS.ProcessEnv = { ...process.env, PMCD_PORT: String(collector.port) }
+    delete env['NODE_EXTRA_CA_CERTS']
+    this.#begin = () =>
+      spawn(command, [...args, '-f', '-p', String(port), ...files], {
+        env,
+        cwd: this.#dir,
+        stdio: ['ignore', 'ignore', 'inherit'],
+      })
+  }
+
+  static async launch(
+    name: string,
+    command: string,
+    args: readonly string[],
+    collector: Candidate,
+  ): Promise<PmproxyUnderLoad> {
+    const proxy = new PmproxyUnderLoad(name, await freePort(), command, args, collector)
+    await proxy.#launch()
+    return proxy
+  }
+
+  get pid(): number {
+    return this.#child.pid!
+  }
+
+  /** Begins it anew if it has ended. */
+  async revive(): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) return
+    this.ends++
+    await this.#launch()
+  }
+
+  async stop(): Promise<void> {
+    this.#child.kill('SIGTERM')
+    await this.#gone
+    rmSync(this.#dir, { recursive: true, force: true })
+  }
+
+  async #launch(): Promise<void> {
+    this.#child = this.#begin()
+    this.#gone = new Promise<void>((resolve) => this.#child.once('exit', () => resolve()))
+    await answering(this.port)
   }
 }
 
