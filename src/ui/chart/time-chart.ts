@@ -1,10 +1,11 @@
 /** Charts over time, drawn by uPlot: lines, filled and stacked ones, bars. */
 import uPlot from 'uplot'
-import type { ChartData } from '../data/chart-data.ts'
+import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { resolveColor, thinned } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
-import { showNumber, stepFor } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
+import { axisX, axisY } from './axis.ts'
+import { envelopePaths, extentOf } from './envelope.ts'
 import { lineColor, lineDash } from './line-look.ts'
 import { drawnColumns, isStacked } from './stack.ts'
 
@@ -33,6 +34,7 @@ interface Stroke {
   readonly dash: readonly number[] | undefined
 }
 
+const straight = uPlot.paths.linear!()
 const SYNC_KEY = 'page'
 const WHEEL_STEP = 1.25
 /** How much of its colour fills an area of a stack. */
@@ -46,6 +48,8 @@ export class TimeChart {
   /** What the present plot was made for: anything else needs another. */
   #made = ''
   #look: ChartLook | undefined
+  /** The lines that are drawn each for itself, from what was least to what was most. */
+  #lines: readonly ChartLine[] = []
   #isStacked = false
 
   constructor(host: HTMLElement, events: ChartEvents) {
@@ -79,21 +83,35 @@ export class TimeChart {
     // Each bar stands before the taller one that it is a part of.
     if (style === 'bar') columns.reverse()
     const values = [data.times, ...columns] as unknown as uPlot.AlignedData
-    const width = Math.max(80, this.#host.clientWidth)
-    const height = Math.max(80, this.#host.clientHeight)
-    if (this.#plot === undefined || made !== this.#made) {
-      this.#plot?.destroy()
+    this.#lines = this.#isStacked ? [] : shown.map(({ line }) => line)
+    const plot = this.#plot
+    if (plot === undefined || made !== this.#made) {
+      plot?.destroy()
       this.#made = made
       const strokes = shown.map(({ i }) => ({ color: lineColor(data, i), dash: lineDash(data, i) }))
       if (style === 'bar') strokes.reverse()
-      this.#plot = new uPlot({ ...this.#options(data, look, strokes), width, height }, values, this.#host)
-    } else {
-      if (this.#plot.width !== width || this.#plot.height !== height) this.#plot.setSize({ width, height })
-      this.#plot.setData(values, false)
-    }
-    this.#plot.batch(() => {
-      this.#plot!.setScale('x', { min: look.frame.from, max: look.frame.to })
-    })
+      const options = { ...this.#options(data, look, strokes), ...this.#room() }
+      this.#plot = new uPlot(options, values, this.#host)
+    } else
+      plot.batch(() => {
+        this.#resize()
+        plot.setData(values, false)
+        plot.setScale('x', { min: look.frame.from, max: look.frame.to })
+      })
+  }
+
+  /** Draws again if there is more room than before, or less. */
+  fit(): void {
+    this.#plot?.batch(() => this.#resize())
+  }
+
+  #room(): { readonly width: number; readonly height: number } {
+    return { width: Math.max(80, this.#host.clientWidth), height: Math.max(80, this.#host.clientHeight) }
+  }
+
+  #resize(): void {
+    const room = this.#room()
+    if (this.#plot?.width !== room.width || this.#plot.height !== room.height) this.#plot?.setSize(room)
   }
 
   /** Takes the chart off the page. */
@@ -125,18 +143,21 @@ export class TimeChart {
     const { style } = look.chart
     const { limits } = data
     const isShare = style === 'utilization'
-    const range = (_: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax =>
-      limits !== undefined
-        ? [limits[0], limits[1]]
-        : isShare
-          ? [0, 1]
-          : naturalRange(low, high, this.#isStacked || style === 'area')
+    const range = (plot: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax => {
+      if (limits !== undefined) return [limits[0], limits[1]]
+      if (isShare) return [0, 1]
+      const [from, to] = plot.series[0]!.idxs ?? [0, plot.data[0].length - 1]
+      const [least, most] = extentOf(this.#lines, from, to) ?? [low, high]
+      return naturalRange(least, most, this.#isStacked || style === 'area')
+    }
     const measure = isShare ? { ...data.measure, kind: 'share' as const } : data.measure
     return {
       legend: { show: false },
       padding: [8, 18, 0, 0],
       cursor: {
         sync: { key: SYNC_KEY },
+        // Charts share moments, not values.
+        y: false,
         drag: { x: true, y: false, setScale: false },
         points: { show: !this.#isStacked },
       },
@@ -167,7 +188,7 @@ export class TimeChart {
     }
     switch (style) {
       case 'area':
-        return { ...common, fill: thinned(color, 0.2) }
+        return { ...common, fill: thinned(color, 0.2), paths: this.#paths(true) }
       case 'stacking':
       case 'utilization':
         return {
@@ -178,7 +199,16 @@ export class TimeChart {
       case 'bar':
         return { ...common, width: 0, fill: stroke, paths: uPlot.paths.bars!({ size: [0.8, 60] }) }
       default:
-        return common
+        return { ...common, paths: this.#paths(false) }
+    }
+  }
+
+  /** The present line of a series, as it is drawn. */
+  #paths(isFilled: boolean): uPlot.Series.PathBuilder {
+    return (plot, series, from, to) => {
+      const line = this.#lines[series - 1]!
+      const draw = line.low === undefined ? straight : envelopePaths(line, isFilled)
+      return draw(plot, series, from, to)
     }
   }
 
@@ -204,59 +234,4 @@ function naturalRange(low: number | null, high: number | null, isFromZero: boole
   const bottom = isFromZero || (low ?? 0) >= 0 ? 0 : low!
   if (top <= bottom) return [bottom, bottom + 1]
   return [bottom, top + 0.05 * (top - bottom)]
-}
-
-/** Steps of an axis that counts bytes, so that its marks are round numbers of KiB, MiB ... */
-const POWERS_OF_TWO: number[] = Array.from({ length: 61 }, (_, i) => 2 ** i)
-
-/** For each distance of marks: how a mark is written, and what stands below when the year, month, day, hour ... begins. */
-const CLOCK: (number | string | null)[][] = [
-  [86_400 * 365, '{YYYY}', null, null, null, null, null, null, 1],
-  [86_400 * 28, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
-  [86_400, '{D} {MMM}', '\n{YYYY}', null, null, null, null, null, 1],
-  [60, '{HH}:{mm}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
-  [1, '{HH}:{mm}:{ss}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
-  [
-    0.001,
-    ':{ss}.{fff}',
-    '\n{D} {MMM} {HH}:{mm}',
-    null,
-    '\n{D} {MMM} {HH}:{mm}',
-    null,
-    '\n{HH}:{mm}',
-    null,
-    1,
-  ],
-]
-
-const FONT = '12px system-ui, sans-serif'
-
-function axisX(): uPlot.Axis {
-  return {
-    stroke: resolveColor('var(--faint)'),
-    grid: { stroke: resolveColor('var(--grid)'), width: 1 },
-    ticks: { show: false },
-    font: FONT,
-    space: 70,
-    size: 34,
-    values: CLOCK,
-  }
-}
-
-function axisY(measure: ChartData['measure']): uPlot.Axis {
-  return {
-    stroke: resolveColor('var(--faint)'),
-    grid: { stroke: resolveColor('var(--grid)'), width: 1 },
-    ticks: { show: false },
-    font: FONT,
-    size: 72,
-    space: 34,
-    ...(measure.kind === 'bytes' ? { incrs: POWERS_OF_TWO } : {}),
-    values: (_, splits) => {
-      const largest = Math.max(...splits.map(Math.abs))
-      const { divisor, unit } = stepFor(measure, largest)
-      const space = unit === '' || unit.startsWith(' ') ? '' : ' '
-      return splits.map((value) => `${showNumber(value / divisor)}${space}${unit}`)
-    },
-  }
 }

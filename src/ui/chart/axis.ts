@@ -1,0 +1,80 @@
+/** The axes of charts over time: which marks they have, and what is written at them. */
+import type uPlot from 'uplot'
+import { resolveColor } from '../theme.ts'
+import { type Measure, stepFor } from '../view/measure.ts'
+
+const FONT = '12px system-ui, sans-serif'
+/** Marks of a chart that is as wide as a column stand below each other: narrower than this no axis is. */
+const NARROWEST = 58
+const CHARACTER = 6.7
+/** Room for 18:20 and for 18:20:30. */
+const MINUTES_SPACE = 48
+const SECONDS_SPACE = 76
+
+/** Steps of an axis that counts bytes, so that its marks are round numbers of KiB, MiB ... */
+const POWERS_OF_TWO: number[] = Array.from({ length: 61 }, (_, i) => 2 ** i)
+
+/** For each distance of marks: how a mark is written, and what stands below when the year, month, day, hour ... begins. */
+const CLOCK: (number | string | null)[][] = [
+  [86_400 * 365, '{YYYY}', null, null, null, null, null, null, 1],
+  [86_400 * 28, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [86_400, '{D} {MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [60, '{HH}:{mm}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
+  [1, '{HH}:{mm}:{ss}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
+  [
+    0.001,
+    ':{ss}.{fff}',
+    '\n{D} {MMM} {HH}:{mm}',
+    null,
+    '\n{D} {MMM} {HH}:{mm}',
+    null,
+    '\n{HH}:{mm}',
+    null,
+    1,
+  ],
+]
+
+/** The axis of time. */
+export function axisX(): uPlot.Axis {
+  return {
+    stroke: resolveColor('var(--faint)'),
+    grid: { stroke: resolveColor('var(--grid)'), width: 1 },
+    ticks: { show: false },
+    font: FONT,
+    // Marks less than a minute apart are longer.
+    space: (_, __, min, max, width) =>
+      ((max - min) / width) * MINUTES_SPACE > 30 ? MINUTES_SPACE : SECONDS_SPACE,
+    size: 34,
+    values: CLOCK,
+  }
+}
+
+/** The axis of values. */
+export function axisY(measure: Measure): uPlot.Axis {
+  return {
+    stroke: resolveColor('var(--faint)'),
+    grid: { stroke: resolveColor('var(--grid)'), width: 1 },
+    ticks: { show: false },
+    font: FONT,
+    size: (_, values) => {
+      const longest = Math.max(0, ...(values ?? []).map((value) => value?.length ?? 0))
+      return Math.max(NARROWEST, Math.ceil(longest * CHARACTER) + 10)
+    },
+    space: 34,
+    ...(measure.kind === 'bytes' ? { incrs: POWERS_OF_TWO } : {}),
+    values: (_, splits) => axisLabels(measure, splits),
+  }
+}
+
+/** What is written at marks: one unit and as many decimals for all of them, nothing as a plain 0. */
+export function axisLabels(measure: Measure, marks: readonly number[]): string[] {
+  const { divisor, unit } = stepFor(measure, Math.max(...marks.map(Math.abs)))
+  const space = unit === '' || unit.startsWith(' ') ? '' : ' '
+  const shown = marks.map((mark) => mark / divisor)
+  const decimals = DECIMALS.find((digits) => shown.every((value) => isRound(value * 10 ** digits))) ?? 3
+  return shown.map((value) => (value === 0 ? '0' : `${value.toFixed(decimals)}${space}${unit}`))
+}
+
+const DECIMALS: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+
+const isRound = (value: number): boolean => Math.abs(value - Math.round(value)) < 1e-6
