@@ -44,13 +44,29 @@ function sourceIndex(lines: ChartData['lines'], i: number): number {
   return sources.size - 1
 }
 
-/** What a line reads at a sample, or newest: in a chart of shares its share of all of them. */
-export function readingOf(data: ChartData, style: ChartStyle, i: number, at?: number): string {
-  const { values } = data.lines[i]!
+const NOTHING: ReadonlySet<string> = new Set()
+
+/** What a line reads at a sample, or newest: in a chart of shares its share of all that are not `hidden`. */
+export function readingOf(
+  data: ChartData,
+  style: ChartStyle,
+  i: number,
+  at?: number,
+  hidden: ReadonlySet<string> = NOTHING,
+): string {
+  const { values, key } = data.lines[i]!
   const index = at ?? values.findLastIndex((value) => value != null)
-  const value = values[index]
+  const value = valueAt(values, index)
   if (style !== 'utilization' || value == null) return showValue(data.measure, value)
+  if (hidden.has(key)) return showValue(data.measure, undefined)
   let total = 0
-  for (const line of data.lines) total += line.values[index] ?? 0
+  for (const line of data.lines) if (!hidden.has(line.key)) total += valueAt(line.values, index) ?? 0
   return showValue({ ...data.measure, kind: 'share' }, total > 0 ? value / total : undefined)
+}
+
+/** The value that holds at a sample, which may be one of another line only. */
+export function valueAt(values: ChartLine['values'], index: number): number | null | undefined {
+  let at = index
+  while (at > 0 && values[at] === undefined) at--
+  return values[at]
 }
