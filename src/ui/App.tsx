@@ -61,9 +61,17 @@ export function App(): ComponentChild {
         <main id="charts" class={`charts${isBeside ? ` by-${Math.min(4, keys.length)}` : ''}`}>
           {view.value.charts
             .flatMap((chart) => spread(chart, keys, layout.value))
-            .map((one) => (
-              <ChartCard key={one.chart.id} {...one} />
-            ))}
+            .flatMap((one, i, all) => {
+              const { tab } = one.origin
+              const card = <ChartCard key={one.chart.id} {...one} />
+              if (tab === undefined || tab === all[i - 1]?.origin.tab) return card
+              return [
+                <h2 key={`tab ${one.chart.id}`} class="tab">
+                  {tab}
+                </h2>,
+                card,
+              ]
+            })}
           {view.value.charts.length === 0 && (
             <p class="empty">
               An empty page.{' '}

@@ -7,8 +7,10 @@ import { archiveSource, hostSource, serverArchives, serverConfig } from './data/
 import type { Source } from './data/source.ts'
 import { time } from './time/control.ts'
 import { Leader } from './time/leader.ts'
-import { OVERVIEW } from './view/overview.ts'
-import { fromFragment, readView, type Shared, toFragment } from './view/share.ts'
+import { isZone } from './time/words.ts'
+import { KeptViews } from './view/kept.ts'
+import { OUR_VIEWS } from './view/ours.ts'
+import { fromFragment, type Shared, toFragment } from './view/share.ts'
 import type { Layout } from './view/spread.ts'
 import { type Chart, newId, type Plot, type View } from './view/view.ts'
 
@@ -27,8 +29,13 @@ export const shownKeys: ReadonlySignal<readonly string[]> = computed(() => [
   shownKey.value,
   ...compared.value,
 ])
+/** Views that this browser keeps. */
+export const kept: KeptViews = new KeptViews(() => localStorage)
+addEventListener('storage', () => kept.refresh())
 /** The charts on the page. */
-export const view: Signal<View> = signal(OVERVIEW)
+export const view: Signal<View> = signal(
+  [...OUR_VIEWS, ...kept.views.value].find(({ name }) => name === kept.opening.value) ?? OUR_VIEWS[0]!,
+)
 /** Seconds between live samples. */
 export const every: Signal<number> = signal(1)
 /** What the server lets the page do. */
@@ -117,7 +124,7 @@ function put(key: string, place: Place): void {
 
 /** Opens the sources of a shared address, when the server has them. */
 async function openShared(shared: Shared): Promise<void> {
-  const { source, width, end } = shared
+  const { source, width, end, zone } = shared
   const before = shownKey.peek()
   view.value = shared.view
   const named = shared.view.charts.flatMap(({ plots }) => plots.flatMap((plot) => plot.source ?? []))
@@ -131,6 +138,8 @@ async function openShared(shared: Shared): Promise<void> {
   if (source !== undefined) show(source)
   for (const key of shared.compared ?? []) if (sources.value.has(key)) compare(key, true)
   layout.value = shared.layout ?? 'beside'
+  if (zone !== undefined && isZone(zone)) time.zone.value = zone
+  if (shared.every !== undefined) every.value = shared.every
   if (width !== undefined) time.width.value = width
   if (end !== undefined && width !== undefined) time.show(end - width, end)
 }
@@ -145,7 +154,14 @@ export async function openKey(key: string): Promise<void> {
     const info = archives.value.find(({ id }) => `archive:${id}` === key)
     if (info !== undefined) addSource(archiveSource(info))
   }
-  if (!sources.value.has(key)) say(`${key} is not to be had here`, true)
+  if (sources.value.has(key)) return
+  const [kind, name] = [key.slice(0, key.indexOf(':')), key.slice(key.indexOf(':') + 1)]
+  say(
+    kind === 'file'
+      ? `To see ${name}, drop its files on the page`
+      : `The ${kind} ${name} is not to be had here`,
+    true,
+  )
 }
 
 /** Asks the server what archives there are now. */
@@ -161,12 +177,21 @@ export async function start(): Promise<void> {
   for (const [i, spec] of (answer.hosts.length > 0 ? answer.hosts : ['local:']).entries())
     addSource(hostSource(spec, i === 0 ? answer.hostname : spec, i === 0 ? answer.history : null))
   show(sources.value.keys().next().value!)
-  const shared = fromFragment(location.hash)
-  if (shared !== undefined) await openShared(shared)
+  addEventListener('hashchange', () => openAddress().catch(complain))
+  await openAddress()
+}
+
+/** Shows what the address of the page says, if it says anything. */
+async function openAddress(): Promise<void> {
+  const received = await fromFragment(location.hash)
+  if (received === undefined) return
+  await openShared(received.shared)
+  if (received.leftOut > 0)
+    say(`${received.leftOut} charts of the address are of a kind that this page does not know`, true)
 }
 
 /** The address of what is shown now. */
-export function shareAddress(): string {
+export async function shareAddress(): Promise<string> {
   const { to } = time.frame.value
   const shared: Shared = {
     view: view.value,
@@ -174,8 +199,10 @@ export function shareAddress(): string {
     ...(compared.value.length === 0 ? {} : { compared: compared.value, layout: layout.value }),
     width: time.width.value,
     ...(time.mode.value === 'live' ? {} : { end: to }),
+    ...(time.zone.value === '' ? {} : { zone: time.zone.value }),
+    ...(every.value === 1 ? {} : { every: every.value }),
   }
-  return `${location.origin}${location.pathname}#${toFragment(shared)}`
+  return `${location.origin}${location.pathname}#${await toFragment(shared)}`
 }
 
 // Charts of the view.
@@ -215,41 +242,4 @@ export function addChart(title: string, plots: readonly Plot[]): string {
 export function addPlots(id: string, plots: readonly Plot[]): void {
   const chart = view.value.charts.find((one) => one.id === id)
   if (chart !== undefined) changeChart(id, { plots: [...chart.plots, ...plots] })
-}
-
-// Views that this browser keeps.
-
-const STORE = 'pcp-ts.views'
-
-function readSaved(): View[] {
-  try {
-    const kept: unknown = JSON.parse(localStorage.getItem(STORE) ?? '[]')
-    return Array.isArray(kept) ? kept.flatMap((one) => readView(one) ?? []) : []
-  } catch {
-    return []
-  }
-}
-
-/** Views this browser keeps. */
-export const savedViews: Signal<readonly View[]> = signal(readSaved())
-
-function keep(views: readonly View[]): void {
-  savedViews.value = views
-  try {
-    localStorage.setItem(STORE, JSON.stringify(views))
-  } catch {
-    say('This browser keeps nothing for this page: the view is gone when the page is closed', true)
-  }
-}
-
-/** Keeps the view that is shown under a name; one of that name is replaced. */
-export function saveView(name: string): void {
-  const saved = { ...view.value, name }
-  view.value = saved
-  keep([...savedViews.value.filter((one) => one.name !== name), saved])
-}
-
-/** Forgets a view. */
-export function forgetView(name: string): void {
-  keep(savedViews.value.filter((one) => one.name !== name))
 }

@@ -75,7 +75,12 @@ export function thinned(color: string, share: number): string {
 export function hexColor(color: string): string | undefined {
   const canvas = document.createElement('canvas').getContext('2d')
   if (canvas === null || color === 'transparent') return undefined
-  canvas.fillStyle = resolveColor(color)
-  const { fillStyle } = canvas
-  return typeof fillStyle === 'string' && fillStyle.startsWith('#') ? fillStyle : undefined
+  const read = (before: string): unknown => {
+    canvas.fillStyle = before
+    canvas.fillStyle = resolveColor(color)
+    return canvas.fillStyle
+  }
+  // What a canvas does not know changes nothing.
+  const found = read('#000000')
+  return typeof found === 'string' && found.startsWith('#') && found === read('#ffffff') ? found : undefined
 }

@@ -2,43 +2,105 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { OVERVIEW } from '../../src/ui/view/overview.ts'
-import { fromFragment, readView, type Shared, toFragment } from '../../src/ui/view/share.ts'
+import {
+  fromFragment,
+  fromViewFile,
+  readShared,
+  readView,
+  type Shared,
+  toFragment,
+  toViewFile,
+} from '../../src/ui/view/share.ts'
 
-const noIds = (shared: Shared | undefined): unknown =>
+const noIds = (shared: unknown): unknown =>
   JSON.parse(JSON.stringify(shared ?? null, (key, value: unknown) => (key === 'id' ? undefined : value)))
 
-test('the overview survives the way through an address', () => {
-  const shared: Shared = {
-    view: OVERVIEW,
-    source: 'host:local:',
-    compared: ['host:db1', 'archive:0/db2/today'],
-    layout: 'over',
-    width: 300,
-    end: 1_700_000_000.5,
-  }
-  const fragment = toFragment(shared)
+const [cpu, ...rest] = OVERVIEW.charts
+const SHARED: Shared = {
+  view: { name: 'Mine', charts: [{ ...cpu!, hidden: [' kernel.all.cpu.idle '], tab: 'One' }, ...rest] },
+  source: 'host:local:',
+  compared: ['host:db1', 'archive:0/db2/today'],
+  layout: 'over',
+  width: 300,
+  end: 1_700_000_000.5,
+  zone: 'Europe/Berlin',
+  every: 5,
+}
+
+test('a view survives the way through an address, with its moment, zone and hidden lines', async () => {
+  const fragment = await toFragment(SHARED)
   expect(fragment).toMatch(/^v=[\w-]+$/)
-  expect(noIds(fromFragment(`#${fragment}`))).toEqual(noIds(shared))
+  const received = await fromFragment(`#${fragment}`)
+  expect(received?.leftOut).toBe(0)
+  expect(noIds(received?.shared)).toEqual(noIds(SHARED))
 })
 
-test('texts of any kind survive', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'grapheme', maxLength: 100 }), (name) => {
+test('the address of an overview is short enough for every program', async () => {
+  expect((await toFragment(SHARED)).length).toBeLessThan(2000)
+})
+
+test('addresses from before they were compressed are read', async () => {
+  const code = btoa(JSON.stringify(SHARED)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+  expect(noIds((await fromFragment(`v=${code}`))?.shared)).toEqual(noIds(SHARED))
+})
+
+test('texts of any kind survive', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 100 }), async (name) => {
       const shared: Shared = { view: { name, charts: [] } }
-      expect(fromFragment(toFragment(shared))?.view.name).toBe(name)
+      expect((await fromFragment(await toFragment(shared)))?.shared.view.name).toBe(name)
     }),
   )
 })
 
-test('nothing that comes from outside breaks it', () => {
+test('a damaged address says so, wherever it is cut or changed', async () => {
+  const whole = await toFragment(SHARED)
+  for (const at of [2, 3, 10, 100, whole.length - 5])
+    await expect(fromFragment(whole.slice(0, at)), `cut at ${at}`).rejects.toThrow(/The address is damaged/)
+  await expect(fromFragment(`${whole.slice(0, 50)}%20${whole.slice(50)}`)).rejects.toThrow(/damaged/)
+  await expect(fromFragment(`v=${btoa('{"a":1}')}`)).rejects.toThrow('There is no view in the address')
+  await expect(fromFragment(`v=${'A'.repeat(600_000)}`)).rejects.toThrow(/too long/)
+  expect(await fromFragment('#charts')).toBeUndefined()
+  expect(await fromFragment('')).toBeUndefined()
+})
+
+test('an address that unfolds to very much is refused', async () => {
+  const bomb = await toFragment({ view: { name: 'x'.repeat(5_000_000), charts: [] } })
+  expect(bomb.length).toBeLessThan(10_000)
+  await expect(fromFragment(bomb)).rejects.toThrow(/damaged/)
+})
+
+test('charts of kinds from later versions are counted', () => {
+  const plots: unknown[] = []
+  const charts = [{ style: 'plot', plots }, { style: 'pie', plots }, 7]
+  expect(readShared({ view: { name: 'x', charts } })?.leftOut).toBe(2)
+})
+
+test('a view survives as a file, and other files say what they are not', () => {
+  expect(noIds(fromViewFile(toViewFile(SHARED.view))?.shared.view)).toEqual(noIds(SHARED.view))
+  expect(fromViewFile('#kmchart\nversion 1\n')).toBeUndefined()
+  expect(() => fromViewFile('{"name":"package"}')).toThrow('There is no view in it')
+  expect(() => fromViewFile('{"type":"pcp-ts view"')).toThrow(/damaged/)
+})
+
+test('nothing that comes from outside breaks it', async () => {
   fc.assert(
     fc.property(fc.json(), (json) => {
       const view = readView(JSON.parse(json))
       if (view !== undefined) expect(Array.isArray(view.charts)).toBe(true)
-      fromFragment(`#v=${btoa(unescape(encodeURIComponent(json)))}`)
     }),
   )
-  fc.assert(fc.property(fc.string(), (text) => fromFragment(`#v=${text}`) === undefined || text !== ''))
+  const refused = /^(The address|There is no view)/
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(fc.string(), fc.base64String()), (text) =>
+      fromFragment(`#v=${text}`).then(
+        () => {},
+        (error: Error) => {
+          expect(error.message).toMatch(refused)
+        },
+      ),
+    ),
+  )
 })
 
 test('colours that are none, and charts of unknown style, are left out', () => {

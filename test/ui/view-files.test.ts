@@ -1,6 +1,13 @@
 /** PCP's view files: the grammar of pmchart(1), read and written. */
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readViewFile, writeViewFile } from '../../src/ui/view/pmchart.ts'
+import { type ReadView, readViewFile } from '../../src/ui/view/pmchart.ts'
+import { writeViewFile } from '../../src/ui/view/pmchart-write.ts'
+import { type Chart, isChosen } from '../../src/ui/view/view.ts'
+
+const isColor = (color: string): boolean => /^(#[\da-f]+|steelblue|red|violet)$/.test(color)
+const read = (text: string): ReadView => readViewFile(text, isColor)
+const header = '#kmchart\nversion 1\n'
 
 const CURRENT = `#kmchart
 version 1
@@ -34,8 +41,13 @@ chart style bar
 const noIds = (charts: readonly object[]): object[] => charts.map((chart) => ({ ...chart, id: '' }))
 
 test('reads files of the current type', () => {
-  const { charts, tabs, hosts, mistakes } = readViewFile(CURRENT)
-  expect({ tabs, hosts, mistakes }).toEqual({ tabs: ['Load', 'Storage'], hosts: [], mistakes: [] })
+  const { charts, tabs, hosts, globals, mistakes } = read(CURRENT)
+  expect({ tabs, hosts, globals, mistakes }).toEqual({
+    tabs: ['Load', 'Storage'],
+    hosts: [],
+    globals: { width: 900, points: 60 },
+    mistakes: [],
+  })
   expect(noIds(charts)).toEqual([
     {
       id: '',
@@ -43,6 +55,7 @@ test('reads files of the current type', () => {
       style: 'plot',
       legend: true,
       scale: [0, 16],
+      tab: 'Load',
       plots: [
         {
           metric: 'kernel.all.load',
@@ -64,6 +77,7 @@ test('reads files of the current type', () => {
       title: 'Write rate',
       style: 'stacking',
       legend: true,
+      tab: 'Storage',
       plots: [
         {
           metric: 'disk.dev.write',
@@ -77,7 +91,7 @@ test('reads files of the current type', () => {
 })
 
 test('reads files of the old type, whose instances are the rest of the line', () => {
-  const { charts, hosts, mistakes } = readViewFile(OLD)
+  const { charts, hosts, mistakes } = read(OLD)
   expect({ hosts, mistakes }).toEqual({ hosts: ['db1'], mistakes: [] })
   expect(charts.map(({ legend, style }) => [legend, style])).toEqual([
     [false, 'area'],
@@ -92,45 +106,157 @@ test('reads files of the old type, whose instances are the rest of the line', ()
 })
 
 test.each([
-  ['', 1, /#kmchart/],
-  ['#kmchart\nversion 7', 2, /version 1, found "7"/],
-  ['#kmchart\nchart title x', 2, /version/],
-  ['#kmchart\nversion 1\nplot metric a', 3, /chart, found "plot"/],
-  ['#kmchart\nversion 1\nchart title x style round', 3, /plot, line, bar.*found "round"/],
-  ['#kmchart\nversion 1\nchart title x\nplot metric', 4, /a metric, found the end of the line/],
+  ['', 1, 0, /#kmchart/],
+  ['#!/bin/sh', 1, 0, /program that writes a view/],
+  ['#kmchart\nversion 7', 2, 8, /version 1, found "7"/],
+  ['#kmchart\nchart title x', 2, 0, /version/],
+  [`${header}plot metric a`, 3, 0, /chart, found "plot"/],
+  [`${header}chart title x style round`, 3, 20, /plot, line, bar.*found "round"/],
+  [`${header}chart title "a b" scale from x to 1`, 3, 29, /a number, found "x"/],
+  [`${header}chart title x\nplot metric`, 4, 11, /a metric, found the end of the line/],
   [
-    '#kmchart\nversion 1\nchart title x\nplot metric a some b',
+    `${header}chart title x\n  plot metric a some b`,
     4,
+    16,
     /instance, matching or not-matching, found "some"/,
   ],
-  ['#kmchart\nversion 1\nscheme one #fff', 3, /two colours/],
-])('a mistake is named by its line: %j', (text, line, message) => {
-  expect(readViewFile(text).mistakes).toEqual([{ line, message: expect.stringMatching(message) }])
+  [`${header}scheme one #fff`, 3, 15, /two colours/],
+  [`${header}tab one points many`, 3, 15, /a number, found "many"/],
+  [`${header}global depth 3`, 3, 7, /width, height.*found "depth"/],
+  [`${header}chart title ${'x'.repeat(256)}`, 3, 12, /more than 255/],
+])('a mistake is named by its line and place: %j', (text, line, at, message) => {
+  const shown = text.split('\n')[line - 1]
+  expect(read(text).mistakes).toEqual([{ line, at, text: shown, message: expect.stringMatching(message) }])
+})
+
+test('after a colour or a pattern that makes no sense the rest is read', () => {
+  const { charts, mistakes } = read(
+    `${header}chart title x\nplot color octarine metric a\nplot metric b matching "(("\nplot color red metric c\n`,
+  )
+  expect(charts[0]!.plots).toEqual([
+    { metric: 'a' },
+    { metric: 'b', instances: { mode: 'matching', text: '((' } },
+    { metric: 'c', color: 'red' },
+  ])
+  expect(mistakes.map(({ line, at }) => [line, at])).toEqual([
+    [4, 11],
+    [5, 23],
+  ])
+})
+
+test('the host of a tab is that of its plots, unless they name one', () => {
+  const { charts, hosts } = read(
+    `${header}tab "One" host db1 points 10 samples 20\nchart title x\nplot metric a\nplot host db2 metric b\nplot host * metric c\n`,
+  )
+  expect(charts[0]!.plots).toEqual([
+    { metric: 'a', source: 'host:db1' },
+    { metric: 'b', source: 'host:db2' },
+    { metric: 'c' },
+  ])
+  expect(charts[0]).not.toHaveProperty('tab')
+  expect(hosts).toEqual(['db1', 'db2'])
+})
+
+test('colours of every kind become those of CSS', () => {
+  const kinds = ['rgbi:0.2/0.4/0.8', 'rgbi:1:0:.5', '#12F', '#112233', '#111222333', '#111022203330', 'Red']
+  const { charts, mistakes } = read(
+    `${header}chart title x\n${kinds.map((color) => `plot color ${color} metric a`).join('\n')}`,
+  )
+  expect(mistakes).toEqual([])
+  expect(charts[0]!.plots.map(({ color }) => color)).toEqual([
+    '#3366cc',
+    '#ff0080',
+    '#12f',
+    '#112233',
+    '#112233',
+    '#112233',
+    'red',
+  ])
+})
+
+test('patterns may have the classes of egrep', () => {
+  expect(isChosen({ mode: 'matching', text: '^sd[[:alpha:]]+[[:digit:]]$' }, 'sda1')).toBe(true)
+  expect(isChosen({ mode: 'not-matching', text: '^sd[[:alpha:]]$' }, 'sd1')).toBe(true)
 })
 
 test('charts before a mistake stay', () => {
-  const { charts, mistakes } = readViewFile(
-    '#kmchart\nversion 1\nchart title x\nplot metric a\nrubbish\nchart title y',
-  )
+  const { charts, mistakes } = read(`${header}chart title x\nplot metric a\nrubbish\nchart title y`)
   expect(charts.map(({ title, plots }) => [title, plots.length])).toEqual([['x', 1]])
   expect(mistakes).toHaveLength(1)
 })
 
-test('what is written is read again as it was, patterns and wildcards too', () => {
-  const { charts } = readViewFile(CURRENT)
-  const { text, leftOut } = writeViewFile('All "of" it', charts, (color) => color)
-  expect(leftOut).toBe(0)
-  expect(text).toMatch(/^#kmchart\nversion 1\n\ntab "All 'of' it"\n/)
-  const again = readViewFile(text)
+test('what is written is read again as it was, tabs, patterns and wildcards too', () => {
+  const { charts } = read(CURRENT)
+  const { text, losses } = writeViewFile('All', charts, (color) => color)
+  expect(losses).toEqual([])
+  expect(text).toMatch(/^#kmchart\nversion 1\n\ntab "Load"\n/)
+  const again = read(text)
   expect(again.mistakes).toEqual([])
   expect(noIds(again.charts)).toEqual(noIds(charts))
 })
 
-test('plots of expressions are left out, and counted', () => {
-  const [chart] = readViewFile(CURRENT).charts
-  const plots = [...chart!.plots, { metric: 'page.x1', expr: 'a + b' }]
-  const { text, leftOut } = writeViewFile('x', [{ ...chart!, plots }], () => undefined)
-  expect(leftOut).toBe(1)
+const word = fc.string({ minLength: 1, maxLength: 30 }).map((text) => text.replace(/[\s"]+/g, 'x'))
+const plots = fc.record(
+  {
+    metric: fc.constantFrom('kernel.all.load', 'disk.dev.read'),
+    legend: word,
+    color: fc.constantFrom('#123456', '#fedcba'),
+    source: word.map((host) => `host:${host === '*' ? 'x' : host}`),
+    optional: fc.constant(true as const),
+    instances: fc.record({
+      mode: fc.constantFrom('instance' as const, 'matching' as const, 'not-matching' as const),
+      text: word.map((text) => text.replace(/[^\w ]/g, '.')),
+    }),
+  },
+  { requiredKeys: ['metric'] },
+)
+const charts = fc.record(
+  {
+    id: fc.constant(''),
+    title: word,
+    style: fc.constantFrom('plot' as const, 'bar' as const, 'stacking' as const, 'area' as const),
+    legend: fc.boolean(),
+    scale: fc.tuple(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })),
+    plots: fc.array(plots, { maxLength: 4 }),
+  },
+  { requiredKeys: ['id', 'title', 'style', 'legend', 'plots'] },
+)
+
+test('any chart that PCP has words for comes back as it was', () => {
+  fc.assert(
+    fc.property(fc.array(charts, { maxLength: 4 }), word, (made, name) => {
+      const { text, losses } = writeViewFile(name, made, (color) => color)
+      const again = read(text)
+      expect([losses, again.mistakes]).toEqual([[], []])
+      expect(noIds(again.charts)).toEqual(JSON.parse(JSON.stringify(made)))
+    }),
+  )
+})
+
+test('whatever is in titles and names, what is written can be read', () => {
+  const odd = fc.string({ maxLength: 400 })
+  fc.assert(
+    fc.property(odd, odd, odd, (title, legend, text) => {
+      const plot = { metric: 'a', legend, instances: { mode: 'instance' as const, text } }
+      const chart: Chart = { id: '', title, style: 'plot', legend: true, plots: [plot] }
+      expect(read(writeViewFile(title, [chart], () => undefined).text).mistakes).toEqual([])
+    }),
+  )
+})
+
+test('what a view file has no place for is counted', () => {
+  const [chart] = read(CURRENT).charts
+  const more = [
+    ...chart!.plots,
+    { metric: 'page.x1', expr: 'a + b' },
+    { metric: 'c', source: 'archive:today' },
+  ]
+  const { text, losses } = writeViewFile('x', [{ ...chart!, style: 'heat', plots: more }], () => undefined)
+  expect(losses).toEqual([
+    '1 expression was left out',
+    '1 heat map, grid or table became lines',
+    '1 plot of archives became of whatever is shown',
+  ])
   expect(text).not.toMatch(/page\.x1/)
   expect(text).toMatch(/plot legend "1 min" color #-cycle metric/)
 })

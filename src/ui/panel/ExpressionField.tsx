@@ -5,6 +5,7 @@ import { useEffect } from 'preact/hooks'
 import type { CheckAnswer } from '../data/answers.ts'
 import type { Source } from '../data/source.ts'
 import { derivedName, type Plot } from '../view/view.ts'
+import { aroundMistake } from './caret.ts'
 
 const PAUSE_MS = 250
 
@@ -95,11 +96,9 @@ async function located(source: Source, text: string): Promise<CheckAnswer> {
 
 /** The field shows so many characters. */
 const SHOWN = 38
-const BEFORE = 20
 
 /** A caret below the character; of a long expression with the part around it, which the field may not show. */
-function pointer(text: string, at: number): string {
-  if (text.length <= SHOWN) return `${' '.repeat(at)}^\n`
-  const from = Math.max(0, at - BEFORE)
-  return `${text.slice(from, from + SHOWN)}\n${' '.repeat(at - from)}^\n`
+function pointer(typed: string, at: number): string {
+  const { text, before } = aroundMistake(typed, at, SHOWN)
+  return `${typed.length <= SHOWN ? '' : `${text}\n`}${before}^\n`
 }

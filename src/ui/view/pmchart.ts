@@ -1,22 +1,31 @@
-/** PCP's view files, read and written. spec/tools/views.md */
-import { type Chart, type ChartStyle, type InstanceChoice, newId, type Plot } from './view.ts'
+/** PCP's view files, read: the grammar of pmchart(1). */
+import { type Chart, type ChartStyle, type InstanceChoice, isPattern, newId, type Plot } from './view.ts'
 
-/** A line of a view file that could not be understood. */
+/** Something in a view file that could not be understood. */
 export interface ViewMistake {
   /** From 1. */
   readonly line: number
+  /** Where in the line, from 0. */
+  readonly at: number
+  /** The line. */
+  readonly text: string
   readonly message: string
 }
 
-/** What a view file holds: as much as there is before the first mistake. */
+/** What a view file holds: as much as there is before the first mistake of its grammar. */
 export interface ReadView {
   readonly charts: readonly Chart[]
+  /** What its `global` lines ask of the window: `points`, `width` ... */
+  readonly globals: Readonly<Record<string, number>>
   /** Labels of its tabs. */
   readonly tabs: readonly string[]
   /** Hosts it names other than `*`, which the reader may have no source for. */
   readonly hosts: readonly string[]
   readonly mistakes: readonly ViewMistake[]
 }
+
+/** PCP reads no longer word. */
+const LONGEST = 255
 
 const STYLES: Readonly<Record<string, ChartStyle>> = {
   plot: 'plot',
@@ -35,59 +44,88 @@ interface Word {
   readonly isQuoted: boolean
 }
 
-class Mistake extends Error {}
+class Mistake extends Error {
+  readonly at: number
 
-/** Reads a file of either type. Never throws: mistakes are in what it returns. */
-export function readViewFile(text: string): ReadView {
-  const reader = new ViewReader()
+  constructor(message: string, at: number) {
+    super(message)
+    this.at = at
+  }
+}
+
+/**
+ * Reads a file of either type. Never throws: mistakes are in what it returns. `isColor` knows the names of colours; one that it does not
+ * know is a mistake, as is a pattern that cannot be read, and the plot is as if it named none.
+ */
+export function readViewFile(text: string, isColor: (color: string) => boolean): ReadView {
   const mistakes: ViewMistake[] = []
-  const lines = text.split(/\r?\n/)
-  for (const [i, line] of lines.entries())
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
+  let row = 0
+  const note = ({ message, at }: Mistake): void => {
+    mistakes.push({ line: row + 1, at, text: lines[row]!, message })
+  }
+  const reader = new ViewReader(isColor, note)
+  for (; row < lines.length; row++)
     try {
-      reader.line(line, i)
+      reader.line(lines[row]!, row)
     } catch (error) {
       if (!(error instanceof Mistake)) throw error
-      mistakes.push({ line: i + 1, message: error.message })
+      note(error)
       break
     }
   return { ...reader.finish(), mistakes }
 }
 
 class ViewReader {
+  readonly #isColor: (color: string) => boolean
+  /** Notes a mistake that reading goes on after. */
+  readonly #note: (mistake: Mistake) => void
   readonly #charts: Omit<Chart, 'plots'>[] = []
   readonly #plots: Plot[][] = []
-  readonly #tabs: string[] = []
+  readonly #globals: Record<string, number> = {}
+  readonly #tabs: { readonly label: string; readonly host: string | undefined }[] = []
   readonly #hosts = new Set<string>()
   readonly #schemes = new Map<string, { readonly colors: readonly string[]; next: number }>()
   #scheme: string | undefined
   #isOld = false
   #hasVersion = false
+  /** Where the line ends. */
+  #end = 0
+
+  constructor(isColor: (color: string) => boolean, note: (mistake: Mistake) => void) {
+    this.#isColor = isColor
+    this.#note = note
+  }
 
   line(line: string, number: number): void {
     const words = split(line)
+    this.#end = line.length
     const first = words[0]?.text.toLowerCase()
     if (number === 0) {
-      if (first !== '#kmchart' && first !== '#pmchart') throw expecting('#kmchart', first)
+      if (line.startsWith('#!'))
+        throw new Mistake('this is a program that writes a view: run it, and read what it writes', 0)
+      if (first !== '#kmchart' && first !== '#pmchart') throw this.#expecting('#kmchart', words[0])
       this.#isOld = first === '#pmchart'
       return
     }
     if (first === undefined || first.startsWith('#')) return
+    const long = words.find(({ text }) => text.length > LONGEST)
+    if (long !== undefined) throw new Mistake(`a word of more than ${LONGEST} characters`, long.at)
     if (!this.#hasVersion) {
-      if (first !== 'version') throw expecting('version', words[0]?.text)
+      if (first !== 'version') throw this.#expecting('version', words[0])
       this.#version(words)
       return
     }
     switch (first) {
       case 'global':
-        if (!/^(width|height|points|xpos|ypos)$/i.test(words[1]?.text ?? ''))
-          throw expecting('width, height, points, xpos or ypos', words[1]?.text)
+        this.#global(words)
         return
       case 'scheme':
         this.#readScheme(words)
         return
       case 'tab':
       case 'view':
-        this.#tabs.push(need(words[1], 'a label'))
+        this.#tab(words)
         return
       case 'chart':
         this.#chart(words)
@@ -97,22 +135,42 @@ class ViewReader {
         this.#plot(words, line)
         return
       default:
-        throw expecting('chart, plot, tab, scheme or global', words[0]!.text)
+        throw this.#expecting('chart, plot, tab, scheme or global', words[0])
     }
   }
 
   #version(words: readonly Word[]): void {
-    const version = need(words[1], 'a version')
+    const version = this.#need(words[1], 'a version')
     const isKnown = this.#isOld ? /^(1\.[12]|2\.[01])$/.test(version) : version === '1'
-    if (!isKnown) throw expecting(this.#isOld ? 'version 1.1, 1.2, 2.0 or 2.1' : 'version 1', version)
+    if (!isKnown) throw this.#expecting(this.#isOld ? 'version 1.1, 1.2, 2.0 or 2.1' : 'version 1', words[1])
     this.#hasVersion = true
   }
 
+  #global(words: readonly Word[]): void {
+    const name = words[1]?.text.toLowerCase() ?? ''
+    if (!/^(width|height|points|xpos|ypos)$/.test(name))
+      throw this.#expecting('width, height, points, xpos or ypos', words[1])
+    // Of several the largest counts.
+    this.#globals[name] = Math.max(this.#globals[name] ?? 0, this.#number(words[2]))
+  }
+
+  #tab(words: readonly Word[]): void {
+    const label = this.#need(words[1], 'a label')
+    let host: string | undefined
+    for (let i = 2; i < words.length; i += 2) {
+      const keyword = words[i]!.text.toLowerCase()
+      if (keyword === 'host') host = this.#host(words[i + 1])
+      else if (keyword === 'points' || keyword === 'samples') this.#number(words[i + 1])
+      else throw this.#expecting('host, points or samples', words[i])
+    }
+    this.#tabs.push({ label, host })
+  }
+
   #readScheme(words: readonly Word[]): void {
-    const name = need(words[1], 'the name of a scheme')
-    if (words.length < 4) throw expecting('at least two colours', undefined)
-    if (!this.#schemes.has(name))
-      this.#schemes.set(name, { colors: words.slice(2).map(({ text }) => colorOf(text)), next: 0 })
+    const name = this.#need(words[1], 'the name of a scheme')
+    if (words.length < 4) throw this.#expecting('at least two colours', undefined)
+    const colors = words.slice(2).flatMap((word) => this.#known(word) ?? [])
+    if (!this.#schemes.has(name) && colors.length > 0) this.#schemes.set(name, { colors, next: 0 })
     this.#scheme = name
   }
 
@@ -121,65 +179,71 @@ class ViewReader {
     let style: ChartStyle = 'plot'
     let scale: readonly [number, number] | undefined
     let legend = true
-    if (words.length < 2) throw expecting('title, style, scale or legend', undefined)
+    if (words.length < 2) throw this.#expecting('title, style, scale or legend', undefined)
     for (let i = 1; i < words.length; ) {
       const keyword = words[i]!.text.toLowerCase()
       if (keyword === 'title') {
-        title = need(words[i + 1], 'a title')
+        title = this.#need(words[i + 1], 'a title')
         i += 2
       } else if (keyword === 'style') {
-        const name = need(words[i + 1], 'a style').toLowerCase()
+        const name = this.#need(words[i + 1], 'a style').toLowerCase()
         const known = STYLES[name]
-        if (known === undefined) throw expecting(Object.keys(STYLES).join(', '), words[i + 1]!.text)
+        if (known === undefined) throw this.#expecting(Object.keys(STYLES).join(', '), words[i + 1])
         style = known
         i += 2
       } else if (keyword === 'scale') {
         let at = i + 1
         if (words[at]?.text.toLowerCase() === 'from') at++
-        const low = numberOf(words[at++])
+        const low = this.#number(words[at++])
         if (words[at]?.text.toLowerCase() === 'to') at++
-        scale = [low, numberOf(words[at++])]
+        scale = [low, this.#number(words[at++])]
         i = at
       } else if (keyword === 'legend' || keyword === 'antialiasing') {
-        const value = need(words[i + 1], 'on or off').toLowerCase()
-        if (value !== 'on' && value !== 'off') throw expecting('on or off', words[i + 1]!.text)
+        const value = this.#need(words[i + 1], 'on or off').toLowerCase()
+        if (value !== 'on' && value !== 'off') throw this.#expecting('on or off', words[i + 1])
         if (keyword === 'legend') legend = value === 'on'
         i += 2
-      } else throw expecting('title, style, scale, legend or antialiasing', words[i]!.text)
+      } else throw this.#expecting('title, style, scale, legend or antialiasing', words[i])
     }
-    this.#charts.push({ id: newId(), title, style, legend, ...(scale === undefined ? {} : { scale }) })
+    const tab = this.#tabs.at(-1)?.label
+    this.#charts.push({
+      id: newId(),
+      title,
+      style,
+      legend,
+      ...(scale === undefined ? {} : { scale }),
+      ...(tab === undefined ? {} : { tab }),
+    })
     this.#plots.push([])
   }
 
   #plot(words: readonly Word[], line: string): void {
     const plots = this.#plots.at(-1)
-    if (plots === undefined) throw expecting('chart', words[0]!.text)
+    if (plots === undefined) throw this.#expecting('chart', words[0])
     const made: { -readonly [K in keyof Plot]: Plot[K] } = { metric: '' }
     if (words[0]!.text.toLowerCase() === 'optional-plot') made.optional = true
     let i = 1
     const keyword = (): string => words[i]?.text.toLowerCase() ?? ''
     if (keyword() === 'title' || keyword() === 'legend') {
-      made.legend = need(words[i + 1], 'a legend')
+      made.legend = this.#need(words[i + 1], 'a legend')
       i += 2
     }
     if (keyword() === 'color' || keyword() === 'colour') {
-      const color = this.#colorOf(need(words[i + 1], 'a colour'))
+      const color = this.#colorOf(words[i + 1])
       if (color !== undefined) made.color = color
       i += 2
     } else {
       const color = this.#nextOf(this.#scheme)
       if (color !== undefined) made.color = color
     }
+    let host = this.#tabs.at(-1)?.host
     if (keyword() === 'host') {
-      const host = need(words[i + 1], 'a host')
-      if (host !== '*') {
-        made.source = `host:${host}`
-        this.#hosts.add(host)
-      }
+      host = this.#host(words[i + 1])
       i += 2
     }
-    if (keyword() !== 'metric') throw expecting('metric', words[i]?.text)
-    made.metric = need(words[i + 1], 'a metric')
+    if (host !== undefined) made.source = `host:${host}`
+    if (keyword() !== 'metric') throw this.#expecting('metric', words[i])
+    made.metric = this.#need(words[i + 1], 'a metric')
     i += 2
     if (i < words.length) made.instances = this.#instances(words, i, line)
     plots.push(made)
@@ -188,16 +252,52 @@ class ViewReader {
   #instances(words: readonly Word[], i: number, line: string): InstanceChoice {
     const mode = words[i]!.text.toLowerCase()
     if (mode !== 'instance' && mode !== 'matching' && mode !== 'not-matching')
-      throw expecting('instance, matching or not-matching', words[i]!.text)
+      throw this.#expecting('instance, matching or not-matching', words[i])
     const first = words[i + 1]
-    if (first === undefined) throw expecting(mode === 'instance' ? 'an instance' : 'a pattern', undefined)
+    if (first === undefined)
+      throw this.#expecting(mode === 'instance' ? 'an instance' : 'a pattern', undefined)
     const isRest = this.#isOld && !first.isQuoted
-    return { mode, text: isRest ? line.slice(first.at).trim().replace(/\s+/g, ' ') : first.text }
+    const text = isRest ? line.slice(first.at).trim().replace(/\s+/g, ' ') : first.text
+    if (mode !== 'instance' && !isPattern(text))
+      this.#note(new Mistake(`"${text}" is no pattern: it matches nothing`, first.at))
+    return { mode, text }
   }
 
-  #colorOf(text: string): string | undefined {
+  #colorOf(word: Word | undefined): string | undefined {
+    const text = this.#need(word, 'a colour')
     if (text === '#-cycle') return undefined
-    return this.#schemes.has(text) ? this.#nextOf(text) : colorOf(text)
+    return this.#schemes.has(text) ? this.#nextOf(text) : this.#known(word!)
+  }
+
+  /** A colour as CSS writes it. */
+  #known({ text, at }: Word): string | undefined {
+    const color = colorOf(text)
+    if (this.#isColor(color)) return color
+    this.#note(new Mistake(`"${text}" is no colour`, at))
+    return undefined
+  }
+
+  #host(word: Word | undefined): string | undefined {
+    const host = this.#need(word, 'a host')
+    if (host === '*') return undefined
+    this.#hosts.add(host)
+    return host
+  }
+
+  #need(word: Word | undefined, what: string): string {
+    if (word === undefined) throw this.#expecting(what, undefined)
+    return word.text
+  }
+
+  #number(word: Word | undefined): number {
+    const number = Number(this.#need(word, 'a number') || Number.NaN)
+    if (!Number.isFinite(number)) throw this.#expecting('a number', word)
+    return number
+  }
+
+  #expecting(what: string, found: Word | undefined): Mistake {
+    const text = found === undefined ? 'the end of the line' : `"${found.text}"`
+    return new Mistake(`expecting ${what}, found ${text}`, found?.at ?? this.#end)
   }
 
   #nextOf(scheme: string | undefined): string | undefined {
@@ -205,9 +305,15 @@ class ViewReader {
     return known?.colors[known.next++ % known.colors.length]
   }
 
-  finish(): Pick<ReadView, 'charts' | 'tabs' | 'hosts'> {
-    const charts = this.#charts.map((chart, i) => ({ ...chart, plots: this.#plots[i]! }))
-    return { charts, tabs: this.#tabs, hosts: [...this.#hosts] }
+  finish(): Omit<ReadView, 'mistakes'> {
+    const tabs = this.#tabs.map(({ label }) => label)
+    const charts = this.#charts.map(({ tab, ...chart }, i) => ({
+      ...chart,
+      plots: this.#plots[i]!,
+      // One alone is the name of all.
+      ...(tab === undefined || tabs.length === 1 ? {} : { tab }),
+    }))
+    return { charts, globals: this.#globals, tabs, hosts: [...this.#hosts] }
   }
 }
 
@@ -228,24 +334,10 @@ function split(line: string): Word[] {
   return words
 }
 
-function need(word: Word | undefined, what: string): string {
-  if (word === undefined) throw expecting(what, undefined)
-  return word.text
-}
-
-function numberOf(word: Word | undefined): number {
-  const number = Number(need(word, 'a number'))
-  if (Number.isNaN(number)) throw expecting('a number', word!.text)
-  return number
-}
-
-function expecting(what: string, found: string | undefined): Mistake {
-  return new Mistake(`expecting ${what}, found ${found === undefined ? 'the end of the line' : `"${found}"`}`)
-}
-
 /** PCP's ways to write a colour in those of CSS. */
 function colorOf(text: string): string {
-  const reals = /^rgbi:([\d.]+)\/([\d.]+)\/([\d.]+)$/i.exec(text)
+  // The manual writes colons, and its tool reads slashes.
+  const reals = /^rgbi:(\d*\.?\d*)[/:](\d*\.?\d*)[/:](\d*\.?\d*)$/i.exec(text)
   if (reals !== null)
     return `#${reals
       .slice(1)
@@ -261,44 +353,3 @@ function colorOf(text: string): string {
 }
 
 const hex2 = (value: number): string => value.toString(16).padStart(2, '0')
-
-const quoted = (text: string): string => `"${text.replaceAll('"', "'")}"`
-
-/**
- * Writes charts as PCP's own tool reads them. Patterns, optional plots and wildcards are kept; styles that PCP does not know become lines,
- * and plots of expressions are left out: a view file has no place for them. `hex` turns a colour of CSS into #rrggbb.
- */
-export function writeViewFile(
-  name: string,
-  charts: readonly Chart[],
-  hex: (color: string) => string | undefined,
-): { readonly text: string; readonly leftOut: number } {
-  const lines = ['#kmchart', 'version 1', '', `tab ${quoted(name)}`]
-  let leftOut = 0
-  for (const { title, style, scale, legend, plots } of charts) {
-    const written = plots.filter(({ expr }) => expr === undefined)
-    leftOut += plots.length - written.length
-    const known = style in STYLES ? style : 'plot'
-    const limits = scale === undefined ? '' : ` scale from ${scale[0].toFixed(6)} to ${scale[1].toFixed(6)}`
-    lines.push('', `chart title ${quoted(title)} style ${known}${limits} legend ${legend ? 'on' : 'off'}`)
-    for (const plot of written) lines.push(plotLine(plot, hex))
-  }
-  return { text: `${lines.join('\n')}\n`, leftOut }
-}
-
-function plotLine(
-  { metric, instances, legend, color, source, optional }: Plot,
-  hex: (color: string) => string | undefined,
-): string {
-  const shown = color === undefined ? undefined : hex(color)
-  return [
-    optional ? '\toptional-plot' : '\tplot',
-    ...(legend === undefined ? [] : ['legend', quoted(legend)]),
-    'color',
-    shown ?? '#-cycle',
-    ...(source?.startsWith('host:') ? ['host', source.slice(5)] : []),
-    'metric',
-    metric,
-    ...(instances === undefined ? [] : [instances.mode, quoted(instances.text)]),
-  ].join(' ')
-}

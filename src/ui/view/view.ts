@@ -60,6 +60,10 @@ export interface Chart {
   readonly every?: number
   /** Takes the whole width of the page. */
   readonly wide?: boolean
+  /** What stands above it and those that follow with the same: a tab of PCP's view files. */
+  readonly tab?: string
+  /** Keys of lines that are not drawn. */
+  readonly hidden?: readonly string[]
 }
 
 /** A page of charts. */
@@ -92,13 +96,30 @@ export function isChosen(choice: InstanceChoice | undefined, name: string): bool
   return pattern.test(name) === (choice.mode === 'matching')
 }
 
+/** Can it be searched for in names of instances? */
+export function isPattern(text: string): boolean {
+  return patternOf(text) !== undefined
+}
+
+/** What egrep writes in brackets, and PCP's view files too. */
+const CLASSES: Readonly<Record<string, string>> = {
+  alnum: 'A-Za-z0-9',
+  alpha: 'A-Za-z',
+  digit: '0-9',
+  lower: 'a-z',
+  upper: 'A-Z',
+  space: '\\s',
+  punct: '!-/:-@\\[-`{-~',
+  xdigit: '0-9A-Fa-f',
+}
+
 const patterns = new Map<string, RegExp | undefined>()
 
 function patternOf(text: string): RegExp | undefined {
   if (patterns.has(text)) return patterns.get(text)
   let pattern: RegExp | undefined
   try {
-    pattern = new RegExp(text)
+    pattern = new RegExp(text.replace(/\[:([a-z]+):\]/g, (whole, name: string) => CLASSES[name] ?? whole))
   } catch {}
   patterns.set(text, pattern)
   return pattern

@@ -1,0 +1,83 @@
+/** PCP's view files, written: what pmchart(1) reads. */
+import type { Chart, Plot } from './view.ts'
+
+/** Styles that PCP's own tool knows. */
+const KNOWN: ReadonlySet<string> = new Set(['plot', 'bar', 'stacking', 'area', 'utilization'])
+const LONGEST = 255
+
+/** A file, and what of the charts it has no place for: a sentence each. */
+export interface WrittenView {
+  readonly text: string
+  readonly losses: readonly string[]
+}
+
+/** A word of a view file: on one line, and without quotes in it, for which there is no escape. */
+const quoted = (text: string): string =>
+  `"${text.replaceAll('"', "'").replace(/\s+/g, ' ').slice(0, LONGEST)}"`
+
+const plural = (count: number, one: string, many: string): string =>
+  count === 1 ? `1 ${one}` : `${count} ${many}`
+
+/**
+ * Writes charts as PCP's own tool reads them. Patterns, optional plots, wildcards and tabs are kept; plots of expressions are left out, and
+ * other styles become lines. `hex` turns a colour of CSS into #rrggbb.
+ */
+export function writeViewFile(
+  name: string,
+  charts: readonly Chart[],
+  hex: (color: string) => string | undefined,
+): WrittenView {
+  const lines = ['#kmchart', 'version 1']
+  let expressions = 0
+  let archives = 0
+  let tab: string | undefined
+  for (const { title, style, scale, legend, plots, tab: own } of charts) {
+    const label = own ?? tab ?? name
+    if (label !== tab) lines.push('', `tab ${quoted(label)}`)
+    tab = label
+    const written = plots.filter(({ expr }) => expr === undefined)
+    expressions += plots.length - written.length
+    archives += written.filter(({ source }) => source !== undefined && !source.startsWith('host:')).length
+    lines.push(
+      '',
+      [
+        'chart',
+        ...(title === '' ? [] : ['title', quoted(title)]),
+        'style',
+        KNOWN.has(style) ? style : 'plot',
+        ...(scale === undefined ? [] : ['scale from', String(scale[0]), 'to', String(scale[1])]),
+        'legend',
+        legend ? 'on' : 'off',
+      ].join(' '),
+      ...written.map((plot) => plotLine(plot, hex)),
+    )
+  }
+  const others = charts.filter(({ style }) => !KNOWN.has(style)).length
+  const losses = [
+    ...(expressions > 0 ? [`${plural(expressions, 'expression was', 'expressions were')} left out`] : []),
+    ...(others > 0
+      ? [`${plural(others, 'heat map, grid or table became', 'heat maps, grids or tables became')} lines`]
+      : []),
+    ...(archives > 0 ? [`${plural(archives, 'plot', 'plots')} of archives became of whatever is shown`] : []),
+  ]
+  return { text: `${lines.join('\n')}\n`, losses }
+}
+
+function plotLine(
+  { metric, instances, legend, color, source, optional }: Plot,
+  hex: (color: string) => string | undefined,
+): string {
+  const shown = color === undefined ? undefined : hex(color)
+  return [
+    optional ? '\toptional-plot' : '\tplot',
+    ...(legend === undefined ? [] : ['legend', quoted(legend)]),
+    'color',
+    shown ?? '#-cycle',
+    ...(source?.startsWith('host:') ? ['host', wordOf(source.slice('host:'.length))] : []),
+    'metric',
+    metric,
+    ...(instances === undefined ? [] : [instances.mode, quoted(instances.text)]),
+  ].join(' ')
+}
+
+const wordOf = (text: string): string => (/[\s"]/.test(text) ? quoted(text) : text)
