@@ -37,10 +37,7 @@ test('recorded values end where live ones begin, and the lack of a first rate is
 test('lines on one axis keep their samples; what another line has alone is undefined', () => {
   expect(align([line([1, 3], [10, null]), line([1, 2], [5, 6])])).toEqual({
     times: [1, 2, 3],
-    values: [
-      [10, undefined, null],
-      [5, 6, undefined],
-    ],
+    lines: [{ values: [10, undefined, null] }, { values: [5, 6, undefined] }],
   })
   const times = fc.uniqueArray(fc.integer({ min: 0, max: 50 })).map((list) => list.sort((a, b) => a - b))
   fc.assert(
@@ -53,7 +50,7 @@ test('lines on one axis keep their samples; what another line has alone is undef
       )
       const aligned = align(lines)
       expect(aligned.times).toEqual([...new Set(lists.flat())].sort((a, b) => a - b))
-      for (const [i, values] of aligned.values.entries())
+      for (const [i, { values }] of aligned.lines.entries())
         expect(aligned.times.filter((_, at) => values[at] !== undefined)).toEqual(lists[i])
     }),
   )

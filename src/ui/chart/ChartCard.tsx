@@ -4,7 +4,18 @@ import type { ComponentChild } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
 import { type ChartData, ChartFeed } from '../data/chart-data.ts'
 import type { Source } from '../data/source.ts'
-import { complain, editing, every, feeds, moveChart, panel, removeChart, shown, sources } from '../page.ts'
+import {
+  changeChart,
+  complain,
+  editing,
+  every,
+  feeds,
+  moveChart,
+  panel,
+  removeChart,
+  shown,
+  sources,
+} from '../page.ts'
 import { Icon } from '../panel/Icon.tsx'
 import { type Frame, time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
@@ -20,7 +31,7 @@ import { TimeView } from './TimeView.tsx'
 /** A chart of the view, or what of it is about one source. */
 export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
   const recorded = useSignal(0)
-  const hidden = useSignal<ReadonlySet<string>>(new Set())
+  const hidden = useMemo<ReadonlySet<string>>(() => new Set(origin.hidden), [origin.hidden])
   const cursor = useSignal<number | undefined>(undefined)
   const feed = useMemo(
     () =>
@@ -42,7 +53,9 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
   const canvas = useSignal<HTMLCanvasElement | undefined>(undefined)
   const isList = chart.style === 'table' || chart.style === 'grid'
   const setHidden = (keys: ReadonlySet<string>): void => {
-    hidden.value = keys
+    // Another source's chart of the same has lines of its own.
+    const own = new Set(data.lines.map(({ key }) => key))
+    changeChart(origin.id, { hidden: [...[...hidden].filter((key) => !own.has(key)), ...keys] })
   }
   return (
     <section
@@ -55,7 +68,7 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
           {title}
           {isOneOfMany && <span class="of">{of.title}</span>}
         </h2>
-        <ChartMenu chart={chart} originId={origin.id} title={name} data={data} canvas={canvas.value} />
+        <ChartMenu chart={chart} originId={origin.id} title={name} data={data} canvas={canvas} />
       </header>
       {data.problems.length > 0 && (
         <ul class="problems">
@@ -65,19 +78,13 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
         </ul>
       )}
       {data.lines.length > 0 && (
-        <Drawing chart={chart} data={data} hidden={hidden.value} cursor={cursor} canvas={canvas} />
+        <Drawing chart={chart} data={data} hidden={hidden} cursor={cursor} canvas={canvas} />
       )}
       {data.lines.length === 0 && data.problems.length === 0 && (
         <p class="empty">{chart.plots.length === 0 ? <Invitation /> : emptyText(data, of)}</p>
       )}
       {chart.legend && !isList && chart.style !== 'heat' && (
-        <Legend
-          style={chart.style}
-          data={data}
-          hidden={hidden.value}
-          onHide={setHidden}
-          cursor={cursor.value}
-        />
+        <Legend style={chart.style} data={data} hidden={hidden} onHide={setHidden} cursor={cursor} />
       )}
     </section>
   )
@@ -149,10 +156,11 @@ interface MenuProps {
   readonly originId: string
   readonly title: string
   readonly data: ChartData
-  readonly canvas: HTMLCanvasElement | undefined
+  readonly canvas: Signal<HTMLCanvasElement | undefined>
 }
 
-function ChartMenu({ chart, originId, title, data, canvas }: MenuProps): ComponentChild {
+function ChartMenu({ chart, originId, title, data, canvas: drawnOn }: MenuProps): ComponentChild {
+  const canvas = drawnOn.value
   const save = (kind: 'csv' | 'svg' | 'png') => (): void => {
     const name = fileName(title, kind)
     if (kind === 'csv') download(name, new Blob([toCsv(data)], { type: 'text/csv' }))

@@ -2,14 +2,14 @@
 import type { Signal } from '@preact/signals'
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { ChartData } from '../data/chart-data.ts'
 import { colorsVersion } from '../theme.ts'
 import { type Frame, time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
 import { showValue } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
-import { drawHeat, heatAt, heatLimits } from './heat-map.ts'
+import { drawHeat, fits, heatAt, heatLimits } from './heat-map.ts'
 
 interface Props {
   readonly chart: Chart
@@ -23,8 +23,8 @@ interface Props {
 export function HeatView({ chart, data, frame, canvas }: Props): ComponentChild {
   const ref = useRef<HTMLCanvasElement>(null)
   const under = useSignal('')
-  colorsVersion.value
-  const limits = heatLimits(data)
+  const colors = colorsVersion.value
+  const limits = useMemo(() => heatLimits(data), [data])
   const draw = (): void => {
     // Effects may run when the chart has left the page.
     if (ref.current !== null) drawHeat(ref.current, data, frame, limits)
@@ -33,11 +33,13 @@ export function HeatView({ chart, data, frame, canvas }: Props): ComponentChild 
   latest.current = draw
   useEffect(() => {
     canvas.value = ref.current!
-    const observer = new ResizeObserver(() => latest.current())
+    const observer = new ResizeObserver(() => {
+      if (!fits(ref.current!)) latest.current()
+    })
     observer.observe(ref.current!)
     return () => observer.disconnect()
   }, [])
-  useEffect(draw)
+  useEffect(draw, [data, frame, colors])
   const move = (event: PointerEvent): void => {
     const box = ref.current!.getBoundingClientRect()
     const place = heatAt(

@@ -1,4 +1,5 @@
 /** The lines of a chart by name, with their newest value or the one under the pointer. */
+import type { Signal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
 import type { ChartStyle } from '../view/view.ts'
@@ -10,7 +11,7 @@ interface Props {
   readonly hidden: ReadonlySet<string>
   readonly onHide: (hidden: ReadonlySet<string>) => void
   /** Index of the sample under the pointer. */
-  readonly cursor: number | undefined
+  readonly cursor: Signal<number | undefined>
 }
 
 /** A click hides or shows a line; with a modifier key, or twice, it leaves that line alone. */
@@ -42,7 +43,7 @@ export function Legend({ style, data, hidden, onHide, cursor }: Props): Componen
             >
               <span class={`chip${isDashed ? ' dashed' : ''}`} style={{ background: color }} />
               <span class="name">{line.label}</span>
-              <span class="value">{readingOf(data, style, i, cursor)}</span>
+              <span class="value">{readingOf(data, style, i, cursor.value)}</span>
             </button>
           </li>
         )

@@ -36,7 +36,7 @@ export function TimeView({ chart, data, frame, hidden, cursor, canvas }: Props):
       zoom: (factor, at) => time.zoom(factor, at),
     })
     drawn.current = made
-    const observer = new ResizeObserver(() => redraw.current())
+    const observer = new ResizeObserver(() => made.fit())
     observer.observe(host.current!)
     return () => {
       observer.disconnect()
@@ -44,13 +44,11 @@ export function TimeView({ chart, data, frame, hidden, cursor, canvas }: Props):
       drawn.current = undefined
     }
   }, [])
-  const redraw = useRef(() => {})
-  redraw.current = () => {
-    drawn.current?.draw(data, { chart, frame, hidden, zone })
-    if (canvas.peek() !== drawn.current?.canvas) canvas.value = drawn.current?.canvas
-  }
   useLayoutEffect(() => drawn.current?.forget(), [colors])
-  useEffect(() => redraw.current())
+  useEffect(() => {
+    drawn.current?.draw(data, { chart, frame, hidden, zone })
+    canvas.value = drawn.current?.canvas
+  }, [data, chart, frame, hidden, zone, colors])
   return <div class="plot" ref={host} role="img" aria-label={summary(chart, data, frame, zone)} />
 }
 

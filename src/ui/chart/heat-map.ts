@@ -18,7 +18,19 @@ export function heatLimits(data: ChartData): readonly [number, number] {
   return [low, high > low ? high : low + 1]
 }
 
-/** Draws the rows over the whole canvas. Each value fills the time up to the next. */
+/** Pixels that a canvas takes on the page. */
+function roomOf({ clientWidth, clientHeight }: HTMLCanvasElement): readonly [number, number] {
+  const pixels = (length: number): number => Math.max(1, Math.round(length * devicePixelRatio))
+  return [pixels(clientWidth), pixels(clientHeight)]
+}
+
+/** Has the canvas as many pixels as it takes on the page? */
+export function fits(canvas: HTMLCanvasElement): boolean {
+  const [width, height] = roomOf(canvas)
+  return canvas.width === width && canvas.height === height
+}
+
+/** Draws the rows over the whole canvas. Each value fills the time since the one before; neighbours of one colour are one field. */
 export function drawHeat(
   canvas: HTMLCanvasElement,
   data: ChartData,
@@ -26,10 +38,11 @@ export function drawHeat(
   [low, high]: readonly [number, number],
 ): void {
   const ratio = devicePixelRatio
-  const width = Math.max(1, Math.round(canvas.clientWidth * ratio))
-  const height = Math.max(1, Math.round(canvas.clientHeight * ratio))
-  if (canvas.width !== width) canvas.width = width
-  if (canvas.height !== height) canvas.height = height
+  const [width, height] = roomOf(canvas)
+  if (!fits(canvas)) {
+    canvas.width = width
+    canvas.height = height
+  }
   const context = canvas.getContext('2d')
   if (context === null) return
   context.clearRect(0, 0, width, height)
@@ -39,15 +52,23 @@ export function drawHeat(
   const gap = rowHeight > 6 * ratio ? ratio : 0
   for (const [row, { values }] of data.lines.entries()) {
     const top = row * rowHeight
-    for (let i = 0; i < values.length; i++) {
-      const value = values[i]
-      if (value == null) continue
-      const from = i === 0 ? toX(data.times[0]!) : toX(data.times[i - 1]!)
-      const to = toX(data.times[i]!)
+    const colorOf = (value: number | null | undefined): string | undefined => {
+      if (value == null) return undefined
       const share = Math.min(1, Math.max(0, (value - low) / (high - low)))
-      context.fillStyle = colors[Math.round(share * (colors.length - 1))]!
-      // A little more than the width: between neighbours the background would shine through.
-      context.fillRect(from, top, Math.max(ratio, to - from + 0.5), rowHeight - gap)
+      return colors[Math.round(share * (colors.length - 1))]!
+    }
+    let first = 0
+    for (let i = 0; i < values.length; i++) {
+      const color = colorOf(values[i])
+      if (i + 1 < values.length && color === colorOf(values[i + 1])) continue
+      if (color !== undefined) {
+        const from = toX(data.times[Math.max(0, first - 1)]!)
+        const to = toX(data.times[i]!)
+        context.fillStyle = color
+        // A little more than the width: between neighbours the background would shine through.
+        context.fillRect(from, top, Math.max(ratio, to - from + 0.5), rowHeight - gap)
+      }
+      first = i + 1
     }
   }
 }

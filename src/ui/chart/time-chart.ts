@@ -5,7 +5,7 @@ import { resolveColor, thinned } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
 import type { Chart } from '../view/view.ts'
 import { axisX, axisY } from './axis.ts'
-import { envelopePaths, extentOf } from './envelope.ts'
+import { drawEnvelope, extentOf } from './envelope.ts'
 import { lineColor, lineDash } from './line-look.ts'
 import { drawnColumns, isStacked } from './stack.ts'
 
@@ -94,7 +94,7 @@ export class TimeChart {
       this.#plot = new uPlot(options, values, this.#host)
     } else
       plot.batch(() => {
-        this.#resize()
+        if (!this.#fits(plot)) plot.setSize(this.#room())
         plot.setData(values, false)
         plot.setScale('x', { min: look.frame.from, max: look.frame.to })
       })
@@ -102,16 +102,17 @@ export class TimeChart {
 
   /** Draws again if there is more room than before, or less. */
   fit(): void {
-    this.#plot?.batch(() => this.#resize())
+    const plot = this.#plot
+    if (plot !== undefined && !this.#fits(plot)) plot.setSize(this.#room())
   }
 
   #room(): { readonly width: number; readonly height: number } {
     return { width: Math.max(80, this.#host.clientWidth), height: Math.max(80, this.#host.clientHeight) }
   }
 
-  #resize(): void {
+  #fits({ width, height }: uPlot): boolean {
     const room = this.#room()
-    if (this.#plot?.width !== room.width || this.#plot.height !== room.height) this.#plot?.setSize(room)
+    return width === room.width && height === room.height
   }
 
   /** Takes the chart off the page. */
@@ -162,7 +163,12 @@ export class TimeChart {
         points: { show: !this.#isStacked },
       },
       scales: {
-        x: { time: true, range: () => [this.#look!.frame.from, this.#look!.frame.to] },
+        x: {
+          time: true,
+          min: look.frame.from,
+          max: look.frame.to,
+          range: () => [this.#look!.frame.from, this.#look!.frame.to],
+        },
         y: { range },
       },
       tzDate: (stamp) =>
@@ -218,6 +224,31 @@ export class TimeChart {
     this.#events.show(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'))
     plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
   }
+}
+
+/** What uPlot draws a line with. `isFilled`: the area below it too. */
+function envelopePaths(line: ChartLine, isFilled: boolean): uPlot.Series.PathBuilder {
+  return (plot, series, from, to) => {
+    const scale = plot.series[series]!.scale!
+    const times = plot.data[0]
+    const x = linear(plot, 'x')
+    const y = linear(plot, scale)
+    const stretch = { from, to, x: (i: number): number => x(times[i]!), y }
+    const stroke = new Path2D()
+    drawEnvelope(stroke, line, stretch)
+    if (!isFilled) return { stroke, flags: 0 }
+    const fill = new Path2D()
+    drawEnvelope(fill, line, stretch, y(0))
+    return { stroke, fill, flags: 0 }
+  }
+}
+
+/** Pixels of the canvas for the values of a scale, as they are now. */
+function linear(plot: uPlot, scale: string): (value: number) => number {
+  const { min, max } = plot.scales[scale]!
+  const zero = plot.valToPos(min!, scale, true)
+  const slope = (plot.valToPos(max!, scale, true) - zero) / (max! - min!)
+  return (value) => zero + (value - min!) * slope
 }
 
 /** Between each line and the one below it; the lowest is filled down to nothing by itself. */

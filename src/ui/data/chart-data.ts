@@ -6,7 +6,7 @@ import { isFailure, type MetricFailure, type MetricInfo } from './answers.ts'
 import type { Feeds } from './feeds.ts'
 import { deriveOf } from './feeds.ts'
 import { History } from './history.ts'
-import { align, cut, joined, type Line } from './line.ts'
+import { align, cut, joined, type Line, mapColumns } from './line.ts'
 import type { LiveStore } from './live-store.ts'
 import type { Source } from './source.ts'
 
@@ -21,6 +21,9 @@ export interface ChartLine {
   readonly instance: string | null
   /** In base units of the chart's measure; `undefined` where another line has a sample and this one none. */
   readonly values: readonly (number | null | undefined)[]
+  /** What was least and most about each moment, where values are means of many. */
+  readonly low?: readonly (number | null | undefined)[]
+  readonly high?: readonly (number | null | undefined)[]
 }
 
 /** What a chart draws. */
@@ -101,13 +104,15 @@ export class ChartFeed {
       state.problems.add(`${state.lines.length - most} more lines are not shown: choose instances`)
       state.lines.length = most
     }
-    const { times, values } = align(state.lines.map(({ line }) => line))
+    const { times, lines: columns } = align(state.lines.map(({ line }) => line))
     const measure = state.measure ?? { kind: 'number', factor: 1, suffix: '' }
     const lines = state.lines.map(({ line, factor, of, label, ...rest }, i) => ({
       ...rest,
       label: isMixed ? `${of} ${label}` : label,
       instance: line.instance,
-      values: factor === 1 ? values[i]! : values[i]!.map((value) => (value == null ? value : value * factor)),
+      ...mapColumns(columns[i]!, (column) =>
+        factor === 1 ? column : column.map((value) => (value == null ? value : value * factor)),
+      ),
     }))
     const heads = new Map(
       chart.plots.map((plot) => {
@@ -206,7 +211,7 @@ interface Wanted {
 
 interface Assembly {
   readonly isMixed: boolean
-  readonly lines: (Omit<ChartLine, 'values' | 'instance'> & {
+  readonly lines: (Omit<ChartLine, 'values' | 'low' | 'high' | 'instance'> & {
     /** Title of its source. */
     readonly of: string
     readonly line: Line

@@ -8,6 +8,9 @@ export interface Line {
   readonly times: readonly number[]
   /** Null where there is no value. */
   readonly values: readonly (number | null)[]
+  /** What was least and most about each moment, where values are means of many. */
+  readonly low?: readonly (number | null)[]
+  readonly high?: readonly (number | null)[]
 }
 
 /** Change a second of a counter, times `factor`: null at its start, beside a gap, and where it went back. */
@@ -25,11 +28,30 @@ export function ratesOf(
 }
 
 /** The part of a line from `from` to `to`, and one sample more at either side, so that it reaches the edges. */
-export function cut({ instance, times, values }: Line, from: number, to: number): Line {
+export function cut(line: Line, from: number, to: number): Line {
+  const { times } = line
   const first = Math.max(0, firstAtOrAfter(times, from) - 1)
   const end = Math.min(times.length, firstAtOrAfter(times, to) + 1)
-  if (first === 0 && end === times.length) return { instance, times, values }
-  return { instance, times: times.slice(first, end), values: values.slice(first, end) }
+  if (first === 0 && end === times.length) return line
+  const part = mapColumns(line, (column) => column.slice(first, end))
+  return { ...part, instance: line.instance, times: times.slice(first, end) }
+}
+
+/** What a line has at each of its moments. */
+export interface Columns<T> {
+  readonly values: readonly T[]
+  readonly low?: readonly T[]
+  readonly high?: readonly T[]
+}
+
+/** The same done with each column. */
+export function mapColumns<T, R>(
+  { values, low, high }: Columns<T>,
+  change: (column: readonly T[]) => readonly R[],
+): Columns<R> {
+  return low === undefined || high === undefined
+    ? { values: change(values) }
+    : { values: change(values), low: change(low), high: change(high) }
 }
 
 /** Index of the first time at or after `time`; the length when there is none. */
@@ -51,33 +73,37 @@ export function joined(earlier: Line | undefined, later: Line | undefined): Line
   const end = start === undefined ? earlier.times.length : firstAtOrAfter(earlier.times, start)
   // A live rate has no value at its start, which is no gap when there are earlier ones.
   const first = end > 0 && later.values[0] === null ? 1 : 0
+  const added = later.values.slice(first)
   return {
+    ...mapColumns(earlier, (column) => [...column.slice(0, end), ...added]),
     instance: later.instance,
     times: [...earlier.times.slice(0, end), ...later.times.slice(first)],
-    values: [...earlier.values.slice(0, end), ...later.values.slice(first)],
   }
 }
 
 /** Lines on one axis: `undefined` where a line has no sample at a moment of another, which is no gap. */
 export interface Aligned {
   readonly times: readonly number[]
-  readonly values: readonly (readonly (number | null | undefined)[])[]
+  readonly lines: readonly Columns<number | null | undefined>[]
 }
 
 /** Puts lines on one axis of time. Lines that share their list of times cost nothing. */
 export function align(lines: readonly Line[]): Aligned {
   const lists = [...new Set(lines.map(({ times }) => times))]
   const first = lists[0]
-  if (first === undefined) return { times: [], values: [] }
-  if (lists.length === 1) return { times: first, values: lines.map(({ values }) => values) }
+  if (first === undefined) return { times: [], lines: [] }
+  if (lists.length === 1) return { times: first, lines }
   const times = mergedTimes(lists)
   const places = new Map(lists.map((list) => [list, placesIn(times, list)]))
   return {
     times,
-    values: lines.map((line) => {
-      const column = new Array<number | null | undefined>(times.length).fill(undefined)
-      for (const [i, place] of places.get(line.times)!.entries()) column[place] = line.values[i]!
-      return column
+    lines: lines.map((line) => {
+      const own = places.get(line.times)!
+      return mapColumns(line, (column) => {
+        const spread = new Array<number | null | undefined>(times.length).fill(undefined)
+        for (const [i, place] of own.entries()) spread[place] = column[i]!
+        return spread
+      })
     }),
   }
 }

@@ -1,0 +1,80 @@
+/** Lines with more samples than pixels: no spike is lost on the way to the canvas. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { drawEnvelope, extentOf } from '../../src/ui/chart/envelope.ts'
+import type { Columns } from '../../src/ui/data/line.ts'
+
+type Corner = readonly [x: number, y: number]
+
+/** The stretches that are drawn; heights are values, `perPixel` samples share a column. */
+function drawn(line: Columns<number | null | undefined>, perPixel: number, base?: number): Corner[][] {
+  const stretches: Corner[][] = []
+  const pen = {
+    moveTo: (x: number, y: number) => stretches.push([[x, y]]),
+    lineTo: (x: number, y: number) => stretches.at(-1)!.push([x, y]),
+  }
+  const x = (index: number): number => Math.floor(index / perPixel)
+  drawEnvelope(pen, line, { from: 0, to: line.values.length - 1, x, y: (value) => value }, base)
+  return stretches
+}
+
+test('a line goes through the least and the most of each column of pixels, whatever the means are', () => {
+  const sample = fc.oneof(
+    { weight: 5, arbitrary: fc.tuple(fc.nat(99), fc.nat(99)) },
+    fc.constantFrom(null, undefined),
+  )
+  fc.assert(
+    fc.property(fc.array(sample), fc.integer({ min: 1, max: 7 }), (samples, perPixel) => {
+      const low = samples.map((one) => one && Math.min(...one))
+      const high = samples.map((one) => one && Math.max(...one))
+      const corners = drawn({ values: low, low, high }, perPixel).flat()
+      for (let column = 0; column * perPixel < samples.length; column++) {
+        const ys = corners.filter(([x]) => x === column).map(([, y]) => y)
+        const values = samples
+          .slice(column * perPixel, (column + 1) * perPixel)
+          .flatMap((each) => (each == null ? [] : [...each]))
+        expect(ys.length > 0).toBe(values.length > 0)
+        if (values.length === 0) continue
+        expect([Math.min(...ys), Math.max(...ys)]).toEqual([Math.min(...values), Math.max(...values)])
+      }
+      expect(extentOf([{ values: low, low, high }], 0, samples.length - 1)).toEqual(
+        corners.length === 0
+          ? undefined
+          : [Math.min(...corners.map(([, y]) => y)), Math.max(...corners.map(([, y]) => y))],
+      )
+    }),
+  )
+})
+
+test('the line ends at a gap and goes on behind it; a sample that only another line has is no gap', () => {
+  const values = [1, undefined, 2, null, 3, 4]
+  expect(drawn({ values }, 1)).toEqual([
+    [
+      [0, 1],
+      [0, 1],
+      [2, 2],
+    ],
+    [
+      [4, 3],
+      [4, 3],
+      [5, 4],
+    ],
+  ])
+})
+
+test('from where the line comes the nearer end is drawn first', () => {
+  const line = { values: [8, 5, 5], low: [8, 1, 1], high: [8, 9, 9] }
+  expect(drawn(line, 1)[0]!.map(([, y]) => y)).toEqual([8, 8, 9, 1, 1, 9])
+})
+
+test('an area reaches up to what is most, and down to its base', () => {
+  const line = { values: [5, 5], low: [1, 1], high: [9, 7] }
+  expect(drawn(line, 1, 0)).toEqual([
+    [
+      [0, 0],
+      [0, 9],
+      [1, 7],
+      [1, 0],
+    ],
+  ])
+})
