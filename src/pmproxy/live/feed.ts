@@ -26,6 +26,8 @@ const MOST_METRICS = 10_000
 const MOST_DERIVED = 500
 /** Least time between attempts to reach a collector again, ms. */
 const RETRY_MS = 2000
+/** The moment is not closer than this, ms. */
+const EARLY_MS = 5
 
 interface Watched {
   readonly topic: Topic
@@ -37,10 +39,13 @@ interface Watched {
 /** A host at an interval. */
 export class Feed {
   readonly everyMs: number
-  readonly #context: Context
+  readonly #newContext: () => Promise<Context>
+  #opened: Context | undefined
   readonly #statistics: Statistics
   readonly #nextTopic: () => number
   readonly #topics = new Map<string, Watched>()
+  /** Topics that are being described: pages that come back together ask for the same. */
+  readonly #opening = new Map<string, Promise<Watched>>()
   readonly #names = new Map<number, { ids: Int32Array; names: ReadonlyMap<number, string> }>()
   /** Names of expressions in the context, by expression. */
   readonly #derived = new Map<string, string | PcpError>()
@@ -48,39 +53,42 @@ export class Feed {
   #hostname = ''
   #timer: NodeJS.Timeout | undefined
   #isBusy = false
-  #isLost = false
+  /** Why the collector does not answer. */
+  #lost: PcpError | undefined
   #hasChanged = false
   #triedMs = 0
   #lastDerived = 0
 
-  constructor(context: Context, everyMs: number, statistics: Statistics, nextTopic: () => number) {
-    this.#context = context
+  /** `newContext` opens a context that is the feed's own, at the start and whenever the collector was away. */
+  constructor(
+    newContext: () => Promise<Context>,
+    everyMs: number,
+    statistics: Statistics,
+    nextTopic: () => number,
+  ) {
+    this.#newContext = newContext
     this.everyMs = everyMs
     this.#statistics = statistics
     this.#nextTopic = nextTopic
-    context.subscribe(({ type }) => {
-      if (type === 'changed') this.#hasChanged = true
-    })
   }
 
-  /** Asks who answers. Errors of the context. */
+  /** Connects, and asks who answers. Errors of the context. */
   async start(): Promise<void> {
-    this.#hostname = await this.#context.hostname(this.#options)
+    await this.#connect()
     this.#schedule()
   }
 
-  /** Does anybody watch? */
-  get isWatched(): boolean {
-    return this.#topics.size > 0
-  }
-
-  /** Makes a page watch a list of metrics under a key. PM_ERR_TOOBIG for too many. */
-  async watch(page: Page, key: string, wish: Wish): Promise<() => void> {
+  /** Makes a page watch a list of metrics under a key, unless the signal is given meanwhile. PM_ERR_TOOBIG for too many. */
+  async watch(page: Page, key: string, wish: Wish, signal: AbortSignal): Promise<() => void> {
     const id = JSON.stringify([wish.metrics, wish.derive])
-    const watched = this.#topics.get(id) ?? (await this.#open(id, wish))
+    const opened = this.#topics.get(id) ?? (await this.#open(id, wish))
+    if (signal.aborted) return () => {}
+    const watched = this.#topics.get(id) ?? opened
+    this.#topics.set(id, watched)
     const keys = watched.pages.get(page) ?? new Set()
     watched.pages.set(page, keys.add(key))
-    page.tell(watched.topic.announcement(key, this.#hostname, this.everyMs / 1000))
+    page.tell(this.#announcement(watched, key))
+    if (this.#lost !== undefined) page.tell(lostMessage(watched.topic, this.#lost))
     let isWatching = true
     return () => {
       if (!isWatching) return
@@ -98,24 +106,60 @@ export class Feed {
     clearTimeout(this.#timer)
     this.#aborter.abort()
     this.#topics.clear()
-    await this.#context.close()
+    await this.#opened?.close()
+  }
+
+  get #context(): Context {
+    if (this.#opened !== undefined) return this.#opened
+    throw this.#lost ?? new PcpError('PM_ERR_NOTCONN')
+  }
+
+  /** Errors leave it without a context. */
+  async #connect(): Promise<void> {
+    const before = this.#opened
+    this.#opened = undefined
+    await before?.close()
+    const context = await this.#newContext()
+    try {
+      this.#hostname = await context.hostname(this.#options)
+    } catch (error) {
+      await context.close()
+      throw error
+    }
+    context.subscribe(({ type }) => {
+      if (type === 'changed') this.#hasChanged = true
+    })
+    this.#derived.clear()
+    this.#opened = context
+    // The feed was closed while nobody had a context to close.
+    if (this.#aborter.signal.aborted) await context.close()
   }
 
   get #options(): { readonly signal: AbortSignal } {
     return { signal: this.#aborter.signal }
   }
 
-  async #open(id: string, wish: Wish): Promise<Watched> {
+  #announcement({ topic }: Watched, key: string): string {
+    return topic.announcement(key, this.#hostname, this.everyMs / 1000)
+  }
+
+  #open(id: string, wish: Wish): Promise<Watched> {
+    let opening = this.#opening.get(id)
+    if (opening === undefined) {
+      opening = this.#newTopic(wish).finally(() => this.#opening.delete(id))
+      this.#opening.set(id, opening)
+    }
+    return opening
+  }
+
+  async #newTopic(wish: Wish): Promise<Watched> {
     let total = wish.metrics.length
     for (const { topic } of this.#topics.values()) total += topic.names.length
     if (total > MOST_METRICS)
       throw new PcpError('PM_ERR_TOOBIG', `More than ${MOST_METRICS} metrics of one host are being watched`)
     const topic = new Topic(this.#nextTopic(), wish.metrics)
     topic.describe(await this.#describe(wish))
-    // Another page may have asked for the same while we waited.
-    const watched = this.#topics.get(id) ?? { topic, wish, pages: new Map() }
-    this.#topics.set(id, watched)
-    return watched
+    return { topic, wish, pages: new Map() }
   }
 
   async #describe({ metrics, derive }: Wish): Promise<TopicMetric[]> {
@@ -167,8 +211,9 @@ export class Feed {
 
   /** The next moment that is a whole number of intervals since the epoch: feeds of one interval, and their rows, are in step. */
   #schedule(): void {
-    const now = Date.now()
-    this.#timer = setTimeout(() => void this.#tick(), this.everyMs - (now % this.everyMs))
+    const left = this.everyMs - (Date.now() % this.everyMs)
+    // Timers may be early by a millisecond: that is the moment we have just had.
+    this.#timer = setTimeout(() => void this.#tick(), left > EARLY_MS ? left : left + this.everyMs)
     this.#timer.unref()
   }
 
@@ -177,8 +222,8 @@ export class Feed {
     if (this.#isBusy || this.#topics.size === 0) return // a slow collector loses rows rather than getting more questions
     this.#isBusy = true
     try {
-      if (this.#isLost) await this.#comeBack()
-      else if (this.#hasChanged) await this.#refresh(({ topic }) => topic.lacksSome)
+      if (this.#lost !== undefined) await this.#comeBack()
+      else if (this.#hasChanged) await this.#refresh(false)
       await this.#fetch()
     } catch (error) {
       this.#lose(PcpError.from(error))
@@ -230,33 +275,30 @@ export class Feed {
 
   #lose(error: PcpError): void {
     if (this.#aborter.signal.aborted) return
-    this.#triedMs = Date.now()
-    if (this.#isLost) return
-    this.#isLost = true
-    this.#tellAll(
-      ({ topic }) => `{"type":"lost","topic":${topic.id},"message":${JSON.stringify(error.message)}}`,
-    )
+    this.#triedMs = performance.now()
+    if (this.#lost !== undefined) return
+    this.#lost = error
+    this.#tellAll(({ topic }) => lostMessage(topic, error))
   }
 
   async #comeBack(): Promise<void> {
-    if (Date.now() - this.#triedMs < RETRY_MS) throw new PcpError('PM_ERR_NOTCONN')
-    await this.#context.reconnect(this.#options)
-    this.#names.clear()
-    await this.#refresh(() => true)
-    this.#isLost = false
+    if (performance.now() - this.#triedMs < RETRY_MS) throw new PcpError('PM_ERR_NOTCONN')
+    await this.#connect()
+    await this.#refresh(true)
+    this.#lost = undefined
     this.#tellAll(({ topic }) => `{"type":"back","topic":${topic.id}}`)
   }
 
-  /** Looks again what metrics are, and tells it: a collector that was away may have others. */
-  async #refresh(needsIt: (watched: Watched) => boolean): Promise<void> {
+  /** Looks again what metrics are, and tells of those that are not what they were, or of all: agents come, go, and come back as others. */
+  async #refresh(all: boolean): Promise<void> {
     this.#hasChanged = false
+    this.#names.clear()
     for (const watched of this.#topics.values()) {
-      if (!needsIt(watched)) continue
-      watched.topic.describe(await this.#describe(watched.wish))
+      const isOther = watched.topic.describe(await this.#describe(watched.wish))
+      if (!isOther && !all) continue
       for (const [page, keys] of watched.pages) {
         page.forget(watched.topic)
-        for (const key of keys)
-          page.tell(watched.topic.announcement(key, this.#hostname, this.everyMs / 1000))
+        for (const key of keys) page.tell(this.#announcement(watched, key))
       }
     }
   }
@@ -265,4 +307,8 @@ export class Feed {
     for (const watched of this.#topics.values())
       for (const page of watched.pages.keys()) page.tell(message(watched))
   }
+}
+
+function lostMessage(topic: Topic, { message }: PcpError): string {
+  return `{"type":"lost","topic":${topic.id},"message":${JSON.stringify(message)}}`
 }

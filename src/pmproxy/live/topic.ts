@@ -30,6 +30,8 @@ export class Topic {
   /** Names asked for, in order. */
   readonly names: readonly string[]
   #metrics: readonly TopicMetric[] = []
+  /** The metrics as pages are told. */
+  #described = ''
   #instances: (ShownInstances | undefined)[] = []
 
   constructor(id: number, names: readonly string[]) {
@@ -37,15 +39,14 @@ export class Topic {
     this.names = names
   }
 
-  /** Says anew what the metrics are; instances are told again. */
-  describe(metrics: readonly TopicMetric[]): void {
+  /** Says anew what the metrics are, and has their instances told again. True when they are not what was said before. */
+  describe(metrics: readonly TopicMetric[]): boolean {
+    const described = metrics.map(metricJson).join(',')
+    const isOther = described !== this.#described
+    this.#described = described
     this.#metrics = metrics
     this.#instances = metrics.map(() => undefined)
-  }
-
-  /** Are there metrics that nobody knows yet? */
-  get lacksSome(): boolean {
-    return this.#metrics.some(({ error }) => error !== undefined)
+    return isOther
   }
 
   /** What has to be fetched. */
@@ -62,8 +63,7 @@ export class Topic {
 
   /** The message that tells a page what its subscription `key` is. */
   announcement(key: string, hostname: string, every: number): string {
-    const metrics = this.#metrics.map(metricJson).join(',')
-    return `{"type":"topic","key":${jsonText(key)},"topic":${this.id},"hostname":${jsonText(hostname)},"every":${every},"metrics":[${metrics}]}`
+    return `{"type":"topic","key":${jsonText(key)},"topic":${this.id},"hostname":${jsonText(hostname)},"every":${every},"metrics":[${this.#described}]}`
   }
 
   /** The messages that tell the instances of each metric now; the same object while they stay the same. */
