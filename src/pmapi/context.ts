@@ -19,6 +19,7 @@ import { PM_TYPE_STRING } from '../model/types.ts'
 import { extract } from '../model/value-set.ts'
 import type { FetchResult, ValueSet } from '../model/values.ts'
 import type { PduCounters } from '../net/counters.ts'
+import { SourceListeners } from '../net/listeners.ts'
 import { type ArchiveControl, forgetting, isNeverRecorded } from './archive-control.ts'
 import { Backoff } from './backoff.ts'
 import { type Clock, SYSTEM_CLOCK } from './clock.ts'
@@ -52,6 +53,10 @@ export class Context {
   readonly #options: ContextOptions
   readonly #clock: Clock
   readonly #backoff: Backoff
+  readonly #listeners = new SourceListeners()
+  readonly #tell = (event: SourceEvent): void => this.#listeners.emit(event)
+  /** Stops hearing what the present source tells; undefined while nobody listens. */
+  #stopHearing: (() => void) | undefined
   /** Undefined after a failed `reconnect`, whose error says more than that the context was closed. */
   #shared: SharedSource | undefined
   #isClosed = false
@@ -320,9 +325,10 @@ export class Context {
       throw new PcpError('PM_ERR_NAME', `Unknown derived metric: "${name}"`)
   }
 
-  /** Hears of changed names and agents, and of a lost source. Returns how to stop. */
+  /** Hears of changed names and agents, and of a lost source, also after `reconnect`, until it is closed. Returns how to stop. */
   subscribe(listener: (event: SourceEvent) => void): () => void {
-    return this.#source.subscribe(listener)
+    this.#stopHearing ??= this.#source.subscribe(this.#tell)
+    return this.#listeners.subscribe(listener)
   }
 
   /**
@@ -344,6 +350,7 @@ export class Context {
       this.#isClosed = false
       this.#derived = this.#layers(this.#shared, this.#derived.own)
       this.#source = traced(this.#derived)
+      if (this.#stopHearing !== undefined) this.#stopHearing = this.#source.subscribe(this.#tell)
       this.#backoff.succeeded()
     } catch (error) {
       this.#backoff.failed(this.#clock.now())
@@ -353,8 +360,8 @@ export class Context {
 
   /**
    * Another context on the same source, with the same profile and, over archives, at the same position in the same mode. A
-   * context on a collector opens a connection of its own; others share the
-   * source, which the last of them to be closed closes. Derived metrics of one context alone stay with it. @see pmDupContext(3)
+   * context on a collector opens a connection of its own; others share the source, which the last of them to be closed closes.
+   * Derived metrics of one context alone stay with it. @see pmDupContext(3)
    */
   async dup(options?: CallOptions): Promise<Context> {
     this.#insistOnOpen()
@@ -382,6 +389,8 @@ export class Context {
     const isLast = this.#shared?.release() === true
     this.#shared = undefined
     if (isLast) await this.#source.close()
+    // Others may keep the source open for long.
+    this.#stopHearing?.()
   }
 
   /** For `await using`. */

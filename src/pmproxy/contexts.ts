@@ -1,62 +1,16 @@
 /** Contexts of web clients: known by number, gone when nobody uses them for a while. docs/pmproxy.md */
+import { isDerivedPmid } from '../derive/definitions.ts'
 import { PcpError } from '../model/errors.ts'
+import type { Pmid } from '../model/ids.ts'
+import type { FetchResult } from '../model/values.ts'
 import { openArchive } from '../pmapi/archive.ts'
-import { Context } from '../pmapi/context.ts'
+import { type CallOptions, Context } from '../pmapi/context.ts'
 import { type DerivedSetup, derivedSetup } from '../pmapi/derived.ts'
 import type { Variables } from '../sys/config.ts'
 import type { ArchiveRoots } from './archives.ts'
 import type { Hosts, Login } from './hosts.ts'
-
-/** A context that a client may come back to. */
-export interface WebContext {
-  readonly id: number
-  readonly context: Context
-  /** The host specification or the id of the archive it was made with. */
-  readonly source: string
-  /** Who it was made by. */
-  readonly user: string | undefined
-  /** What routes have found out about lists of names, by list: for some seconds, until names or expressions change. */
-  readonly memo: Memo
-  /** Milliseconds it may be left alone. */
-  readonly timeoutMs: number
-}
-
-/** Answers that are good for a while. */
-export class Memo {
-  readonly #answers = new Map<string, unknown>()
-  readonly #now: () => number
-  #since = 0
-
-  constructor(now: () => number) {
-    this.#now = now
-  }
-
-  /** The answer to a question, asked for when it is not known; only short ones are kept. */
-  async get<T extends string | readonly unknown[]>(question: string, ask: () => Promise<T>): Promise<T> {
-    const now = this.#now()
-    if (now - this.#since > MEMO_MS || this.#answers.size >= MOST_MEMOS) {
-      this.#answers.clear()
-      this.#since = now
-    }
-    const known = this.#answers.get(question)
-    if (known !== undefined) return known as T
-    const answer = await ask()
-    if (answer.length < (typeof answer === 'string' ? MOST_TEXT : MOST_ITEMS))
-      this.#answers.set(question, answer)
-    return answer
-  }
-
-  /** Nothing is known any more. */
-  clear(): void {
-    this.#answers.clear()
-  }
-}
-
-/** How long answers are good, ms, and how many there may be. */
-const MEMO_MS = 5000
-const MOST_MEMOS = 50
-const MOST_TEXT = 65_536
-const MOST_ITEMS = 1000
+import type { Memo } from './memo.ts'
+import { HeldContext, SharedContexts } from './shared-contexts.ts'
 
 /** What a context is made of. */
 export interface ContextWish {
@@ -67,14 +21,99 @@ export interface ContextWish {
   readonly login?: Login
 }
 
-interface Held extends WebContext {
-  /** When it was last used, ms; Infinity while it is being used. */
+/** A context that a client may come back to. */
+export class WebContext {
+  readonly id: number
+  /** The host specification or the id of the archive it was made with. */
+  readonly source: string
+  /** Who it was made by. */
+  readonly user: string | undefined
+  /** Milliseconds it may be left alone. */
+  readonly timeoutMs: number
+  /** When it was last used, ms. */
   lastMs: number
-  uses: number
-  isExpired: boolean
-  isLost: boolean
+  /** Requests that are using it. */
+  uses = 1
+  isExpired = false
   /** Has anybody come back to it by its number? */
-  isWanted: boolean
+  isWanted = false
+  #held: HeldContext
+  /** What it shared before it had one of its own: requests that began then may still be asking that. */
+  #before: HeldContext | undefined
+  readonly #open: (() => Promise<HeldContext>) | undefined
+  #owned: Promise<void> | undefined
+
+  /** `open` opens a context of its own where `held` is shared. */
+  constructor(
+    id: number,
+    { source, user, timeoutMs }: Pick<WebContext, 'source' | 'user' | 'timeoutMs'>,
+    held: HeldContext,
+    nowMs: number,
+    open?: () => Promise<HeldContext>,
+  ) {
+    this.id = id
+    this.source = source
+    this.user = user
+    this.timeoutMs = timeoutMs
+    this.lastMs = nowMs
+    this.#held = held
+    this.#open = open
+  }
+
+  /** Answers for it, and for others: who changes what others would notice asks `own`. */
+  get context(): Context {
+    return this.#held.context
+  }
+
+  /** What routes have found out about lists of names, by list: for some seconds, until names or expressions change. */
+  get memo(): Memo {
+    return this.#held.memo
+  }
+
+  /** Its context, which it shares with nobody from now on. Whatever opening a source throws. */
+  async own(): Promise<Context> {
+    this.#owned ??= this.#part()
+    try {
+      await this.#owned
+    } catch (error) {
+      this.#owned = undefined
+      throw error
+    }
+    return this.context
+  }
+
+  /** Values now. Whatever opening a source and `Context.fetch` throw. */
+  async fetch(ids: readonly Pmid[], options: CallOptions): Promise<FetchResult> {
+    // A derived metric may remember the fetch before, which must not be somebody else's.
+    const context = ids.some(isDerivedPmid) ? await this.own() : this.context
+    return context.fetch(ids, options)
+  }
+
+  /** Connects again where its host went away. */
+  async revive(): Promise<void> {
+    if (this.#held.isLost) await this.#held.revive()
+  }
+
+  /** Lets go of its context. */
+  async close(): Promise<void> {
+    await Promise.all([this.#held.release(), this.#before?.release()])
+  }
+
+  async #part(): Promise<void> {
+    if (this.#open === undefined) return
+    const own = (await this.#open()).hold()
+    this.#before = this.#held
+    this.#held = own
+  }
+}
+
+/** What a context is made of. */
+export interface ContextWish {
+  readonly host?: string
+  /** Id of an archive below the configured directories. */
+  readonly archive?: string
+  readonly timeoutMs?: number
+  readonly login?: Login
 }
 
 /** How long a context lives unless the client says otherwise, ms. */
@@ -88,7 +127,8 @@ const MOST_CONTEXTS = 20_000
 
 /** All contexts of one server. */
 export class WebContexts {
-  readonly #contexts = new Map<number, Held>()
+  readonly #contexts = new Map<number, WebContext>()
+  readonly #shared = new SharedContexts()
   readonly #hosts: Hosts
   readonly #archives: ArchiveRoots
   readonly #env: Variables
@@ -114,26 +154,27 @@ export class WebContexts {
   /** Makes one and uses it: `release` it. Whatever opening a source throws, PM_ERR_CONNLIMIT for too many. */
   async make(wish: ContextWish): Promise<WebContext> {
     if (this.#contexts.size >= MOST_CONTEXTS) this.#makeRoom()
-    const context = await this.open(wish)
-    const held: Held = {
-      id: this.#freeId(),
-      context,
-      source: wish.archive ?? wish.host ?? 'localhost',
-      user: wish.login?.user,
-      memo: new Memo(this.#now),
+    const { host = 'localhost', archive, login } = wish
+    const open = async (): Promise<HeldContext> => new HeldContext(await this.open(wish), this.#now)
+    // Over an archive each has a position of its own.
+    const held =
+      archive === undefined
+        ? await this.#shared.hold(JSON.stringify([host, login]), open)
+        : (await open()).hold()
+    const about = {
+      source: archive ?? host,
+      user: login?.user,
       timeoutMs: Math.min(wish.timeoutMs ?? DEFAULT_TIMEOUT_MS, MOST_TIMEOUT_MS),
-      lastMs: this.#now(),
-      uses: 1,
-      isExpired: false,
-      isLost: false,
-      isWanted: false,
     }
-    context.subscribe(({ type }) => {
-      if (type === 'lost') held.isLost = true
-      if (type !== 'ready' && type !== 'notready') held.memo.clear()
-    })
-    this.#contexts.set(held.id, held)
-    return held
+    const made = new WebContext(
+      this.#freeId(),
+      about,
+      held,
+      this.#now(),
+      archive === undefined ? open : undefined,
+    )
+    this.#contexts.set(made.id, made)
+    return made
   }
 
   /** A context that is nobody's but the caller's, who closes it. */
@@ -161,14 +202,11 @@ export class WebContexts {
     }
     held.uses++
     held.isWanted = true
-    if (held.isLost) {
-      try {
-        await held.context.reconnect()
-        held.isLost = false
-      } catch (error) {
-        held.uses--
-        throw error
-      }
+    try {
+      await held.revive()
+    } catch (error) {
+      held.uses--
+      throw error
     }
     return held
   }
@@ -186,7 +224,7 @@ export class WebContexts {
     clearInterval(this.#sweeper)
     const all = [...this.#contexts.values()]
     this.#contexts.clear()
-    await Promise.all(all.map(({ context }) => context.close()))
+    await Promise.all(all.map((each) => each.close()))
   }
 
   #sweep(): void {
@@ -206,8 +244,8 @@ export class WebContexts {
     if (this.#contexts.size >= MOST_CONTEXTS) throw new PcpError('PM_ERR_CONNLIMIT', 'too many contexts')
   }
 
-  #drop({ id, context }: Held): void {
-    this.#contexts.delete(id)
+  #drop(context: WebContext): void {
+    this.#contexts.delete(context.id)
     void context.close().catch(() => undefined)
   }
 

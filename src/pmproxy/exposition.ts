@@ -7,6 +7,7 @@ import { LABEL_CONTEXT, type Label, type LabelSet } from '../model/labels.ts'
 import { PM_TYPE_DOUBLE } from '../model/types.ts'
 import type { FetchResult, ValueSet } from '../model/values.ts'
 import type { CallOptions, Context } from '../pmapi/context.ts'
+import type { WebContext } from './contexts.ts'
 import { describeNames, isKnown, orNothing } from './describe.ts'
 import { type MatchKind, matchNames } from './match.ts'
 
@@ -49,17 +50,18 @@ export interface Exposition {
 
 /** Fetches the numeric metrics of a query. PM_ERR_NAME with PCP's words when none of the names is one. */
 export async function expose(
-  context: Context,
+  web: WebContext,
   query: ExposedQuery,
   options: CallOptions,
 ): Promise<Exposition> {
+  const { context } = web
   const wanted = await numericMetrics(context, query, options)
   const unique = [...new Map(wanted.map(({ desc }) => [desc.pmid, desc])).values()]
   const sets = new Map<Pmid, ValueSet>()
   let time: FetchResult['timestamp'] | undefined
   for (let at = 0; at < unique.length; at += FETCH_BATCH) {
     const ids = unique.slice(at, at + FETCH_BATCH).map(({ pmid }) => pmid)
-    const result = await context.fetch(ids, options)
+    const result = await web.fetch(ids, options)
     time ??= result.timestamp
     result.sets.forEach((set, i) => {
       if (set.status > 0) sets.set(ids[i]!, set)

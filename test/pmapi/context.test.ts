@@ -5,6 +5,7 @@ import { exclude, include } from '../../src/model/profile.ts'
 import { extract } from '../../src/model/value-set.ts'
 import { makeSet, makeSingular } from '../../src/model/value-writer.ts'
 import { emptySet } from '../../src/model/values.ts'
+import { SourceListeners } from '../../src/net/listeners.ts'
 import { Context } from '../../src/pmapi/context.ts'
 import { openAgent } from '../../src/pmda/open-agent.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
@@ -114,6 +115,26 @@ test('reconnects to a fresh source, and waits longer after every failure', async
   now = 5000
   await context.reconnect()
   expect((await context.values(['demo.one'])).value('demo.one')).toBe(1)
+})
+
+test('listeners hear of the source that a context has: of a new one after it reconnected, of none after it was closed', async () => {
+  const sources = [0, 1].map(() => {
+    const listeners = new SourceListeners()
+    const subscribe = listeners.subscribe.bind(listeners)
+    return { listeners, source: overriding(openAgent(demoAgent), { subscribe }) }
+  })
+  const context = Context.over(sources[0]!.source, { reopen: async () => sources[1]!.source })
+  const heard: string[] = []
+  context.subscribe(({ type }) => heard.push(type))
+  const [first, second] = sources.map(({ listeners }) => listeners)
+  first!.emit({ type: 'changed', changes: 1 })
+  await context.reconnect()
+  first!.emit({ type: 'changed', changes: 1 })
+  expect(heard).toEqual(['changed'])
+  second!.emit({ type: 'changed', changes: 1 })
+  await context.close()
+  second!.emit({ type: 'changed', changes: 1 })
+  expect(heard).toEqual(['changed', 'changed'])
 })
 
 test('is disposed of by closing its source', async () => {

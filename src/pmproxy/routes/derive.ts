@@ -21,13 +21,14 @@ export const derive: ApiRoute = {
   act: async ({ web, start, query, request }) => {
     const name = query.get('name')
     const expression = query.get('expr')
-    web.memo.clear()
     const body = expression === undefined ? await textBody(request) : ''
     if (name === undefined && expression === undefined && body === '') return missing('webapi')
+    const context = await web.own()
+    web.memo.clear()
     for (const each of definitions(name, expression, body)) {
       if (each.expression.length > MOST_EXPRESSION)
         throw new PcpError('E2BIG', `An expression has more than ${MOST_EXPRESSION} characters`)
-      await define(web.context, each, request.signal)
+      await define(context, each, request.signal)
     }
     return json(`{${start}"success":true}`)
   },

@@ -30,7 +30,7 @@ export const fetchValues: ApiRoute = {
     const result =
       wanted.length === 0
         ? undefined
-        : await web.context.fetch(
+        : await web.fetch(
             wanted.map(({ pmid }) => pmid),
             { signal: request.signal },
           )

@@ -14,7 +14,7 @@ import type { ApiRoute } from './session.ts'
 export const metrics: ApiRoute = {
   act: async ({ web, query, request, isCompatible }) => {
     const exposition = await expose(
-      web.context,
+      web,
       {
         names: query.list('names', 'name', 'prefix', 'target'),
         without: query.list('filter') ?? [],

@@ -39,8 +39,9 @@ export const profile: ApiRoute = {
     if (instances.length > MOST_LISTED)
       throw new PcpError('E2BIG', `A profile of more than ${MOST_LISTED} instances`)
     // The first instance that is taken out of a domain takes all others with it (pmapi-profile.json, fresh-del-one).
-    const isFirst = change === exclude && !context.profile.entries.has(domain)
-    context.profile = change(context.profile, domain, isFirst ? [] : instances)
+    const own = await web.own()
+    const isFirst = change === exclude && !own.profile.entries.has(domain)
+    own.profile = change(own.profile, domain, isFirst ? [] : instances)
     return json(`{${start}"success":true}`)
   },
 }
