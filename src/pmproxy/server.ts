@@ -6,9 +6,8 @@
  *                          ► - + : , $ * # % ~  RESP, relayed to a key server where that is configured
  *                          ► 0x14–0x18  TLS ──► first byte of what was decrypted
  */
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
 import { debug, trace } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { type Endpoint, type Listeners, listen } from '../net/listen.ts'
@@ -19,10 +18,12 @@ import { MAX_CLIENT_PDU } from '../wire/pdu.ts'
 import { ArchiveRoots } from './archives.ts'
 import type { ProxyConfig } from './config.ts'
 import { WebContexts } from './contexts.ts'
+import { Guests } from './guests.ts'
 import { Hosts } from './hosts.ts'
-import { handle } from './http/handler.ts'
-import { page } from './http/reply.ts'
+import { httpServer } from './http/server.ts'
+import { Unread } from './http/unread.ts'
 import { KeyRelay, RESP_FIRST } from './key-relay.ts'
+import { LIMITS, type Limits } from './limits.ts'
 import { Feeds } from './live/feeds.ts'
 import { LiveSockets } from './live/socket.ts'
 import { NameSearch } from './name-search.ts'
@@ -53,6 +54,8 @@ export interface ProxyOptions {
   readonly requiresCertificate?: boolean
   /** Bytes of the largest PDU of a client whose connection is forwarded. */
   readonly mostPdu?: number
+  /** In place of the usual ones. */
+  readonly limits?: Partial<Limits>
 }
 
 /** A running pmproxy. */
@@ -67,21 +70,12 @@ export interface RunningProxy {
   close(): Promise<void>
 }
 
-/** Connections at once. */
-const MOST_CONNECTIONS = 4000
-/** How long a connection may say nothing at first, and headers and bodies may take, ms. */
-const FIRST_BYTE_MS = 30_000
-const HEADERS_MS = 20_000
-const REQUEST_MS = 60_000
-/** How long an idle connection stays open for the next request, ms. */
-const KEEP_ALIVE_MS = 65_000
-const HEADER_BYTES = 32 * 1024
-
 const HTTP_FIRST = 'GHPDTOC'
 
 /** Starts one. Throws PcpError when nothing can be listened on. */
 export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const { config, log, variables } = options
+  const limits = { ...LIMITS, ...options.limits }
   const statistics = newStatistics()
   const hosts = new Hosts(variables, config.hosts === undefined ? {} : { allowed: config.hosts })
   const archives = new ArchiveRoots(config.archiveDirs)
@@ -89,20 +83,22 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const feeds = new Feeds(contexts, statistics)
   const time = options.timePort === undefined ? undefined : await startTimeControl(options.timePort)
   const search = new NameSearch()
-  const services: Services = { config, contexts, archives, feeds, search, statistics, log, time }
+  const unread = new Unread(limits.unreadBytes)
+  const services: Services = {
+    ...{ config, contexts, archives, feeds, search, statistics },
+    ...{ log, limits, unread, time },
+  }
   const live = new LiveSockets(services)
-  const http = httpServer(services, live)
-  const sockets = new Set<Socket>()
-  const door = new Door(options, http, statistics)
+  const http = httpServer(services, live, limits)
+  const guests = new Guests(limits)
+  const door = new Door(options, http, statistics, limits)
   const listeners = await listen({
     ports: options.ports,
     ...(options.addresses === undefined ? { localOnly: true } : { addresses: options.addresses }),
     ...(options.socketPath === undefined ? {} : { socketPath: options.socketPath }),
     backlog: config.backlog,
     onConnection: (socket) => {
-      if (sockets.size >= MOST_CONNECTIONS) return void socket.destroy()
-      sockets.add(socket)
-      socket.once('close', () => sockets.delete(socket))
+      if (!guests.admit(socket)) return
       statistics.connections++
       traceClient(socket)
       door.enter(socket)
@@ -116,7 +112,8 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
     await listeners.close()
     live.close()
     await time?.close()
-    for (const socket of sockets) socket.destroy()
+    http.close()
+    guests.close()
     await feeds.close()
     await contexts.close()
     await hosts.close()
@@ -150,56 +147,29 @@ function insistOnOne(endpoints: readonly Endpoint[], listeners: Listeners): void
   throw endpoints[0]?.error ?? new PcpError('PM_ERR_ARG', 'There is nothing to listen on')
 }
 
-/** Node's server never listens itself: it gets its connections from the door. */
-function httpServer(services: Services, live: LiveSockets): Server {
-  const server = createServer(
-    {
-      maxHeaderSize: HEADER_BYTES,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      headersTimeout: HEADERS_MS,
-      requestTimeout: REQUEST_MS,
-      connectionsCheckingInterval: 5000,
-    },
-    (request, response) => void handle(request, response, services),
-  )
-  // Their bytes are bounded, and who has too many hears so.
-  server.maxHeadersCount = 0
-  server.on(
-    'upgrade',
-    (request: IncomingMessage, socket: Duplex, head: Buffer) =>
-      void live.upgrade(request, socket, head).catch(() => socket.destroy()),
-  )
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-    const status =
-      error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
-    const { body } = page(status, 'http', status === 431 ? 'too many headers' : 'not a request')
-    socket.end(
-      `HTTP/1.1 ${status} ${status === 431 ? 'Request Header Fields Too Large' : 'Bad Request'}\r\nConnection: close\r\nContent-Type: text/html\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    )
-  })
-  return server
-}
-
 /** Where connections come in. */
 class Door {
   readonly #options: ProxyOptions
   readonly #http: Server
   readonly #statistics: Statistics
   readonly #keys: KeyRelay | undefined
+  readonly #limits: Limits
+  /** First bytes that nothing begins with, which the log tells of once each. */
+  readonly #strange = new Set<number>()
 
-  constructor(options: ProxyOptions, http: Server, statistics: Statistics) {
+  constructor(options: ProxyOptions, http: Server, statistics: Statistics, limits: Limits) {
     this.#options = options
     const { keys, requiresUser } = options.config
     // Who has to name a user cannot do so in RESP.
     this.#keys = keys === undefined || requiresUser ? undefined : new KeyRelay(keys)
     this.#http = http
     this.#statistics = statistics
+    this.#limits = limits
   }
 
   /** Looks at what a connection begins with. */
   enter(socket: Socket, isSecure = false): void {
-    const timer = setTimeout(() => socket.destroy(), FIRST_BYTE_MS)
+    const timer = setTimeout(() => socket.destroy(), this.#limits.firstByteMs)
     const failed = (): void => void socket.destroy()
     socket.on('error', failed)
     socket.once('close', () => clearTimeout(timer))
@@ -218,8 +188,12 @@ class Door {
     const { config, tls, requiresCertificate = false, log } = this.#options
     const letter = String.fromCharCode(first)
     if (first >= 0x14 && first <= 0x18 && tls !== undefined && config.hasTls && !isSecure) {
-      const { secured } = tls.secure(socket)
+      const { readable, secured } = tls.secure(socket)
+      const timer = setTimeout(() => socket.destroy(), this.#limits.firstByteMs)
+      socket.once('close', () => clearTimeout(timer))
+      readable.on('error', () => socket.destroy())
       void secured.then((stream) => {
+        clearTimeout(timer)
         if ((requiresCertificate || tls.verifiesClients) && !hasGoodCertificate(stream)) stream.destroy()
         else this.enter(stream, true)
       })
@@ -235,7 +209,9 @@ class Door {
       this.#statistics.relayed++
       void this.#keys.serve(socket)
     } else {
-      log.notice('info', `A connection that begins with byte ${first} was closed`)
+      if (!this.#strange.has(first))
+        log.notice('info', `A connection that begins with byte ${first} was closed; others are not told of`)
+      this.#strange.add(first)
       socket.destroy()
     }
   }

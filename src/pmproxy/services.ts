@@ -3,6 +3,8 @@ import type { Log } from '../sys/log.ts'
 import type { ArchiveRoots } from './archives.ts'
 import type { ProxyConfig } from './config.ts'
 import type { WebContexts } from './contexts.ts'
+import type { Unread } from './http/unread.ts'
+import type { Limits } from './limits.ts'
 import type { Feeds } from './live/feeds.ts'
 import type { NameSearch } from './name-search.ts'
 import type { Statistics } from './statistics.ts'
@@ -17,6 +19,9 @@ export interface Services {
   readonly search: NameSearch
   readonly statistics: Statistics
   readonly log: Log
+  readonly limits: Limits
+  /** Answers that wait for their readers. */
+  readonly unread: Unread
   /** What programs follow; undefined when it is not wanted, or no port is free. */
   readonly time: TimeControlServer | undefined
 }

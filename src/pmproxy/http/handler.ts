@@ -24,7 +24,10 @@ export async function handle(
 ): Promise<void> {
   const { statistics, log } = services
   statistics.requests++
-  const gone = goneSignal(message.socket)
+  const client = clientAt(message.socket)
+  const { gone } = client
+  if (client.requests >= services.limits.pipelined) return void message.socket.destroy()
+  client.requests++
   try {
     const url = message.url ?? ''
     if (url.length >= MAX_URL)
@@ -42,7 +45,7 @@ export async function handle(
         NO_HEADERS,
         services,
       )
-    const shared = isShared(request.path) ? sharing(services) : NO_HEADERS
+    const shared = isShared(request.path) ? sharing(services) : OWN_HEADERS
     const reply = await answer(request, services).catch((error: unknown) => {
       const known = PcpError.from(error)
       // A defect of ours, not of the request: told in the log, and to the client without details.
@@ -55,24 +58,37 @@ export async function handle(
     // The client has gone, or sent a body that it did not finish.
     if (!gone.aborted) log.notice('warning', `An answer could not be sent: ${PcpError.from(error).message}`)
     response.destroy()
+  } finally {
+    client.requests--
   }
 }
 
-const goneSignals = new WeakMap<Socket, AbortSignal>()
+/** The other end of a connection. */
+interface Client {
+  /** Aborted when it goes away: one a connection, because one a request costs as much as answering it. */
+  readonly gone: AbortSignal
+  /** Requests that are being answered. */
+  requests: number
+}
 
-/** Aborted when the client goes away: one a connection, because one a request costs as much as answering it. */
-function goneSignal(socket: Socket): AbortSignal {
-  const known = goneSignals.get(socket)
+const clients = new WeakMap<Socket, Client>()
+
+function clientAt(socket: Socket): Client {
+  const known = clients.get(socket)
   if (known !== undefined) return known
   const aborter = new AbortController()
-  goneSignals.set(socket, aborter.signal)
+  const client = { gone: aborter.signal, requests: 0 }
+  clients.set(socket, client)
   socket.once('close', () => aborter.abort())
-  return aborter.signal
+  return client
 }
 
 type Headers = Readonly<Record<string, string>>
 
 const NO_HEADERS: Headers = {}
+const BUSY_HEADERS: Headers = { 'Retry-After': '10' }
+/** Pages of other origins may not even make an image of it. */
+const OWN_HEADERS: Headers = { 'Cross-Origin-Resource-Policy': 'same-origin' }
 const sharedHeaders = new WeakMap<ProxyConfig, Headers>()
 
 /** Headers that let pages of other origins read an answer. */
@@ -91,15 +107,22 @@ function sharing({ config }: Services): Headers {
 async function send(
   message: IncomingMessage,
   response: ServerResponse,
-  { status, type, body, headers }: Reply,
+  reply: Reply,
   shared: Headers,
-  { statistics }: Services,
+  services: Services,
 ): Promise<void> {
+  const { status, type, body, headers } = reply
+  const { statistics, unread } = services
   if (status >= 400) statistics.failures++
   // Node sends a text together with the headers, bytes by themselves.
   let content = body
   let size = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-  const all: Record<string, string> = { ...shared, ...headers, 'Content-Type': type }
+  const all: Record<string, string> = {
+    ...shared,
+    'X-Content-Type-Options': 'nosniff',
+    ...headers,
+    'Content-Type': type,
+  }
   const coding = chooseCoding(message.headers['accept-encoding'], size)
   if (coding !== undefined) {
     const bytes = await compress(body, coding)
@@ -113,6 +136,8 @@ async function send(
     statistics.uncompressedCount++
     statistics.uncompressedBytes += size
   }
+  if (message.method !== 'HEAD' && !unread.admits(size, response))
+    return send(message, response, page(503, 'http', 'too much waits to be read'), BUSY_HEADERS, services)
   all['Content-Length'] = String(size)
   // What is left of a body nobody read must not be taken for the next request.
   if (!message.complete) all['Connection'] = 'close'

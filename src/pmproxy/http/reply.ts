@@ -21,15 +21,24 @@ const REASONS: Readonly<Record<number, string>> = {
   403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
+  408: 'Request Timeout',
   413: 'Payload Too Large',
   414: 'URI Too Long',
   431: 'Request Header Fields Too Large',
   503: 'Service Unavailable',
 }
 
+/** What a status means, in words. */
+export function reasonOf(status: number): string {
+  return REASONS[status] ?? 'Error'
+}
+
+/** For what is no page of ours, but shown as one. */
+const NOTHING_ALLOWED = { 'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'" }
+
 /** A failure before a route could tell more: a page that names the part of the server and what is wrong. */
 export function page(status: number, servlet: string, what: string): Reply {
-  const title = `${status} ${REASONS[status] ?? 'Error'}`
+  const title = `${status} ${reasonOf(status)}`
   const lines = [
     '<html>',
     `<head><title>${title}</title></head>`,
@@ -42,7 +51,7 @@ export function page(status: number, servlet: string, what: string): Reply {
     '',
   ]
   const body = lines.join('\r\n')
-  return { status, type: 'text/html', body }
+  return { status, type: 'text/html', body, headers: NOTHING_ALLOWED }
 }
 
 /** A parameter that a route cannot do without is missing. */

@@ -8,7 +8,7 @@ import { insistOnUser, loginOf } from '../http/login.ts'
 import { isOurs } from '../http/origin.ts'
 import type { Services } from '../services.ts'
 import { PageTime, TIME_MESSAGE } from '../time/page-time.ts'
-import type { PageStream } from './feeds.ts'
+import type { PageStream } from './page-stream.ts'
 
 /** Largest message of a page. */
 const MOST_BYTES = 256 * 1024
@@ -59,19 +59,20 @@ export class LiveSockets {
   }
 
   #serve(page: WebSocket, login: Login | undefined): void {
-    const { feeds, config, time: control } = this.#services
+    const { feeds, config, limits, time: control } = this.#services
     let queued = 0
     let stream: PageStream
+    const send = (message: string | Buffer, sent?: () => void): void => {
+      if (page.bufferedAmount > limits.pageUnreadBytes) page.terminate()
+      else page.send(message, { binary: false }, sent)
+    }
     try {
-      stream = feeds.open(
-        { send: (message, sent) => page.send(message, { binary: false }, () => sent()) },
-        { defaultHost: config.offeredHosts[0] ?? 'local:', login },
-      )
+      stream = feeds.open({ send }, { defaultHost: config.offeredHosts[0] ?? 'local:', login })
     } catch (error) {
       page.close(1013, PcpError.from(error).message)
       return
     }
-    const pageTime = control && new PageTime(control, (message) => page.send(message))
+    const pageTime = control && new PageTime(control, send)
     page.on('message', (data, isBinary) => {
       if (isBinary || queued >= MOST_QUEUED) return page.close(isBinary ? 1003 : 1008)
       const text = String(data)

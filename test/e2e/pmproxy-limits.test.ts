@@ -1,0 +1,118 @@
+/** What a connection to pmproxy may cost: each limit of docs/security.md that takes a socket to show. */
+import { connect, type Socket } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import type { ProxyConfig } from '../../src/pmproxy/config.ts'
+import type { Limits } from '../../src/pmproxy/limits.ts'
+import { eventually } from '../lib/eventually.ts'
+import { startWebServer, type WebServer } from '../lib/web-server.ts'
+
+let server: WebServer
+const sockets: Socket[] = []
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  await server.close()
+})
+
+async function start(limits: Partial<Limits>, config: Partial<ProxyConfig> = {}): Promise<void> {
+  server = await startWebServer(['pmcd', 'sample', 'simple'], config, { proxy: { limits } })
+}
+
+/** A connection that has sent this; its `close` is awaited, or what it got until then. */
+function say(text: string): { readonly socket: Socket; readonly closed: Promise<string> } {
+  const socket = connect({ host: '127.0.0.1', port: server.proxy.port })
+  sockets.push(socket)
+  let got = ''
+  socket.on('data', (chunk) => {
+    got += chunk.toString('latin1')
+  })
+  socket.on('error', () => undefined)
+  socket.write(text)
+  return { socket, closed: new Promise((resolve) => socket.once('close', () => resolve(got))) }
+}
+
+const GET = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
+
+test('who says nothing is closed', async () => {
+  await start({ firstByteMs: 50 })
+  expect(await say('').closed).toBe('')
+})
+
+test('headers that do not end are not waited for', async () => {
+  await start({ headersMs: 50 })
+  expect(await say('GET / HTTP/1.1\r\nHost: x\r\n').closed).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/)
+})
+
+test('a body that does not come is not waited for', async () => {
+  await start({ headersMs: 50, requestMs: 100 })
+  const head = 'POST /pmapi/derive HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc'
+  expect(await say(head).closed).toMatch(/^HTTP\/1\.1 408 /)
+})
+
+test('an idle connection is closed', async () => {
+  await start({ idleMs: 50 })
+  expect(await say(GET('/pmapi/context')).closed).toMatch(/^HTTP\/1\.1 200 /)
+})
+
+test('who does not read the answer is closed', async () => {
+  await start({ stalledMs: 200 })
+  const { socket } = say(GET('/metrics').repeat(50))
+  socket.pause()
+  await eventually(async () => expect(server.proxy.statistics.requests).toBe(50))
+  // Its end shows only when it is written to or read.
+  await eventually(async () => {
+    socket.write(GET('/'))
+    expect(socket.destroyed).toBe(true)
+  })
+})
+
+test('requests that do not wait for answers are counted', async () => {
+  await start({ pipelined: 10 })
+  expect(await say(GET('/pmapi/context').repeat(11)).closed).toBe('')
+  expect(await say(`${GET('/pmapi/context').repeat(9)}GET / HTTP/1.0\r\n\r\n`).closed).toMatch(/ 302 /)
+})
+
+test('large answers that nobody reads are not made without end', async () => {
+  await start({ unreadBytes: 1_000_000 })
+  const { socket } = say(GET('/metrics').repeat(30))
+  socket.pause()
+  await eventually(async () => {
+    const { status, headers } = await server.ask('/metrics')
+    expect([status, headers['retry-after']]).toEqual([503, '10'])
+  })
+  expect((await server.ask('/pmapi/fetch?names=simple.numfetch')).status).toBe(200)
+  socket.destroy()
+  await eventually(async () => expect((await server.ask('/metrics')).status).toBe(200))
+})
+
+test('there are only so many connections', async () => {
+  await start({ connections: 2 })
+  say('')
+  say('')
+  await eventually(async () => expect(server.proxy.statistics.connections).toBe(2))
+  expect(await say(GET('/')).closed).toBe('')
+})
+
+test('who offers another protocol than WebSocket is answered in HTTP/1.1', async () => {
+  await start({})
+  const offer = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': '' }
+  expect(await server.ask('/pmapi/fetch?names=simple.numfetch', { headers: offer })).toMatchObject({
+    status: 200,
+  })
+  const post = { method: 'POST', headers: offer, body: 'x' }
+  expect((await server.ask('/pmapi/derive', post)).status).toBe(400)
+})
+
+test('a page that reads nothing of what it asked for is ended', async () => {
+  await start({ pageUnreadBytes: 1_000_000 })
+  const page = new WebSocket(`ws://127.0.0.1:${server.proxy.port}/ui/api/live`)
+  page.on('error', () => undefined)
+  await new Promise((resolve) => page.once('open', resolve))
+  page.pause()
+  // Fewer messages than may wait, each of which is answered with a list longer than itself.
+  const metrics = Array.from({ length: 1000 }, (_, i) => `${'no.such.metric.'.repeat(14)}${i}`)
+  for (let i = 0; i < 90; i++) page.send(JSON.stringify({ subscribe: `${i}`, every: 60, metrics }))
+  expect(server.proxy.statistics.pages).toBe(1)
+  await eventually(() => expect(server.proxy.statistics.pages).toBe(0))
+  page.terminate()
+})
