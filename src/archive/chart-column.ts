@@ -12,34 +12,37 @@ export interface ChartWindow {
 
 /** A finished column; NaN where nothing may be concluded. */
 export interface ChartPoints {
-  readonly times: readonly number[]
-  readonly values: readonly number[]
-  readonly min?: readonly number[]
-  readonly max?: readonly number[]
+  readonly times: Float64Array
+  readonly values: Float64Array
+  readonly min?: Float64Array
+  readonly max?: Float64Array
 }
 
 /** Sums of the values in equal parts of the window. */
 class Shares {
-  readonly #window: ChartWindow
+  readonly #start: number
+  readonly #perSecond: number
+  readonly #last: number
   readonly #count: Int32Array
   readonly #sum: Float64Array
   readonly #min: Float64Array
   readonly #max: Float64Array
+  /** Of the last value of each part; NaN for a part that is empty. */
   readonly #time: Float64Array
 
-  constructor(window: ChartWindow) {
-    const { points } = window
-    this.#window = window
+  constructor({ start, finish, points }: ChartWindow) {
+    this.#start = start
+    this.#perSecond = points / (finish - start)
+    this.#last = points - 1
     this.#count = new Int32Array(points)
     this.#sum = new Float64Array(points)
     this.#min = new Float64Array(points).fill(Number.POSITIVE_INFINITY)
     this.#max = new Float64Array(points).fill(Number.NEGATIVE_INFINITY)
-    this.#time = new Float64Array(points)
+    this.#time = new Float64Array(points).fill(Number.NaN)
   }
 
   add(time: number, value: number): void {
-    const { start, finish, points } = this.#window
-    const i = Math.min(points - 1, Math.max(0, Math.floor(((time - start) / (finish - start)) * points)))
+    const i = Math.min(this.#last, Math.max(0, Math.floor((time - this.#start) * this.#perSecond)))
     this.#time[i] = time
     if (Number.isNaN(value)) return
     this.#count[i]!++
@@ -49,26 +52,32 @@ class Shares {
   }
 
   finish(): ChartPoints {
-    const [times, values, min, max]: [number[], number[], number[], number[]] = [[], [], [], []]
-    for (let i = 0; i < this.#count.length; i++) {
-      if (this.#time[i] === 0) continue
+    const [times, values] = [this.#time.slice(), this.#sum.slice()]
+    const [min, max] = [this.#min.slice(), this.#max.slice()]
+    let length = 0
+    for (let i = 0; i < times.length; i++) {
+      if (Number.isNaN(times[i]!)) continue
       const count = this.#count[i]!
-      times.push(this.#time[i]!)
-      values.push(count === 0 ? Number.NaN : this.#sum[i]! / count)
-      min.push(count === 0 ? Number.NaN : this.#min[i]!)
-      max.push(count === 0 ? Number.NaN : this.#max[i]!)
+      times[length] = times[i]!
+      values[length] = count === 0 ? Number.NaN : values[i]! / count
+      min[length] = count === 0 ? Number.NaN : min[i]!
+      max[length++] = count === 0 ? Number.NaN : max[i]!
     }
-    return { times, values, min, max }
+    const part = (column: Float64Array): Float64Array => column.subarray(0, length)
+    return { times: part(times), values: part(values), min: part(min), max: part(max) }
   }
 }
+
+const FIRST_POINTS = 64
 
 /** Takes values in the order of time. */
 export class ChartColumn {
   readonly #window: ChartWindow
   readonly #isRate: boolean
   readonly #factor: number
-  readonly #times: number[] = []
-  readonly #values: number[] = []
+  #times: Float64Array
+  #values: Float64Array
+  #length = 0
   #shares: Shares | undefined
   #lastTime = Number.NaN
   #lastValue = Number.NaN
@@ -78,11 +87,15 @@ export class ChartColumn {
     this.#window = window
     this.#isRate = sem === PM_SEM_COUNTER && !raw
     this.#factor = factor
+    const points = Math.min(window.points, FIRST_POINTS)
+    this.#times = new Float64Array(points)
+    this.#values = new Float64Array(points)
   }
 
   /** A value; what lies before the window only begins a rate, what is not later than the one before is left out. */
   add(time: number, value: number): void {
-    const [lastTime, lastValue] = [this.#lastTime, this.#lastValue]
+    const lastTime = this.#lastTime
+    const lastValue = this.#lastValue
     if (time <= lastTime) return
     this.#lastTime = time
     this.#lastValue = value
@@ -101,24 +114,48 @@ export class ChartColumn {
     if (time >= this.#window.start && time <= this.#window.finish) this.#push(time, Number.NaN)
   }
 
+  /** Values and interruptions of a part of an archive; their times count from `epoch`. */
+  addPart(epoch: number, times: Float64Array, values: Float64Array, marks: Float64Array): void {
+    let m = 0
+    for (let i = 0; i < times.length; i++) {
+      const time = times[i]!
+      while (m < marks.length && marks[m]! <= time) this.mark(epoch + marks[m++]!)
+      this.add(epoch + time, values[i]!)
+    }
+    while (m < marks.length) this.mark(epoch + marks[m++]!)
+  }
+
   /** What came. */
   finish(): ChartPoints {
-    return this.#shares?.finish() ?? { times: this.#times, values: this.#values }
+    return (
+      this.#shares?.finish() ?? {
+        times: this.#times.subarray(0, this.#length),
+        values: this.#values.subarray(0, this.#length),
+      }
+    )
   }
 
   #push(time: number, value: number): void {
-    if (this.#shares !== undefined) this.#shares.add(time, value)
-    else if (this.#times.length < this.#window.points) {
-      this.#times.push(time)
-      this.#values.push(value)
-    } else {
+    if (this.#shares === undefined) {
+      if (this.#length < this.#window.points) {
+        if (this.#length === this.#times.length) this.#grow()
+        this.#times[this.#length] = time
+        this.#values[this.#length++] = value
+        return
+      }
       this.#shares = new Shares(this.#window)
-      this.#times.forEach((each, i) => {
-        this.#shares!.add(each, this.#values[i]!)
-      })
-      this.#times.length = 0
-      this.#values.length = 0
-      this.#shares.add(time, value)
+      for (let i = 0; i < this.#length; i++) this.#shares.add(this.#times[i]!, this.#values[i]!)
     }
+    this.#shares.add(time, value)
+  }
+
+  #grow(): void {
+    const larger = (column: Float64Array): Float64Array => {
+      const grown = new Float64Array(Math.min(this.#window.points, 2 * column.length))
+      grown.set(column)
+      return grown
+    }
+    this.#times = larger(this.#times)
+    this.#values = larger(this.#values)
   }
 }

@@ -4,12 +4,17 @@ import { PM_SEM_COUNTER, PM_SEM_INSTANT } from '../../src/model/types.ts'
 
 const WINDOW = { start: 100, finish: 200, points: 10 }
 
+function points(column: ChartColumn): { times: number[]; values: number[] } {
+  const { times, values } = column.finish()
+  return { times: [...times], values: [...values] }
+}
+
 test('a counter becomes change a second, from the last value before the window on', () => {
   const column = new ChartColumn(WINDOW, { sem: PM_SEM_COUNTER, factor: 0.001, raw: false })
   column.add(90, 0)
   column.add(100, 10_000)
   column.add(110, 30_000)
-  expect(column.finish()).toEqual({ times: [100, 110], values: [1, 2] })
+  expect(points(column)).toEqual({ times: [100, 110], values: [1, 2] })
 })
 
 test('nothing is concluded across a mark, or where a counter went back', () => {
@@ -19,13 +24,13 @@ test('nothing is concluded across a mark, or where a counter went back', () => {
   column.mark(115)
   column.add(120, 60)
   column.add(130, 70)
-  expect(column.finish()).toEqual({ times: [110, 115, 130], values: [Number.NaN, Number.NaN, 1] })
+  expect(points(column)).toEqual({ times: [110, 115, 130], values: [Number.NaN, Number.NaN, 1] })
 })
 
 test('as recorded, and only inside the window', () => {
   const column = new ChartColumn(WINDOW, { sem: PM_SEM_COUNTER, factor: 1, raw: true })
   for (const time of [90, 100, 200, 210]) column.add(time, time)
-  expect(column.finish()).toEqual({ times: [100, 200], values: [100, 200] })
+  expect(points(column)).toEqual({ times: [100, 200], values: [100, 200] })
 })
 
 test('a value at the start of the window that is known already comes once', () => {
@@ -37,7 +42,7 @@ test('a value at the start of the window that is known already comes once', () =
     [150, 6],
   ] as const)
     column.add(time, value)
-  expect(column.finish()).toEqual({ times: [100, 150], values: [5, 6] })
+  expect(points(column)).toEqual({ times: [100, 150], values: [5, 6] })
 })
 
 test('more than there is room for: means of equal shares, with what was least and most', () => {

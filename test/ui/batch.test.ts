@@ -1,6 +1,7 @@
 /** What charts ask of a source together. */
 import { expect, test } from 'vitest'
-import type { RangeAnswer, RangeQuery } from '../../src/ui/data/answers.ts'
+import type { ChartRange } from '../../src/archive/chart-range.ts'
+import type { RangeQuery } from '../../src/ui/data/answers.ts'
 import { batched } from '../../src/ui/data/batch.ts'
 
 const query = (name: string, rest: Partial<RangeQuery> = {}): RangeQuery => ({
@@ -11,14 +12,15 @@ const query = (name: string, rest: Partial<RangeQuery> = {}): RangeQuery => ({
   points: 5,
   ...rest,
 })
-const answer = ({ start, finish, names }: RangeQuery): RangeAnswer => ({
+const answer = ({ start, finish, names }: RangeQuery): ChartRange => ({
   start,
   finish,
-  times: [],
+  marks: [],
+  lists: [],
   metrics: names.map((name) => ({ name, code: 'X', message: name })),
 })
 
-function recorder(): { asked: RangeQuery[]; range: (query: RangeQuery) => Promise<RangeAnswer> } {
+function recorder(): { asked: RangeQuery[]; range: (query: RangeQuery) => Promise<ChartRange> } {
   const asked: RangeQuery[] = []
   return {
     asked,

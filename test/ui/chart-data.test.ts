@@ -1,7 +1,8 @@
 /** What a chart draws of several sources, and what it says where there is nothing. */
 import { expect, test } from 'vitest'
+import type { ChartRange } from '../../src/archive/chart-range.ts'
 import { rowsOf } from '../../src/ui/chart/table-rows.ts'
-import type { MetricOutcome, RangeAnswer, RangeQuery } from '../../src/ui/data/answers.ts'
+import type { MetricOutcome, RangeQuery } from '../../src/ui/data/answers.ts'
 import { type ChartData, ChartFeed, type ChartLine } from '../../src/ui/data/chart-data.ts'
 import { Feeds } from '../../src/ui/data/feeds.ts'
 import type { LiveStream } from '../../src/ui/data/live.ts'
@@ -20,14 +21,15 @@ interface Recorded extends Source {
 function archive(name: string): Recorded {
   const asked: RangeQuery[] = []
   const times = Array.from({ length: 1001 }, (_, i) => SPAN.start + i)
-  const range = async (query: RangeQuery): Promise<RangeAnswer> => {
+  const range = async (query: RangeQuery): Promise<ChartRange> => {
     asked.push(query)
     const metrics = query.names.map((metric) =>
       metric === 'x'
-        ? { ...INFO, name: metric, rate: false, columns: [{ inst: -1, name: '', times: 0, values: times }] }
+        ? { ...INFO, name: metric, rate: false, columns: [{ inst: -1, name: '', times: 0, values: 0 }] }
         : { name: metric, code: 'PM_ERR_NAME', message: 'Unknown metric name' },
     )
-    return { start: query.start, finish: query.finish, times: [times], metrics } as unknown as RangeAnswer
+    const lists = [Float64Array.from(times)]
+    return { start: query.start, finish: query.finish, marks: [], lists, metrics } as unknown as ChartRange
   }
   const never = (): Promise<never> => new Promise(() => {})
   const [names, children, metric, instances, check] = [never, never, never, never, never]

@@ -1,9 +1,9 @@
 /** Archives that were dropped into the page, as its worker reads them. */
 import { expect, test } from 'vitest'
+import { decodeChartRange } from '../../src/archive/chart-bytes.ts'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { PM_SEM_COUNTER, PM_SEM_DISCRETE, PM_TYPE_STRING, PM_TYPE_U32 } from '../../src/model/types.ts'
-import type { RangeMetric } from '../../src/ui/data/answers.ts'
 import { LocalArchive } from '../../src/ui/data/local-archive.ts'
 
 const START = 1_700_000_000
@@ -41,18 +41,19 @@ const asked = {
 }
 
 test('one answer has rates, what is computed, what holds, and why there is none', async () => {
-  const { metrics, times } = await opened().range(asked)
+  const { metrics, lists } = decodeChartRange(await opened().range(asked))
   const byName = new Map(metrics.map((metric) => [metric.name, metric]))
-  const columns = (name: string): Extract<RangeMetric, { columns: unknown }>['columns'] => {
+  const columns = (name: string) => {
     const metric = byName.get(name)!
-    return 'columns' in metric ? metric.columns : []
+    const found = 'columns' in metric ? metric.columns : []
+    return found.map((column) => ({
+      name: column.name,
+      values: [...lists[column.values]!],
+      times: [...lists[column.times]!],
+    }))
   }
   const ends = (name: string): unknown =>
-    columns(name).map(({ name: instance, values, times: list }) => [
-      instance,
-      values.at(-1),
-      times[list]!.at(-1)! - START,
-    ])
+    columns(name).map(({ name: instance, values, times }) => [instance, values.at(-1), times.at(-1)! - START])
   expect(ends('made.count')).toEqual([
     ['a', 10, 100],
     ['b', 20, 100],
@@ -69,11 +70,8 @@ test('one answer has rates, what is computed, what holds, and why there is none'
 })
 
 test('what was recorded once holds in a later window', async () => {
-  const { metrics } = await opened().range({
-    ...asked,
-    names: ['made.size'],
-    start: START + 40,
-    finish: START + 60,
-  })
-  expect(metrics).toMatchObject([{ columns: [{ values: [7, 7] }] }])
+  const window = { names: ['made.size'], start: START + 40, finish: START + 60 }
+  const { metrics, lists } = decodeChartRange(await opened().range({ ...asked, ...window }))
+  expect(metrics).toMatchObject([{ columns: [{ values: 1 }] }])
+  expect([...lists[1]!]).toEqual([7, 7])
 })

@@ -1,17 +1,8 @@
 /** What pmproxy answers the page, as docs/pmproxy.md describes it. */
+import type { MetricWords } from '../../archive/chart-range.ts'
 
-/** A metric. */
-export interface MetricInfo {
-  readonly name: string
-  readonly pmid: string
-  readonly type: string
-  readonly sem: string
-  /** `none` where there is no dimension. */
-  readonly units: string
-  /** Null for one value without instances. */
-  readonly indom: string | null
-  readonly help: string
-}
+/** A metric; `units` is `none` where there is no dimension, `indom` null for one value without instances. */
+export type MetricInfo = MetricWords
 
 /** A metric that cannot be had, and why. */
 export interface MetricFailure {
@@ -62,33 +53,6 @@ export type CheckAnswer =
       readonly indom: string | null
     }
   | { readonly ok: false; readonly message: string; readonly at?: number }
-
-/** Values of one instance. */
-export interface RangeColumn {
-  readonly inst: number
-  /** Empty for a metric without instances. */
-  readonly name: string
-  /** Index into the answer's `times`. */
-  readonly times: number
-  readonly values: readonly (number | null)[]
-}
-
-/** A metric over a span of time: counters are change a second. */
-export type RangeMetric =
-  | (MetricInfo & {
-      /** Values are change a second, and `units` those of the rate. */
-      readonly rate: boolean
-      readonly columns: readonly RangeColumn[]
-    })
-  | MetricFailure
-
-/** Metrics over a span of time. */
-export interface RangeAnswer {
-  readonly start: number
-  readonly finish: number
-  readonly metrics: readonly RangeMetric[]
-  readonly times: readonly (readonly number[])[]
-}
 
 /** An archive on the server. */
 export interface ArchiveInfo {

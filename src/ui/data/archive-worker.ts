@@ -9,7 +9,7 @@ export type Request =
   | {
       readonly do: 'open'
       readonly base: string
-      readonly files: readonly (readonly [string, ArrayBuffer])[]
+      readonly files: readonly File[]
     }
   | { readonly do: 'names'; readonly match: string; readonly offset: number; readonly limit: number }
   | { readonly do: 'children'; readonly prefix: string }
@@ -33,8 +33,9 @@ let archive: LocalArchive | undefined
 
 async function answer(request: Request): Promise<unknown> {
   if (request.do === 'open') {
+    // Read here rather than on the page, which would stand still, and copy them.
     const files = await Promise.all(
-      request.files.map(([name, bytes]) => decompressed(name, new Uint8Array(bytes))),
+      request.files.map(async (file) => decompressed(file.name, new Uint8Array(await file.arrayBuffer()))),
     )
     archive = new LocalArchive(request.base, new Map(files))
     return { host: archive.host, ...archive.span } satisfies Opened
@@ -60,7 +61,10 @@ addEventListener(
   'message',
   ({ data: { id, request } }: MessageEvent<{ readonly id: number; readonly request: Request }>) => {
     answer(request).then(
-      (value) => postMessage({ id, value } satisfies Response),
+      (value) => {
+        const response = { id, value } satisfies Response
+        postMessage(response, value instanceof Uint8Array ? { transfer: [value.buffer] } : {})
+      },
       (error: unknown) => {
         const { code, message } = PcpError.from(error)
         postMessage({ id, code, message } satisfies Response)

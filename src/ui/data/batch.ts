@@ -1,11 +1,12 @@
 /** What the charts of a page ask of one source for one window, asked together: an archive is read once for all of them. */
-import type { RangeAnswer, RangeQuery } from './answers.ts'
+import type { ChartRange } from '../../archive/chart-range.ts'
+import type { RangeQuery } from './answers.ts'
 
-type Range = (query: RangeQuery) => Promise<RangeAnswer>
+type Range = (query: RangeQuery) => Promise<ChartRange>
 
 interface Waiting {
   readonly query: RangeQuery
-  readonly resolve: (answer: RangeAnswer | Promise<RangeAnswer>) => void
+  readonly resolve: (answer: ChartRange | Promise<ChartRange>) => void
 }
 
 /** Names and expressions of one request: they have to fit into an address. */

@@ -1,4 +1,5 @@
 /** Archives from the reader's own disk: opened in a worker of the browser, never sent anywhere. */
+import { decodeChartRange } from '../../archive/chart-bytes.ts'
 import { addSource, complain, say, show } from '../page.ts'
 import { type CheckAnswer, RequestError } from './answers.ts'
 import type { Opened, Request, Response } from './archive-worker.ts'
@@ -52,9 +53,6 @@ function workerUrl(): string {
 type Ask = <R extends Request>(request: R) => Promise<never>
 
 async function openInWorker(base: string, files: readonly File[]): Promise<Source> {
-  const contents = await Promise.all(
-    files.map(async (file) => [file.name, await file.arrayBuffer()] as const),
-  )
   const worker = new Worker(workerUrl(), { type: 'module' })
   const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
   let asked = 0
@@ -77,7 +75,7 @@ async function openInWorker(base: string, files: readonly File[]): Promise<Sourc
     })
   let opened: Opened
   try {
-    opened = await ask({ do: 'open', base, files: contents })
+    opened = await ask({ do: 'open', base, files })
   } catch (error) {
     worker.terminate()
     throw error
@@ -92,7 +90,7 @@ async function openInWorker(base: string, files: readonly File[]): Promise<Sourc
     metric: (name) => ask({ do: 'metric', name }),
     instances: (name) => ask({ do: 'instances', name }),
     check: (expr): Promise<CheckAnswer> => ask({ do: 'check', expr }),
-    range: batched((query) => ask({ do: 'range', query })),
+    range: batched(async (query) => decodeChartRange(await ask({ do: 'range', query }))),
     close: () => worker.terminate(),
   }
 }

@@ -1,7 +1,7 @@
 /** What was recorded: spans of values that were asked for, kept as long as they serve. */
-
+import type { ChartRange } from '../../archive/chart-range.ts'
 import { RATE } from '../view/measure.ts'
-import { isFailure, type MetricOutcome, type RangeAnswer } from './answers.ts'
+import { isFailure, type MetricOutcome } from './answers.ts'
 import type { Line } from './line.ts'
 import type { Source } from './source.ts'
 
@@ -93,7 +93,7 @@ export class History {
       const points = Math.max(2, Math.min(10_000, Math.round((POINTS * (finish - start)) / width)))
       const query = { names: this.#names, derive: this.#derive, start, finish, points }
       const answer = await range(query)
-      this.#span = { from: start, to: finish, points, byName: recordedOf(answer) }
+      this.#span = { from: start, to: finish, points, byName: recordedOf(answer, this.#names) }
       this.#problem = undefined
     } catch (error) {
       this.#failedAt = performance.now()
@@ -104,20 +104,32 @@ export class History {
   }
 }
 
-function recordedOf({ metrics, times }: RangeAnswer): Map<string, Recorded> {
-  return new Map(
-    metrics.map((metric) => [
-      metric.name,
-      {
-        outcome: isFailure(metric) || !metric.rate ? metric : { ...metric, sem: RATE },
-        lines: isFailure(metric)
-          ? []
-          : metric.columns.map((column) => ({
-              instance: metric.indom === null ? null : column.name,
-              times: times[column.times]!,
-              values: column.values,
-            })),
-      },
-    ]),
-  )
+/** What of an answer, which may be one to several charts, is about these metrics. */
+function recordedOf({ metrics, lists }: ChartRange, names: readonly string[]): Map<string, Recorded> {
+  // Lines that share their times share them here too.
+  const times = new Map<number, readonly number[]>()
+  const timesOf = (list: number): readonly number[] => {
+    const known = times.get(list) ?? Array.from(lists[list]!)
+    times.set(list, known)
+    return known
+  }
+  const valuesOf = (list: number): (number | null)[] =>
+    Array.from(lists[list]!, (value) => (Number.isNaN(value) ? null : value))
+  const byName = new Map<string, Recorded>()
+  for (const metric of metrics) {
+    if (!names.includes(metric.name)) continue
+    if (isFailure(metric)) byName.set(metric.name, { outcome: metric, lines: [] })
+    else {
+      const lines = metric.columns.map((column) => ({
+        instance: metric.indom === null ? null : column.name,
+        times: timesOf(column.times),
+        values: valuesOf(column.values),
+        ...(column.min === undefined || column.max === undefined
+          ? {}
+          : { low: valuesOf(column.min), high: valuesOf(column.max) }),
+      }))
+      byName.set(metric.name, { outcome: metric.rate ? { ...metric, sem: RATE } : metric, lines })
+    }
+  }
+  return byName
 }

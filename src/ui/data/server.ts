@@ -1,4 +1,6 @@
 /** Sources behind pmproxy. docs/pmproxy.md */
+import { decodeChartRange } from '../../archive/chart-bytes.ts'
+import type { ChartRange } from '../../archive/chart-range.ts'
 import {
   type ArchiveInfo,
   type ConfigAnswer,
@@ -6,7 +8,6 @@ import {
   isFailure,
   type MetricDetails,
   type MetricOutcome,
-  type RangeAnswer,
   type RangeQuery,
   RequestError,
 } from './answers.ts'
@@ -18,14 +19,13 @@ const PATIENCE_MS = 30_000
 
 type Parameters = Readonly<Record<string, string | number | readonly string[]>>
 
-async function ask<T>(path: string, parameters: Parameters = {}): Promise<T> {
+async function request(path: string, parameters: Parameters): Promise<Response> {
   // Not URLSearchParams: to PCP's web API a plus is a plus.
   const text = Object.entries(parameters)
     .flatMap(([name, value]) => [value].flat().map((one) => `${name}=${encodeURIComponent(one)}`))
     .join('&')
-  let response: Response
   try {
-    response = await fetch(`${API}/${path}${text === '' ? '' : `?${text}`}`, {
+    return await fetch(`${API}/${path}${text === '' ? '' : `?${text}`}`, {
       signal: AbortSignal.timeout(PATIENCE_MS),
     })
   } catch (error) {
@@ -34,12 +34,34 @@ async function ask<T>(path: string, parameters: Parameters = {}): Promise<T> {
       isLate ? `pmproxy did not answer within ${PATIENCE_MS / 1000} s` : 'pmproxy cannot be reached',
     )
   }
-  const answer = (await response.json().catch(() => undefined)) as
-    | { message?: string; code?: string }
-    | undefined
-  if (!response.ok || answer === undefined)
-    throw new RequestError(answer?.message ?? `pmproxy answered ${response.status}`, answer?.code)
+}
+
+async function ask<T>(path: string, parameters: Parameters = {}): Promise<T> {
+  const response = await request(path, parameters)
+  const answer: unknown = await response.json().catch(() => undefined)
+  if (!response.ok || answer === undefined) throw refusal(response, answer)
   return answer as T
+}
+
+/** What the server answers in place of what it was asked. */
+function refusal({ status }: Response, answer: unknown): RequestError {
+  const { message, code } = (answer ?? {}) as { message?: string; code?: string }
+  return new RequestError(message ?? `pmproxy answered ${status}`, code)
+}
+
+async function askRange(which: Parameters, query: RangeQuery): Promise<ChartRange> {
+  const { names, derive, start, finish, points } = query
+  const response = await request('range', {
+    ...which,
+    names: names.join(','),
+    derive: Object.entries(derive).map(([name, expr]) => `${name}=${expr}`),
+    start,
+    finish,
+    points,
+    format: 'columns',
+  })
+  if (!response.ok) throw refusal(response, await response.json().catch(() => undefined))
+  return decodeChartRange(new Uint8Array(await response.arrayBuffer()))
 }
 
 /** What the server lets the page do. */
@@ -72,21 +94,7 @@ function serverSource(
       return (await ask<{ instances: readonly InstanceInfo[] }>('instances', { ...which, name })).instances
     },
     check: (expr) => ask('check', { ...which, expr }),
-    ...(range === undefined
-      ? {}
-      : {
-          range: batched(
-            ({ names, derive, start, finish, points }: RangeQuery): Promise<RangeAnswer> =>
-              ask('range', {
-                ...range,
-                names: names.join(','),
-                derive: Object.entries(derive).map(([name, expr]) => `${name}=${expr}`),
-                start,
-                finish,
-                points,
-              }),
-          ),
-        }),
+    ...(range === undefined ? {} : { range: batched((query) => askRange(range, query)) }),
   }
 }
 

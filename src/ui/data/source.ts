@@ -1,11 +1,11 @@
 /** Where metrics come from: a host, an archive on the server, or one that was dropped into the page. */
+import type { ChartRange } from '../../archive/chart-range.ts'
 import type {
   CheckAnswer,
   ChildrenAnswer,
   InstanceInfo,
   MetricDetails,
   NamesAnswer,
-  RangeAnswer,
   RangeQuery,
 } from './answers.ts'
 
@@ -30,7 +30,7 @@ export interface Source {
   /** Does the expression have a meaning here? */
   check(expr: string): Promise<CheckAnswer>
   /** Values over a span of time; only with `span`, or where the host is recorded. RequestError. */
-  range?(query: RangeQuery): Promise<RangeAnswer>
+  range?(query: RangeQuery): Promise<ChartRange>
   /** Releases what it holds. */
   close?(): void
 }

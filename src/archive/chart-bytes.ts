@@ -1,0 +1,55 @@
+/**
+ * Columns for charts as bytes. docs/pmproxy.md
+ *
+ *     0  bytes of the head   4  head: JSON, filled up with blanks   8n  lists of numbers, one behind the other
+ *
+ * Integers and numbers (64 bits) are little endian: a browser takes them as they are. The head is a `ChartRange` with the lengths of
+ * its lists in place of the lists; NaN stands where there is no value.
+ */
+import { PcpError } from '../model/errors.ts'
+import type { ChartRange } from './chart-range.ts'
+
+/** Bytes of a number. */
+const SIZE = 8
+
+/** What to send. */
+export function encodeChartRange({ lists, ...rest }: ChartRange): Uint8Array<ArrayBuffer> {
+  const head = new TextEncoder().encode(JSON.stringify({ ...rest, lists: lists.map(({ length }) => length) }))
+  const start = Math.ceil((4 + head.length) / SIZE) * SIZE
+  const bytes = new Uint8Array(lists.reduce((sum, { length }) => sum + SIZE * length, start))
+  const view = new DataView(bytes.buffer)
+  view.setUint32(0, start - 4, true)
+  bytes.set(head, 4)
+  bytes.fill(0x20, 4 + head.length, start)
+  let at = start
+  for (const list of lists)
+    for (let i = 0; i < list.length; i++, at += SIZE) view.setFloat64(at, list[i]!, true)
+  return bytes
+}
+
+/** What was sent. PM_ERR_IPC for anything else. */
+export function decodeChartRange(bytes: Uint8Array<ArrayBuffer>): ChartRange {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const start = bytes.length < 4 ? 0 : 4 + view.getUint32(0, true)
+  if (start < 4 || start > bytes.length) throw new PcpError('PM_ERR_IPC', 'Columns without their head')
+  const head = headOf(new TextDecoder().decode(bytes.subarray(4, start)))
+  let at = start
+  const lists = head.lists.map((length) => {
+    if (!(length >= 0 && length <= (bytes.length - at) / SIZE))
+      throw new PcpError('PM_ERR_IPC', 'Columns were cut off')
+    const list = new Float64Array(length)
+    for (let i = 0; i < length; i++, at += SIZE) list[i] = view.getFloat64(at, true)
+    return list
+  })
+  return { ...head, lists }
+}
+
+type Head = Omit<ChartRange, 'lists'> & { readonly lists: readonly number[] }
+
+function headOf(text: string): Head {
+  try {
+    const head = JSON.parse(text) as Head
+    if (Array.isArray(head.lists)) return head
+  } catch {} // said below
+  throw new PcpError('PM_ERR_IPC', 'Columns without their head')
+}

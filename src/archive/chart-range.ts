@@ -1,0 +1,345 @@
+/**
+ * Some metrics of an archive over a span of time, as columns for charts: the same whether pmproxy serves it, or the page has the archive
+ * itself. docs/pmproxy.md
+ *
+ *     recorded     scanned in parts ─┐
+ *     discrete     and at both ends ─┼→ a ChartColumn an instance → points
+ *     expressions  at equal steps   ─┘
+ */
+import { type Timestamp, toSeconds } from '../base/timestamp.ts'
+import type { MetricDesc } from '../model/desc.ts'
+import { type Outcome, PcpError } from '../model/errors.ts'
+import { type Indom, indomStr, PM_INDOM_NULL, type Pmid, pmidStr } from '../model/ids.ts'
+import { rateUnits } from '../model/rate.ts'
+import type { Instances } from '../model/source.ts'
+import { PM_SEM_COUNTER, PM_SEM_DISCRETE, PM_TYPE_DOUBLE, semStr, typeStr } from '../model/types.ts'
+import { unitsStr } from '../model/units.ts'
+import { extractNumber } from '../model/value-set.ts'
+import type { FetchResult } from '../model/values.ts'
+import { fromSeconds } from '../time/stamp.ts'
+import { ChartColumn, type ChartPoints, type ChartWindow } from './chart-column.ts'
+import type { ScanOptions, ScanResult } from './scan.ts'
+
+/** What is asked of an archive. */
+export interface ChartArchive {
+  readonly start: Timestamp
+  end(): Timestamp
+  /** Recorded metrics, see `scan`. */
+  scan(ids: readonly Pmid[], options: ScanOptions): ScanResult
+  /** Instances over its whole life. PM_ERR_INDOM_LOG. */
+  instances(indom: Indom): Instances
+  /** Where `fetch` interpolates next, and how far it goes on each time. */
+  setMode(mode: 'interpolate', when: Timestamp, stepSec: number): void
+  /** Recorded and derived metrics. PM_ERR_EOL outside of what was recorded. */
+  fetch(ids: readonly Pmid[]): Promise<FetchResult>
+  /** Lets others have a turn; throws when nobody waits for the answer any more. */
+  turn(): Promise<void>
+}
+
+/** A metric that is wanted, or why it cannot be had. */
+export interface WantedMetric {
+  readonly name: string
+  readonly outcome: Outcome<KnownMetric>
+}
+
+/** A metric of an archive. */
+export interface KnownMetric {
+  readonly desc: MetricDesc
+  readonly help: string
+  /** It is computed: no record has values of it. */
+  readonly isDerived: boolean
+}
+
+/** What is wanted. */
+export interface ChartQuery extends ChartWindow {
+  /** Counters as they are recorded, not as rates. */
+  readonly raw: boolean
+}
+
+/** A metric as pages are told of it. */
+export interface MetricWords {
+  readonly name: string
+  readonly pmid: string
+  readonly type: string
+  readonly sem: string
+  readonly units: string
+  readonly indom: string | null
+  readonly help: string
+}
+
+/** Values of one instance; the numbers are indexes of `ChartRange.lists`. */
+export interface ListedColumn {
+  readonly inst: number
+  readonly name: string
+  readonly times: number
+  readonly values: number
+  readonly min?: number
+  readonly max?: number
+}
+
+/** A metric with its columns, or why there are none. */
+export type ListedMetric =
+  | (MetricWords & { readonly rate: boolean; readonly columns: readonly ListedColumn[] })
+  | { readonly name: string; readonly code: string; readonly message: string }
+
+/** The answer. */
+export interface ChartRange {
+  readonly start: number
+  readonly finish: number
+  /** When recording was interrupted, seconds since the epoch. */
+  readonly marks: readonly number[]
+  readonly metrics: readonly ListedMetric[]
+  readonly lists: readonly Float64Array[]
+}
+
+/** Moments of expressions, each of which is a fetch, and how many of them come between two turns. */
+const MOST_MOMENTS = 4000
+const MOMENTS_A_TURN = 50
+/** What is scanned between two turns: seconds of the archive at first, and values at most, more or less. */
+const PART_SEC = 3600
+const PART_VALUES = 200_000
+/** Columns of a metric, and points of a whole answer. */
+const MOST_COLUMNS = 5000
+const MOST_POINTS = 4_000_000
+/** How far before the window values are looked for that rates begin with, seconds. */
+const LOOK_BACK_SEC = 180
+
+/** Reads it. PM_ERR_TOOBIG for more than is reasonable, and whatever `turn` throws. */
+export async function chartRange(
+  archive: ChartArchive,
+  wanted: readonly WantedMetric[],
+  query: ChartQuery,
+): Promise<ChartRange> {
+  const rows = wanted.map(({ name, outcome }) =>
+    outcome instanceof PcpError
+      ? outcome
+      : outcome.desc.type > PM_TYPE_DOUBLE
+        ? new PcpError('PM_ERR_TYPE', `${name}: its values are no numbers`)
+        : new Charted(name, outcome, query),
+  )
+  const charted = rows.filter((row) => row instanceof Charted)
+  const recorded = charted.filter(({ metric }) => !metric.isDerived)
+  const steady = recorded.filter(({ desc }) => desc.sem === PM_SEM_DISCRETE)
+  await sampleAt(archive, steady, query, query.start)
+  const marks = await scanRecorded(archive, recorded, query)
+  await sampleAt(archive, steady, query, query.finish)
+  const computed = charted.filter(({ metric }) => metric.isDerived)
+  await sampleDerived(archive, computed, query)
+  const lists = new Lists()
+  const metrics = rows.map((row, i) =>
+    row instanceof PcpError ? failed(wanted[i]!.name, row) : row.listed(archive, lists),
+  )
+  return { start: query.start, finish: query.finish, marks, metrics, lists: lists.all }
+}
+
+const failed = (name: string, { code, message }: PcpError): ListedMetric => ({ name, code, message })
+
+/** What pages are told of a metric. */
+export function metricWords(
+  name: string,
+  { pmid, type, sem, units, indom }: MetricDesc,
+  help: string,
+): MetricWords {
+  return {
+    name,
+    pmid: pmidStr(pmid),
+    type: typeStr(type).toLowerCase(),
+    sem: semStr(sem),
+    units: unitsStr(units) || 'none',
+    indom: indom === PM_INDOM_NULL ? null : indomStr(indom),
+    help,
+  }
+}
+
+/** A metric with its columns by instance. */
+class Charted {
+  readonly name: string
+  readonly metric: KnownMetric
+  readonly columns: Map<number, ChartColumn> = new Map()
+  readonly #query: ChartQuery
+
+  constructor(name: string, metric: KnownMetric, query: ChartQuery) {
+    this.name = name
+    this.metric = metric
+    this.#query = query
+  }
+
+  get desc(): MetricDesc {
+    return this.metric.desc
+  }
+
+  column(inst: number): ChartColumn {
+    let column = this.columns.get(inst)
+    if (column === undefined) {
+      if (this.columns.size >= MOST_COLUMNS)
+        throw new PcpError('PM_ERR_TOOBIG', `More than ${MOST_COLUMNS} instances: ask for fewer`)
+      const { sem, units } = this.desc
+      column = new ChartColumn(this.#query, { sem, factor: rateUnits(units).factor, raw: this.#query.raw })
+      this.columns.set(inst, column)
+    }
+    return column
+  }
+
+  /** Takes the values of a fetch. */
+  take({ timestamp, sets }: FetchResult, m: number): void {
+    const set = sets[m]!
+    const time = toSeconds(timestamp)
+    for (let i = 0; i < set.status; i++)
+      this.column(set.inst[i]!).add(time, extractNumber(set, i, this.desc.type))
+  }
+
+  listed(archive: ChartArchive, lists: Lists): ListedMetric {
+    const { desc } = this
+    const rate = desc.sem === PM_SEM_COUNTER && !this.#query.raw
+    const shown = rate ? { ...desc, units: rateUnits(desc.units).units } : desc
+    const isSingular = desc.indom === PM_INDOM_NULL
+    const names = isSingular ? new Map<number, string>() : instanceNames(archive, desc.indom)
+    const columns = Array.from(this.columns, ([inst, column]) => {
+      const name = isSingular ? '' : (names.get(inst) ?? String(inst))
+      return { inst, name, ...lists.put(column.finish()) }
+    })
+    return { ...metricWords(this.name, shown, this.metric.help), rate, columns }
+  }
+}
+
+function instanceNames(archive: ChartArchive, indom: Indom): ReadonlyMap<number, string> {
+  try {
+    const { ids, names } = archive.instances(indom)
+    return new Map(Array.from(ids, (id, i) => [id, names[i]!]))
+  } catch {
+    return new Map() // an expression of a domain that was never recorded
+  }
+}
+
+/** The lists of an answer; most columns share their times. */
+class Lists {
+  readonly all: Float64Array[] = []
+  readonly #times: number[] = []
+  #points = 0
+
+  put({ times, values, min, max }: ChartPoints): Omit<ListedColumn, 'inst' | 'name'> {
+    this.#points += values.length
+    if (this.#points > MOST_POINTS)
+      throw new PcpError('PM_ERR_TOOBIG', `More than ${MOST_POINTS} points: ask for fewer metrics or points`)
+    const place = { times: this.#timesOf(times), values: this.#add(values) }
+    return min === undefined || max === undefined
+      ? place
+      : { ...place, min: this.#add(min), max: this.#add(max) }
+  }
+
+  #timesOf(times: Float64Array): number {
+    const known = this.#times.find((index) => isSame(this.all[index]!, times))
+    if (known !== undefined) return known
+    const index = this.#add(times)
+    this.#times.push(index)
+    return index
+  }
+
+  #add(list: Float64Array): number {
+    return this.all.push(list) - 1
+  }
+}
+
+function isSame(one: Float64Array, other: Float64Array): boolean {
+  if (one.length !== other.length) return false
+  for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false
+  return true
+}
+
+/** All that was recorded in the window, part by part; returns when recording was interrupted. */
+async function scanRecorded(
+  archive: ChartArchive,
+  metrics: readonly Charted[],
+  { start, finish }: ChartQuery,
+): Promise<number[]> {
+  const interruptions: number[] = []
+  const byId = new Map<Pmid, Charted[]>()
+  for (const metric of metrics) byId.set(metric.desc.pmid, [...(byId.get(metric.desc.pmid) ?? []), metric])
+  const ids = [...byId.keys()]
+  const epoch = toSeconds(archive.start)
+  const end = Math.min(finish, toSeconds(archive.end()))
+  let from = Math.max(epoch, start - LOOK_BACK_SEC)
+  let seconds = PART_SEC
+  while (ids.length > 0 && from <= end) {
+    const to = Math.min(end, from + seconds)
+    const { marks, columns } = archive.scan(ids, { from: fromSeconds(from), to: fromSeconds(to) })
+    for (const mark of marks) {
+      const time = epoch + mark
+      if (time >= start && interruptions.at(-1) !== time) interruptions.push(time)
+    }
+    if (marks.length > 0) markAbsent(byId, columns, epoch, marks)
+    let values = 0
+    for (const { pmid, inst, times, values: recorded } of columns) {
+      values += recorded.length
+      for (const metric of byId.get(pmid)!) metric.column(inst).addPart(epoch, times, recorded, marks)
+    }
+    if (to >= end) break
+    from = to
+    if (values < PART_VALUES / 2) seconds *= 2
+    await archive.turn()
+  }
+  return interruptions
+}
+
+/** Recording was interrupted for those too that this part has no values of. */
+function markAbsent(
+  byId: ReadonlyMap<Pmid, readonly Charted[]>,
+  present: ScanResult['columns'],
+  epoch: number,
+  marks: Float64Array,
+): void {
+  const seen = new Map<Pmid, Set<number>>()
+  for (const { pmid, inst } of present) seen.set(pmid, (seen.get(pmid) ?? new Set()).add(inst))
+  for (const [pmid, metrics] of byId)
+    for (const metric of metrics)
+      for (const [inst, column] of metric.columns)
+        if (seen.get(pmid)?.has(inst) !== true) for (const mark of marks) column.mark(epoch + mark)
+}
+
+/** What is recorded only when it changes holds at a moment too at which it was not. */
+async function sampleAt(
+  archive: ChartArchive,
+  metrics: readonly Charted[],
+  { start, finish }: ChartQuery,
+  moment: number,
+): Promise<void> {
+  const time = Math.min(Math.max(moment, toSeconds(archive.start)), toSeconds(archive.end()))
+  if (metrics.length === 0 || time < start || time > finish) return
+  archive.setMode('interpolate', fromSeconds(time), 1)
+  const ids = metrics.map(({ desc }) => desc.pmid)
+  const result = await fetchUnlessEnded(archive, ids)
+  if (result !== undefined) for (const [m, metric] of metrics.entries()) metric.take(result, m)
+}
+
+async function sampleDerived(
+  archive: ChartArchive,
+  metrics: readonly Charted[],
+  { start, finish, points }: ChartQuery,
+): Promise<void> {
+  if (metrics.length === 0) return
+  const moments = Math.min(points, MOST_MOMENTS)
+  const step = (finish - start) / (moments - 1)
+  // Before its start an archive answers as after its end.
+  const first = Math.max(0, Math.ceil((toSeconds(archive.start) - start) / step))
+  archive.setMode('interpolate', fromSeconds(start + first * step), step)
+  const ids = metrics.map(({ desc }) => desc.pmid)
+  for (let n = first; n < moments; n++) {
+    const result = await fetchUnlessEnded(archive, ids)
+    if (result === undefined) break
+    for (const [m, metric] of metrics.entries()) metric.take(result, m)
+    if (n % MOMENTS_A_TURN === MOMENTS_A_TURN - 1) await archive.turn()
+  }
+}
+
+/** Nothing where the archive has no values yet, or no more. */
+async function fetchUnlessEnded(
+  archive: ChartArchive,
+  ids: readonly Pmid[],
+): Promise<FetchResult | undefined> {
+  try {
+    return await archive.fetch(ids)
+  } catch (error) {
+    if (PcpError.from(error).code === 'PM_ERR_EOL') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { decodeChartRange, encodeChartRange } from '../../src/archive/chart-bytes.ts'
+import { PcpError } from '../../src/model/errors.ts'
+
+const RANGE = {
+  start: 1,
+  finish: 2.5,
+  marks: [1.25],
+  metrics: [{ name: 'é', code: 'PM_ERR_NAME', message: 'Unknown' }],
+  lists: [Float64Array.of(1, Number.NaN), Float64Array.of(), Float64Array.of(-0.5)],
+}
+
+test('the head in JSON and the numbers behind it, at multiples of eight', () => {
+  const bytes = encodeChartRange(RANGE)
+  const start = 4 + new DataView(bytes.buffer).getUint32(0, true)
+  expect([start % 8, bytes.length - start]).toEqual([0, 24])
+  expect(JSON.parse(new TextDecoder().decode(bytes.subarray(4, start)))).toEqual({
+    ...RANGE,
+    lists: [2, 0, 1],
+  })
+  expect(Buffer.from(bytes.subarray(start)).toString('hex')).toBe(
+    '000000000000f03f000000000000f87f000000000000e0bf',
+  )
+  expect(decodeChartRange(bytes)).toEqual(RANGE)
+})
+
+test('what is cut off anywhere, or is none, is an error', () => {
+  const bytes = encodeChartRange(RANGE)
+  for (let length = 0; length < bytes.length; length++)
+    expect(() => decodeChartRange(bytes.slice(0, length)), `${length}`).toThrow(PcpError)
+  for (const head of ['{', '{}', '{"lists":[-1]}', '{"lists":["x"]}', '{"lists":[1e9]}', 'null']) {
+    const wrong = Buffer.concat([Buffer.from([head.length, 0, 0, 0]), Buffer.from(head)])
+    expect(() => decodeChartRange(new Uint8Array(wrong)), head).toThrow(PcpError)
+  }
+})
