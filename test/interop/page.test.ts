@@ -71,7 +71,7 @@ describePage('the chart page', (t) => {
     const programs = async (): Promise<number> => {
       await overview()
       const [, ...rows] = await csvOf('Memory')
-      const early = rows.filter(([time]) => Date.parse(time!) < opened - 5000)
+      const early = rows.filter(([time]) => Date.parse(`${time!.replace(' ', 'T')}Z`) < opened - 5000)
       const most = Math.max(0, ...early.map(([, value]) => Number(value)))
       if (most === 0) {
         opened = Date.now()
@@ -164,8 +164,8 @@ describePage('the chart page', (t) => {
       return readFileSync(await download.path())
     }
     const csv = (await saved('CSV')).toString().split('\n')
-    expect(csv[0]).toBe('time,1 minute,5 minutes,15 minutes,processors')
-    expect(csv.at(-2)).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z,[\d.]+,/)
+    expect(csv[0]).toBe('time (UTC),1 minute,5 minutes,15 minutes,processors')
+    expect(csv.at(-2)).toMatch(/^\d{4}-\d\d-\d\d [\d:.]+,[\d.]+,/)
     const svg = (await saved('SVG')).toString()
     expect(svg).toMatch(/^<svg [\s\S]*Load average[\s\S]*<path d="M[\s\S]*<\/svg>\n$/)
     expect((await saved('PNG')).subarray(1, 4).toString()).toBe('PNG')

@@ -21,12 +21,16 @@ import { type Frame, time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
 import type { Spread } from '../view/spread.ts'
 import { type Chart, fillIn } from '../view/view.ts'
-import { download, fileName, toCsv, toPng, toSvg } from './export.ts'
+import { toCsv } from './csv.ts'
+import { download, toPng } from './export.ts'
+import { fileName } from './file-name.ts'
 import { GridView } from './GridView.tsx'
 import { HeatView } from './HeatView.tsx'
 import { Legend } from './Legend.tsx'
+import { toSvg } from './svg.ts'
 import { TableView } from './TableView.tsx'
 import { TimeView } from './TimeView.tsx'
+import { isList } from './table-rows.ts'
 
 /** A chart of the view, or what of it is about one source. */
 export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
@@ -50,8 +54,6 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
   const title = fillIn(chart.title, { host: (of ?? shown.value)?.host ?? '' })
   const isOneOfMany = chart !== origin && of !== undefined
   const name = isOneOfMany ? `${title}, ${of.title}` : title
-  const canvas = useSignal<HTMLCanvasElement | undefined>(undefined)
-  const isList = chart.style === 'table' || chart.style === 'grid'
   const setHidden = (keys: ReadonlySet<string>): void => {
     // Another source's chart of the same has lines of its own.
     const own = new Set(data.lines.map(({ key }) => key))
@@ -68,7 +70,7 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
           {title}
           {isOneOfMany && <span class="of">{of.title}</span>}
         </h2>
-        <ChartMenu chart={chart} originId={origin.id} title={name} data={data} canvas={canvas} />
+        <ChartMenu chart={chart} originId={origin.id} title={name} data={data} hidden={hidden} />
       </header>
       {data.problems.length > 0 && (
         <ul class="problems">
@@ -77,13 +79,11 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
           ))}
         </ul>
       )}
-      {data.lines.length > 0 && (
-        <Drawing chart={chart} data={data} hidden={hidden} cursor={cursor} canvas={canvas} />
-      )}
+      {data.lines.length > 0 && <Drawing chart={chart} data={data} hidden={hidden} cursor={cursor} />}
       {data.lines.length === 0 && data.problems.length === 0 && (
         <p class="empty">{chart.plots.length === 0 ? <Invitation /> : emptyText(data, of)}</p>
       )}
-      {chart.legend && !isList && chart.style !== 'heat' && (
+      {chart.legend && !isList(chart.style) && chart.style !== 'heat' && (
         <Legend style={chart.style} data={data} hidden={hidden} onHide={setHidden} cursor={cursor} />
       )}
     </section>
@@ -113,8 +113,7 @@ function Invitation(): ComponentChild {
 
 /** Lists of the newest values have no time that passes. */
 function frameOf({ style }: Chart): Frame {
-  const isList = style === 'table' || style === 'grid'
-  return isList && time.mode.value === 'live' ? PRESENT : time.frame.value
+  return isList(style) && time.mode.value === 'live' ? PRESENT : time.frame.value
 }
 
 const PRESENT: Frame = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
@@ -124,29 +123,19 @@ interface DrawingProps {
   readonly data: ChartData
   readonly hidden: ReadonlySet<string>
   readonly cursor: Signal<number | undefined>
-  readonly canvas: Signal<HTMLCanvasElement | undefined>
 }
 
 /** What a style draws. */
-function Drawing({ chart, data, hidden, cursor, canvas }: DrawingProps): ComponentChild {
+function Drawing({ chart, data, hidden, cursor }: DrawingProps): ComponentChild {
   switch (chart.style) {
     case 'table':
       return <TableView chart={chart} data={data} />
     case 'grid':
       return <GridView data={data} />
     case 'heat':
-      return <HeatView chart={chart} data={data} frame={time.frame.value} canvas={canvas} />
+      return <HeatView chart={chart} data={data} frame={time.frame.value} />
     default:
-      return (
-        <TimeView
-          chart={chart}
-          data={data}
-          frame={time.frame.value}
-          hidden={hidden}
-          cursor={cursor}
-          canvas={canvas}
-        />
-      )
+      return <TimeView chart={chart} data={data} frame={time.frame.value} hidden={hidden} cursor={cursor} />
   }
 }
 
@@ -156,22 +145,21 @@ interface MenuProps {
   readonly originId: string
   readonly title: string
   readonly data: ChartData
-  readonly canvas: Signal<HTMLCanvasElement | undefined>
+  readonly hidden: ReadonlySet<string>
 }
 
-function ChartMenu({ chart, originId, title, data, canvas: drawnOn }: MenuProps): ComponentChild {
-  const canvas = drawnOn.value
+function ChartMenu({ chart, originId, title, data, hidden }: MenuProps): ComponentChild {
   const save = (kind: 'csv' | 'svg' | 'png') => (): void => {
     const name = fileName(title, kind)
-    if (kind === 'csv') download(name, new Blob([toCsv(data)], { type: 'text/csv' }))
-    else if (kind === 'svg') {
-      const text = toSvg(chart, title, data, time.frame.peek(), time.zone.peek())
-      download(name, new Blob([text], { type: 'image/svg+xml' }))
-    } else if (canvas !== undefined)
-      toPng(chart, title, data, canvas).then((blob) => download(name, blob), complain)
+    const zone = time.zone.peek()
+    if (kind === 'csv') {
+      download(name, new Blob([toCsv(chart, data, hidden, zone)], { type: 'text/csv' }))
+      return
+    }
+    const svg = toSvg({ chart, title, data, hidden, frame: time.frame.peek(), zone })
+    if (kind === 'svg') download(name, new Blob([svg], { type: 'image/svg+xml' }))
+    else toPng(svg).then((blob) => download(name, blob), complain)
   }
-  const isDrawn = canvas !== undefined && chart.style !== 'table' && chart.style !== 'grid'
-  const isOverTime = isDrawn && chart.style !== 'heat'
   return (
     <details class="menu">
       <summary aria-label={`Menu of ${title}`}>
@@ -190,16 +178,12 @@ function ChartMenu({ chart, originId, title, data, canvas: drawnOn }: MenuProps)
         <button type="button" role="menuitem" onClick={closing(save('csv'))}>
           Save as CSV
         </button>
-        {isOverTime && (
-          <button type="button" role="menuitem" onClick={closing(save('svg'))}>
-            Save as SVG
-          </button>
-        )}
-        {isDrawn && (
-          <button type="button" role="menuitem" onClick={closing(save('png'))}>
-            Save as PNG
-          </button>
-        )}
+        <button type="button" role="menuitem" onClick={closing(save('svg'))}>
+          Save as SVG
+        </button>
+        <button type="button" role="menuitem" onClick={closing(save('png'))}>
+          Save as PNG
+        </button>
         <button type="button" role="menuitem" class="danger" onClick={closing(() => removeChart(originId))}>
           Remove
         </button>

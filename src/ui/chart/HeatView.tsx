@@ -1,5 +1,4 @@
 /** A heat map with the names of its rows. */
-import type { Signal } from '@preact/signals'
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
@@ -15,12 +14,10 @@ interface Props {
   readonly chart: Chart
   readonly data: ChartData
   readonly frame: Frame
-  /** Gets the canvas. */
-  readonly canvas: Signal<HTMLCanvasElement | undefined>
 }
 
 /** Draws `data`. */
-export function HeatView({ chart, data, frame, canvas }: Props): ComponentChild {
+export function HeatView({ chart, data, frame }: Props): ComponentChild {
   const ref = useRef<HTMLCanvasElement>(null)
   const under = useSignal('')
   const colors = colorsVersion.value
@@ -32,7 +29,6 @@ export function HeatView({ chart, data, frame, canvas }: Props): ComponentChild 
   const latest = useRef(draw)
   latest.current = draw
   useEffect(() => {
-    canvas.value = ref.current!
     const observer = new ResizeObserver(() => {
       if (!fits(ref.current!)) latest.current()
     })

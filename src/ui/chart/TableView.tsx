@@ -2,9 +2,9 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
-import { asShare, measureOf, showValue } from '../view/measure.ts'
+import { showValue } from '../view/measure.ts'
 import type { Chart, PlainUnit } from '../view/view.ts'
-import { rowsOf, type TableRow } from './table-rows.ts'
+import { cellMeasure, rowsOf, type TableRow } from './table-rows.ts'
 
 /** Rows that are put on the page: more would make it slow, and nobody reads them. */
 const MOST_ROWS = 200
@@ -83,7 +83,7 @@ export function TableView({
 
 function shownIn(line: ChartLine | undefined, value: number | null, unit: PlainUnit | undefined): string {
   if (line === undefined || value === null) return '–'
-  const measure = asShare(measureOf(line.info.units, line.info.sem), line.plot.unit ?? unit)
+  const measure = cellMeasure(line, unit)
   return showValue(measure, value * measure.factor)
 }
 

@@ -17,12 +17,10 @@ interface Props {
   readonly hidden: ReadonlySet<string>
   /** Gets the index of the sample under the pointer. */
   readonly cursor: Signal<number | undefined>
-  /** Gets the canvas. */
-  readonly canvas: Signal<HTMLCanvasElement | undefined>
 }
 
 /** Draws `data`. */
-export function TimeView({ chart, data, frame, hidden, cursor, canvas }: Props): ComponentChild {
+export function TimeView({ chart, data, frame, hidden, cursor }: Props): ComponentChild {
   const host = useRef<HTMLDivElement>(null)
   const drawn = useRef<TimeChart>(undefined)
   const colors = colorsVersion.value
@@ -47,7 +45,6 @@ export function TimeView({ chart, data, frame, hidden, cursor, canvas }: Props):
   useLayoutEffect(() => drawn.current?.forget(), [colors])
   useEffect(() => {
     drawn.current?.draw(data, { chart, frame, hidden, zone })
-    canvas.value = drawn.current?.canvas
   }, [data, chart, frame, hidden, zone, colors])
   return <div class="plot" ref={host} role="img" aria-label={summary(chart, data, frame, zone)} />
 }

@@ -30,12 +30,12 @@ export function fits(canvas: HTMLCanvasElement): boolean {
   return canvas.width === width && canvas.height === height
 }
 
-/** Draws the rows over the whole canvas. Each value fills the time since the one before; neighbours of one colour are one field. */
+/** Draws the rows over the whole canvas. */
 export function drawHeat(
   canvas: HTMLCanvasElement,
   data: ChartData,
   frame: Frame,
-  [low, high]: readonly [number, number],
+  limits: readonly [number, number],
 ): void {
   const ratio = devicePixelRatio
   const [width, height] = roomOf(canvas)
@@ -52,32 +52,49 @@ export function drawHeat(
   const gap = rowHeight > 6 * ratio ? ratio : 0
   for (const [row, { values }] of data.lines.entries()) {
     const top = row * rowHeight
-    const colorOf = (value: number | null | undefined): string | undefined => {
-      if (value == null) return undefined
-      const share = Math.min(1, Math.max(0, (value - low) / (high - low)))
-      return colors[Math.round(share * (colors.length - 1))]!
-    }
-    let first = 0
-    for (let i = 0; i < values.length; i++) {
-      const color = colorOf(values[i])
-      if (i + 1 < values.length && color === colorOf(values[i + 1])) continue
-      if (color !== undefined) {
-        const from = toX(data.times[Math.max(0, first - 1)]!)
-        const to = toX(data.times[i]!)
-        context.fillStyle = color
-        // A little more than the width: between neighbours the background would shine through.
-        context.fillRect(from, top, Math.max(ratio, to - from + 0.5), rowHeight - gap)
-      }
-      first = i + 1
+    for (const { from, to, shade } of heatRuns(data.times, values, limits, colors.length)) {
+      context.fillStyle = colors[shade]!
+      // A little more than the width: between neighbours the background would shine through.
+      context.fillRect(toX(from), top, Math.max(ratio, toX(to) - toX(from) + 0.5), rowHeight - gap)
     }
   }
 }
 
+/** A span of time in which a row has one colour. */
+export interface HeatRun {
+  readonly from: number
+  readonly to: number
+  /** From 0, of the limit's low end. */
+  readonly shade: number
+}
+
+/** The colours of a row, of `shades` that there are. Each value fills the time since the one before; neighbours of one colour are one. */
+export function heatRuns(
+  times: readonly number[],
+  values: readonly (number | null | undefined)[],
+  [low, high]: readonly [number, number],
+  shades: number,
+): HeatRun[] {
+  const shadeOf = (value: number | null | undefined): number | undefined =>
+    value == null
+      ? undefined
+      : Math.round(Math.min(1, Math.max(0, (value - low) / (high - low))) * (shades - 1))
+  const runs: HeatRun[] = []
+  let first = 0
+  for (let i = 0; i < values.length; i++) {
+    const shade = shadeOf(values[i])
+    if (i + 1 < values.length && shade === shadeOf(values[i + 1])) continue
+    if (shade !== undefined) runs.push({ from: times[Math.max(0, first - 1)]!, to: times[i]!, shade })
+    first = i + 1
+  }
+  return runs
+}
+
 /** From the colour of nothing to that of the limit, in steps that are told apart. */
-function heatColors(): string[] {
-  const low = channelsOf(resolveColor('var(--heat-low)'))
-  const middle = channelsOf(resolveColor('var(--heat-middle)'))
-  const high = channelsOf(resolveColor('var(--heat-high)'))
+export function heatColors(color: (name: string) => string = resolveColor): string[] {
+  const low = channelsOf(color('var(--heat-low)'))
+  const middle = channelsOf(color('var(--heat-middle)'))
+  const high = channelsOf(color('var(--heat-high)'))
   return Array.from({ length: 65 }, (_, i) => {
     const [from, to, share] = i <= 32 ? [low, middle, i / 32] : [middle, high, (i - 32) / 32]
     return `rgb(${from.map((part, c) => Math.round(part + (to[c]! - part) * share)).join(' ')})`

@@ -1,5 +1,7 @@
 /** The rows of a table: an instance each, with the newest value of each column. */
-import type { ChartLine } from '../data/chart-data.ts'
+import type { ChartData, ChartLine } from '../data/chart-data.ts'
+import { asShare, type Measure, measureOf } from '../view/measure.ts'
+import type { Chart, ChartStyle, PlainUnit, Plot } from '../view/view.ts'
 
 /** A row of a table. */
 export interface TableRow {
@@ -36,4 +38,49 @@ function newestOf(lines: readonly ChartLine[]): number {
       values.findLastIndex((value) => value !== undefined),
     )
   return newest
+}
+
+/** Does this style show the newest values in rows, not how they were over time? */
+export function isList(style: ChartStyle): boolean {
+  return style === 'table' || style === 'grid'
+}
+
+/** A column of a list: a plot. */
+export interface ListColumn {
+  readonly plot: Plot
+  readonly title: string
+  readonly measure: Measure
+  /** A value of a row times this is in the measure's base unit. */
+  readonly factor: number
+}
+
+/** Everything that a list shows. */
+export interface List {
+  readonly columns: readonly ListColumn[]
+  /** A table's have the largest value of the first column first. */
+  readonly rows: readonly TableRow[]
+}
+
+/** The columns and rows of a list. */
+export function listOf(chart: Chart, data: ChartData): List {
+  const isTable = chart.style === 'table'
+  const columns = chart.plots
+    .map((plot) => ({ plot, lines: data.lines.filter((line) => line.plot === plot) }))
+    .filter(({ lines }) => lines.length > 0)
+  const found = rowsOf(columns.map(({ lines }) => lines))
+  return {
+    columns: columns.map(({ plot, lines }) => {
+      const measure = isTable ? cellMeasure(lines[0]!, chart.unit) : data.measure
+      // The values of a grid are in base units already: it has one axis.
+      return { plot, title: data.heads.get(plot) ?? '', measure, factor: isTable ? measure.factor : 1 }
+    }),
+    rows: isTable
+      ? found.sort((a, b) => (b.values[0] ?? -Infinity) - (a.values[0] ?? -Infinity) || 0)
+      : found.map((row) => (row.instance === '' ? { ...row, instance: columns[0]!.lines[0]!.label } : row)),
+  }
+}
+
+/** The measure of a line in a table, where each column has its own. */
+export function cellMeasure({ info, plot }: ChartLine, unit: PlainUnit | undefined): Measure {
+  return asShare(measureOf(info.units, info.sem), plot.unit ?? unit)
 }

@@ -58,11 +58,6 @@ export class TimeChart {
     host.addEventListener('wheel', this.#wheel, { passive: false })
   }
 
-  /** The canvas, for pictures. */
-  get canvas(): HTMLCanvasElement | undefined {
-    return this.#plot?.ctx.canvas
-  }
-
   /** Draws. */
   draw(data: ChartData, look: ChartLook): void {
     this.#look = look

@@ -1,7 +1,8 @@
 /** Views: kept by this browser, shared as an address or a file, read from and written as PCP's view files. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
-import { download, fileName } from '../chart/export.ts'
+import { download } from '../chart/export.ts'
+import { fileName } from '../chart/file-name.ts'
 import { addChart, complain, every, kept, openKey, say, shareAddress, shown, sources, view } from '../page.ts'
 import { hexColor } from '../theme.ts'
 import { time } from '../time/control.ts'

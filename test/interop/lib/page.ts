@@ -51,7 +51,11 @@ export function describePage(title: string, tests: (t: PageTest) => void): void 
     })
     beforeEach(async () => {
       await context?.close()
-      context = await browser.newContext({ colorScheme: 'dark', viewport: { width: 1400, height: 1000 } })
+      context = await browser.newContext({
+        colorScheme: 'dark',
+        viewport: { width: 1400, height: 1000 },
+        timezoneId: 'UTC',
+      })
       context.setDefaultTimeout(PATIENCE.timeout)
       page = await context.newPage()
       complaints.length = 0

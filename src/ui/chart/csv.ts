@@ -1,0 +1,64 @@
+/** Charts as comma separated values: what is seen, in base units, for spreadsheets and programs. */
+import type { ChartData, ChartLine } from '../data/chart-data.ts'
+import { momentText } from '../time/words.ts'
+import type { Measure } from '../view/measure.ts'
+import { baseUnit } from '../view/measure.ts'
+import type { Chart } from '../view/view.ts'
+import { isList, type ListColumn, listOf } from './table-rows.ts'
+
+/**
+ * A row a moment (in the zone, '' for the reader's own) and a column a line; of a list a row an instance. Lines that are `hidden` are left
+ * out; where there is no value a cell is empty.
+ */
+export function toCsv(chart: Chart, data: ChartData, hidden: ReadonlySet<string>, zone: string): string {
+  const rows = isList(chart.style) ? listRows(chart, data) : momentRows(data, hidden, zone)
+  const text = rows.map((row) => `${row.join(',')}\n`).join('')
+  // Without the mark some spreadsheets take other letters than those of ASCII for something else.
+  return /[\u0080-\uffff]/.test(text) ? `\uFEFF${text}` : text
+}
+
+function momentRows(data: ChartData, hidden: ReadonlySet<string>, zone: string): string[][] {
+  const lines = data.lines.filter(({ key }) => !hidden.has(key))
+  const name = zone || Intl.DateTimeFormat().resolvedOptions().timeZone
+  const head = [`time (${name})`, ...lines.map(({ label }) => withUnit(label, data.measure))]
+  const rows = [head.map(cell)]
+  const isWhole = data.times.every((time) => Number.isInteger(time))
+  for (const [i, time] of data.times.entries())
+    rows.push([momentOf(time, zone, isWhole), ...lines.map(({ values }) => numberCell(values[i]))])
+  return rows
+}
+
+function listRows(chart: Chart, data: ChartData): string[][] {
+  const { columns, rows } = listOf(chart, data)
+  const head = ['instance', ...columns.map(({ title, measure }) => withUnit(title, measure))]
+  return [
+    head.map(cell),
+    ...rows.map(({ instance, values }) => [
+      cell(instance),
+      ...columns.map((column, i) => numberCell(inBase(column, values[i]))),
+    ]),
+  ]
+}
+
+const inBase = ({ factor }: ListColumn, value: number | null | undefined): number | null | undefined =>
+  value == null ? value : value * factor
+
+/** Dates as spreadsheets read them: without a letter between date and time. */
+function momentOf(time: number, zone: string, isWhole: boolean): string {
+  const millis = Math.round(1000 * time)
+  const text = momentText(Math.floor(millis / 1000), zone)
+  return isWhole ? text : `${text}.${String(((millis % 1000) + 1000) % 1000).padStart(3, '0')}`
+}
+
+function withUnit(label: string, measure: Measure): string {
+  const unit = baseUnit(measure)
+  return unit === '' ? label : `${label} (${unit})`
+}
+
+const numberCell = (value: ChartLine['values'][number]): string => (value == null ? '' : String(value))
+
+/** A text that no spreadsheet takes for a formula, and every one for one cell. */
+function cell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

@@ -1,0 +1,76 @@
+/** Pictures of lists: tables, and grids of bars. */
+import { paletteColor } from '../theme.ts'
+import { showValue } from '../view/measure.ts'
+import { heatLimits } from './heat-map.ts'
+import type { Body, ColorOf, Drawn } from './svg.ts'
+import { fitted, rect, text, textWidth, WIDTH } from './svg-parts.ts'
+import { type List, listOf } from './table-rows.ts'
+
+const MARGIN = 16
+const LINE = 20
+/** As on the page: nobody reads more. */
+const MOST_ROWS = 200
+const WIDEST_NAME = 300
+const BAR_HEIGHT = 10
+/** Room for a value beside its bar. */
+const VALUE = 84
+
+/** Values in rows and columns. */
+export function tableBody({ chart, data }: Drawn, color: ColorOf): Body {
+  const list = listOf(chart, data)
+  const { columns, rows } = list
+  const { left, width } = layout(list)
+  const parts = heads(list, (i) => left + (i + 1) * width, color, 'end')
+  for (const [row, { instance, values }] of rows.slice(0, MOST_ROWS).entries()) {
+    const base = (row + 2) * LINE - 6
+    parts.push(text(MARGIN, base, fitted(instance, left - MARGIN), color('var(--text)')))
+    for (const [i, { measure, factor }] of columns.entries()) {
+      const value = values[i]
+      const shown = showValue(measure, value == null ? value : value * factor)
+      parts.push(text(left + (i + 1) * width, base, shown, color('var(--text)'), { anchor: 'end' }))
+    }
+  }
+  return { parts, height: (Math.min(rows.length, MOST_ROWS) + 1) * LINE }
+}
+
+/** A bar for each value, beside its limit or the largest. */
+export function gridBody({ chart, data }: Drawn, color: ColorOf): Body {
+  const list = listOf(chart, data)
+  const { columns, rows } = list
+  const { left, width } = layout(list)
+  const [low, high] = heatLimits(data)
+  const barWidth = Math.max(10, width - VALUE)
+  const parts = heads(list, (i) => left + i * width + 10, color, 'start')
+  for (const [row, { instance, values }] of rows.slice(0, MOST_ROWS).entries()) {
+    const base = (row + 2) * LINE - 6
+    parts.push(text(MARGIN, base, fitted(instance, left - MARGIN), color('var(--text)')))
+    for (const [i, { measure, plot }] of columns.entries()) {
+      const value = values[i]
+      if (value == null) continue
+      const at = left + i * width + 10
+      const share = Math.min(1, Math.max(0, (value - low) / (high - low)))
+      parts.push(
+        rect(at, base - BAR_HEIGHT + 1, barWidth, BAR_HEIGHT, color('var(--grid)')),
+        rect(at, base - BAR_HEIGHT + 1, share * barWidth, BAR_HEIGHT, color(plot.color ?? paletteColor(i))),
+        text(at + barWidth + 6, base, showValue(measure, value), color('var(--text)')),
+      )
+    }
+  }
+  return { parts, height: (Math.min(rows.length, MOST_ROWS) + 1) * LINE }
+}
+
+/** Where the columns begin, and how wide each is. */
+function layout({ columns, rows }: List): { readonly left: number; readonly width: number } {
+  const longest = Math.max(60, ...rows.map(({ instance }) => textWidth(instance)))
+  const left = MARGIN + Math.min(WIDEST_NAME, longest) + 8
+  return { left, width: (WIDTH - MARGIN - left) / Math.max(1, columns.length) }
+}
+
+function heads(
+  { columns }: List,
+  x: (i: number) => number,
+  color: ColorOf,
+  anchor: 'start' | 'end',
+): string[] {
+  return columns.map(({ title }, i) => text(x(i), LINE - 6, title, color('var(--faint)'), { anchor }))
+}

@@ -1,0 +1,223 @@
+/** Pictures of charts over time: axes, and lines, areas or bars. */
+import { momentText } from '../time/words.ts'
+import type { Measure } from '../view/measure.ts'
+import { axisLabels } from './axis.ts'
+import { drawEnvelope, extentOf } from './envelope.ts'
+import { lineColor, lineDash } from './line-look.ts'
+import { drawnColumns, isStacked } from './stack.ts'
+import type { Body, ColorOf, Drawn } from './svg.ts'
+import { n, rect, text, WIDTH, xml } from './svg-parts.ts'
+
+const LEFT = 90
+const RIGHT = 24
+const HEIGHT = 340
+const PLOT_WIDTH = WIDTH - LEFT - RIGHT
+
+type Column = readonly (number | null | undefined)[]
+
+/** Where values and moments are. */
+interface Scales {
+  readonly x: (time: number) => number
+  readonly y: (value: number) => number
+  readonly low: number
+  readonly high: number
+}
+
+/** A chart with its axes. */
+export function timeBody(drawn: Drawn, color: ColorOf): Body {
+  const { chart, data, hidden, frame, zone } = drawn
+  const shown = data.lines.map((line, i) => ({ line, i })).filter(({ line }) => !hidden.has(line.key))
+  const columns = drawnColumns(
+    shown.map(({ line }) => line.values),
+    chart.style,
+  )
+  const [low, high] = limitsOf(drawn, columns)
+  const scales: Scales = {
+    low,
+    high,
+    x: (time) => LEFT + ((time - frame.from) / (frame.to - frame.from)) * PLOT_WIDTH,
+    y: (value) => HEIGHT - ((value - low) / (high - low)) * HEIGHT,
+  }
+  const measure: Measure = chart.style === 'utilization' ? { ...data.measure, kind: 'share' } : data.measure
+  const grid = color('var(--grid)')
+  const faint = color('var(--faint)')
+  const parts = [
+    `<clipPath id="plot"><rect x="${LEFT}" y="0" width="${PLOT_WIDTH}" height="${HEIGHT}"/></clipPath>`,
+  ]
+  const marks = valueMarks(low, high, measure)
+  for (const [i, label] of axisLabels(measure, marks).entries()) {
+    const at = n(scales.y(marks[i]!))
+    parts.push(
+      `<path d="M${LEFT} ${at}H${WIDTH - RIGHT}" stroke="${xml(grid)}"/>`,
+      text(LEFT - 8, Number(at) + 4, label, faint, { anchor: 'end' }),
+    )
+  }
+  for (const { at, label } of timeMarks(frame.from, frame.to, zone)) {
+    const x = scales.x(at)
+    parts.push(
+      `<path d="M${n(x)} 0V${HEIGHT}" stroke="${xml(grid)}"/>`,
+      text(x, HEIGHT + 18, label, faint, { anchor: 'middle' }),
+    )
+  }
+  parts.push('<g clip-path="url(#plot)">')
+  const strokes = shown.map(({ i }) => ({ color: color(lineColor(data, i)), dash: lineDash(data, i) }))
+  if (chart.style === 'bar') parts.push(...bars(data.times, columns, strokes, scales))
+  else if (isStacked(chart.style)) parts.push(...stack(data.times, columns, strokes, scales))
+  else
+    for (const [j, { line }] of shown.entries()) {
+      const stretch = {
+        from: 0,
+        to: data.times.length - 1,
+        x: (i: number) => scales.x(data.times[i]!),
+        y: scales.y,
+      }
+      const { color: stroke, dash } = strokes[j]!
+      if (chart.style === 'area') {
+        const area = new PathText()
+        drawEnvelope(area, line, stretch, scales.y(Math.max(0, low)))
+        parts.push(`<path d="${area}" fill="${xml(stroke)}" fill-opacity="0.2"/>`)
+      }
+      const path = new PathText()
+      drawEnvelope(path, line, stretch)
+      const dashes = dash === undefined ? '' : ` stroke-dasharray="${dash.join(' ')}"`
+      parts.push(
+        `<path d="${path}" fill="none" stroke="${xml(stroke)}" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"${dashes}/>`,
+      )
+    }
+  parts.push('</g>')
+  return { parts, height: HEIGHT + 28 }
+}
+
+/** A pen that writes. */
+class PathText {
+  #text = ''
+
+  moveTo(x: number, y: number): void {
+    this.#text += `M${n(x)} ${n(y)}`
+  }
+
+  lineTo(x: number, y: number): void {
+    this.#text += `L${n(x)} ${n(y)}`
+  }
+
+  toString(): string {
+    return this.#text
+  }
+}
+
+/** Those of the chart, or from nothing to a little above what is drawn. */
+function limitsOf({ chart, data, hidden }: Drawn, columns: readonly Column[]): readonly [number, number] {
+  if (data.limits !== undefined) return data.limits
+  if (chart.style === 'utilization') return [0, 1]
+  const lines = isStacked(chart.style)
+    ? columns.map((values) => ({ values }))
+    : data.lines.filter(({ key }) => !hidden.has(key))
+  const [least, most] = extentOf(lines, 0, data.times.length - 1) ?? [0, 1]
+  const low = Math.min(0, least)
+  return most > low ? [low, most + 0.05 * (most - low)] : [low, low + 1]
+}
+
+const MARKS = 6
+
+/** Round numbers: of bytes in powers of two, of others by 1, 2 or 5. */
+function valueMarks(low: number, high: number, { kind }: Measure): number[] {
+  const least = (high - low) / MARKS
+  const ten = 10 ** Math.floor(Math.log10(least))
+  const step =
+    kind === 'bytes' && least >= 1
+      ? 2 ** Math.ceil(Math.log2(least))
+      : ([1, 2, 5, 10].find((times) => times * ten >= least) ?? 10) * ten
+  const first = Math.ceil(low / step - 1e-9)
+  return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step)
+}
+
+const MINUTE = 60
+const HOUR = 3600
+const DAY = 86_400
+const STEPS: readonly number[] = [
+  ...[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
+  ...[1, 2, 7, 14, 28, 56, 112].map((days) => days * DAY),
+]
+/** That many times stand beside each other. */
+const TIMES = 8
+
+/** Round times of the zone, as they are written. */
+function timeMarks(
+  from: number,
+  to: number,
+  zone: string,
+): { readonly at: number; readonly label: string }[] {
+  const step = STEPS.find((seconds) => (to - from) / seconds <= TIMES) ?? to - from
+  const isLong = to - from > DAY
+  const label = (at: number): string => {
+    const text = momentText(at + 1e-4, zone)
+    if (step >= DAY) return text.slice(0, 10)
+    if (step >= MINUTE) return text.slice(isLong ? 5 : 11, 16)
+    return step >= 1 ? text.slice(11) : `${text.slice(14)}.${(at - Math.floor(at)).toFixed(3).slice(2)}`
+  }
+  const offset = Date.parse(`${momentText(from, zone).replace(' ', 'T')}Z`) / 1000 - Math.floor(from)
+  const marks: { at: number; label: string }[] = []
+  for (let i = Math.ceil((from + offset) / step); i * step - offset <= to; i++)
+    marks.push({ at: i * step - offset, label: label(i * step - offset) })
+  return marks
+}
+
+interface Stroke {
+  readonly color: string
+}
+
+/** Each column down to the one below it. */
+function stack(
+  times: readonly number[],
+  columns: readonly Column[],
+  strokes: readonly Stroke[],
+  { x, y, low }: Scales,
+): string[] {
+  return columns.flatMap((column, j) => {
+    const fill = xml(strokes[j]!.color)
+    return stretches(column).map((points) => {
+      const place = (i: number, value: number): string => `${n(x(times[i]!))} ${n(y(value))}`
+      const top = points.map((i) => place(i, column[i]!))
+      const below = points.toReversed().map((i) => place(i, columns[j - 1]?.[i] ?? Math.max(0, low)))
+      return `<path d="M${top.join('L')}L${below.join('L')}Z" fill="${fill}" fill-opacity="0.6"/>`
+    })
+  })
+}
+
+/** Indexes of the values between gaps. */
+function stretches(column: Column): number[][] {
+  const found: number[][] = []
+  let points: number[] = []
+  for (const [i, value] of [...column, null].entries())
+    if (value != null) points.push(i)
+    else if (value === null) {
+      if (points.length > 1) found.push(points)
+      points = []
+    }
+  return found
+}
+
+const WIDEST_BAR = 60
+
+/** A bar a sample; each stands on the one it is drawn before. */
+function bars(
+  times: readonly number[],
+  columns: readonly Column[],
+  strokes: readonly Stroke[],
+  { x, y, low }: Scales,
+): string[] {
+  let gap = PLOT_WIDTH
+  for (let i = 1; i < times.length; i++) gap = Math.min(gap, x(times[i]!) - x(times[i - 1]!))
+  const width = Math.max(1, Math.min(WIDEST_BAR, 0.8 * gap))
+  const base = y(Math.max(0, low))
+  return columns.toReversed().flatMap((column, j) => {
+    const { color } = strokes[columns.length - 1 - j]!
+    return column.flatMap((value, i) => {
+      if (value == null) return []
+      const top = Math.min(base, y(value))
+      return rect(x(times[i]!) - width / 2, top, width, Math.abs(base - y(value)), color)
+    })
+  })
+}

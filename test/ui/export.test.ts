@@ -1,0 +1,160 @@
+/** Charts as files: what is in them, for every style. */
+import { expect, test } from 'vitest'
+import { toCsv } from '../../src/ui/chart/csv.ts'
+import { fileName } from '../../src/ui/chart/file-name.ts'
+import { toSvg } from '../../src/ui/chart/svg.ts'
+import type { ChartData, ChartLine } from '../../src/ui/data/chart-data.ts'
+import type { Measure } from '../../src/ui/view/measure.ts'
+import { type Chart, type ChartStyle, type Plot, STYLES } from '../../src/ui/view/view.ts'
+
+const BYTES: Measure = { kind: 'bytes', factor: 1, suffix: '/s' }
+const NONE: ReadonlySet<string> = new Set()
+const START = Date.parse('2026-10-25T00:30:00Z') / 1000
+
+type Values = readonly (number | null | undefined)[]
+
+/** A chart of lines with these names, of one plot each. */
+function made(
+  style: ChartStyle,
+  named: Readonly<Record<string, Values>>,
+  measure: Measure = BYTES,
+  times?: readonly number[],
+): { chart: Chart; data: ChartData } {
+  const plots = Object.keys(named).map((name): Plot => ({ metric: `m.${name}` }))
+  const lines = Object.entries(named).map(
+    ([label, values], i): ChartLine => ({
+      key: ` ${label} `,
+      label,
+      plot: plots[i]!,
+      info: { name: label, pmid: '', type: 'double', sem: 'instant', units: 'byte', indom: null, help: '' },
+      instance: null,
+      values,
+    }),
+  )
+  return {
+    chart: { id: '', title: 'x', style, legend: true, plots },
+    data: {
+      times: times ?? lines[0]!.values.map((_, i) => START + 1800 * i),
+      lines,
+      heads: new Map(plots.map((plot, i) => [plot, lines[i]!.label])),
+      measure,
+      isMixed: false,
+      limits: undefined,
+      problems: [],
+      isWaiting: false,
+    },
+  }
+}
+
+const csvOf = (...args: Parameters<typeof made>): string => {
+  const { chart, data } = made(...args)
+  return toCsv(chart, data, NONE, 'UTC')
+}
+
+test('a row a moment, with the unit of each line; gaps are empty', () => {
+  expect(csvOf('plot', { read: [1, null, 3.5], written: [undefined, 2, 1e-9] })).toBe(
+    'time (UTC),read (B/s),written (B/s)\n' +
+      '2026-10-25 00:30:00,1,\n2026-10-25 01:00:00,,2\n2026-10-25 01:30:00,3.5,1e-9\n',
+  )
+})
+
+test('times are those of the zone shown, with thousandths where there are any', () => {
+  const { chart, data } = made('plot', { a: [1, 2] }, BYTES, [START, START + 0.25])
+  expect(toCsv(chart, data, NONE, 'Asia/Kolkata')).toBe(
+    'time (Asia/Kolkata),a (B/s)\n2026-10-25 06:00:00.000,1\n2026-10-25 06:00:00.250,2\n',
+  )
+})
+
+test('no name is a formula, ends its cell, or is taken for other letters', () => {
+  const number: Measure = { kind: 'number', factor: 1, suffix: '' }
+  const names = ['=1+1', '@x', 'a,"b"', 'two\nlines', '-5']
+  const csv = csvOf('plot', Object.fromEntries(names.map((name) => [name, [1]])), number)
+  expect(csv.split('\n2026')[0]).toBe(`time (UTC),'=1+1,'@x,"a,""b""","two\nlines",'-5`)
+  expect(csvOf('plot', { Größe: [1] })).toMatch(/^\uFEFFtime/)
+})
+
+test('lines that are hidden are in no file', () => {
+  const { chart, data } = made('plot', { a: [1, 2], b: [3, 4] })
+  const hidden = new Set([' a '])
+  expect(toCsv(chart, data, hidden, 'UTC')).toMatch(/^time \(UTC\),b \(B\/s\)\n/)
+  const frame = { from: START, to: START + 1800 }
+  const svg = toSvg({ chart, title: 'x', data, hidden, frame, zone: 'UTC' }, plain)
+  expect(svg).not.toContain('>a ')
+  expect(svg).toContain('>b ')
+})
+
+/** Of two instances, of which one has nothing in the second column. */
+function list(style: ChartStyle): { chart: Chart; data: ChartData } {
+  const { chart, data } = made(style, { one: [1, 10], two: [2, 20], three: [null, 3] })
+  const [plot, other] = [chart.plots[0]!, chart.plots[2]!]
+  const lines = data.lines.map((line, i) => ({
+    ...line,
+    instance: ['sda', 'sdb', 'sda'][i]!,
+    plot: i === 2 ? other : plot,
+  }))
+  return { chart: { ...chart, plots: [plot, other] }, data: { ...data, lines } }
+}
+
+test('of lists there is a row an instance', () => {
+  const table = list('table')
+  expect(toCsv(table.chart, table.data, NONE, 'UTC')).toBe('instance,one (B),three (B)\nsdb,20,\nsda,10,3\n')
+  const grid = list('grid')
+  expect(toCsv(grid.chart, grid.data, NONE, 'UTC')).toBe(
+    'instance,one (B/s),three (B/s)\nsda,10,3\nsdb,20,\n',
+  )
+})
+
+const plain = (name: string): string => (name.startsWith('var(') ? '#123456' : name)
+const TAG = /<(\/?)(\w+)((?:[^"<>]|"[^"<]*")*)>/g
+
+/** Fails for what no reader of XML takes: tags that do not match, and letters that are not allowed. */
+function check(svg: string): void {
+  const open: string[] = []
+  for (const [, close, name, rest] of svg.matchAll(TAG)) {
+    if (close === '/') expect(open.pop()).toBe(name)
+    else if (!rest!.endsWith('/')) open.push(name!)
+  }
+  expect(open).toEqual([])
+  expect(svg.replace(TAG, '')).not.toMatch(/[<>]/)
+  expect(svg).not.toMatch(/&(?!#\d+;)/)
+  expect(svg).not.toMatch(/[^\n\u0020-\uffff]/)
+  expect(svg).not.toMatch(/NaN|Infinity|undefined|foreignObject/)
+}
+
+test.each(STYLES.map(([style]) => style))(
+  'a picture of %s is XML, with title, times, names and units',
+  (style) => {
+    const isList = style === 'table' || style === 'grid'
+    const odd = { 'a<b>&"c"\u0001\ud800': [2 ** 20, null, 2 ** 21, 2 ** 21], b: [1, 5, undefined, 2] }
+    const { chart, data } = isList ? list(style) : made(style, odd)
+    const frame = { from: START, to: START + 5400 }
+    const svg = toSvg({ chart, title: '<R&D>', data, hidden: NONE, frame, zone: 'UTC' }, plain)
+    check(svg)
+    expect(svg).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" width="900" height="\d+"/)
+    expect(svg).toContain('&#60;R&#38;D&#62;')
+    const span = '2026-10-25 00:30:00 – 2026-10-25 02:00:00, UTC'
+    expect(svg).toContain(isList ? '2026-10-25 01:00:00, UTC' : span)
+    expect(svg).toMatch(isList ? />sda</ : /a&#60;b&#62;&#38;&#34;c&#34;\ufffd\ufffd/)
+    if (!isList) expect(svg).toMatch(style === 'utilization' ? />100 %</ : /MiB\/s</)
+  },
+)
+
+test('marks of a day are round hours of the zone', () => {
+  const times = Array.from({ length: 100 }, (_, i) => START + 864 * i)
+  const { chart, data } = made('plot', { a: times.map((_, i) => i) }, BYTES, times)
+  const frame = { from: START, to: START + 86_400 }
+  const svg = toSvg({ chart, title: 'x', data, hidden: NONE, frame, zone: 'Asia/Kolkata' }, plain)
+  const labels = [...svg.matchAll(/text-anchor="middle"[^>]*>([^<]*)</g)].map(([, label]) => label)
+  expect(labels).toEqual(['06:00', '09:00', '12:00', '15:00', '18:00', '21:00', '00:00', '03:00', '06:00'])
+})
+
+test.each([
+  ['Load average', 'Load-average.svg'],
+  ['CPU of db1, 5 %', 'CPU-of-db1-5.svg'],
+  ['../../etc/passwd', 'etc-passwd.svg'],
+  ['負荷 平均', '負荷-平均.svg'],
+  ['', 'chart.svg'],
+  ['x'.repeat(300), `${'x'.repeat(100)}.svg`],
+])('a file of "%s" is called %s', (title, name) => {
+  expect(fileName(title, 'svg')).toBe(name)
+})
