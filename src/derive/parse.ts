@@ -26,7 +26,10 @@ import {
 import { unitsOf, withStated } from './stated.ts'
 import { Fault, Lexer, type Token, type TokenKind } from './tokens.ts'
 
+/** Parts within parts as they are written. */
 const MAX_DEPTH = 1000
+/** Levels of a tree, which operators in a row make too: binding and evaluating take a call for each. */
+const MAX_LEVELS = 2000
 
 /** Is this where a text stopped being an expression? */
 export function isFault(parsed: Expr | SyntaxFault): parsed is SyntaxFault {
@@ -42,6 +45,20 @@ export function parseExpr(text: string): Expr | SyntaxFault {
     const { offset, why } = error
     return { offset, why }
   }
+}
+
+/** How deep a tree is; takes no calls itself. */
+function levelsOf(expr: Expr): number {
+  let level: readonly Expr[] = [expr]
+  let count = 0
+  for (; level.length > 0; count++) level = level.flatMap(operandsOf)
+  return count
+}
+
+function operandsOf(expr: Expr): readonly Expr[] {
+  if (expr.kind === 'binary') return [expr.left, expr.right]
+  if (expr.kind === 'ternary') return [expr.guard, expr.left, expr.right]
+  return 'operand' in expr ? [expr.operand] : []
 }
 
 /**
@@ -67,7 +84,10 @@ class Parser {
     }
     const expr = this.#expression(TERNARY)
     const after = this.#token
-    if (after.kind === 'end') return expr
+    if (after.kind === 'end') {
+      if (levelsOf(expr) > MAX_LEVELS) throw new Fault(after.offset, 'Expression nested too deeply')
+      return expr
+    }
     if (after.kind === '(' || after.kind === ')') {
       this.#advance()
       throw new Fault(this.#token.offset, `Unexpected '${after.text}'`)

@@ -90,7 +90,7 @@ export function showHostSpec(text: string): string {
 }
 
 /** Path of the collector's unix socket. */
-function defaultSocketPath(env: Env): string {
+export function defaultSocketPath(env: Env): string {
   return env['PMCD_SOCKET'] ?? `${env['PCP_RUN_DIR'] ?? '/run/pcp'}/pmcd.socket`
 }
 

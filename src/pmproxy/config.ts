@@ -25,6 +25,8 @@ export interface ProxyConfig {
   readonly allowsStore: boolean
   /** Requests need a user. @see pmproxy(1) -S */
   readonly requiresUser: boolean
+  /** Names, besides its own, by which browsers reach this server; lower case. */
+  readonly names: readonly string[]
   /** Hosts that may be asked; undefined: any. */
   readonly hosts: readonly string[] | undefined
   /** Hosts that the page offers. */
@@ -48,6 +50,7 @@ export const DEFAULT_CONFIG: ProxyConfig = {
   corsMaxAge: 86_400,
   allowsStore: false,
   requiresUser: false,
+  names: [],
   hosts: undefined,
   offeredHosts: ['local:'],
   archiveDirs: [],
@@ -140,6 +143,7 @@ export function configOf(ini: Ini, variables: Variables, report: (problem: strin
     corsMaxAge: number('http.Access-Control-Max-Age', DEFAULT_CONFIG.corsMaxAge),
     allowsStore: flag('pmwebapi.store', DEFAULT_CONFIG.allowsStore),
     requiresUser: DEFAULT_CONFIG.requiresUser,
+    names: list('ui.names')?.map((name) => name.toLowerCase()) ?? DEFAULT_CONFIG.names,
     hosts,
     offeredHosts: hosts ?? list('ui.offer') ?? DEFAULT_CONFIG.offeredHosts,
     archiveDirs: list('ui.archives') ?? archiveDirs(variables),

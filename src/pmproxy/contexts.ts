@@ -1,5 +1,5 @@
 /** Contexts of web clients: known by number, gone when nobody uses them for a while. docs/pmproxy.md */
-import { isDerivedPmid } from '../derive/definitions.ts'
+import { defaultControls, isDerivedPmid } from '../derive/definitions.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import type { FetchResult } from '../model/values.ts'
@@ -26,8 +26,8 @@ export class WebContext {
   readonly id: number
   /** The host specification or the id of the archive it was made with. */
   readonly source: string
-  /** Who it was made by. */
-  readonly user: string | undefined
+  /** Who it was made by: user and password, so that nobody gets at it by a name alone. */
+  readonly owner: string
   /** Milliseconds it may be left alone. */
   readonly timeoutMs: number
   /** When it was last used, ms. */
@@ -42,18 +42,24 @@ export class WebContext {
   #before: HeldContext | undefined
   readonly #open: (() => Promise<HeldContext>) | undefined
   #owned: Promise<void> | undefined
+  /** Characters of expressions that are defined in it. */
+  defined = 0
+  /** Is it over an archive? */
+  get isOfArchive(): boolean {
+    return this.#open === undefined
+  }
 
   /** `open` opens a context of its own where `held` is shared. */
   constructor(
     id: number,
-    { source, user, timeoutMs }: Pick<WebContext, 'source' | 'user' | 'timeoutMs'>,
+    { source, owner, timeoutMs }: Pick<WebContext, 'source' | 'owner' | 'timeoutMs'>,
     held: HeldContext,
     nowMs: number,
     open?: () => Promise<HeldContext>,
   ) {
     this.id = id
     this.source = source
-    this.user = user
+    this.owner = owner
     this.timeoutMs = timeoutMs
     this.lastMs = nowMs
     this.#held = held
@@ -107,15 +113,6 @@ export class WebContext {
   }
 }
 
-/** What a context is made of. */
-export interface ContextWish {
-  readonly host?: string
-  /** Id of an archive below the configured directories. */
-  readonly archive?: string
-  readonly timeoutMs?: number
-  readonly login?: Login
-}
-
 /** How long a context lives unless the client says otherwise, ms. */
 const DEFAULT_TIMEOUT_MS = 5000
 /** Longest a client may ask for. */
@@ -124,6 +121,16 @@ const MOST_TIMEOUT_MS = 86_400_000
 const SWEEP_MS = 2000
 /** Contexts at once. */
 const MOST_CONTEXTS = 20_000
+/** Those over archives among them, each of which has files open. */
+const MOST_OF_ARCHIVES = 200
+/** Expressions of one context, and characters of all its expressions and of those of all contexts. */
+const MOST_DEFINED = 1000
+const MOST_CHARACTERS = 256 * 1024
+const MOST_CHARACTERS_OF_ALL = 4 * 1024 * 1024
+
+function ownerOf(login: Login | undefined): string {
+  return login === undefined ? '' : JSON.stringify([login.user, login.password])
+}
 
 /** All contexts of one server. */
 export class WebContexts {
@@ -135,13 +142,20 @@ export class WebContexts {
   readonly #now: () => number
   readonly #sweeper: NodeJS.Timeout
   readonly #derived: () => DerivedSetup
+  #ofArchives = 0
+  #defined = 0
 
   constructor(hosts: Hosts, archives: ArchiveRoots, env: Variables, now: () => number = Date.now) {
     this.#hosts = hosts
     this.#archives = archives
     this.#env = env
     this.#now = now
-    this.#derived = () => derivedSetup(env, () => undefined)
+    this.#derived = () => {
+      const setup = derivedSetup(env, () => undefined)
+      const { controls = defaultControls() } = setup
+      const contextLimit = controls.contextLimit < 0 ? MOST_DEFINED : controls.contextLimit
+      return { ...setup, controls: { ...controls, contextLimit } }
+    }
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS)
     this.#sweeper.unref()
   }
@@ -155,6 +169,8 @@ export class WebContexts {
   async make(wish: ContextWish): Promise<WebContext> {
     if (this.#contexts.size >= MOST_CONTEXTS) this.#makeRoom()
     const { host = 'localhost', archive, login } = wish
+    if (archive !== undefined && this.#ofArchives >= MOST_OF_ARCHIVES)
+      throw new PcpError('PM_ERR_CONNLIMIT', `More than ${MOST_OF_ARCHIVES} contexts over archives`)
     const open = async (): Promise<HeldContext> => new HeldContext(await this.open(wish), this.#now)
     // Over an archive each has a position of its own.
     const held =
@@ -163,7 +179,7 @@ export class WebContexts {
         : (await open()).hold()
     const about = {
       source: archive ?? host,
-      user: login?.user,
+      owner: ownerOf(login),
       timeoutMs: Math.min(wish.timeoutMs ?? DEFAULT_TIMEOUT_MS, MOST_TIMEOUT_MS),
     }
     const made = new WebContext(
@@ -174,6 +190,7 @@ export class WebContexts {
       archive === undefined ? open : undefined,
     )
     this.#contexts.set(made.id, made)
+    if (made.isOfArchive) this.#ofArchives++
     return made
   }
 
@@ -190,11 +207,11 @@ export class WebContexts {
     return Context.over(await open(), { hostname: host, derived, reopen: open })
   }
 
-  /** Uses one by its number, which somebody of that name made: `release` it. PM_ERR_NOCONTEXT with PCP's words. */
-  async use(id: number, user: string | undefined): Promise<WebContext> {
+  /** Uses one by its number, which the same user made: `release` it. PM_ERR_NOCONTEXT with PCP's words. */
+  async use(id: number, login: Login | undefined): Promise<WebContext> {
     const held = this.#contexts.get(id)
     // Somebody else's context is none.
-    if (held === undefined || held.user !== user)
+    if (held === undefined || held.owner !== ownerOf(login))
       throw new PcpError('PM_ERR_NOCONTEXT', `unknown context identifier: ${id}`)
     if (held.isExpired || (held.uses === 0 && this.#now() - held.lastMs > held.timeoutMs)) {
       held.isExpired = true
@@ -209,6 +226,14 @@ export class WebContexts {
       throw error
     }
     return held
+  }
+
+  /** So many characters of expressions more are to be defined in one, or fewer are. E2BIG for too many. */
+  define(context: WebContext, characters: number): void {
+    if (context.defined + characters > MOST_CHARACTERS || this.#defined + characters > MOST_CHARACTERS_OF_ALL)
+      throw new PcpError('E2BIG', 'Too many expressions are defined')
+    context.defined += characters
+    this.#defined += characters
   }
 
   /** Its time runs from now on. */
@@ -246,6 +271,8 @@ export class WebContexts {
 
   #drop(context: WebContext): void {
     this.#contexts.delete(context.id)
+    this.#defined -= context.defined
+    if (context.isOfArchive) this.#ofArchives--
     void context.close().catch(() => undefined)
   }
 

@@ -2,7 +2,7 @@
 import { PcpError } from '../model/errors.ts'
 import type { MetricSource } from '../model/source.ts'
 import { HostSource } from '../net/host-source.ts'
-import { type HostSpec, parseHostSpec } from '../net/host-spec.ts'
+import { defaultSocketPath, type HostSpec, parseHostSpec } from '../net/host-spec.ts'
 import type { Variables } from '../sys/config.ts'
 import { cachedSource } from './cached-source.ts'
 
@@ -95,6 +95,10 @@ export class Hosts {
     if (allowed !== undefined && !allowed.includes(text))
       throw new PcpError('PM_ERR_PERMISSION', `Host "${text}" is not one of those this server may ask`)
     if (spec.scheme === undefined && /^[./]/.test(text)) throw new PcpError('PM_ERR_NOTHOST')
+    // Whether there is a file, and who answers on a socket of this machine, is not for the web.
+    const isPath = spec.scheme === 'unix' || spec.scheme === 'local'
+    if (allowed === undefined && isPath && spec.hosts[0]!.name !== defaultSocketPath(this.#env))
+      throw new PcpError('PM_ERR_PERMISSION', `Only the collector's own socket may be asked, not "${text}"`)
     if (login === undefined) return spec
     const attrs = spec.attrs.filter(({ name }) => name !== 'username' && name !== 'password')
     attrs.push({ name: 'username', value: login.user }, { name: 'password', value: login.password })

@@ -1,8 +1,10 @@
 /** Who may ask pmproxy, and how it is encrypted. docs/pmproxy.md, docs/security.md */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { get } from 'node:https'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { makeVerifier } from '../../src/net/sasl/keys.ts'
@@ -47,9 +49,11 @@ test('user and password of a request are those the collector asks for', async ()
   expect(
     (await server.ask(`/pmapi/${context}/fetch?names=simple.numfetch`, basic('fred:secret'))).status,
   ).toBe(200)
-  expect((await server.ask(`/pmapi/${context}/fetch?names=simple.numfetch`, basic('bob:x'))).text).toContain(
-    'unknown context',
-  )
+  for (const other of ['bob:x', 'fred:wrong'])
+    expect(
+      (await server.ask(`/pmapi/${context}/fetch?names=simple.numfetch`, basic(other))).text,
+      other,
+    ).toContain('unknown context')
 })
 
 test('with -S requests without a user get 403', async () => {
@@ -80,6 +84,104 @@ test('only hosts on the list may be asked', async () => {
     expect((await server.ask(`/pmapi/context?hostspec=${encodeURIComponent(host)}`)).status, host).toBe(403)
 })
 
+test('no paths of this machine are tried but that of the collector', async () => {
+  server = await startWebServer(['pmcd', 'simple'])
+  for (const host of ['unix:/etc/passwd', 'unix:///no/such', 'local:/etc', './x', '/etc'])
+    expect((await server.ask(`/pmapi/context?hostspec=${encodeURIComponent(host)}`)).text, host).toMatch(
+      /PM_ERR_(PERMISSION|NOTHOST)/,
+    )
+  for (const host of ['unix:', 'local:', `unix:/${server.dir}/pmcd.socket`])
+    expect((await server.ask(`/pmapi/context?hostspec=${encodeURIComponent(host)}`)).status, host).toBe(200)
+})
+
+test('pages of other origins store nothing, also where storing is allowed', async () => {
+  server = await startWebServer(['pmcd', 'sample'], { allowsStore: true })
+  const target = '/pmapi/store?name=sample.write_me&value='
+  const foreign = [
+    { Origin: 'http://evil.example' },
+    { Origin: 'null' },
+    { 'Sec-Fetch-Site': 'cross-site' },
+    { Host: 'evil.example' },
+  ]
+  for (const headers of foreign)
+    for (const method of ['GET', 'POST'])
+      expect((await server.ask(`${target}77`, { method, headers })).status, JSON.stringify(headers)).toBe(403)
+  expect((await server.ask('/pmapi/fetch?names=sample.write_me')).text).not.toContain('"value":77')
+  const own = `http://127.0.0.1:${server.proxy.port}`
+  expect((await server.ask(`${target}78`, { headers: { Origin: own } })).status).toBe(200)
+  expect((await server.ask('/pmapi/fetch?names=sample.write_me')).text).toContain('"value":78')
+})
+
+test('over loopback a page has to name this machine, or a name of the configuration', async () => {
+  server = await startWebServer(['pmcd', 'simple'], { names: ['pcp.example.com'] })
+  const status = async (Host: string): Promise<number> =>
+    (await server!.ask('/ui/api/config', { headers: { Host } })).status
+  for (const host of ['localhost:1', '[::1]:44323', '127.0.0.1', 'PCP.example.com:443'])
+    expect(await status(host), host).toBe(200)
+  expect(await status('evil.example')).toBe(403)
+})
+
+test('what one context defines, and all together, has a limit', async () => {
+  server = await startWebServer(['pmcd', 'sample'])
+  const context = async (): Promise<number> =>
+    (await server!.json<{ context: number }>('/pmapi/context?polltimeout=100')).context
+  const define = (id: number, body: string) => server!.ask(`/pmapi/${id}/derive`, { method: 'POST', body })
+  // As many operators in a row as there may be, and long enough.
+  const long = `${'1.00000+'.repeat(1999)}1`
+  const lines = (count: number): string =>
+    Array.from({ length: count }, (_, i) => `a.b${i} = ${long}\n`).join('')
+  const id = await context()
+  expect((await define(id, lines(17))).text).toContain('E2BIG')
+  expect((await define(id, `a.c = ${long}\n`)).text).toContain('E2BIG')
+  // One that means nothing does not count.
+  const other = await context()
+  for (let i = 0; i < 20; i++) expect((await define(other, `a.b = 1+no.such\n`)).status).toBe(400)
+  expect((await define(other, lines(16))).status).toBe(200)
+  const small = await context()
+  const many = Array.from({ length: 1000 }, (_, i) => `a.b${i} = 1\n`).join('')
+  expect((await define(small, many)).status).toBe(200)
+  expect((await define(small, 'a.c = 1\n')).text).toContain('Too many per-context derived metrics')
+})
+
+test('a profile is never more than a collector takes', async () => {
+  server = await startWebServer(['pmcd', 'sample'])
+  const { context } = await server.json<{ context: number }>('/pmapi/context?polltimeout=100')
+  const list = Array.from({ length: 1200 }, (_, i) => i).join(',')
+  const statuses = new Set<number>()
+  for (let i = 1; i <= 10; i++)
+    statuses.add(
+      (await server.ask(`/pmapi/${context}/profile?expr=add&indom=29.${i}&instance=${list}`)).status,
+    )
+  expect(statuses).toEqual(new Set([200, 400]))
+  expect((await server.ask(`/pmapi/${context}/fetch?names=sample.colour`)).status).toBe(200)
+})
+
+test('contexts over archives are few', async () => {
+  server = await startWebServer(['pmcd'], { archiveDirs: ['test/fixtures'] })
+  const { archives } = await server.json<{ archives: { id: string; bytes: number }[] }>('/ui/api/archives')
+  const [small] = archives.sort((a, b) => a.bytes - b.bytes)
+  const target = `/pmapi/context?polltimeout=100&archive=${small!.id}`
+  for (let i = 0; i < 200; i++) expect((await server.ask(target)).status).toBe(200)
+  expect((await server.ask(target)).text).toContain('PM_ERR_CONNLIMIT')
+  expect((await server.ask('/pmapi/context')).status).toBe(200)
+})
+
+test('what a client says goes into no header, and a compressed body is not unpacked', async () => {
+  server = await startWebServer(['pmcd', 'simple'])
+  const evil = encodeURIComponent('x\r\nX-Evil: 1')
+  for (const path of ['/pmapi/context?client=', '/pmapi/', '/ui/', '/', '/pmapi/fetch?names=']) {
+    const { headers } = await server.ask(path + evil)
+    expect(headers).not.toHaveProperty('x-evil')
+    expect(headers['x-content-type-options']).toBe('nosniff')
+  }
+  const { context } = await server.json<{ context: number }>('/pmapi/context')
+  const body = gzipSync(Buffer.alloc(100_000_000, 32))
+  const { status } = await server.ask(`/pmapi/${context}/derive`, {
+    ...{ method: 'POST', body, headers: { 'Content-Encoding': 'gzip' } },
+  })
+  expect(status).toBe(400)
+})
+
 describe.skipIf(!hasOpenssl)('with a certificate', () => {
   const tls = () =>
     tlsServer(
@@ -106,6 +208,24 @@ describe.skipIf(!hasOpenssl)('with a certificate', () => {
     server = await startWebServer(['pmcd', 'simple'], {}, { proxy: { tls: tls() } })
     expect(await askSecurely(server.proxy.port)).toBe(200)
     expect((await server.ask('/pmapi/context')).status).toBe(200)
+  })
+
+  test('a handshake that goes wrong, or not on, ends its connection alone', async () => {
+    server = await startWebServer(
+      ['pmcd', 'simple'],
+      {},
+      { proxy: { tls: tls(), limits: { firstByteMs: 100 } } },
+    )
+    for (const hello of ['\x16\x03\x01', '\x16\x03\x01\x00\x05hello', '\x16nonsense nonsense']) {
+      const socket = connect({ host: '127.0.0.1', port: server.proxy.port })
+      socket.on('error', () => undefined).resume()
+      socket.write(hello, 'latin1')
+      await new Promise((resolve) => socket.once('close', resolve))
+    }
+    const rude = connect({ host: '127.0.0.1', port: server.proxy.port })
+    await new Promise<void>((resolve) => rude.write('\x16\x03\x01', 'latin1', () => resolve()))
+    rude.resetAndDestroy()
+    expect(await askSecurely(server.proxy.port)).toBe(200)
   })
 
   test('with -Q only clients with a certificate are served', async () => {

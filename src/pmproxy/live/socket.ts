@@ -39,7 +39,13 @@ export class LiveSockets {
     const login = loginOf(request.headers.authorization)
     let status = ''
     if (path !== PATH) status = '404 Not Found'
-    else if (!isOurs(request.headers, request.socket.remoteAddress)) status = '403 Forbidden'
+    else if (
+      !isOurs(
+        { headers: request.headers, address: request.socket.remoteAddress },
+        this.#services.config.names,
+      )
+    )
+      status = '403 Forbidden'
     else
       await insistOnUser(this.#services, login ?? undefined).catch(() => {
         status = '401 Unauthorized'

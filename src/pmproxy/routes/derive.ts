@@ -18,7 +18,7 @@ interface Definition {
 export const derive: ApiRoute = {
   needs: ['name', 'expr'],
   takesBody: true,
-  act: async ({ web, start, query, request }) => {
+  act: async ({ web, start, query, request, services }) => {
     const name = query.get('name')
     const expression = query.get('expr')
     const body = expression === undefined ? await textBody(request) : ''
@@ -28,7 +28,11 @@ export const derive: ApiRoute = {
     for (const each of definitions(name, expression, body)) {
       if (each.expression.length > MOST_EXPRESSION)
         throw new PcpError('E2BIG', `An expression has more than ${MOST_EXPRESSION} characters`)
-      await define(context, each, request.signal)
+      services.contexts.define(web, each.expression.length)
+      await define(context, each, request.signal).catch((error: unknown) => {
+        services.contexts.define(web, -each.expression.length)
+        throw error
+      })
     }
     return json(`{${start}"success":true}`)
   },

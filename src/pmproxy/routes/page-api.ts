@@ -41,7 +41,7 @@ const ROUTES: Readonly<Record<string, (call: PageCall) => Promise<Reply>>> = {
 export async function answerPageApi(request: WebRequest, services: Services): Promise<Reply | undefined> {
   if (!request.path.startsWith('/ui/api/')) return undefined
   const name = request.path.slice('/ui/api/'.length)
-  if (!isOurs(request.headers, request.address))
+  if (!isOurs(request, services.config.names))
     return failure(new PcpError('PM_ERR_PERMISSION', 'This is for pages of this server alone'))
   const login = loginOf(request.headers.authorization)
   if (login === null || (login === undefined && services.config.requiresUser)) return whoAreYou()

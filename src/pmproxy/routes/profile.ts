@@ -8,8 +8,9 @@ import { matchKind } from '../match.ts'
 import { askedIndom, chooseInstances } from './indom.ts'
 import type { ApiRoute } from './session.ts'
 
-/** Instances that one request may list. */
+/** Instances that a context may list, a domain counting as some: what the collector would not take in a PDU ends the connection for all. */
 const MOST_LISTED = 10_000
+const OF_DOMAIN = 8
 
 /** The route. */
 export const profile: ApiRoute = {
@@ -36,12 +37,14 @@ export const profile: ApiRoute = {
       // No match must not stand for all of them.
       if (instances.length === 0) return json(`{${start}"success":true}`)
     }
-    if (instances.length > MOST_LISTED)
-      throw new PcpError('E2BIG', `A profile of more than ${MOST_LISTED} instances`)
     // The first instance that is taken out of a domain takes all others with it (pmapi-profile.json, fresh-del-one).
     const own = await web.own()
     const isFirst = change === exclude && !own.profile.entries.has(domain)
-    own.profile = change(own.profile, domain, isFirst ? [] : instances)
+    const changed = change(own.profile, domain, isFirst ? [] : instances)
+    let listing = 0
+    for (const entry of changed.entries.values()) listing += OF_DOMAIN + entry.instances.size
+    if (listing > MOST_LISTED) throw new PcpError('E2BIG', `A profile of more than ${MOST_LISTED} instances`)
+    own.profile = changed
     return json(`{${start}"success":true}`)
   },
 }

@@ -108,5 +108,5 @@ function connectFailure(error: unknown): PcpError {
 
 async function reuse(id: string, login: Login | undefined, { contexts }: Services): Promise<WebContext> {
   if (!/^\d{1,10}$/.test(id)) throw new PcpError('PM_ERR_NOCONTEXT', `invalid context identifier: ${id}`)
-  return contexts.use(Number(id), login?.user)
+  return contexts.use(Number(id), login)
 }

@@ -6,6 +6,7 @@ import { parseValue } from '../../model/parse-value.ts'
 import { PM_TYPE_STRING } from '../../model/types.ts'
 import { makeSet } from '../../model/value-writer.ts'
 import { describeNames, parsePmid } from '../describe.ts'
+import { isOurs } from '../http/origin.ts'
 import { failure, json, missing } from '../http/reply.ts'
 import { textBody } from '../http/request.ts'
 import { matchKind } from '../match.ts'
@@ -26,7 +27,9 @@ export const store: ApiRoute = {
     const { label, desc } = await storedMetric(call)
     const failed = (error: unknown): PcpError =>
       saying(error, (why) => `failed to store value to metric ${label}: ${why}`)
-    if (!services.config.allowsStore) throw failed(new PcpError('PM_ERR_PERMISSION'))
+    // Pages of other origins may read; what changes something is for those who ask themselves.
+    if (!services.config.allowsStore || !isOurs(request, services.config.names))
+      throw failed(new PcpError('PM_ERR_PERMISSION'))
     const options = { signal: request.signal }
     try {
       if (desc.type > PM_TYPE_STRING) throw new PcpError('PM_ERR_TYPE')
