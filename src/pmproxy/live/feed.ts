@@ -220,6 +220,7 @@ export class Feed {
   async #tick(): Promise<void> {
     this.#schedule()
     if (this.#isBusy || this.#topics.size === 0) return // a slow collector loses rows rather than getting more questions
+    if (this.#lost !== undefined && performance.now() - this.#triedMs < RETRY_MS) return
     this.#isBusy = true
     try {
       if (this.#lost !== undefined) await this.#comeBack()
@@ -275,14 +276,14 @@ export class Feed {
 
   #lose(error: PcpError): void {
     if (this.#aborter.signal.aborted) return
-    this.#triedMs = performance.now()
     if (this.#lost !== undefined) return
+    this.#triedMs = performance.now()
     this.#lost = error
     this.#tellAll(({ topic }) => lostMessage(topic, error))
   }
 
   async #comeBack(): Promise<void> {
-    if (performance.now() - this.#triedMs < RETRY_MS) throw new PcpError('PM_ERR_NOTCONN')
+    this.#triedMs = performance.now()
     await this.#connect()
     await this.#refresh(true)
     this.#lost = undefined
