@@ -1,5 +1,6 @@
 /** The page. */
 import type { ComponentChild } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import { ChartCard } from './chart/ChartCard.tsx'
 import { connection } from './data/live.ts'
 import { toggle } from './keys.ts'
@@ -81,21 +82,38 @@ export function App(): ComponentChild {
             </p>
           )}
         </main>
-        {open !== undefined && (
-          <aside class="panel" aria-label={PANELS[open][0]}>
-            <header class="card-head">
-              <h2>{PANELS[open][0]}</h2>
-              <button type="button" class="key" aria-label="Close" onClick={() => (panel.value = undefined)}>
-                <Icon name="close" />
-              </button>
-            </header>
-            {PANELS[open][1]()}
-          </aside>
-        )}
+        {open !== undefined && <OpenPanel key={open} which={open} />}
       </div>
       <ChartEditor />
       <Notice />
     </>
+  )
+}
+
+/** The panel beside the charts. It has the focus when it opens, and gives it back. */
+function OpenPanel({ which }: { readonly which: Panel }): ComponentChild {
+  const ref = useRef<HTMLElement>(null)
+  useEffect(() => {
+    const before = document.activeElement
+    const first = ref.current!.querySelector<HTMLElement>('[data-first]')
+    // On a touch screen a field that has the focus brings its keyboard up.
+    const isTouch = matchMedia('(pointer: coarse)').matches
+    ;(isTouch ? ref.current! : (first ?? ref.current!)).focus({ preventScroll: true })
+    return () => {
+      if (before instanceof HTMLElement) before.focus({ preventScroll: true })
+    }
+  }, [])
+  const [title, content] = PANELS[which]
+  return (
+    <aside class="panel" aria-label={title} tabIndex={-1} ref={ref}>
+      <header class="card-head">
+        <h2>{title}</h2>
+        <button type="button" class="key" aria-label="Close" onClick={() => (panel.value = undefined)}>
+          <Icon name="close" />
+        </button>
+      </header>
+      {content()}
+    </aside>
   )
 }
 

@@ -4,33 +4,20 @@ import type { ComponentChild } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
 import { type ChartData, ChartFeed } from '../data/chart-data.ts'
 import type { Source } from '../data/source.ts'
-import {
-  changeChart,
-  complain,
-  editing,
-  every,
-  feeds,
-  moveChart,
-  panel,
-  removeChart,
-  shown,
-  sources,
-} from '../page.ts'
-import { Icon } from '../panel/Icon.tsx'
+import { changeChart, every, feeds, panel, shown, sources } from '../page.ts'
 import { type Frame, time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
 import type { Spread } from '../view/spread.ts'
 import { type Chart, fillIn } from '../view/view.ts'
-import { toCsv } from './csv.ts'
-import { download, toPng } from './export.ts'
-import { fileName } from './file-name.ts'
+import { ChartMenu } from './ChartMenu.tsx'
 import { GridView } from './GridView.tsx'
 import { HeatView } from './HeatView.tsx'
 import { Legend } from './Legend.tsx'
-import { toSvg } from './svg.ts'
 import { TableView } from './TableView.tsx'
 import { TimeView } from './TimeView.tsx'
+import { Tip } from './Tip.tsx'
 import { isList } from './table-rows.ts'
+import { Waiting } from './Waiting.tsx'
 
 /** A chart of the view, or what of it is about one source. */
 export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
@@ -73,7 +60,7 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
         <ChartMenu chart={chart} originId={origin.id} title={name} data={data} hidden={hidden} />
       </header>
       {data.problems.length > 0 && (
-        <ul class="problems">
+        <ul class={`problems${data.lines.length === 0 ? ' all' : ''}`}>
           {data.problems.map((problem) => (
             <li key={problem}>{problem}</li>
           ))}
@@ -81,21 +68,39 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
       )}
       {data.lines.length > 0 && <Drawing chart={chart} data={data} hidden={hidden} cursor={cursor} />}
       {data.lines.length === 0 && data.problems.length === 0 && (
-        <p class="empty">{chart.plots.length === 0 ? <Invitation /> : emptyText(data, of)}</p>
+        <Nothing chart={chart} data={data} source={of} />
       )}
-      {chart.legend && !isList(chart.style) && chart.style !== 'heat' && (
+      {chart.legend && !isList(chart.style) && chart.style !== 'heat' && data.lines.length > 0 && (
         <Legend style={chart.style} data={data} hidden={hidden} onHide={setHidden} cursor={cursor} />
       )}
     </section>
   )
 }
 
+interface NothingProps {
+  readonly chart: Chart
+  readonly data: ChartData
+  readonly source: Source | undefined
+}
+
 /** Why there is nothing to see. */
-function emptyText({ isWaiting }: ChartData, source: Source | undefined): string {
-  if (isWaiting) return 'Waiting for values …'
-  if (source?.span === undefined) return 'No values in this time'
+function Nothing({ chart, data, source }: NothingProps): ComponentChild {
+  if (chart.plots.length === 0)
+    return (
+      <p class="empty">
+        <Invitation />
+      </p>
+    )
+  if (data.isWaiting) return <Waiting chart={chart} />
+  if (source?.span === undefined) return <p class="empty">No values in this time</p>
+  const { start, end } = source.span
   const zone = time.zone.value
-  return `No values in this time: the archive is from ${momentText(source.span.start, zone)} to ${momentText(source.span.end, zone)}, and may not have these metrics`
+  return (
+    <p class="empty">
+      No values in this time: the archive is from {momentText(start, zone)} to {momentText(end, zone)}, and
+      may not have these metrics
+    </p>
+  )
 }
 
 /** What to do with a chart that has nothing in it. */
@@ -135,67 +140,10 @@ function Drawing({ chart, data, hidden, cursor }: DrawingProps): ComponentChild 
     case 'heat':
       return <HeatView chart={chart} data={data} frame={time.frame.value} />
     default:
-      return <TimeView chart={chart} data={data} frame={time.frame.value} hidden={hidden} cursor={cursor} />
-  }
-}
-
-interface MenuProps {
-  readonly chart: Chart
-  /** Id of the chart in the view. */
-  readonly originId: string
-  readonly title: string
-  readonly data: ChartData
-  readonly hidden: ReadonlySet<string>
-}
-
-function ChartMenu({ chart, originId, title, data, hidden }: MenuProps): ComponentChild {
-  const save = (kind: 'csv' | 'svg' | 'png') => (): void => {
-    const name = fileName(title, kind)
-    const zone = time.zone.peek()
-    if (kind === 'csv') {
-      download(name, new Blob([toCsv(chart, data, hidden, zone)], { type: 'text/csv' }))
-      return
-    }
-    const svg = toSvg({ chart, title, data, hidden, frame: time.frame.peek(), zone })
-    if (kind === 'svg') download(name, new Blob([svg], { type: 'image/svg+xml' }))
-    else toPng(svg).then((blob) => download(name, blob), complain)
-  }
-  return (
-    <details class="menu">
-      <summary aria-label={`Menu of ${title}`}>
-        <Icon name="more" />
-      </summary>
-      <div class="menu-items" role="menu">
-        <button type="button" role="menuitem" onClick={closing(() => (editing.value = originId))}>
-          Change …
-        </button>
-        <button type="button" role="menuitem" onClick={closing(() => moveChart(originId, -1))}>
-          Move back
-        </button>
-        <button type="button" role="menuitem" onClick={closing(() => moveChart(originId, 1))}>
-          Move on
-        </button>
-        <button type="button" role="menuitem" onClick={closing(save('csv'))}>
-          Save as CSV
-        </button>
-        <button type="button" role="menuitem" onClick={closing(save('svg'))}>
-          Save as SVG
-        </button>
-        <button type="button" role="menuitem" onClick={closing(save('png'))}>
-          Save as PNG
-        </button>
-        <button type="button" role="menuitem" class="danger" onClick={closing(() => removeChart(originId))}>
-          Remove
-        </button>
-      </div>
-    </details>
-  )
-}
-
-/** Closes the menu a button is in. */
-function closing(action: () => void): (event: MouseEvent) => void {
-  return ({ currentTarget }) => {
-    ;(currentTarget as HTMLElement).closest('details')?.removeAttribute('open')
-    action()
+      return (
+        <Tip style={chart.style} data={data} hidden={hidden} cursor={cursor}>
+          <TimeView chart={chart} data={data} frame={time.frame.value} hidden={hidden} cursor={cursor} />
+        </Tip>
+      )
   }
 }

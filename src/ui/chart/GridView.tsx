@@ -4,6 +4,7 @@ import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { paletteColor } from '../theme.ts'
 import { showValue } from '../view/measure.ts'
 import { heatLimits } from './heat-map.ts'
+import { Name } from './Name.tsx'
 
 /** More than this of the limit is a warning. */
 const NEAR = 0.9
@@ -34,7 +35,7 @@ export function GridView({ data }: { readonly data: ChartData }): ComponentChild
           {[...rows].map(([instance, lines]) => (
             <tr class="grid-row" key={instance}>
               <th scope="row" title={instance}>
-                {instance || lines[0]!.label}
+                <Name text={instance || lines[0]!.label} />
               </th>
               {plots.map((plot, i) => (
                 <Cell

@@ -8,7 +8,11 @@ import { type Frame, time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
 import { showValue } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
+import { timeMarks } from './axis.ts'
 import { drawHeat, fits, heatAt, heatLimits } from './heat-map.ts'
+import { valueAt } from './line-look.ts'
+import { Name } from './Name.tsx'
+import { TipBox } from './Tip.tsx'
 
 interface Props {
   readonly chart: Chart
@@ -16,10 +20,23 @@ interface Props {
   readonly frame: Frame
 }
 
+/** Height of a name, and width of a time with some room. */
+const NAME_HEIGHT = 14
+const MARK_WIDTH = 64
+
+/** What is under the pointer, and where that is. */
+interface Under {
+  readonly x: number
+  readonly y: number
+  readonly row: number
+  readonly index: number
+}
+
 /** Draws `data`. */
 export function HeatView({ chart, data, frame }: Props): ComponentChild {
   const ref = useRef<HTMLCanvasElement>(null)
-  const under = useSignal('')
+  const under = useSignal<Under | undefined>(undefined)
+  const size = useSignal({ width: 300, height: 200 })
   const colors = colorsVersion.value
   const limits = useMemo(() => heatLimits(data), [data])
   const draw = (): void => {
@@ -30,7 +47,10 @@ export function HeatView({ chart, data, frame }: Props): ComponentChild {
   latest.current = draw
   useEffect(() => {
     const observer = new ResizeObserver(() => {
-      if (!fits(ref.current!)) latest.current()
+      if (ref.current === null) return
+      const { clientWidth, clientHeight } = ref.current
+      size.value = { width: clientWidth, height: clientHeight }
+      if (!fits(ref.current)) latest.current()
     })
     observer.observe(ref.current!)
     return () => observer.disconnect()
@@ -44,34 +64,91 @@ export function HeatView({ chart, data, frame }: Props): ComponentChild {
       (event.clientX - box.left) / box.width,
       (event.clientY - box.top) / box.height,
     )
-    const line = place === undefined ? undefined : data.lines[place.row]
     under.value =
-      line === undefined
-        ? ''
-        : `${line.label}: ${showValue(data.measure, line.values[place!.index])} at ${momentText(data.times[place!.index]!, time.zone.peek())}`
+      place === undefined ? undefined : { ...place, x: event.clientX - box.left, y: event.clientY - box.top }
   }
+  const { width, height } = size.value
+  // Names that have no room of their own are left out, and stand for those that follow.
+  const step = Math.ceil((data.lines.length * NAME_HEIGHT) / Math.max(NAME_HEIGHT, height))
+  const zone = time.zone.value
   return (
     <div class="heat">
-      <ol class="heat-rows">
-        {data.lines.map(({ key, label }) => (
-          <li key={key}>{label}</li>
-        ))}
+      <ol
+        class={`heat-rows${step > 1 ? ' some' : ''}`}
+        style={{ gridTemplateRows: `repeat(${data.lines.length}, minmax(0, 1fr))` }}
+      >
+        {data.lines
+          .filter((_, i) => i % step === 0 && i + step <= data.lines.length)
+          .map(({ key, label }, i) => (
+            <li key={key} title={label} style={{ gridRow: `${i * step + 1} / span ${step}` }}>
+              <Name text={label} />
+            </li>
+          ))}
       </ol>
       <div class="heat-field">
         <canvas
           ref={ref}
           role="img"
-          aria-label={`${chart.title}: ${data.lines.length} rows`}
+          aria-label={summary(chart, data)}
           onPointerMove={move}
-          onPointerLeave={() => (under.value = '')}
+          onPointerDown={move}
+          onPointerLeave={() => (under.value = undefined)}
         />
+        <Reading data={data} under={under} width={width} />
       </div>
+      <ol class="heat-marks" aria-hidden="true">
+        {timeMarks(frame.from, frame.to, Math.floor(width / MARK_WIDTH), zone).map(([at, text]) => (
+          <li key={at} style={{ left: `${100 * at}%` }}>
+            {text}
+          </li>
+        ))}
+      </ol>
       <p class="heat-key">
         <span>{showValue(data.measure, limits[0])}</span>
         <span class="heat-scale" />
         <span>{showValue(data.measure, limits[1])}</span>
-        <span class="heat-under">{under.value}</span>
       </p>
     </div>
   )
+}
+
+interface ReadingProps {
+  readonly data: ChartData
+  readonly under: Signal<Under | undefined>
+  readonly width: number
+}
+
+/** A part of its own: the pointer moves often. */
+function Reading({ data, under, width }: ReadingProps): ComponentChild {
+  const at = under.value
+  const line = at === undefined ? undefined : data.lines[at.row]
+  const moment = at === undefined ? undefined : data.times[at.index]
+  if (at === undefined || line === undefined || moment === undefined) return null
+  const isRight = at.x > width / 2
+  return (
+    <TipBox
+      left={isRight ? undefined : at.x + 16}
+      right={isRight ? width - at.x + 16 : undefined}
+      top={at.y + 12}
+    >
+      <p class="tip-time">{momentText(moment, time.zone.value)}</p>
+      <p>
+        {line.label}: {showValue(data.measure, valueAt(line.values, at.index))}
+      </p>
+    </TipBox>
+  )
+}
+
+/** The rows that are hottest now, for those who do not see them. */
+function summary({ title }: Chart, { lines, measure }: ChartData): string {
+  const newest = lines.map(({ label, values }) => ({
+    label,
+    value: values.findLast((one) => one != null) ?? null,
+  }))
+  const highest = newest
+    .filter(({ value }) => value !== null)
+    .sort((a, b) => b.value! - a.value!)
+    .slice(0, 4)
+    .map(({ label, value }) => `${label} ${showValue(measure, value)}`)
+  return `${title}: ${lines.length} rows. Highest now: ${highest.join(', ') || 'no values'}.`
 }

@@ -4,6 +4,8 @@ import type { ComponentChild } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
 import type { ChartStyle } from '../view/view.ts'
 import { lineColor, lineDash, readingOf } from './line-look.ts'
+import { Name } from './Name.tsx'
+import { longest } from './Waiting.tsx'
 
 interface Props {
   readonly style: ChartStyle
@@ -26,15 +28,17 @@ export function Legend({ style, data, hidden, onHide, cursor }: Props): Componen
     onHide(others.every((other) => hidden.has(other)) ? new Set() : new Set(others))
   }
   return (
-    <ul class={`legend${data.isMixed ? ' mixed' : ''}`}>
+    <ul class="legend" style={{ '--longest': longest(data.lines.map(({ label }) => label)) }}>
       {data.lines.map((line, i) => {
         const color = lineColor(data, i)
         const isDashed = lineDash(data, i) !== undefined
+        const reading = readingOf(data, style, i, cursor.value, hidden)
         return (
           <li key={line.key}>
             <button
               type="button"
               aria-pressed={!hidden.has(line.key)}
+              aria-label={`${line.label} ${reading}`}
               title={`${line.plot.expr ?? line.info.name}${line.instance === null ? '' : `[${line.instance}]`}\n${line.info.help}`}
               onClick={(event) =>
                 event.ctrlKey || event.shiftKey || event.metaKey ? isolate(line.key) : toggle(line.key)
@@ -42,8 +46,8 @@ export function Legend({ style, data, hidden, onHide, cursor }: Props): Componen
               onDblClick={() => isolate(line.key)}
             >
               <span class={`chip${isDashed ? ' dashed' : ''}`} style={{ background: color }} />
-              <span class="name">{line.label}</span>
-              <span class="value">{readingOf(data, style, i, cursor.value)}</span>
+              <Name text={line.label} />
+              <span class="value">{reading}</span>
             </button>
           </li>
         )

@@ -89,5 +89,10 @@ function shownIn(line: ChartLine | undefined, value: number | null, unit: PlainU
 
 function compare(a: TableRow, b: TableRow, column: number): number {
   if (column < 0) return a.instance < b.instance ? -1 : 1
-  return (a.values[column] ?? -Infinity) - (b.values[column] ?? -Infinity) || 0
+  // Of what has the same, or nothing yet, the columns that follow decide.
+  for (let at = column; at < a.values.length; at++) {
+    const difference = (a.values[at] ?? -Infinity) - (b.values[at] ?? -Infinity)
+    if (difference < 0 || difference > 0) return difference
+  }
+  return 0
 }

@@ -1,7 +1,7 @@
 /** What one chart draws: live and recorded values of its plots between two moments, on one axis of time. */
 import type { Frame } from '../time/control.ts'
 import { asShare, isSameMeasure, type Measure, measureOf } from '../view/measure.ts'
-import { type Chart, columnTitle, isChosen, legendOf, type Plot } from '../view/view.ts'
+import { type Chart, type ChartStyle, columnTitle, isChosen, legendOf, type Plot } from '../view/view.ts'
 import { isFailure, type MetricFailure, type MetricInfo } from './answers.ts'
 import type { Feeds } from './feeds.ts'
 import { deriveOf } from './feeds.ts'
@@ -47,8 +47,8 @@ export interface ChartData {
 const MOST_LINES = 64
 /** Lists show the newest values: in an archive those that are not older. */
 const RECENT_SEC = 1800
-/** A table may be longer. */
-const MOST_ROWS = 20_000
+/** Where each has a row of its own there may be more. */
+const MOST: Partial<Record<ChartStyle, number>> = { table: 20_000, heat: 512, grid: 512 }
 
 /** Puts together what one chart draws, and keeps what it has asked for. */
 export class ChartFeed {
@@ -99,10 +99,10 @@ export class ChartFeed {
         `None of these metrics is known here: ${[...new Set(chart.plots.map(nameOf))].join(', ')}`,
       )
     }
-    const most = chart.style === 'table' ? MOST_ROWS : MOST_LINES
+    const most = MOST[chart.style] ?? MOST_LINES
     if (state.lines.length > most) {
-      state.problems.add(`${state.lines.length - most} more lines are not shown: choose instances`)
-      state.lines.length = most
+      state.problems.add(`${state.lines.length - most} lines with less are not shown: choose instances`)
+      state.lines.splice(0, Infinity, ...largest(state.lines, most))
     }
     const { times, lines: columns } = align(state.lines.map(({ line }) => line))
     const measure = state.measure ?? { kind: 'number', factor: 1, suffix: '' }
@@ -200,6 +200,17 @@ function isUnknown({ message, code }: MetricFailure): boolean {
 }
 
 const nameOf = ({ metric, expr }: Plot): string => expr ?? metric
+
+/** Those with the largest values of all, in the order they have. */
+function largest<T extends { readonly line: Line }>(lines: readonly T[], most: number): T[] {
+  const peaks = lines.map(({ line: { values } }) => {
+    let peak = 0
+    for (const value of values) if (value != null && Math.abs(value) > peak) peak = Math.abs(value)
+    return peak
+  })
+  const chosen = [...lines.keys()].sort((a, b) => peaks[b]! - peaks[a]!).slice(0, most)
+  return chosen.sort((a, b) => a - b).map((i) => lines[i]!)
+}
 
 const NATURAL = new Intl.Collator('en', { numeric: true })
 

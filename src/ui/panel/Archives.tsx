@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
+import type { ArchiveInfo } from '../data/answers.ts'
 import { openFiles } from '../data/dropped.ts'
 import {
   archives,
@@ -20,6 +21,16 @@ import {
 } from '../page.ts'
 import { time } from '../time/control.ts'
 import { momentText, spanText } from '../time/words.ts'
+
+/** Archives that are listed; the filter finds the others. */
+const MOST_ARCHIVES = 300
+
+/** From when to when an archive is, its day once where there is but one. */
+function betweenText({ start, end }: ArchiveInfo, zone: string): string {
+  const [from, to] = [momentText(start, zone), momentText(end, zone)]
+  const day = 'yyyy-mm-dd '.length
+  return `${from} – ${to.slice(0, day) === from.slice(0, day) ? to.slice(day) : to}`
+}
 
 /** Lists them; a click shows one. */
 export function Archives(): ComponentChild {
@@ -74,7 +85,7 @@ export function Archives(): ComponentChild {
         >
           <input
             aria-label="Another host"
-            placeholder="Another host, as db1:44321"
+            placeholder="Host, as db1:44321"
             value={host.value}
             onInput={({ currentTarget }) => (host.value = currentTarget.value)}
           />
@@ -111,20 +122,18 @@ export function Archives(): ComponentChild {
             value={filter.value}
             onInput={({ currentTarget }) => (filter.value = currentTarget.value)}
           />
-          <ul>
-            {found.slice(0, 300).map((info) => (
+          <ul class="on-server">
+            {found.slice(0, MOST_ARCHIVES).map((info) => (
               <li key={info.id} class="row">
                 <button
                   type="button"
                   class={`leaf${`archive:${info.id}` === shownKey.value ? ' on' : ''}`}
                   onClick={() => openArchive(info, 'alone')}
                 >
-                  <span>
+                  <span class="title">
                     {info.host} · {spanText(info.end - info.start)}
                   </span>
-                  <small>
-                    {momentText(info.start, zone)} – {momentText(info.end, zone)}
-                  </small>
+                  <small>{betweenText(info, zone)}</small>
                 </button>
                 {`archive:${info.id}` !== shownKey.value && (
                   <button
@@ -138,7 +147,14 @@ export function Archives(): ComponentChild {
               </li>
             ))}
           </ul>
-          {found.length === 0 && <p class="empty">None</p>}
+          {found.length > MOST_ARCHIVES && (
+            <p class="more">{found.length - MOST_ARCHIVES} more: the filter finds them</p>
+          )}
+          {found.length === 0 && (
+            <p class="empty">
+              {archives.value.length === 0 ? 'There are none yet' : 'None has this in its name'}
+            </p>
+          )}
         </>
       )}
     </div>

@@ -1,12 +1,12 @@
 /** The name space: search it, read what a metric means, put it on a chart. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
-import { useEffect } from 'preact/hooks'
-import type { ChildrenAnswer, InstanceInfo, MetricDetails, NamesAnswer } from '../data/answers.ts'
+import { useEffect, useRef } from 'preact/hooks'
+import type { ChildrenAnswer, NamesAnswer } from '../data/answers.ts'
 import type { Source } from '../data/source.ts'
-import { addChart, addPlots, say, shown, view } from '../page.ts'
-import { type InstanceChoice, isChosen, type Plot } from '../view/view.ts'
+import { shown } from '../page.ts'
 import { ExpressionField } from './ExpressionField.tsx'
+import { MetricDetails, put } from './MetricDetails.tsx'
 
 const PAGE = 100
 const PAUSE_MS = 150
@@ -18,6 +18,12 @@ export function MetricBrowser(): ComponentChild {
   const found = useSignal<NamesAnswer | undefined>(undefined)
   const chosen = useSignal<string | undefined>(undefined)
   const problem = useSignal('')
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const { current } = place
+    current?.addEventListener('keydown', walk)
+    return () => current?.removeEventListener('keydown', walk)
+  }, [source !== undefined])
   useEffect(() => {
     const match = words.value.trim()
     if (source === undefined || match === '') {
@@ -44,11 +50,12 @@ export function MetricBrowser(): ComponentChild {
   }, [source, words.value])
   if (source === undefined) return <p class="empty">No source is open</p>
   return (
-    <div class="browser">
+    <div class="browser" ref={place}>
       <input
         type="search"
         placeholder="Search names and help"
         aria-label="Search metrics"
+        data-first
         value={words.value}
         onInput={({ currentTarget }) => (words.value = currentTarget.value)}
       />
@@ -84,7 +91,7 @@ export function MetricBrowser(): ComponentChild {
       </div>
       {chosen.value !== undefined && (
         // A key: what was picked and typed for one metric must not be there, for a moment, for the next.
-        <Details key={`${source.key} ${chosen.value}`} source={source} name={chosen.value} />
+        <MetricDetails key={`${source.key} ${chosen.value}`} source={source} name={chosen.value} />
       )}
       <ExpressionField source={source} onDone={(plot) => put(plot, undefined)} />
     </div>
@@ -138,139 +145,24 @@ function Node({ source, name, part, onChoose }: BranchProps & { readonly part: s
   )
 }
 
-/** Puts a plot on a chart: one there is, or a new one. */
-function put(plot: Plot, chartId: string | undefined): void {
-  const title = plot.expr ?? plot.metric
-  if (chartId === undefined) {
-    addChart(title, [plot])
-    say(`${title} has a chart of its own at the end of the page`)
-  } else {
-    addPlots(chartId, [plot])
-    say(`${title} was added`)
-  }
-}
-
-/** All about a metric, and which of its instances to draw where. */
-function Details({ source, name }: { readonly source: Source; readonly name: string }): ComponentChild {
-  const details = useSignal<MetricDetails | undefined>(undefined)
-  const instances = useSignal<readonly InstanceInfo[]>([])
-  const picked = useSignal<ReadonlySet<string>>(new Set())
-  const pattern = useSignal('')
-  const target = useSignal('')
-  const isPinned = useSignal(false)
-  const problem = useSignal('')
-  useEffect(() => {
-    const load = async (): Promise<void> => {
-      const metric = await source.metric(name)
-      details.value = metric
-      if (metric.indom !== null) instances.value = await source.instances(name)
-      problem.value = ''
-    }
-    load().catch((error: Error) => (problem.value = error.message))
-  }, [source, name])
-  if (problem.value !== '') return <p class="mistake">{problem.value}</p>
-  const metric = details.value
-  if (metric === undefined) return <p class="empty">…</p>
-  const choice: InstanceChoice | undefined =
-    pattern.value === '' ? undefined : { mode: 'matching', text: pattern.value }
-  const pinned = isPinned.value ? { source: source.key } : {}
-  const add = (): void => {
-    const chartId = target.value === '' ? undefined : target.value
-    if (picked.value.size === 0) {
-      put({ metric: name, ...pinned, ...(choice === undefined ? {} : { instances: choice }) }, chartId)
-      return
-    }
-    const plots = [...picked.value].map(
-      (text): Plot => ({ metric: name, ...pinned, instances: { mode: 'instance', text } }),
-    )
-    if (chartId === undefined) addChart(name, plots)
-    else addPlots(chartId, plots)
-    say(`${plots.length} of ${name} added`)
-  }
-  const pick = (instance: string): void => {
-    const next = new Set(picked.value)
-    if (!next.delete(instance)) next.add(instance)
-    picked.value = next
-  }
-  const labels = Object.entries(metric.labels)
-  return (
-    <section class="details" aria-label={name}>
-      <h3>{name}</h3>
-      <p>{metric.help}</p>
-      {metric.text !== '' && metric.text !== metric.help && <p class="text">{metric.text}</p>}
-      <dl>
-        <dt>Type</dt>
-        <dd>{metric.type}</dd>
-        <dt>Semantics</dt>
-        <dd>{metric.sem}</dd>
-        <dt>Units</dt>
-        <dd>{metric.units}</dd>
-        <dt>PMID</dt>
-        <dd>{metric.pmid}</dd>
-        {labels.length > 0 && (
-          <>
-            <dt>Labels</dt>
-            <dd>{labels.map(([key, value]) => `${key}=${String(value)}`).join(' ')}</dd>
-          </>
-        )}
-      </dl>
-      {metric.indom !== null && (
-        <fieldset>
-          <legend>
-            {instances.value.length === 1 ? '1 instance' : `${instances.value.length} instances`}: click those
-            to draw, or give a pattern; none is all
-          </legend>
-          <input
-            aria-label="Pattern of instances"
-            placeholder="Pattern, as ^sd"
-            value={pattern.value}
-            onInput={({ currentTarget }) => (pattern.value = currentTarget.value)}
-          />
-          <div class="instances">
-            {instances.value.slice(0, 500).map((instance) => (
-              <button
-                type="button"
-                key={instance.id}
-                aria-pressed={
-                  picked.value.has(instance.name) || (choice !== undefined && isChosen(choice, instance.name))
-                }
-                onClick={() => pick(instance.name)}
-              >
-                {instance.name}
-              </button>
-            ))}
-          </div>
-        </fieldset>
-      )}
-      <label>
-        <span class="label">Of</span>
-        <select
-          value={isPinned.value ? 'this' : 'page'}
-          onChange={({ currentTarget }) => {
-            isPinned.value = currentTarget.value === 'this'
-          }}
-        >
-          <option value="page">whatever the page shows</option>
-          <option value="this">{source.title} alone</option>
-        </select>
-      </label>
-      <p class="actions">
-        <select
-          aria-label="Where to draw it"
-          value={target.value}
-          onChange={({ currentTarget }) => (target.value = currentTarget.value)}
-        >
-          <option value="">in a new chart</option>
-          {view.value.charts.map(({ id, title }) => (
-            <option key={id} value={id}>
-              in {title}
-            </option>
-          ))}
-        </select>
-        <button type="button" class="primary" onClick={add}>
-          Draw
-        </button>
-      </p>
-    </section>
+/** Up and down go through the names and what is listed below them, from the search field on. */
+function walk(event: KeyboardEvent): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  const { target, currentTarget } = event
+  if (
+    step === undefined ||
+    !(target instanceof HTMLElement) ||
+    target.closest('select, .expression') !== null
   )
+    return
+  const places = [
+    ...(currentTarget as HTMLElement).querySelectorAll<HTMLElement>(
+      '[data-first], .names button, .names summary',
+    ),
+  ].filter((place) => place.checkVisibility())
+  const at = places.indexOf(target)
+  const next = at < 0 ? undefined : places[at + step]
+  if (next === undefined) return
+  event.preventDefault()
+  next.focus()
 }

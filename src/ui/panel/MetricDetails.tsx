@@ -1,0 +1,192 @@
+/** A metric: what it means, and which of its instances to draw where. */
+import { useSignal } from '@preact/signals'
+import type { ComponentChild } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type { MetricDetails as Details, InstanceInfo } from '../data/answers.ts'
+import type { Source } from '../data/source.ts'
+import { addChart, addPlots, say, view } from '../page.ts'
+import { type InstanceChoice, isChosen, type Plot } from '../view/view.ts'
+
+/** Instances that are listed; a pattern finds the others too. */
+const MOST_INSTANCES = 300
+
+/** Puts a plot on a chart: one there is, or a new one. */
+export function put(plot: Plot, chartId: string | undefined): void {
+  const title = plot.expr ?? plot.metric
+  if (chartId === undefined) {
+    addChart(title, [plot])
+    say(`${title} has a chart of its own at the end of the page`)
+  } else {
+    addPlots(chartId, [plot])
+    say(`${title} was added`)
+  }
+}
+
+/** All about a metric, and which of its instances to draw where. */
+export function MetricDetails({
+  source,
+  name,
+}: {
+  readonly source: Source
+  readonly name: string
+}): ComponentChild {
+  const details = useSignal<Details | undefined>(undefined)
+  const instances = useSignal<readonly InstanceInfo[]>([])
+  const picked = useSignal<ReadonlySet<string>>(new Set())
+  const pattern = useSignal('')
+  const target = useSignal('')
+  const isPinned = useSignal(false)
+  const problem = useSignal('')
+  useEffect(() => {
+    const load = async (): Promise<void> => {
+      const metric = await source.metric(name)
+      details.value = metric
+      if (metric.indom !== null) instances.value = await source.instances(name)
+      problem.value = ''
+    }
+    load().catch((error: Error) => (problem.value = error.message))
+  }, [source, name])
+  if (problem.value !== '') return <p class="mistake">{problem.value}</p>
+  const metric = details.value
+  if (metric === undefined) return <p class="empty">…</p>
+  const choice: InstanceChoice | undefined =
+    pattern.value === '' ? undefined : { mode: 'matching', text: pattern.value }
+  const pinned = isPinned.value ? { source: source.key } : {}
+  const add = (): void => {
+    const chartId = target.value === '' ? undefined : target.value
+    if (picked.value.size === 0) {
+      put({ metric: name, ...pinned, ...(choice === undefined ? {} : { instances: choice }) }, chartId)
+      return
+    }
+    const plots = [...picked.value].map(
+      (text): Plot => ({ metric: name, ...pinned, instances: { mode: 'instance', text } }),
+    )
+    if (chartId === undefined) addChart(name, plots)
+    else addPlots(chartId, plots)
+    say(`${plots.length} of ${name} added`)
+  }
+  const pick = (instance: string): void => {
+    const next = new Set(picked.value)
+    if (!next.delete(instance)) next.add(instance)
+    picked.value = next
+  }
+  const matching =
+    choice === undefined
+      ? instances.value
+      : instances.value.filter((one) => picked.value.has(one.name) || isChosen(choice, one.name))
+  const listed = matching.slice(0, MOST_INSTANCES)
+  const hint = hintOf(instances.value.length, matching.length, picked.value.size, choice !== undefined)
+  const labels = Object.entries(metric.labels)
+  return (
+    <section class="details" aria-label={name}>
+      <h3>{name}</h3>
+      <p>{metric.help}</p>
+      {metric.text !== '' && metric.text !== metric.help && (
+        <div class="text">
+          {paragraphs(metric.text).map((paragraph) => (
+            <p key={paragraph}>{paragraph}</p>
+          ))}
+        </div>
+      )}
+      <dl class="facts">
+        <dt>Type</dt>
+        <dd>{metric.type}</dd>
+        <dt>Semantics</dt>
+        <dd>{metric.sem}</dd>
+        <dt>Units</dt>
+        <dd>{metric.units}</dd>
+        <dt>PMID</dt>
+        <dd>{metric.pmid}</dd>
+        {labels.length > 0 && (
+          <>
+            <dt>Labels</dt>
+            <dd class="labels">
+              {labels.map(([key, value]) => (
+                <span key={key}>{`${key}=${String(value)}`}</span>
+              ))}
+            </dd>
+          </>
+        )}
+      </dl>
+      {metric.indom !== null && (
+        <fieldset>
+          <legend>
+            {instances.value.length === 1 ? '1 instance' : `${instances.value.length} instances`}
+          </legend>
+          <p class="hint">{hint}</p>
+          <input
+            aria-label="Pattern of instances"
+            placeholder="Pattern, as ^sd"
+            value={pattern.value}
+            onInput={({ currentTarget }) => (pattern.value = currentTarget.value)}
+          />
+          <div class="instances">
+            {listed.map((instance) => (
+              <button
+                type="button"
+                key={instance.id}
+                aria-pressed={
+                  picked.value.size > 0
+                    ? picked.value.has(instance.name)
+                    : choice !== undefined && isChosen(choice, instance.name)
+                }
+                onClick={() => pick(instance.name)}
+              >
+                {instance.name}
+              </button>
+            ))}
+          </div>
+          {matching.length > listed.length && (
+            <p class="more">{matching.length - listed.length} more: a pattern finds them</p>
+          )}
+        </fieldset>
+      )}
+      <label>
+        <span class="label">Of</span>
+        <select
+          value={isPinned.value ? 'this' : 'page'}
+          onChange={({ currentTarget }) => {
+            isPinned.value = currentTarget.value === 'this'
+          }}
+        >
+          <option value="page">whatever the page shows</option>
+          <option value="this">{source.title} alone</option>
+        </select>
+      </label>
+      <p class="actions">
+        <select
+          aria-label="Where to draw it"
+          value={target.value}
+          onChange={({ currentTarget }) => (target.value = currentTarget.value)}
+        >
+          <option value="">in a new chart</option>
+          {view.value.charts.map(({ id, title }) => (
+            <option key={id} value={id}>
+              in {title}
+            </option>
+          ))}
+        </select>
+        <button type="button" class="primary" onClick={add}>
+          Draw
+        </button>
+      </p>
+    </section>
+  )
+}
+
+/** What is going to be drawn. */
+function hintOf(all: number, matching: number, picked: number, hasPattern: boolean): string {
+  if (all === 0) return 'There are none now. Those that come will be drawn.'
+  if (picked > 0) return `${picked} picked: those are drawn.`
+  if (hasPattern)
+    return matching === 0 ? 'None matches.' : `${matching} match: those are drawn, and such that come.`
+  return 'All are drawn, unless you pick some or give a pattern.'
+}
+
+/** Help texts are wrapped for terminals: what is no list or table is put together again. */
+function paragraphs(text: string): string[] {
+  return text
+    .trim()
+    .split(/\n\s*\n/)
+    .map((part) => (/\n[\s*\-+]/.test(part) ? part : part.replace(/\s*\n/g, ' ')))
+}
