@@ -1,7 +1,7 @@
 /** Cells of pmrep written straight into bytes: what `cellText` and `fitted` make, without a string for every number. */
 import type { ByteText } from '../../base/byte-text.ts'
+import { type CellRow, NUMBER } from '../lib/report/cell-row.ts'
 import { type CellShape, cellText, decimalsOf, fitted } from './cell.ts'
-import { type CellRow, NUMBER } from './cell-row.ts'
 
 /** Writes the `i`th cell of a line at the right of its column. */
 export function putCell(to: ByteText, cells: CellRow, i: number, shape: CellShape, delimiter: string): void {

@@ -1,13 +1,14 @@
 /** pmrep's report for programs: comma-separated values. pmrep(1) -o csv */
 import { encodeText } from '../../base/text.ts'
 import { secondsBetween, type Timestamp } from '../../base/timestamp.ts'
+import type { CellRow } from '../lib/report/cell-row.ts'
 import { labelText } from '../lib/report/label-texts.ts'
 import type { Sample } from '../lib/report/report.ts'
 import { utcOffset } from '../lib/report/stamps.ts'
 import { putCsvCell, quoted } from './cell-bytes.ts'
-import { type CellRow, SampleCells } from './cell-row.ts'
 import { allColumns, areSame, type Column, presentColumns } from './columns.ts'
 import { HeadingClock, type Layout, type LinePrinter, LineText } from './layout.ts'
+import { SampleCells } from './sample-cells.ts'
 
 /** Prints CSV. */
 export class CsvReporter implements LinePrinter {

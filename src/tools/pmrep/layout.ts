@@ -1,11 +1,11 @@
 /** What all of pmrep's printed reports share: delimiter, time column, when headings come again. pmrep(1) */
 import { ByteText } from '../../base/byte-text.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
+import type { CellRow } from '../lib/report/cell-row.ts'
 import type { MetricLabels } from '../lib/report/label-texts.ts'
 import type { Reporter, ReportPlan } from '../lib/report/report.ts'
 import { StampWriter } from '../lib/report/stamps.ts'
 import type { Output } from '../lib/tool.ts'
-import type { CellRow } from './cell-row.ts'
 
 /** How a printed report looks. */
 export interface Layout {

@@ -5,18 +5,16 @@
  */
 import type { NumberRows } from '../../archive/source.ts'
 import { secondsBetween, type Timestamp } from '../../base/timestamp.ts'
-import { isDebug } from '../../model/debug.ts'
-import { DOMAIN_RESERVED, domainOf } from '../../model/ids.ts'
-import { PM_SEM_DISCRETE, PM_TYPE_32, PM_TYPE_DOUBLE } from '../../model/types.ts'
+import { PM_SEM_DISCRETE } from '../../model/types.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 import { breathe } from '../lib/breathe.ts'
 import type { ReportMetric } from '../lib/report/metrics.ts'
 import { isNarrowing } from '../lib/report/narrow.ts'
+import { isRecordedNumber, isTracingValues, NumberCells } from '../lib/report/number-cells.ts'
 import type { Reporter, ReportPlan } from '../lib/report/report.ts'
 import { isEnd, placeIn } from '../lib/report/schedule.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { LinePrinter } from './layout.ts'
-import { NumberCells } from './number-cells.ts'
 
 /** Lines between two looks at whether the user interrupts. */
 const STRETCH = 1024
@@ -36,15 +34,12 @@ export function withNumbers(plan: ReportPlan, printer: LinePrinter, io: ToolIo):
 /** Are there columns that do not change, of recorded numbers, at the archive's own pace? */
 function isOfNumbers({ context, metrics, settings }: ReportPlan): boolean {
   if (context.archive === undefined || settings.delay || settings.dynamic_header) return false
-  // What -D tells of fetches, the context tells.
-  if (isDebug('fetch,value,profile')) return false
-  return !isNarrowing(metrics, settings) && metrics.every(isPlain)
+  return !isTracingValues() && !isNarrowing(metrics, settings) && metrics.every(isPlain)
 }
 
 /** A recorded metric of numbers. Values of discrete ones that hold on are a matter of all instances, not of those shown. */
-function isPlain({ desc: { pmid, type, sem }, filter }: ReportMetric): boolean {
-  const isNumber = type >= PM_TYPE_32 && type <= PM_TYPE_DOUBLE
-  return isNumber && domainOf(pmid) !== DOMAIN_RESERVED && (sem !== PM_SEM_DISCRETE || filter.isEmpty)
+function isPlain({ desc, filter }: ReportMetric): boolean {
+  return isRecordedNumber(desc) && (desc.sem !== PM_SEM_DISCRETE || filter.isEmpty)
 }
 
 async function takeAll(

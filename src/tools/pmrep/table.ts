@@ -2,11 +2,11 @@
 
 import { encodeText } from '../../base/text.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
+import type { CellRow } from '../lib/report/cell-row.ts'
 import { labelText } from '../lib/report/label-texts.ts'
 import type { Sample } from '../lib/report/report.ts'
 import { fitted, NO_VALUE } from './cell.ts'
 import { putCell } from './cell-bytes.ts'
-import { type CellRow, SampleCells } from './cell-row.ts'
 import { allColumns, areSame, type Column, presentColumns } from './columns.ts'
 import {
   blankCell,
@@ -17,6 +17,7 @@ import {
   legendLine,
   stampCell,
 } from './layout.ts'
+import { SampleCells } from './sample-cells.ts'
 
 /** Prints the table. */
 export class TableReporter implements LinePrinter {

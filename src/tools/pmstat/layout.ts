@@ -1,5 +1,5 @@
 /** How pmstat lays out its report. */
-import type { ProcessorTimes, Reading } from './readings.ts'
+import { IDLE, INTR, LOAD, MEMORY, NICE, RATES, STEAL, SYS, TIMES, USER, WAIT } from './numbers.ts'
 
 /** What decides about columns. */
 export interface Layout {
@@ -31,49 +31,57 @@ export function headings({ hasNames, isExtended, swapLetter }: Layout): string {
 }
 
 /** The values of a line, without name and newline. */
-export function rowText(reading: Reading, { hasNames, isExtended }: Layout): string {
-  const [swapped, free, buffers, cached] = reading.memory
-  // With several hosts PCP shows free memory below the heading of buffers, and scripts count columns.
-  const memory = hasNames ? [swapped, free, cached] : [swapped, free, buffers, cached]
-  return (
-    ` ${(reading.load?.toFixed(2) ?? '?').padStart(7)}` +
-    ` ${cells(memory.map(memoryText), 6)} ${cells(reading.rates.map(rateText), 4)}` +
-    ` ${cells(percentages(reading.cpu, isExtended), 3)}`
-  )
+export function rowText(numbers: Float64Array, { hasNames, isExtended }: Layout): string {
+  const load = numbers[LOAD]!
+  let row = cell(Number.isNaN(load) ? NONE : load.toFixed(2), 7)
+  for (let i = MEMORY; i < RATES; i++) if (!hasNames || i !== UNNAMED) row += cell(memoryText(numbers[i]!), 6)
+  for (let i = RATES; i < TIMES; i++) row += cell(rateText(numbers[i]!), 4)
+  return row + percentages(numbers, isExtended)
+}
+
+/** With several hosts PCP shows free memory below the heading of buffers, and scripts count columns. */
+const UNNAMED = MEMORY + 2
+const NONE = '?'
+
+function cell(text: string, width: number): string {
+  return ` ${text.padStart(width)}`
 }
 
 function cells(texts: readonly string[], width: number): string {
-  let row = ''
-  for (let i = 0; i < texts.length; i++) row += `${i === 0 ? '' : ' '}${texts[i]!.padStart(width)}`
-  return row
+  return texts.map((text) => text.padStart(width)).join(' ')
 }
 
 /** Kilobytes in six characters. */
-function memoryText(kbytes: number | undefined): string {
-  if (kbytes === undefined) return '?'
+function memoryText(kbytes: number): string {
+  if (Number.isNaN(kbytes)) return NONE
   if (kbytes < 1_000_000) return `${kbytes}`
   const mbytes = Math.floor(kbytes / 1024)
   return mbytes < 100_000 ? `${mbytes}m` : `${Math.floor(mbytes / 1024)}g`
 }
 
 /** A rate in four characters. */
-function rateText(rate: number | undefined): string {
-  if (rate === undefined) return '?'
+function rateText(rate: number): string {
+  if (Number.isNaN(rate)) return NONE
   if (rate < 10_000) return `${rate}`
   const thousands = Math.floor(rate / 1000)
   return thousands < 1000 ? `${thousands}K` : `${Math.floor(thousands / 1000)}M`
 }
 
 /** Shares of all time that was counted. Guests count twice where the kernel counts them as users as well: as in PCP. */
-function percentages(cpu: ProcessorTimes, isExtended: boolean): string[] {
-  const { user, sys, idle } = cpu
-  if (user === undefined || sys === undefined || idle === undefined)
-    return Array<string>(isExtended ? 5 : 3).fill('?')
-  const { nice = 0, intr = 0, wait = 0, steal = 0, guest = 0, guestNice = 0 } = cpu
-  const total = nice + user + intr + sys + idle + wait + steal + guest + guestNice
+function percentages(numbers: Float64Array, isExtended: boolean): string {
+  const [user, sys, idle] = [numbers[USER]!, numbers[SYS]!, numbers[IDLE]!]
+  if (Number.isNaN(user + sys + idle)) return cell(NONE, 3).repeat(isExtended ? 5 : 3)
+  let total = 0
+  for (let i = TIMES; i < numbers.length; i++) total += known(numbers[i]!)
   const share = (time: number): string =>
-    total === 0 ? '?' : `${Math.floor((100 * time + Math.floor(total / 2)) / total)}`
-  const [waiting, stolen] = [wait, steal]
-  if (isExtended) return [share(user + nice), share(sys + intr), share(idle), share(waiting), share(stolen)]
-  return [share(user + nice), share(sys + intr + stolen), share(idle + waiting)]
+    cell(total === 0 ? NONE : `${Math.floor((100 * time + Math.floor(total / 2)) / total)}`, 3)
+  const [users, system] = [user + known(numbers[NICE]!), sys + known(numbers[INTR]!)]
+  const [waiting, stolen] = [known(numbers[WAIT]!), known(numbers[STEAL]!)]
+  return isExtended
+    ? share(users) + share(system) + share(idle) + share(waiting) + share(stolen)
+    : share(users) + share(system + stolen) + share(idle + waiting)
+}
+
+function known(time: number): number {
+  return Number.isNaN(time) ? 0 : time
 }

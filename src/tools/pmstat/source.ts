@@ -10,7 +10,6 @@ import { openReadings, type Readings } from './readings.ts'
 /** A host or an archive, and its place in the report. */
 export class Source {
   readonly #context: Context
-  readonly #group: FetchGroup
   readonly #readings: Readings
   readonly #io: ToolIo
   readonly #name: string
@@ -22,9 +21,8 @@ export class Source {
   /** When its values are from; undefined before there are any. */
   timestamp: Timestamp | undefined
 
-  private constructor(context: Context, group: FetchGroup, readings: Readings, name: string, io: ToolIo) {
+  private constructor(context: Context, readings: Readings, name: string, io: ToolIo) {
     this.#context = context
-    this.#group = group
     this.#readings = readings
     this.#name = name
     this.#io = io
@@ -36,16 +34,16 @@ export class Source {
     { label, suffix }: { readonly label: string; readonly suffix: boolean },
     io: ToolIo,
   ): Promise<Source | undefined> {
-    const group = FetchGroup.over(context, { counterWrap: io.env['PCP_COUNTER_WRAP'] !== undefined })
-    const readings = await openReadings(group)
+    const counterWrap = io.env['PCP_COUNTER_WRAP'] !== undefined
+    const readings = await openReadings(FetchGroup.over(context, { counterWrap }), counterWrap)
     if (readings === undefined) {
       io.stderr.write(`${io.progname}: ${label}: Cannot resolve any metrics.\n`)
-      await group.close()
+      await context.close()
       return undefined
     }
     const host = await context.hostname(io)
     const name = suffix ? host.slice(-NAME_WIDTH) : host.slice(0, NAME_WIDTH)
-    return new Source(context, group, readings, name.padEnd(NAME_WIDTH), io)
+    return new Source(context, readings, name.padEnd(NAME_WIDTH), io)
   }
 
   get context(): Context {
@@ -85,10 +83,10 @@ export class Source {
     if (this.hasEnded) return ''
     if (this.#isLost) return this.#reconnect()
     try {
-      const fetched = this.#group.fetchNow({ signal: this.#io.signal })
-      if (!(fetched instanceof Promise)) return this.#took()
+      const fetched = this.#readings.fetch(this.#io)
+      if (!(fetched instanceof Promise)) return this.#took(fetched)
       return fetched.then(
-        () => this.#took(),
+        (time) => this.#took(time),
         (error: unknown) => this.#problem(error),
       )
     } catch (error) {
@@ -106,8 +104,8 @@ export class Source {
     return this.#fetch()
   }
 
-  #took(): undefined {
-    this.timestamp = this.#group.timestamp
+  #took(time: Timestamp | undefined): undefined {
+    this.timestamp = time
   }
 
   #problem(error: unknown): string {
@@ -125,6 +123,6 @@ export class Source {
   }
 
   async close(): Promise<void> {
-    await this.#group.close()
+    await this.#context.close()
   }
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { ByteText } from '../../../src/base/byte-text.ts'
+import { CellRow } from '../../../src/tools/lib/report/cell-row.ts'
 import { cellText, fitted } from '../../../src/tools/pmrep/cell.ts'
 import { putCell } from '../../../src/tools/pmrep/cell-bytes.ts'
-import { CellRow } from '../../../src/tools/pmrep/cell-row.ts'
 
 const real = (width: number, precision = 3): Parameters<typeof cellText>[1] => ({
   width,

@@ -6,7 +6,6 @@ import { PM_SEM_DISCRETE, PM_TYPE_DOUBLE, PM_TYPE_FLOAT } from '../../../model/t
 import { extract } from '../../../model/value-set.ts'
 import type { ValueSet } from '../../../model/values.ts'
 import type { Conversion } from '../../../pmapi/conversion.ts'
-import type { ReportMetric } from './metrics.ts'
 
 /** A value as it is shown; undefined where there is none. */
 export type Cell = number | bigint | string | undefined
@@ -21,7 +20,7 @@ export interface Readings {
 export const NO_READINGS: Readings = { insts: [], cells: [] }
 
 /** Are the metric's cells real numbers? Others are whole ones, or text. */
-export function isReal({ units: { conversion } }: ReportMetric): boolean {
+export function isReal({ units: { conversion } }: ReadMetric): boolean {
   return conversion.type === PM_TYPE_DOUBLE || conversion.type === PM_TYPE_FLOAT
 }
 

@@ -1,10 +1,18 @@
 /** Cells of lines made of columns of numbers: rates and scales, as `MetricReader` makes them of value sets. pmFetchGroup(3) */
-import type { NumberColumns } from '../../archive/number-columns.ts'
-import { counterGrowth } from '../../model/rate.ts'
-import { PM_SEM_DISCRETE, PM_TYPE_64, PM_TYPE_U64 } from '../../model/types.ts'
-import type { ReportMetric } from '../lib/report/metrics.ts'
-import { isReal, scaleOf } from '../lib/report/values.ts'
+import type { NumberColumns } from '../../../archive/number-columns.ts'
+import { isDebug } from '../../../model/debug.ts'
+import type { MetricDesc } from '../../../model/desc.ts'
+import { DOMAIN_RESERVED, domainOf } from '../../../model/ids.ts'
+import { counterGrowth } from '../../../model/rate.ts'
+import { PM_SEM_DISCRETE, PM_TYPE_32, PM_TYPE_64, PM_TYPE_DOUBLE, PM_TYPE_U64 } from '../../../model/types.ts'
 import { CellRow, NOTHING, NUMBER, OTHER } from './cell-row.ts'
+import { isReal, type ReadMetric, scaleOf } from './values.ts'
+
+/** A metric of numbers whose columns are read. */
+export interface NumberMetric extends ReadMetric {
+  /** Instances with a column. */
+  readonly insts: readonly number[]
+}
 
 /** How the columns of a metric become cells. */
 interface Part {
@@ -34,7 +42,7 @@ export class NumberCells {
   readonly #longBefore: bigint[] = []
 
   /** `wraps`: an integer counter that decreased has gone round once. */
-  constructor(metrics: readonly ReportMetric[], columns: NumberColumns, wraps: boolean) {
+  constructor(metrics: readonly NumberMetric[], columns: NumberColumns, wraps: boolean) {
     const size = columns.has.length
     this.#columns = columns
     this.#wraps = wraps
@@ -121,12 +129,22 @@ export class NumberCells {
   }
 }
 
+/** Can an archive have columns of it? */
+export function isRecordedNumber({ pmid, type }: MetricDesc): boolean {
+  return type >= PM_TYPE_32 && type <= PM_TYPE_DOUBLE && domainOf(pmid) !== DOMAIN_RESERVED
+}
+
+/** Does -D ask about fetches? The context tells of those, and of columns it would tell nothing. */
+export function isTracingValues(): boolean {
+  return isDebug('fetch,value,profile')
+}
+
 /** Is an integer small enough to be exact as a double? */
 function isExact(integer: number): boolean {
   return integer <= Number.MAX_SAFE_INTEGER && integer >= Number.MIN_SAFE_INTEGER
 }
 
-function partOf(metric: ReportMetric, from: number): Part {
+function partOf(metric: NumberMetric, from: number): Part {
   const { desc, units, insts } = metric
   const { conversion } = units
   return {
