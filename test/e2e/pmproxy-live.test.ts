@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { startCollector } from '../../src/pmcd/collector.ts'
+import { readHostLabels } from '../../src/pmcd/labels.ts'
 import { builtinAgents } from '../../src/pmcd/open-agents.ts'
 import type { Collector } from '../../src/pmcd/options.ts'
 import { logOnFd } from '../../src/sys/log.ts'
@@ -74,7 +75,7 @@ async function collectorAt(port: number, agents: readonly string[]): Promise<Col
     log: quiet,
     agentDir: server.dir,
     variables: { ...process.env, PCP_TMP_DIR: server.dir },
-    readLabels: () => undefined,
+    readLabels: () => readHostLabels({ sysconfDir: server.dir, hostname: 'other', root: '/' }),
   })
   closers.push(() => collector.close())
   return collector

@@ -124,6 +124,57 @@ test('another archive widens what there is, and is told to the others', () => {
   expect(joined(host, hello(TIME_HOST, 9, 0, 0, 0), false).clock.delta).toEqual({ sec: 2, nsec: 0 })
 })
 
+test('an archive that is followed when nobody followed another any more sets the time anew', () => {
+  const { clock } = joined(
+    { ...archive, state: TIME_FORWARD },
+    hello(TIME_ARCHIVE, 1, 7000, 6000, 8000),
+    true,
+  )
+  expect(clock).toMatchObject({
+    state: TIME_STOP,
+    delta: { sec: 1 },
+    position: { sec: 7000 },
+    bounds: { start: { sec: 6000 }, end: { sec: 8000 } },
+  })
+})
+
+test('whatever programs and pages say, there is a next tick that a timer can wait for', () => {
+  const moment = fc.record({
+    sec: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n).map(Number),
+    nsec: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n).map((usec) => Number(usec) * 1000),
+  })
+  const times = { delta: moment, position: moment, start: moment, end: moment }
+  const message = fc.record({
+    ...times,
+    command: fc.integer(),
+    source: fc.nat(1),
+    state: fc.nat(),
+    mode: fc.nat(),
+  })
+  const number = fc.double({ noNaN: true, min: 0.001, max: 1e11 })
+  const action: fc.Arbitrary<ClockAction> = fc.oneof(
+    fc.constantFrom('play', 'reverse', 'stop', 'tick', 'drag').map((what) => ({ do: what }) as ClockAction),
+    fc.constantFrom<1 | -1>(1, -1).map((direction) => ({ do: 'step', direction }) as const),
+    number.map((position) => ({ do: 'seek', position }) as const),
+    number.map((seconds) => ({ do: 'interval', seconds }) as const),
+    number.map((speed) => ({ do: 'speed', speed }) as const),
+  )
+  const source = fc.constantFrom<0 | 1>(TIME_HOST, TIME_ARCHIVE)
+  fc.assert(
+    fc.property(source, fc.array(fc.oneof(message, action)), (of, events) => {
+      let clock = newClock(of, NOW)
+      for (const [i, event] of events.entries()) {
+        const change = 'do' in event ? act(clock, event, NOW) : joined(clock, event, i % 2 === 0)
+        clock = change.clock
+        for (const each of [...change.messages, messageOf(clock, TIME_STEP)])
+          expect(encodeTimeMessage(each).length).toBeGreaterThanOrEqual(88)
+        const ms = tickMs(clock)
+        expect(ms === undefined || (ms >= 10 && ms < 2 ** 31)).toBe(true)
+      }
+    }),
+  )
+})
+
 describe('messages', () => {
   const message = { ...messageOf(archive, TIME_TZ), zone: { name: 'AEST-10', label: 'Melbourne' } }
 

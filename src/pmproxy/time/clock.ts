@@ -1,5 +1,6 @@
 /** The time that programs follow: one record for hosts, one for archives. What each action does to it, and what is then said. docs/formats/time-control.md */
 import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.ts'
+import { MAX_DELAY_MS } from '../../net/wait.ts'
 import { addTimes, compareTimes, earlierOf, laterOf, subtractTimes } from '../../time/arithmetic.ts'
 import { fromSeconds } from '../../time/stamp.ts'
 import {
@@ -66,7 +67,7 @@ export function newClock(source: Clock['source'], now: Timestamp): Clock {
 export function tickMs({ source, state, delta, speed }: Clock): number | undefined {
   if (state === TIME_STOP) return undefined
   const seconds = toSeconds(delta)
-  return Math.max(10, 1000 * (source === TIME_HOST ? seconds : seconds / speed))
+  return Math.min(MAX_DELAY_MS, Math.max(10, 1000 * (source === TIME_HOST ? seconds : seconds / speed)))
 }
 
 /** A message that says where time stands. */
@@ -75,7 +76,7 @@ export function messageOf({ source, state, delta, position, bounds }: Clock, com
   return { command, source, state, mode: 1, delta, position, start, end }
 }
 
-/** Another program, or another archive of one: the first of them sets the time, later ones widen what there is. */
+/** Another program, or another archive of one: the first that follows sets the time, later ones widen what there is. */
 export function joined(
   clock: Clock,
   { delta, position, start, end }: TimeMessage,
@@ -86,9 +87,16 @@ export function joined(
     return { clock: changed, messages: [] }
   }
   const { bounds } = clock
-  if (bounds === undefined) {
+  if (bounds === undefined || isFirst) {
     const step = sensible(delta, clock.delta)
-    const changed = { ...clock, delta: step, position, bounds: { start, end }, speed: 2 * toSeconds(step) }
+    const changed = {
+      ...clock,
+      state: TIME_STOP,
+      delta: step,
+      position,
+      bounds: { start, end },
+      speed: 2 * toSeconds(step),
+    }
     return { clock: changed, messages: [] }
   }
   const wider = { ...clock, bounds: { start: earlierOf(bounds.start, start), end: laterOf(bounds.end, end) } }

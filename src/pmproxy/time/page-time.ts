@@ -10,12 +10,16 @@ export const TIME_MESSAGE = '{"time":'
 /** One page and the time control. */
 export class PageTime {
   readonly #control: TimeControlServer
-  readonly #tell: (message: string) => void
+  readonly #send: (message: string, sent: () => void) => void
   #unlisten: (() => void) | undefined
+  #lastId = 0
+  /** What is on its way, by source; and what is to be told when it has left: a page that reads slowly misses steps. */
+  readonly #underWay = new Map<Clock['source'], string | undefined>()
 
-  constructor(control: TimeControlServer, tell: (message: string) => void) {
+  /** `sent` is called when the message has left this process. */
+  constructor(control: TimeControlServer, send: (message: string, sent: () => void) => void) {
     this.#control = control
-    this.#tell = tell
+    this.#send = send
   }
 
   /** A message of the page; false for one that makes no sense. */
@@ -29,11 +33,14 @@ export class PageTime {
     if (typeof message !== 'object' || message === null) return false
     const fields = message as Readonly<Record<string, unknown>>
     if (fields['do'] === 'watch') {
-      this.#unlisten ??= this.#control.listen((clock, followers) => this.#tell(this.#text(clock, followers)))
+      this.#unlisten ??= this.#control.listen((clock, followers) =>
+        this.#tell(clock.source, this.#text(clock, followers)),
+      )
       return true
     }
     const action = actionOf(fields)
     if (action === undefined) return false
+    if (typeof fields['id'] === 'number') this.#lastId = fields['id']
     this.#control.act(fields['source'] === 'archive' ? TIME_ARCHIVE : TIME_HOST, action)
     return true
   }
@@ -41,6 +48,20 @@ export class PageTime {
   /** The page has gone. */
   leave(): void {
     this.#unlisten?.()
+    this.#unlisten = undefined
+  }
+
+  #tell(source: Clock['source'], text: string): void {
+    if (this.#underWay.has(source)) {
+      this.#underWay.set(source, text)
+      return
+    }
+    this.#underWay.set(source, undefined)
+    this.#send(text, () => {
+      const next = this.#underWay.get(source)
+      this.#underWay.delete(source)
+      if (next !== undefined && this.#unlisten !== undefined) this.#tell(source, next)
+    })
   }
 
   #text({ source, state, position, delta, speed }: Clock, followers: number): string {
@@ -53,6 +74,7 @@ export class PageTime {
       interval: toSeconds(delta),
       speed,
       followers,
+      after: this.#lastId,
     })
   }
 }

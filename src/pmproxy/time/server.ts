@@ -9,6 +9,7 @@ import {
   TIME_CONTROL_PORT,
   TIME_HOST,
   TIME_STEP,
+  TIME_TZ,
   type TimeMessage,
   TimeMessages,
 } from '../../wire/time-control.ts'
@@ -87,6 +88,8 @@ class Times {
     ([TIME_HOST, TIME_ARCHIVE] as const).map((source) => [source, newClock(source, present())]),
   )
   readonly #timers = new Map<number, NodeJS.Timeout>()
+  /** The zone that was chosen last, for those who come later. */
+  readonly #zones = new Map<number, TimeMessage['zone']>()
   readonly #followers = new Set<Follower>()
   readonly #listeners = new Set<TimeListener>()
 
@@ -97,6 +100,7 @@ class Times {
   }
 
   act(source: Clock['source'], action: ClockAction): void {
+    if (action.do === 'zone') this.#zones.set(source, { name: action.name, label: action.label })
     this.#apply(source, act(this.#clocks.get(source)!, action, present()))
   }
 
@@ -173,9 +177,15 @@ class Times {
       this.#greet(follower, message)
       return
     }
-    follower.isReady = true
+    if (!follower.isReady) this.#begin(follower, follower.source)
     if (message.command === TIME_ACK) follower.isStepping = false
     else if (message.command === TIME_BOUNDS) this.#widen(follower.source, message, false)
+  }
+
+  #begin(follower: Follower, source: number): void {
+    follower.isReady = true
+    const zone = this.#zones.get(source)
+    if (zone !== undefined) this.#send(follower, { ...messageOf(this.#clocks.get(source)!, TIME_TZ), zone })
   }
 
   #widen(source: number, message: TimeMessage, isFirst: boolean): void {
@@ -186,6 +196,7 @@ class Times {
   #greet(follower: Follower, message: TimeMessage): void {
     const source = message.source === TIME_ARCHIVE ? TIME_ARCHIVE : TIME_HOST
     const isFirst = this.#count(source) === 0
+    if (isFirst) this.#zones.delete(source)
     this.#widen(source, message, isFirst)
     follower.source = source
     follower.socket.write(encodeTimeMessage(messageOf(this.#clocks.get(source)!, TIME_ACK)))

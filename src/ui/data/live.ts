@@ -41,6 +41,8 @@ export interface FollowedClock {
   /** Seconds from step to step. */
   readonly interval: number
   readonly followers: number
+  /** Id of the page's last message that had been dealt with. */
+  readonly after: number
 }
 
 /** What becomes of the page's connection. */

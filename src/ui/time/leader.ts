@@ -1,6 +1,6 @@
 /** Programs outside of the browser that follow the page: pmval -g and the like. The clock they share is in pmproxy. docs/pmproxy.md */
 import { effect, type Signal, signal } from '@preact/signals'
-import type { FollowedClock, LiveStream } from '../data/live.ts'
+import { connection, type FollowedClock, type LiveStream } from '../data/live.ts'
 import type { TimeControl } from './control.ts'
 
 type Kind = FollowedClock['source']
@@ -16,72 +16,88 @@ export class Leader {
   readonly followers: Signal<Readonly<Record<Kind, number>>> = signal({ host: 0, archive: 0 })
   /** The port they connect to; nothing before the server has said so, or when it has none. */
   readonly port: Signal<number | undefined> = signal(undefined)
-  readonly #stream: LiveStream
+  readonly #stream: Pick<LiveStream, 'sendTime' | 'onTime'>
   readonly #time: TimeControl
-  readonly #kind: () => Kind
   #timer: ReturnType<typeof setTimeout> | undefined
-  readonly #told = new Map<string, string>()
-  /** Has the clock been seen to move since it was told to? What it said before says nothing. */
-  #hasMoved = false
+  /** What has been told of each matter, to those who follow the kind that is shown. */
+  readonly #told = new Map<string, unknown>()
+  #ledKind: Kind | undefined
+  /** Messages sent so far: what the clock said before it had the last of them says nothing. */
+  #sent = 0
 
   /** `kind` reads what the page shows from signals. */
-  constructor(stream: LiveStream, time: TimeControl, kind: () => Kind) {
+  constructor(stream: Pick<LiveStream, 'sendTime' | 'onTime'>, time: TimeControl, kind: () => Kind) {
     this.#stream = stream
     this.#time = time
-    this.#kind = kind
     stream.onTime = (clock) => this.#hear(clock)
     effect(() => {
       const shown = kind()
-      const isFollowed = this.followers.value[shown] > 0
+      const isFollowed = this.followers.value[shown] > 0 && connection.value === 'open'
       time.isLed.value = isFollowed && shown === 'archive'
-      if (isFollowed) this.#lead(shown)
-      else this.#told.clear()
+      clearTimeout(this.#timer)
+      const led = isFollowed ? shown : undefined
+      if (led !== this.#ledKind) this.#told.clear()
+      this.#ledKind = led
+      if (led === undefined) return
+      this.#leadZone(led)
+      if (led === 'host') this.#leadHosts()
+      else this.#leadArchives()
     })
   }
 
-  #lead(kind: Kind): void {
-    const { mode, zone, speed, width, frame } = this.#time
-    const what = mode.value
-    const name = zone.value
-    if (name !== '') this.#tell('zone', name, () => this.#send({ do: 'zone', name }))
-    if (kind === 'host') this.#tell('mode', what, () => this.#send({ do: what === 'live' ? 'play' : 'stop' }))
-    else if (what === 'paused') {
+  /** Who follows reports in its own zone until a person has chosen another one here. */
+  #leadZone(kind: Kind): void {
+    const chosen = this.#time.zone.value
+    if (chosen === '' && !this.#told.has('zone')) return
+    const name = chosen === '' ? Intl.DateTimeFormat().resolvedOptions().timeZone : chosen
+    this.#tell('zone', name, () => this.#send(kind, { do: 'zone', name }))
+  }
+
+  /** Where the page shows the past of a host, time stands for those who can only follow the present. */
+  #leadHosts(): void {
+    const isLive = this.#time.mode.value === 'live'
+    this.#tell('live', isLive, () => this.#send('host', { do: isLive ? 'play' : 'stop' }))
+  }
+
+  #leadArchives(): void {
+    const { mode, speed, width, frame } = this.#time
+    const direction = mode.value
+    if (direction === 'paused') {
       const position = frame.value.to
-      this.#told.delete('mode')
-      clearTimeout(this.#timer)
+      this.#told.delete('direction')
       this.#timer = setTimeout(() => {
-        this.#send({ do: 'stop' })
-        this.#send({ do: 'seek', position })
+        this.#send('archive', { do: 'stop' })
+        this.#send('archive', { do: 'seek', position })
       }, REST_MS)
-    } else
-      this.#tell('mode', `${what} ${speed.value} ${width.value}`, () => {
-        clearTimeout(this.#timer)
-        this.#hasMoved = false
-        this.#send({ do: what === 'backward' ? 'reverse' : 'play' })
-        this.#send({ do: 'interval', seconds: width.value * STEP })
-        this.#send({ do: 'speed', speed: speed.value })
-      })
+      return
+    }
+    const seconds = width.value * STEP
+    this.#tell('interval', seconds, () => this.#send('archive', { do: 'interval', seconds }))
+    this.#tell('speed', speed.value, () => this.#send('archive', { do: 'speed', speed: speed.value }))
+    this.#tell('direction', direction, () => {
+      this.#send('archive', { do: 'seek', position: frame.peek().to })
+      this.#send('archive', { do: direction === 'backward' ? 'reverse' : 'play' })
+    })
   }
 
   /** Does something once for each new state of affairs. */
-  #tell(about: string, state: string, act: () => void): void {
+  #tell(about: string, state: unknown, act: () => void): void {
     if (this.#told.get(about) === state) return
     this.#told.set(about, state)
     act()
   }
 
-  #send(action: Readonly<Record<string, unknown>>): void {
-    this.#stream.sendTime({ source: this.#kind(), ...action })
+  #send(source: Kind, action: Readonly<Record<string, unknown>>): void {
+    this.#stream.sendTime({ source, id: ++this.#sent, ...action })
   }
 
-  #hear({ port, source, state, position, followers }: FollowedClock): void {
+  #hear({ port, source, state, position, followers, after }: FollowedClock): void {
     this.port.value = port
     if (this.followers.peek()[source] !== followers)
       this.followers.value = { ...this.followers.peek(), [source]: followers }
     if (!this.#time.isLed.peek() || source !== 'archive') return
     const mode = this.#time.mode.peek()
-    if (mode !== 'forward' && mode !== 'backward') return
-    if (state !== 'stop') this.#hasMoved = true
-    if (this.#hasMoved) this.#time.follow(position, state !== 'stop')
+    if (after === this.#sent && (mode === 'forward' || mode === 'backward'))
+      this.#time.follow(position, state !== 'stop')
   }
 }
