@@ -46,7 +46,8 @@ export interface Token {
   readonly offset: number
 }
 
-const FUNCTIONS: ReadonlySet<string> = new Set(
+/** Names of functions. */
+export const FUNCTIONS: ReadonlySet<string> = new Set(
   (
     'avg count max min sum anon delta rate instant scalar defined rescale matchinst mkconst novalue ' +
     'topk bottomk quantile'

@@ -33,7 +33,7 @@ export interface Body {
 export type ColorOf = (name: string) => string
 
 const MARGIN = 16
-const TOP = 56
+const TOP = 64
 const LEGEND_LINE = 18
 
 /** A picture of a chart. `color` says what a colour of CSS is on the page now. */

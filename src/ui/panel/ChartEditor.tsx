@@ -1,9 +1,20 @@
 /** Changes one chart: title, style, limits, and its plots with their instances and colours. */
+import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
-import { changeChart, editing, sources, view } from '../page.ts'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import type { Source } from '../data/source.ts'
+import { changeChart, editing, shown, sources, view } from '../page.ts'
 import { hexColor, paletteColor } from '../theme.ts'
-import { type Chart, type ChartStyle, type InstanceChoice, type Plot, STYLES } from '../view/view.ts'
+import {
+  type Chart,
+  type ChartStyle,
+  type InstanceChoice,
+  isChosen,
+  isPattern,
+  type Plot,
+  STYLES,
+} from '../view/view.ts'
+import { ExpressionField } from './ExpressionField.tsx'
 import { Icon } from './Icon.tsx'
 
 /** The dialogue, when a chart is being changed. */
@@ -24,7 +35,7 @@ export function ChartEditor(): ComponentChild {
       aria-label={`Change ${chart.title}`}
       onClose={() => (editing.value = undefined)}
     >
-      <form method="dialog">
+      <form method="dialog" id="chart-editor">
         <h2>Change the chart</h2>
         <label>
           <span class="label">Title</span>
@@ -60,23 +71,30 @@ export function ChartEditor(): ComponentChild {
           />
           Whole width
         </label>
-        <ol class="plots">
-          {chart.plots.map((plot, i) => (
-            <li key={`${i} ${plot.metric}`}>
-              <PlotEditor
-                plot={plot}
-                color={plot.color ?? paletteColor(i)}
-                onChange={(changed) => setPlot(i, changed)}
-              />
-            </li>
-          ))}
-        </ol>
-        <p class="actions">
-          <button type="submit" class="primary">
-            Done
-          </button>
-        </p>
       </form>
+      <ol class="plots">
+        {chart.plots.map((plot, i) => (
+          <li key={`${i} ${plot.metric}`}>
+            <PlotEditor
+              plot={plot}
+              color={plot.color ?? paletteColor(i)}
+              onChange={(changed) => setPlot(i, changed)}
+            />
+          </li>
+        ))}
+      </ol>
+      {shown.value !== undefined && (
+        <ExpressionField
+          source={shown.value}
+          action="Add"
+          onDone={(plot) => set({ plots: [...chart.plots, plot] })}
+        />
+      )}
+      <p class="actions">
+        <button type="submit" form="chart-editor" class="primary">
+          Done
+        </button>
+      </p>
     </dialog>
   )
 }
@@ -136,9 +154,9 @@ interface PlotProps {
 }
 
 function PlotEditor({ plot, color, onChange }: PlotProps & { readonly color: string }): ComponentChild {
-  const { instances, ...without } = plot
-  const setMode = (mode: InstanceChoice['mode'] | 'all'): void =>
-    onChange(mode === 'all' ? without : { ...plot, instances: { mode, text: instances?.text ?? '' } })
+  const isTyping = useSignal(false)
+  const source = plot.source === undefined ? shown.value : sources.value.get(plot.source)
+  const { expr } = plot
   return (
     <div class="plot-editor">
       <input
@@ -147,9 +165,21 @@ function PlotEditor({ plot, color, onChange }: PlotProps & { readonly color: str
         value={hexColor(color) ?? '#888888'}
         onChange={({ currentTarget }) => onChange({ ...plot, color: currentTarget.value })}
       />
-      <span class="code" title={plot.expr ?? plot.metric}>
-        {plot.expr ?? plot.metric}
-      </span>
+      {expr === undefined ? (
+        <span class="code" title={plot.metric}>
+          {plot.metric}
+        </span>
+      ) : (
+        <button
+          type="button"
+          class="code"
+          aria-expanded={isTyping.value}
+          title={`${expr}\nClick to change it`}
+          onClick={() => (isTyping.value = !isTyping.value)}
+        >
+          {expr}
+        </button>
+      )}
       <input
         aria-label={`Legend of ${plot.metric}`}
         placeholder="Legend"
@@ -159,6 +189,55 @@ function PlotEditor({ plot, color, onChange }: PlotProps & { readonly color: str
           onChange(currentTarget.value === '' ? rest : { ...plot, legend: currentTarget.value })
         }}
       />
+      <Instances plot={plot} source={source} onChange={onChange} />
+      <SourceOf plot={plot} onChange={onChange} />
+      <button
+        type="button"
+        class="danger"
+        aria-label={`Take ${plot.metric} off`}
+        onClick={() => onChange(undefined)}
+      >
+        <Icon name="close" />
+      </button>
+      {isTyping.value && expr !== undefined && source !== undefined && (
+        <ExpressionField
+          source={source}
+          initial={expr}
+          action="Change"
+          onDone={(changed) => onChange({ ...plot, ...changed })}
+        />
+      )}
+    </div>
+  )
+}
+
+/** Which instances a plot is of, and how many there are of those. */
+function Instances({
+  plot,
+  source,
+  onChange,
+}: PlotProps & { readonly source: Source | undefined }): ComponentChild {
+  const { instances, ...without } = plot
+  const known = useSignal<readonly string[]>([])
+  const id = useId()
+  const isAsked = instances !== undefined && plot.expr === undefined
+  useEffect(() => {
+    if (!isAsked || source === undefined) return
+    let isCurrent = true
+    source.instances(plot.metric).then(
+      (found) => {
+        if (isCurrent) known.value = found.map(({ name }) => name)
+      },
+      () => {}, // why there are none is told by the chart
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [isAsked, source, plot.metric])
+  const setMode = (mode: InstanceChoice['mode'] | 'all'): void =>
+    onChange(mode === 'all' ? without : { ...plot, instances: { mode, text: instances?.text ?? '' } })
+  return (
+    <>
       <select
         aria-label={`Instances of ${plot.metric}`}
         value={instances?.mode ?? 'all'}
@@ -171,25 +250,32 @@ function PlotEditor({ plot, color, onChange }: PlotProps & { readonly color: str
         ))}
       </select>
       {instances !== undefined && (
-        <input
-          aria-label={`Which instances of ${plot.metric}`}
-          value={instances.text}
-          onChange={({ currentTarget }) =>
-            onChange({ ...plot, instances: { mode: instances.mode, text: currentTarget.value } })
-          }
-        />
+        <>
+          <input
+            aria-label={`Which instances of ${plot.metric}`}
+            aria-invalid={instances.mode !== 'instance' && !isPattern(instances.text)}
+            list={instances.mode === 'instance' ? id : undefined}
+            value={instances.text}
+            onInput={({ currentTarget }) =>
+              onChange({ ...plot, instances: { mode: instances.mode, text: currentTarget.value } })
+            }
+          />
+          <datalist id={id}>
+            {known.value.map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+          <small role="status">{chosenText(instances, known.value)}</small>
+        </>
       )}
-      <SourceOf plot={plot} onChange={onChange} />
-      <button
-        type="button"
-        class="danger"
-        aria-label={`Take ${plot.metric} off`}
-        onClick={() => onChange(undefined)}
-      >
-        <Icon name="close" />
-      </button>
-    </div>
+    </>
   )
+}
+
+function chosenText(choice: InstanceChoice, known: readonly string[]): string {
+  if (choice.mode !== 'instance' && !isPattern(choice.text)) return 'no pattern'
+  if (known.length === 0) return ''
+  return `${known.filter((name) => isChosen(choice, name)).length} of ${known.length}`
 }
 
 /** Which source a plot is of; nothing while there is but one. */

@@ -1,22 +1,31 @@
 /** A derived metric typed in place; what is wrong with it is shown below the character. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useId } from 'preact/hooks'
 import type { CheckAnswer } from '../data/answers.ts'
 import type { Source } from '../data/source.ts'
+import { rateOf } from '../view/measure.ts'
 import { derivedName, type Plot } from '../view/view.ts'
+import { CompletedInput } from './CompletedInput.tsx'
 import { aroundMistake } from './caret.ts'
 
 const PAUSE_MS = 250
 
 interface Props {
   readonly source: Source
+  /** What the field begins with. */
+  readonly initial?: string
+  /** What is done with it, on the button. */
+  readonly action: string
+  /** What is chosen beside the button. */
+  readonly children?: ComponentChild
   readonly onDone: (plot: Plot) => void
 }
 
 /** Checks an expression while it is typed. */
-export function ExpressionField({ source, onDone }: Props): ComponentChild {
-  const expr = useSignal('')
+export function ExpressionField({ source, initial = '', action, children, onDone }: Props): ComponentChild {
+  const id = useId()
+  const expr = useSignal(initial)
   // With its expression: an answer says nothing about what was typed since.
   const checked = useSignal<{ readonly text: string; readonly answer: CheckAnswer } | undefined>(undefined)
   useEffect(() => {
@@ -44,22 +53,20 @@ export function ExpressionField({ source, onDone }: Props): ComponentChild {
     const text = expr.value.trim()
     if (answer?.ok !== true) return
     onDone({ metric: derivedName(text), expr: text })
-    expr.value = ''
+    expr.value = initial
   }
   return (
     <form class="expression" onSubmit={draw}>
-      <label>
-        <span class="label">Expression</span>
-        <input
-          class="code"
-          spellcheck={false}
-          autocomplete="off"
-          placeholder="rate(disk.all.read) + rate(disk.all.write)"
-          aria-invalid={answer?.ok === false}
-          value={expr.value}
-          onInput={({ currentTarget }) => (expr.value = currentTarget.value)}
-        />
+      <label class="label" for={id}>
+        Expression
       </label>
+      <CompletedInput
+        id={id}
+        source={source}
+        value={expr.value}
+        isWrong={answer?.ok === false}
+        onInput={(text) => (expr.value = text)}
+      />
       {answer?.ok === false && (
         <pre class="mistake" role="alert">
           {answer.at !== undefined && pointer(expr.value.trim(), answer.at)}
@@ -69,16 +76,25 @@ export function ExpressionField({ source, onDone }: Props): ComponentChild {
       {answer?.ok === true && (
         <p class="actions">
           <small>
-            {answer.type}, {answer.sem}, {answer.units === 'none' ? 'no units' : answer.units}
+            {answer.type}, {answer.sem}, {unitsText(answer)}
           </small>
+          {children}
           <button type="submit" class="primary">
-            Draw
+            {action}
           </button>
         </p>
       )}
     </form>
   )
 }
+
+/** What a line of it is measured in. */
+function unitsText({ sem, units }: Extract<CheckAnswer, { ok: true }>): string {
+  if (sem === 'counter') return `drawn as change a second: ${unitsName(rateOf(units).units)}`
+  return unitsName(units)
+}
+
+const unitsName = (units: string): string => (units === 'none' ? 'no units' : units)
 
 /** What is wrong, and where; the language does not say which of its metrics is unknown. */
 async function located(source: Source, text: string): Promise<CheckAnswer> {

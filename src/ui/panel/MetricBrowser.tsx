@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { ChildrenAnswer, NamesAnswer } from '../data/answers.ts'
 import type { Source } from '../data/source.ts'
 import { shown } from '../page.ts'
+import { ChartTarget } from './ChartTarget.tsx'
 import { ExpressionField } from './ExpressionField.tsx'
 import { MetricDetails, put } from './MetricDetails.tsx'
 
@@ -18,6 +19,7 @@ export function MetricBrowser(): ComponentChild {
   const found = useSignal<NamesAnswer | undefined>(undefined)
   const chosen = useSignal<string | undefined>(undefined)
   const problem = useSignal('')
+  const target = useSignal<string | undefined>(undefined)
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const { current } = place
@@ -93,7 +95,9 @@ export function MetricBrowser(): ComponentChild {
         // A key: what was picked and typed for one metric must not be there, for a moment, for the next.
         <MetricDetails key={`${source.key} ${chosen.value}`} source={source} name={chosen.value} />
       )}
-      <ExpressionField source={source} onDone={(plot) => put(plot, undefined)} />
+      <ExpressionField source={source} action="Draw" onDone={(plot) => put(plot, target.value)}>
+        <ChartTarget name="Chart to draw it in" target={target} />
+      </ExpressionField>
     </div>
   )
 }

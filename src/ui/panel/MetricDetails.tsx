@@ -4,8 +4,9 @@ import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { MetricDetails as Details, InstanceInfo } from '../data/answers.ts'
 import type { Source } from '../data/source.ts'
-import { addChart, addPlots, say, view } from '../page.ts'
+import { addChart, addPlots, say } from '../page.ts'
 import { type InstanceChoice, isChosen, type Plot } from '../view/view.ts'
+import { ChartTarget } from './ChartTarget.tsx'
 
 /** Instances that are listed; a pattern finds the others too. */
 const MOST_INSTANCES = 300
@@ -34,7 +35,7 @@ export function MetricDetails({
   const instances = useSignal<readonly InstanceInfo[]>([])
   const picked = useSignal<ReadonlySet<string>>(new Set())
   const pattern = useSignal('')
-  const target = useSignal('')
+  const target = useSignal<string | undefined>(undefined)
   const isPinned = useSignal(false)
   const problem = useSignal('')
   useEffect(() => {
@@ -53,7 +54,7 @@ export function MetricDetails({
     pattern.value === '' ? undefined : { mode: 'matching', text: pattern.value }
   const pinned = isPinned.value ? { source: source.key } : {}
   const add = (): void => {
-    const chartId = target.value === '' ? undefined : target.value
+    const chartId = target.value
     if (picked.value.size === 0) {
       put({ metric: name, ...pinned, ...(choice === undefined ? {} : { instances: choice }) }, chartId)
       return
@@ -154,18 +155,7 @@ export function MetricDetails({
         </select>
       </label>
       <p class="actions">
-        <select
-          aria-label="Where to draw it"
-          value={target.value}
-          onChange={({ currentTarget }) => (target.value = currentTarget.value)}
-        >
-          <option value="">in a new chart</option>
-          {view.value.charts.map(({ id, title }) => (
-            <option key={id} value={id}>
-              in {title}
-            </option>
-          ))}
-        </select>
+        <ChartTarget name="Where to draw it" target={target} />
         <button type="button" class="primary" onClick={add}>
           Draw
         </button>

@@ -12,7 +12,7 @@ import { writeViewFile } from '../view/pmchart-write.ts'
 import { fromViewFile, toViewFile } from '../view/share.ts'
 import type { View } from '../view/view.ts'
 import { aroundMistake } from './caret.ts'
-import { Icon } from './Icon.tsx'
+import { Menu } from './Menu.tsx'
 
 /** Some programs cut longer addresses. */
 const LONG_ADDRESS = 8000
@@ -83,12 +83,6 @@ function Entry({ view: one, isOurs }: { readonly view: View; readonly isOurs: bo
   const { name } = one
   const isOpening = name === (kept.opening.value ?? OUR_VIEWS[0]!.name)
   if (isRenaming.value) return <RenameForm name={name} onDone={() => (isRenaming.value = false)} />
-  const doing =
-    (action: () => void) =>
-    ({ currentTarget }: MouseEvent): void => {
-      ;(currentTarget as HTMLElement).closest('details')?.removeAttribute('open')
-      attempt(action)
-    }
   return (
     <li class="row">
       <button
@@ -103,38 +97,30 @@ function Entry({ view: one, isOurs }: { readonly view: View; readonly isOurs: bo
         </small>
       </button>
       {!(isOurs && isOpening) && (
-        <details class="menu">
-          <summary aria-label={`Menu of the view ${name}`}>
-            <Icon name="more" />
-          </summary>
-          <div class="menu-items" role="menu">
-            <button
-              type="button"
-              role="menuitem"
-              onClick={doing(() => kept.openOn(isOpening || name === OUR_VIEWS[0]!.name ? undefined : name))}
-            >
-              {isOpening ? 'Do not open the page on it' : 'Open the page on it'}
-            </button>
-            {!isOurs && (
-              <>
-                <button type="button" role="menuitem" onClick={doing(() => (isRenaming.value = true))}>
-                  Rename …
-                </button>
-                <button
-                  type="button"
-                  role="menuitem"
-                  class="danger"
-                  onClick={doing(() => {
-                    kept.forget(name)
-                    say(`${name} is forgotten`)
-                  })}
-                >
-                  Forget
-                </button>
-              </>
-            )}
-          </div>
-        </details>
+        <Menu
+          label={`Menu of the view ${name}`}
+          items={[
+            {
+              text: isOpening ? 'Do not open the page on it' : 'Open the page on it',
+              action: () =>
+                attempt(() => kept.openOn(isOpening || name === OUR_VIEWS[0]!.name ? undefined : name)),
+            },
+            ...(isOurs
+              ? []
+              : [
+                  { text: 'Rename …', action: () => (isRenaming.value = true) },
+                  {
+                    text: 'Forget',
+                    isDanger: true,
+                    action: () =>
+                      attempt(() => {
+                        kept.forget(name)
+                        say(`${name} is forgotten`)
+                      }),
+                  },
+                ]),
+          ]}
+        />
       )}
     </li>
   )

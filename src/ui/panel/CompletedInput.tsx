@@ -1,0 +1,121 @@
+/** A field for an expression that offers what the word before the caret may become. */
+import { useSignal } from '@preact/signals'
+import type { ComponentChild } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { type Completion, completed, completions, type Names, wordAt } from '../view/complete.ts'
+
+const PAUSE_MS = 120
+
+interface Props {
+  /** For its label. */
+  readonly id: string
+  readonly source: Names
+  readonly value: string
+  readonly isWrong: boolean
+  readonly onInput: (value: string) => void
+}
+
+/** Arrows choose, Enter or Tab takes, Escape declines. */
+export function CompletedInput({ id, source, value, isWrong, onInput }: Props): ComponentChild {
+  const input = useRef<HTMLInputElement>(null)
+  const offered = useSignal<readonly Completion[]>([])
+  const chosen = useSignal(-1)
+  /** What was typed last, and where; nothing when that is not to be completed. */
+  const typed = useSignal<{ readonly word: string; readonly caret: number } | undefined>(undefined)
+  const close = (): void => {
+    typed.value = undefined
+    offered.value = []
+  }
+  useEffect(() => {
+    const at = typed.value
+    if (at === undefined) return
+    let isCurrent = true
+    const timer = setTimeout(() => {
+      completions(source, at.word).then(
+        (found) => {
+          if (!isCurrent) return
+          offered.value = found
+          chosen.value = -1
+        },
+        () => {}, // what is wrong with the source is told elsewhere
+      )
+    }, PAUSE_MS)
+    return () => {
+      isCurrent = false
+      clearTimeout(timer)
+    }
+  }, [source, typed.value])
+  const change = (text: string, caret: number): void => {
+    const word = wordAt(text, caret)
+    if (word === undefined) close()
+    else typed.value = { word, caret }
+    onInput(text)
+  }
+  const take = (completion: Completion): void => {
+    const field = input.current!
+    const { word, caret } = typed.peek()!
+    const next = completed(field.value, caret, word, completion)
+    field.value = next.text
+    field.setSelectionRange(next.caret, next.caret)
+    field.focus()
+    close()
+    change(next.text, next.caret)
+  }
+  const press = (event: KeyboardEvent): void => {
+    const { length } = offered.value
+    if (length === 0) return
+    const which = offered.value[chosen.value]
+    if (event.key === 'ArrowDown') chosen.value = (chosen.value + 1) % length
+    else if (event.key === 'ArrowUp') chosen.value = (chosen.value + length) % (length + 1) || 0
+    else if (event.key === 'Escape') close()
+    else if ((event.key === 'Enter' || event.key === 'Tab') && which !== undefined) take(which)
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  const isOpen = offered.value.length > 0
+  const optionId = (i: number): string => `${id}-${i}`
+  return (
+    <span class="completed">
+      <input
+        ref={input}
+        id={id}
+        class="code"
+        role="combobox"
+        aria-autocomplete="list"
+        aria-expanded={isOpen}
+        aria-controls={`${id}-list`}
+        {...(chosen.value >= 0 ? { 'aria-activedescendant': optionId(chosen.value) } : {})}
+        aria-invalid={isWrong}
+        spellcheck={false}
+        autocomplete="off"
+        placeholder="rate(disk.all.read) + rate(disk.all.write)"
+        value={value}
+        onInput={({ currentTarget }) =>
+          change(currentTarget.value, currentTarget.selectionStart ?? currentTarget.value.length)
+        }
+        onKeyDown={press}
+        onBlur={close}
+      />
+      <div id={`${id}-list`} class="offered" role="listbox" aria-label="Completions" hidden={!isOpen}>
+        {offered.value.map((completion, i) => (
+          <div
+            key={completion.text}
+            id={optionId(i)}
+            role="option"
+            tabIndex={-1}
+            aria-selected={i === chosen.value}
+            // Before the field loses the focus.
+            onPointerDown={(event) => {
+              event.preventDefault()
+              take(completion)
+            }}
+          >
+            {completion.text}
+            {{ metric: '', node: '.', function: '(' }[completion.kind]}
+          </div>
+        ))}
+      </div>
+    </span>
+  )
+}

@@ -1,0 +1,89 @@
+/** A menu behind three dots. */
+import type { ComponentChild } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { Icon } from './Icon.tsx'
+
+/** A line of a menu. */
+export interface MenuItem {
+  readonly text: string
+  readonly isDanger?: boolean
+  readonly action: () => void
+}
+
+/** Opens by its dots; closes by Escape, by what is chosen, and by going elsewhere. */
+export function Menu({
+  label,
+  items,
+}: {
+  readonly label: string
+  readonly items: readonly MenuItem[]
+}): ComponentChild {
+  const place = useRef<HTMLDetailsElement>(null)
+  useEffect(() => listenTo(place.current!), [])
+  return (
+    <details class="menu" ref={place}>
+      <summary aria-label={label} aria-haspopup="menu">
+        <Icon name="more" />
+      </summary>
+      <div class="menu-items" role="menu">
+        {items.map(({ text, isDanger, action }) => (
+          <button
+            type="button"
+            role="menuitem"
+            key={text}
+            class={isDanger === true ? 'danger' : ''}
+            onClick={closing(action)}
+          >
+            {text}
+          </button>
+        ))}
+      </div>
+    </details>
+  )
+}
+
+/** Closes the menu a button is in; what the action opens gives the focus back to the dots. */
+function closing(action: () => void): (event: MouseEvent) => void {
+  return ({ currentTarget }) => {
+    const menu = (currentTarget as HTMLElement).closest('details')!
+    close(menu)
+    action()
+  }
+}
+
+function close(menu: HTMLDetailsElement): void {
+  menu.open = false
+  menu.querySelector('summary')!.focus({ preventScroll: true })
+}
+
+/** Keys of a menu, and what closes it from outside. Returns what ends this. */
+function listenTo(menu: HTMLDetailsElement): () => void {
+  const key = (event: KeyboardEvent): void => {
+    if (!menu.open) return
+    if (event.key === 'Escape') close(menu)
+    else if (!go(menu, event.key)) return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  const outside = ({ target }: Event): void => {
+    if (menu.open && !menu.contains(target as Node)) menu.open = false
+  }
+  menu.addEventListener('keydown', key)
+  addEventListener('pointerdown', outside)
+  addEventListener('focusin', outside)
+  return () => {
+    menu.removeEventListener('keydown', key)
+    removeEventListener('pointerdown', outside)
+    removeEventListener('focusin', outside)
+  }
+}
+
+/** Arrows, Home and End go round the items. Says whether the key is one of these. */
+function go(menu: HTMLDetailsElement, key: string): boolean {
+  const items = [...menu.querySelectorAll<HTMLElement>('[role=menuitem]')]
+  const at = items.indexOf(document.activeElement as HTMLElement)
+  const next = { ArrowDown: at + 1, ArrowUp: at < 0 ? -1 : at - 1, Home: 0, End: -1 }[key]
+  if (next === undefined) return false
+  items.at(next === items.length ? 0 : next)!.focus()
+  return true
+}
