@@ -17,7 +17,10 @@ interface Recorded extends Source {
   readonly asked: RangeQuery[]
 }
 
-/** An archive that knows `x`, once a second. */
+/** Instances of `many`: those with even numbers are larger. */
+const MANY = Array.from({ length: 100 }, (_, i) => ({ name: `i${i}`, value: i % 2 === 0 ? 1000 - i : i }))
+
+/** An archive that knows `x`, once a second, and `many` instances of a metric. */
 function archive(name: string): Recorded {
   const asked: RangeQuery[] = []
   const times = Array.from({ length: 1001 }, (_, i) => SPAN.start + i)
@@ -26,9 +29,20 @@ function archive(name: string): Recorded {
     const metrics = query.names.map((metric) =>
       metric === 'x'
         ? { ...INFO, name: metric, rate: false, columns: [{ inst: -1, name: '', times: 0, values: 0 }] }
-        : { name: metric, code: 'PM_ERR_NAME', message: 'Unknown metric name' },
+        : metric === 'many'
+          ? {
+              ...INFO,
+              name: metric,
+              indom: '1.1',
+              rate: false,
+              columns: MANY.map(({ name }, i) => ({ inst: i, name, times: 0, values: i + 1 })),
+            }
+          : { name: metric, code: 'PM_ERR_NAME', message: 'Unknown metric name' },
     )
-    const lists = [Float64Array.from(times)]
+    const lists = [
+      Float64Array.from(times),
+      ...MANY.map(({ value }) => new Float64Array(times.length).fill(value)),
+    ]
     return { start: query.start, finish: query.finish, marks: [], lists, metrics } as unknown as ChartRange
   }
   const never = (): Promise<never> => new Promise(() => {})
@@ -109,4 +123,18 @@ test("a table shows each column's newest sample, and no rows of what has ended",
     { instance: 'a', values: [3, 5] },
     { instance: 'b', values: [null, 6] },
   ])
+})
+
+test('of more lines than can be told apart the largest are drawn, in their order', async () => {
+  const { lines, problems } = await drawn('plot', [plot('many', 'one')], { from: 1000, to: 2000 }, [
+    archive('one'),
+  ])
+  const names = lines.map(({ instance }) => instance!)
+  expect(names).toHaveLength(64)
+  expect(names.slice(0, 3)).toEqual(['i0', 'i2', 'i4'])
+  expect(names).toEqual([...names].sort((a, b) => Number(a.slice(1)) - Number(b.slice(1))))
+  expect(problems).toEqual(['36 lines with less are not shown: choose instances'])
+  // A heat map has a row for each.
+  const heat = await drawn('heat', [plot('many', 'one')], { from: 1000, to: 2000 }, [archive('one')])
+  expect(heat.lines).toHaveLength(100)
 })

@@ -34,6 +34,7 @@ function made(
   return {
     chart: { id: '', title: 'x', style, legend: true, plots },
     data: {
+      frame: { from: START, to: START + 86_400 },
       times: times ?? lines[0]!.values.map((_, i) => START + 1800 * i),
       lines,
       heads: new Map(plots.map((plot, i) => [plot, lines[i]!.label])),

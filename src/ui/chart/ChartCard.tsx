@@ -13,6 +13,7 @@ import { ChartMenu } from './ChartMenu.tsx'
 import { GridView } from './GridView.tsx'
 import { HeatView } from './HeatView.tsx'
 import { Legend } from './Legend.tsx'
+import { isElsewhere } from './line-look.ts'
 import { TableView } from './TableView.tsx'
 import { TimeView } from './TimeView.tsx'
 import { Tip } from './Tip.tsx'
@@ -66,7 +67,9 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
           ))}
         </ul>
       )}
-      {data.lines.length > 0 && <Drawing chart={chart} data={data} hidden={hidden} cursor={cursor} />}
+      {data.lines.length > 0 && (
+        <Drawing chart={chart} data={data} source={of} hidden={hidden} cursor={cursor} />
+      )}
       {data.lines.length === 0 && data.problems.length === 0 && (
         <Nothing chart={chart} data={data} source={of} />
       )}
@@ -92,15 +95,15 @@ function Nothing({ chart, data, source }: NothingProps): ComponentChild {
       </p>
     )
   if (data.isWaiting) return <Waiting chart={chart} />
-  if (source?.span === undefined) return <p class="empty">No values in this time</p>
+  return <p class="empty">{elsewhere(source)}</p>
+}
+
+/** Where to look for values. */
+function elsewhere(source: Source | undefined): string {
+  if (source?.span === undefined) return 'No values in this time'
   const { start, end } = source.span
   const zone = time.zone.value
-  return (
-    <p class="empty">
-      No values in this time: the archive is from {momentText(start, zone)} to {momentText(end, zone)}, and
-      may not have these metrics
-    </p>
-  )
+  return `No values in this time: the archive is from ${momentText(start, zone)} to ${momentText(end, zone)}, and may not have these metrics`
 }
 
 /** What to do with a chart that has nothing in it. */
@@ -123,15 +126,13 @@ function frameOf({ style }: Chart): Frame {
 
 const PRESENT: Frame = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
 
-interface DrawingProps {
-  readonly chart: Chart
-  readonly data: ChartData
+interface DrawingProps extends NothingProps {
   readonly hidden: ReadonlySet<string>
   readonly cursor: Signal<number | undefined>
 }
 
 /** What a style draws. */
-function Drawing({ chart, data, hidden, cursor }: DrawingProps): ComponentChild {
+function Drawing({ chart, data, source, hidden, cursor }: DrawingProps): ComponentChild {
   switch (chart.style) {
     case 'table':
       return <TableView chart={chart} data={data} />
@@ -143,6 +144,7 @@ function Drawing({ chart, data, hidden, cursor }: DrawingProps): ComponentChild 
       return (
         <Tip style={chart.style} data={data} hidden={hidden} cursor={cursor}>
           <TimeView chart={chart} data={data} frame={time.frame.value} hidden={hidden} cursor={cursor} />
+          {isElsewhere(data) && <p class="outside">{elsewhere(source)}</p>}
         </Tip>
       )
   }

@@ -15,13 +15,16 @@ const SECONDS_SPACE = 76
 /** Steps of an axis that counts bytes, so that its marks are round numbers of KiB, MiB ... */
 const POWERS_OF_TWO: number[] = Array.from({ length: 61 }, (_, i) => 2 ** i)
 
-/** For each distance of marks: how a mark is written, and what stands below when the year, month, day, hour ... begins. */
+/**
+ * For each distance of marks: how a mark is written, and what stands below when the year, month, day, hour ... begins. That has
+ * to be as short as a mark, as the next one may have it too.
+ */
 const CLOCK: (number | string | null)[][] = [
   [86_400 * 365, '{YYYY}', null, null, null, null, null, null, 1],
   [86_400 * 28, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
   [86_400, '{D} {MMM}', '\n{YYYY}', null, null, null, null, null, 1],
-  [60, '{HH}:{mm}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
-  [1, '{HH}:{mm}:{ss}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
+  [60, '{HH}:{mm}', '\n{D} {MMM}', null, '\n{D} {MMM}', null, null, null, 1],
+  [1, '{HH}:{mm}:{ss}', '\n{D} {MMM}', null, '\n{D} {MMM}', null, null, null, 1],
   [
     0.001,
     ':{ss}.{fff}',

@@ -55,13 +55,32 @@ export function readingOf(
   hidden: ReadonlySet<string> = NOTHING,
 ): string {
   const { values, key } = data.lines[i]!
-  const index = at ?? values.findLastIndex((value) => value != null)
+  const index = at ?? newestIndex(data, values)
   const value = valueAt(values, index)
   if (style !== 'utilization' || value == null) return showValue(data.measure, value)
   if (hidden.has(key)) return showValue(data.measure, undefined)
   let total = 0
   for (const line of data.lines) if (!hidden.has(line.key)) total += valueAt(line.values, index) ?? 0
   return showValue({ ...data.measure, kind: 'share' }, total > 0 ? value / total : undefined)
+}
+
+/** The newest value that is shown: one that follows is there for the line to lead to. */
+function newestIndex(data: ChartData, values: ChartLine['values']): number {
+  const end = endOf(data)
+  return values.findLastIndex((value, i) => value != null && data.times[i]! <= end)
+}
+
+/** Until when values count as shown: the clock of a host may be a little ahead of the page's. */
+const AHEAD = 1 / 20
+
+function endOf({ frame: { from, to } }: ChartData): number {
+  return to === Infinity ? to : to + AHEAD * (to - from)
+}
+
+/** Are all of its values of another time than is shown? */
+export function isElsewhere(data: ChartData): boolean {
+  const { times, frame } = data
+  return times.length > 0 && (times[0]! > endOf(data) || times.at(-1)! < frame.from)
 }
 
 /** The value that holds at a sample, which may be one of another line only. */

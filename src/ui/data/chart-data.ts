@@ -28,6 +28,8 @@ export interface ChartLine {
 
 /** What a chart draws. */
 export interface ChartData {
+  /** What is shown. Of each line there may be a value before that and one after it. */
+  readonly frame: Frame
   readonly times: readonly number[]
   readonly lines: readonly ChartLine[]
   /** Titles of the plots, where each is a column. */
@@ -125,6 +127,7 @@ export class ChartFeed {
         ? undefined
         : ([chart.scale[0] * measure.factor, chart.scale[1] * measure.factor] as const)
     return {
+      frame,
       times,
       lines,
       heads,

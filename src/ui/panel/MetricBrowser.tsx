@@ -9,6 +9,7 @@ import { ChartTarget } from './ChartTarget.tsx'
 import { ExpressionField } from './ExpressionField.tsx'
 import { MetricDetails, put } from './MetricDetails.tsx'
 
+const NATURAL = new Intl.Collator('en', { numeric: true })
 const PAGE = 100
 const PAUSE_MS = 150
 
@@ -123,12 +124,12 @@ function Branch({ source, name, onChoose }: BranchProps): ComponentChild {
   if (children.value === undefined) return <p class="empty">…</p>
   return (
     <ul class="branch">
-      {children.value.nonleaf.map((part) => (
+      {children.value.nonleaf.toSorted(NATURAL.compare).map((part) => (
         <li key={part}>
           <Node source={source} name={full(part)} part={part} onChoose={onChoose} />
         </li>
       ))}
-      {children.value.leaf.map((part) => (
+      {children.value.leaf.toSorted(NATURAL.compare).map((part) => (
         <li key={part}>
           <button type="button" class="leaf" onClick={() => onChoose(full(part))}>
             {part}

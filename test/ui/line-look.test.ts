@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { isElsewhere, readingOf } from '../../src/ui/chart/line-look.ts'
+import type { ChartData, ChartLine } from '../../src/ui/data/chart-data.ts'
+
+const frame = { from: 0, to: 100 }
+
+/** A chart with a line for each column, named a, b, ... */
+function chartOf(times: readonly number[], ...columns: readonly ChartLine['values'][]): ChartData {
+  const lines = columns.map((values, i): ChartLine => {
+    const name = 'abc'[i]!
+    const info = { name, pmid: '1.0.0', type: 'double', sem: 'instant', units: 'none', indom: null, help: '' }
+    return { key: name, label: name, plot: { metric: name }, info, instance: null, values }
+  })
+  const measure = { kind: 'number', factor: 1, suffix: '' } as const
+  return {
+    frame,
+    times,
+    lines,
+    heads: new Map(),
+    measure,
+    isMixed: false,
+    limits: undefined,
+    problems: [],
+    isWaiting: false,
+  }
+}
+
+test('a line reads what holds at a sample, which may be of another line; a gap is nothing', () => {
+  const data = chartOf([10, 20, 30, 40], [1, undefined, 3, null], [undefined, 5, undefined, undefined])
+  const read = (i: number) => [0, 1, 2, 3].map((at) => readingOf(data, 'plot', i, at))
+  expect(read(0)).toEqual(['1', '1', '3', '–'])
+  expect(read(1)).toEqual(['–', '5', '5', '5'])
+})
+
+test('the newest reading is of the time that is shown', () => {
+  expect(readingOf(chartOf([10, 90, 900], [1, 2, 3]), 'plot', 0)).toBe('2')
+  // The clock of the host is a little ahead.
+  expect(readingOf(chartOf([10, 90, 102], [1, 2, 3]), 'plot', 0)).toBe('3')
+  expect(readingOf(chartOf([900], [3]), 'plot', 0)).toBe('–')
+})
+
+test('all values may be of another time', () => {
+  expect(isElsewhere(chartOf([900], [3]))).toBe(true)
+  expect(isElsewhere(chartOf([-50], [3]))).toBe(true)
+  expect(isElsewhere(chartOf([-50, 900], [3, 3]))).toBe(false)
+  expect(isElsewhere(chartOf([50], [3]))).toBe(false)
+  expect(isElsewhere(chartOf([]))).toBe(false)
+})
+
+test('shares are of the lines that are not hidden', () => {
+  const data = chartOf([10], [1], [3], [4])
+  expect(readingOf(data, 'utilization', 0)).toBe('12.5 %')
+  expect(readingOf(data, 'utilization', 0, undefined, new Set(['c']))).toBe('25 %')
+  expect(readingOf(data, 'utilization', 2, undefined, new Set(['c']))).toBe('–')
+})
