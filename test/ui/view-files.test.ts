@@ -107,6 +107,7 @@ test('reads files of the old type, whose instances are the rest of the line', ()
 
 test.each([
   ['', 1, 0, /#kmchart/],
+  ['pmview Version 2.1', 1, 0, /3-D scene/],
   ['#!/bin/sh', 1, 0, /program that writes a view/],
   ['#kmchart\nversion 7', 2, 8, /version 1, found "7"/],
   ['#kmchart\nchart title x', 2, 0, /version/],

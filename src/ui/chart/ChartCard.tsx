@@ -8,7 +8,7 @@ import { changeChart, every, feeds, panel, shown, sources } from '../page.ts'
 import { type Frame, time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
 import type { Spread } from '../view/spread.ts'
-import { type Chart, fillIn } from '../view/view.ts'
+import { type Chart, fillIn, titleOf } from '../view/view.ts'
 import { ChartMenu } from './ChartMenu.tsx'
 import { GridView } from './GridView.tsx'
 import { HeatView } from './HeatView.tsx'
@@ -39,7 +39,7 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
   recorded.value
   const data = feed.get(chart, frame, every.value)
   const of = source === undefined ? undefined : sources.value.get(source)
-  const title = fillIn(chart.title, { host: (of ?? shown.value)?.host ?? '' })
+  const title = fillIn(titleOf(chart), { host: (of ?? shown.value)?.host ?? '' })
   const isOneOfMany = chart !== origin && of !== undefined
   const name = isOneOfMany ? `${title}, ${of.title}` : title
   const setHidden = (keys: ReadonlySet<string>): void => {

@@ -1,7 +1,8 @@
 /** Chooses a chart of the page, or a new one. */
 import type { Signal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
-import { view } from '../page.ts'
+import { shown, view } from '../page.ts'
+import { fillIn, titleOf } from '../view/view.ts'
 
 interface Props {
   readonly name: string
@@ -20,9 +21,9 @@ export function ChartTarget({ name, target }: Props): ComponentChild {
       onChange={({ currentTarget }) => (target.value = currentTarget.value || undefined)}
     >
       <option value="">in a new chart</option>
-      {charts.map(({ id, title }) => (
-        <option key={id} value={id}>
-          in {title}
+      {charts.map((chart) => (
+        <option key={chart.id} value={chart.id}>
+          in {fillIn(titleOf(chart), { host: shown.value?.host ?? '' })}
         </option>
       ))}
     </select>

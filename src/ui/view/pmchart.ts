@@ -104,6 +104,8 @@ class ViewReader {
     if (number === 0) {
       if (line.startsWith('#!'))
         throw new Mistake('this is a program that writes a view: run it, and read what it writes', 0)
+      if (first === 'pmview')
+        throw new Mistake('this is a 3-D scene: of those the page has Grids of bars, and reads none', 0)
       if (first !== '#kmchart' && first !== '#pmchart') throw this.#expecting('#kmchart', words[0])
       this.#isOld = first === '#pmchart'
       return

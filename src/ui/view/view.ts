@@ -152,6 +152,14 @@ export function fillIn(template: string, { host, metric = '', instance = '' }: W
   })
 }
 
+/** The title of a chart, with wildcards; of one that has none the first of its metrics. */
+export function titleOf({ title, plots }: Pick<Chart, 'title' | 'plots'>): string {
+  const [first] = plots
+  if (title !== '' || first === undefined) return title
+  const name = first.expr ?? first.metric
+  return plots.length === 1 ? name : `${name} …`
+}
+
 /** The label of one line of a chart. */
 export function legendOf(plot: Plot, host: string, instance: string | undefined): string {
   const metric = plot.expr ?? plot.metric
