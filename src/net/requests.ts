@@ -1,6 +1,7 @@
 /** Requests over a PduConnection and the replies that belong to them. docs/formats/wire.md §10.1 */
 import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
+import { monotonicMs } from '../sys/monotonic.ts'
 import { decodeError } from '../wire/error.ts'
 import { PDU_ERROR, pduName, pduType } from '../wire/pdu.ts'
 import type { PduConnection } from './connection.ts'
@@ -142,7 +143,7 @@ export class RequestQueue {
         item.send()
         continue
       }
-      item.since = performance.now()
+      item.since = monotonicMs()
       this.#sent.push(item)
       item.request.prepare?.()
       this.#connection.send(item.request.pdu)
@@ -170,7 +171,7 @@ export class RequestQueue {
       this.#timer = undefined
       return
     }
-    const waited = performance.now() - Math.max(oldest.since, this.#lastReply)
+    const waited = monotonicMs() - Math.max(oldest.since, this.#lastReply)
     if (waited + 1 < timeoutMs) {
       this.#arm(timeoutMs - waited)
     } else if (!hasRead) {
@@ -228,7 +229,7 @@ export class RequestQueue {
 
   #settle(pending: Pending, outcome: unknown): void {
     this.#sent.shift()
-    this.#lastReply = performance.now()
+    this.#lastReply = monotonicMs()
     finish(pending, outcome)
     this.#startNext()
   }

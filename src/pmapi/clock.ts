@@ -2,6 +2,7 @@
 import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
 import { MAX_DELAY_MS } from '../net/wait.ts'
+import { monotonicMs } from '../sys/monotonic.ts'
 
 /** What sampling needs of time. */
 export interface Clock {
@@ -13,7 +14,7 @@ export interface Clock {
 
 /** The clock of this process. */
 export const SYSTEM_CLOCK: Clock = {
-  now: () => performance.now(),
+  now: monotonicMs,
   sleep: async (ms, signal) => {
     let left = ms
     for (; left > MAX_DELAY_MS; left -= MAX_DELAY_MS) await delay(MAX_DELAY_MS, signal)
