@@ -1,228 +1,175 @@
-/** Requests that make no sense, by thousands: each is answered, none with a 500, and nothing is left behind. */
-import { Agent, request as httpRequest } from 'node:http'
-import { connect } from 'node:net'
-import fc from 'fast-check'
+/**
+ * What makes no sense to a pmproxy, by the hundred thousand: requests, frames of pages, messages of programs that follow the time, PDUs that it
+ * forwards and commands that it relays. Each request is answered, none with a 500, and nothing is left behind. PCP_TS_FUZZ_REQUESTS is another
+ * number of requests, PCP_TS_FUZZ_SEED another seed: `npm run fuzz:web` sends 300,000.
+ */
+import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { attackAsClients } from '../lib/client-attack.ts'
+import { eventually } from '../lib/eventually.ts'
+import { heapMb } from '../lib/fuzz-report.ts'
+import {
+  attackBySockets,
+  damagedCommand,
+  damagedFrame,
+  damagedTimeMessage,
+  PAGE_GREETING,
+} from '../lib/socket-attack.ts'
+import { attackByHttp } from '../lib/web-attack.ts'
 import { startWebServer, type WebServer } from '../lib/web-server.ts'
 
-const SECONDS = Number(process.env['PCP_TS_FUZZ_SECONDS'] ?? 10)
-/** Another one makes other requests. */
-const SEED = Number(process.env['PCP_TS_FUZZ_SEED'] ?? 0)
-
-/** Requests at the same time. */
-const TOGETHER = 16
+const REQUESTS = Number(process.env['PCP_TS_FUZZ_REQUESTS'] ?? 20_000)
+const SEED = Number(process.env['PCP_TS_FUZZ_SEED'] ?? 20_261_122)
+/** What tens of thousands of messages may leave behind, in megabytes. */
+const MEMORY_MB = 48
 
 let server: WebServer
-const agent = new Agent({ keepAlive: true, maxSockets: TOGETHER })
+/** Says what it hears. */
+let echo: Server
 beforeAll(async () => {
-  server = await startWebServer(['pmcd', 'sample', 'simple'], {
-    allowsStore: true,
-    archiveDirs: ['test/fixtures', '/tmp'],
-  })
-})
-afterAll(() => {
-  agent.destroy()
-  return server.close()
-})
-
-const PATHS = [
-  ...['context', 'metric', 'fetch', 'children', 'indom', 'profile', 'store', 'derive', 'metrics'].map(
-    (route) => `/pmapi/${route}`,
-  ),
-  ...[
-    '/metrics',
-    '/series/query',
-    '/series/values',
-    '/search/text',
-    '/logger/label',
-    '/',
-    '/ui/',
-    '/ui/index.html',
-  ],
-  ...['config', 'archives', 'names', 'children', 'metric', 'instances', 'check', 'range', 'live'].map(
-    (route) => `/ui/api/${route}`,
-  ),
-]
-const NAMES = [
-  ...[
-    'context',
-    'polltimeout',
-    'client',
-    'names',
-    'name',
-    'prefix',
-    'pmids',
-    'pmid',
-    'indom',
-    'instance',
-    'iname',
-    'match',
-    'expr',
-    'value',
-  ],
-  ...[
-    'filter',
-    'times',
-    'target',
-    'archive',
-    'host',
-    'start',
-    'finish',
-    'points',
-    'derive',
-    'offset',
-    'limit',
-    'raw',
-    'time',
-  ],
-]
-const VALUES = [
-  ...[
-    '',
-    '0',
-    '-1',
-    '1e309',
-    'NaN',
-    '4294967295',
-    '29.1',
-    '29.0.5',
-    '0x740000a',
-    '999.999.999',
-    'glob',
-    'regex',
-    'exact',
-    'add',
-    'del',
-  ],
-  ...[
-    'sample.colour',
-    'sample',
-    'sample.bin,simple.color',
-    'no.such',
-    '.',
-    '..',
-    '*',
-    'sample.long.one+1',
-    'rate(',
-    'a=b;c',
-    '0/../etc',
-    '%',
-    '%00',
-    '%ff%fe',
-  ],
-  ...['(a+)+$', '[', '(((((', 'sample.string.write_me', '0/x', 'local:', '1,2,3', 'red', 'true'],
-]
-
-const text = fc.oneof(
-  { weight: 5, arbitrary: fc.constantFrom(...VALUES) },
-  { weight: 1, arbitrary: fc.string({ maxLength: 40 }).map(encodeURIComponent) },
-)
-const parameter = fc
-  .tuple(fc.constantFrom(...NAMES), text)
-  .map(([name, value]) => `${name}=${value.replace(/[^!-~]/g, '?')}`)
-const request = fc.record({
-  method: fc.constantFrom('GET', 'GET', 'GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'),
-  path: fc.oneof(
-    fc.constantFrom(...PATHS),
-    fc.tuple(fc.constantFrom(...PATHS), fc.webPath({ size: 'small' })).map((parts) => parts.join('')),
-  ),
-  parameters: fc.array(parameter, { maxLength: 5 }),
-  body: fc.option(fc.oneof(fc.string({ maxLength: 60 }), text), { nil: undefined }),
-})
-
-interface Answer {
-  readonly status: number
-  readonly type: string | undefined
-  readonly text: string
-}
-
-/** Asks on a connection that others have used before: what they left must not be taken for part of it. */
-function ask(target: string, method: string, body?: string): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port: server.proxy.port, path: target, method, agent }
-    const message = httpRequest(options, (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk
-      })
-      response.on('error', reject)
-      response.on('end', () =>
-        resolve({ status: response.statusCode!, type: response.headers['content-type'], text }),
-      )
-    })
-    message.on('error', reject)
-    message.end(body)
-  })
-}
-
-/** What `request` makes. */
-type Asked = typeof request extends fc.Arbitrary<infer T> ? T : never
-
-test('no request gets a 500', async () => {
-  const until = Date.now() + SECONDS * 1000
-  let count = 0
-  const statuses = new Map<number, number>()
-  const one = async ({ method, path, parameters, body }: Asked): Promise<void> => {
-    if (/^\/ui\/api\/live/.test(path)) return
-    const target = `${path}?${parameters.join('&')}`
-    const { status, type, text } = await ask(target, method, method === 'POST' ? (body ?? '') : undefined)
-    count++
-    statuses.set(status, (statuses.get(status) ?? 0) + 1)
-    expect(status, `${method} ${target}`).toBeLessThan(500)
-    if (type === 'application/json' && method !== 'HEAD') JSON.parse(text)
-  }
-  while (Date.now() < until) {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(request, { minLength: 1, maxLength: TOGETHER, size: 'max' }),
-        async (requests) => {
-          await Promise.all(requests.map(one))
-        },
-      ),
-      { numRuns: 200, seed: SEED + count },
-    )
-  }
-  console.log(`${count} requests: ${[...statuses].map(([status, n]) => `${n} × ${status}`).join(', ')}`)
-  expect(server.notices.filter((notice) => notice.startsWith('error'))).toEqual([])
-  expect(server.proxy.statistics.pages).toBe(0)
-})
-
-test('no bytes end it', async () => {
-  const bytes = fc.oneof(
-    fc.uint8Array({ maxLength: 300 }),
-    fc
-      .constantFrom(
-        'GET / HTTP/1.1\r\n',
-        'GET / HTTP/9.9\r\n\r\n',
-        'POST /pmapi/store HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\nx',
-      )
-      .map(Buffer.from),
-    fc
-      .constantFrom(
-        'GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-      )
-      .map(Buffer.from),
-    fc
-      .array(fc.constantFrom('X: y\r\n'), { minLength: 300, maxLength: 300 })
-      .map((lines) => Buffer.from(`GET / HTTP/1.1\r\n${lines.join('')}\r\n`)),
-    fc.constantFrom('pmproxy-client 1\n\0\n', 'p', '\x16\x03\x01').map(Buffer.from),
+  echo = createServer((socket) => void socket.on('error', () => undefined).pipe(socket))
+  await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve))
+  const { port } = echo.address() as { port: number }
+  server = await startWebServer(
+    ['pmcd', 'sample', 'simple'],
+    {
+      allowsStore: true,
+      archiveDirs: ['test/fixtures'],
+      pageDir: 'docs',
+      keys: { servers: [{ host: '127.0.0.1', port }] },
+    },
+    { proxy: { timePort: 0 } },
   )
-  const until = Date.now() + (SECONDS * 1000) / 2
-  let count = 0
-  while (Date.now() < until)
-    await fc.assert(
-      fc.asyncProperty(bytes, async (sent) => {
-        count++
-        const socket = connect({ port: server.proxy.port, host: '127.0.0.1' })
-        await new Promise<void>((resolve) => {
-          socket.once('close', () => resolve()).on('error', () => resolve())
-          socket.resume()
-          socket.end(sent)
-          socket.setTimeout(300, () => resolve())
-        })
-        socket.destroy()
-      }),
-      { numRuns: 50, seed: SEED + count },
+})
+afterAll(async () => {
+  await server.close()
+  echo.close()
+})
+
+const listed = (counts: ReadonlyMap<string | number, number>): string =>
+  [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, count]) => `${key} ${count}`)
+    .join(', ')
+
+/** Runs an attack in `parts`, after a first one that makes everything warm: memory may not go on rising. */
+async function inParts(
+  count: number,
+  parts: number,
+  attack: (count: number, seed: number) => Promise<void>,
+): Promise<void> {
+  await attack(Math.ceil(count / parts), SEED)
+  const heap = [await quietHeapMb()]
+  for (let part = 1; part < parts; part++) {
+    await attack(Math.ceil(count / parts), SEED + part)
+    heap.push(await quietHeapMb())
+    console.log(
+      `${part + 1} of ${parts} parts; heap after each: ${heap.map((mb) => mb.toFixed(0)).join(', ')} MB`,
     )
+  }
+  expect(heap.at(-1)! - heap[0]!).toBeLessThan(MEMORY_MB)
+  expect(server.notices.filter((notice) => notice.startsWith('error'))).toEqual([])
   expect((await server.ask('/pmapi/fetch?names=sample.long.one')).status).toBe(200)
+}
+
+async function quietHeapMb(): Promise<number> {
+  await eventually(() => expect(server.proxy.statistics.pages).toBe(0))
+  return heapMb()
+}
+
+/** As long as a machine needs that has much else to do, ms. */
+const PATIENCE_MS = 60_000 + REQUESTS * 20
+
+test('no request gets a 500', { timeout: PATIENCE_MS }, async () => {
+  const contexts: number[] = []
+  for (let i = 0; i < 4; i++)
+    contexts.push((await server.json<{ context: number }>('/pmapi/context?polltimeout=3600')).context)
+  const { archives } = await server.json<{ archives: { id: string; bytes: number }[] }>('/ui/api/archives')
+  const ids = {
+    contexts,
+    archives: archives
+      .sort((a, b) => a.bytes - b.bytes)
+      .slice(0, 5)
+      .map(({ id }) => id),
+  }
+  const parts = 5
+  const totals = {
+    byEndpoint: new Map<string, number>(),
+    byDamage: new Map<string, number>(),
+    byStatus: new Map<number, number>(),
+  }
+  let [requests, unanswered] = [0, 0]
+  await inParts(REQUESTS, parts, async (count, seed) => {
+    const report = await attackByHttp(server.proxy.port, count, seed, ids)
+    expect(report.faults.slice(0, 10)).toEqual([])
+    requests += report.requests
+    unanswered += report.unanswered
+    for (const name of ['byEndpoint', 'byDamage', 'byStatus'] as const)
+      for (const [key, n] of report[name] as Map<never, number>)
+        (totals[name] as Map<never, number>).set(
+          key,
+          ((totals[name] as Map<never, number>).get(key) ?? 0) + n,
+        )
+  })
+  console.log(
+    `${requests} requests, ${unanswered} of which not answered, all of damaged bytes; answers: ${listed(totals.byStatus)}\n${listed(totals.byDamage)}\n${listed(totals.byEndpoint)}`,
+  )
+  expect(unanswered).toBeLessThan(requests / 4)
+})
+
+test('no frame of a page ends it', { timeout: PATIENCE_MS }, async () => {
+  await inParts(REQUESTS / 10, 4, async (count, seed) => {
+    const { sent, connections, closed, byDamage } = await attackBySockets(
+      server.proxy.port,
+      count,
+      seed,
+      damagedFrame,
+      PAGE_GREETING,
+    )
+    console.log(
+      `${sent} frames, ${connections} connections, ${closed} closed by the server; ${listed(byDamage)}`,
+    )
+  })
+})
+
+test('no message about the time ends it', { timeout: PATIENCE_MS }, async () => {
+  await inParts(REQUESTS / 10, 4, async (count, seed) => {
+    const { sent, connections, closed, byDamage } = await attackBySockets(
+      server.proxy.timePort!,
+      count,
+      seed,
+      damagedTimeMessage,
+    )
+    console.log(
+      `${sent} messages, ${connections} connections, ${closed} closed by the server; ${listed(byDamage)}`,
+    )
+  })
+})
+
+test('no command for a key server ends it', { timeout: PATIENCE_MS }, async () => {
+  await inParts(REQUESTS / 10, 4, async (count, seed) => {
+    const { sent, connections, closed } = await attackBySockets(
+      server.proxy.port,
+      count,
+      seed,
+      damagedCommand,
+    )
+    console.log(`${sent} commands, ${connections} connections, ${closed} closed by the server`)
+  })
+})
+
+test('no PDU that is forwarded ends it', { timeout: PATIENCE_MS }, async () => {
+  const behind = `localhost ${server.collector.port}`
+  await inParts(REQUESTS / 10, 4, async (count, seed) => {
+    const { mutants, passed, connections, closed, replies } = await attackAsClients(
+      server.proxy.port,
+      count,
+      seed,
+      behind,
+    )
+    console.log(
+      `${mutants} PDUs, ${passed} past framer and decoder; ${connections} connections, ${closed} closed; ${replies} replies`,
+    )
+    expect(replies).toBeGreaterThan(0)
+  })
 })

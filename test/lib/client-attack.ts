@@ -32,8 +32,16 @@ const PATIENCE_MS = 5000
 
 const SEEDS = VECTORS.filter(({ direction }) => direction === 'client->pmcd').map(({ hex }) => bytesOf(hex))
 
-/** Sends `count` mutants, the same ones for the same seed. */
-export async function attackAsClients(port: number, count: number, seed: number): Promise<AttackReport> {
+/** What a pmproxy that forwards a connection says first. */
+const FORWARDED = 'pmproxy-server 1\n'
+
+/** Sends `count` mutants, the same ones for the same seed; through a pmproxy to a `behind` of `HOST PORT` where there is one. */
+export async function attackAsClients(
+  port: number,
+  count: number,
+  seed: number,
+  behind?: string,
+): Promise<AttackReport> {
   const pick = generator(seed)
   const report = { mutants: 0, passed: 0, connections: 0, closed: 0, replies: 0 }
   const attacker = async (): Promise<void> => {
@@ -45,7 +53,7 @@ export async function attackAsClients(port: number, count: number, seed: number)
       report.passed += mutants.filter(isDecodable).length
       report.connections++
       if (pick(LYING) === 0) mutants.push(lie(pick))
-      const { wasClosed, replies } = await connection(port, mutants)
+      const { wasClosed, replies } = await connection(port, mutants, behind)
       report.replies += replies
       if (wasClosed) report.closed++
     }
@@ -67,6 +75,7 @@ function lie(pick: Pick): Uint8Array {
 function connection(
   port: number,
   mutants: readonly Uint8Array[],
+  behind: string | undefined,
 ): Promise<{ wasClosed: boolean; replies: number }> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
@@ -89,7 +98,13 @@ function connection(
       }
     })
     socket.setTimeout(PATIENCE_MS, done)
-    socket.on('data', (chunk) => framer.push(chunk))
+    let toSkip = behind === undefined ? 0 : FORWARDED.length
+    if (behind !== undefined) socket.write(`pmproxy-client 1\n${behind}\n`)
+    socket.on('data', (chunk) => {
+      const skipped = Math.min(toSkip, chunk.length)
+      toSkip -= skipped
+      if (skipped < chunk.length) framer.push(chunk.subarray(skipped))
+    })
     socket.on('error', () => {}) // a reset is one way to be shown the door
     socket.on('close', () => resolve({ wasClosed: !isDone, replies }))
   })

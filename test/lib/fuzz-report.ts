@@ -89,7 +89,7 @@ export async function agentsAttack(count: number, seed: number): Promise<void> {
 }
 
 /** Megabytes that are in use after a collection. */
-function heapMb(): number {
+export function heapMb(): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   collect()
