@@ -20,6 +20,7 @@ import type { ProxyConfig } from './config.ts'
 import { WebContexts } from './contexts.ts'
 import { Guests } from './guests.ts'
 import { Hosts } from './hosts.ts'
+import { serveQuickly } from './http/quick.ts'
 import { httpServer } from './http/server.ts'
 import { Unread } from './http/unread.ts'
 import { KeyRelay, RESP_FIRST } from './key-relay.ts'
@@ -91,7 +92,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const live = new LiveSockets(services)
   const http = httpServer(services, live, limits)
   const guests = new Guests(limits)
-  const door = new Door(options, http, statistics, limits)
+  const door = new Door(options, http, services)
   const listeners = await listen({
     ports: options.ports,
     ...(options.addresses === undefined ? { localOnly: true } : { addresses: options.addresses }),
@@ -151,25 +152,23 @@ function insistOnOne(endpoints: readonly Endpoint[], listeners: Listeners): void
 class Door {
   readonly #options: ProxyOptions
   readonly #http: Server
-  readonly #statistics: Statistics
+  readonly #services: Services
   readonly #keys: KeyRelay | undefined
-  readonly #limits: Limits
   /** First bytes that nothing begins with, which the log tells of once each. */
   readonly #strange = new Set<number>()
 
-  constructor(options: ProxyOptions, http: Server, statistics: Statistics, limits: Limits) {
+  constructor(options: ProxyOptions, http: Server, services: Services) {
     this.#options = options
     const { keys, requiresUser } = options.config
     // Who has to name a user cannot do so in RESP.
     this.#keys = keys === undefined || requiresUser ? undefined : new KeyRelay(keys)
     this.#http = http
-    this.#statistics = statistics
-    this.#limits = limits
+    this.#services = services
   }
 
   /** Looks at what a connection begins with. */
   enter(socket: Socket, isSecure = false): void {
-    const timer = setTimeout(() => socket.destroy(), this.#limits.firstByteMs)
+    const timer = setTimeout(() => socket.destroy(), this.#services.limits.firstByteMs)
     const failed = (): void => void socket.destroy()
     socket.on('error', failed)
     socket.once('close', () => clearTimeout(timer))
@@ -189,7 +188,7 @@ class Door {
     const letter = String.fromCharCode(first)
     if (first >= 0x14 && first <= 0x18 && tls !== undefined && config.hasTls && !isSecure) {
       const { readable, secured } = tls.secure(socket)
-      const timer = setTimeout(() => socket.destroy(), this.#limits.firstByteMs)
+      const timer = setTimeout(() => socket.destroy(), this.#services.limits.firstByteMs)
       socket.once('close', () => clearTimeout(timer))
       readable.on('error', () => socket.destroy())
       void secured.then((stream) => {
@@ -202,11 +201,12 @@ class Door {
       serveProxyClient(socket, {
         hosts: config.hosts,
         mostPdu: this.#options.mostPdu ?? MAX_CLIENT_PDU,
-        connected: () => this.#statistics.proxied++,
+        connected: () => this.#services.statistics.proxied++,
       })
-    else if (HTTP_FIRST.includes(letter) && config.hasHttp) this.#http.emit('connection', socket)
+    else if (HTTP_FIRST.includes(letter) && config.hasHttp)
+      serveQuickly(socket, this.#services, (whole) => this.#http.emit('connection', whole))
     else if (RESP_FIRST.includes(letter) && this.#keys !== undefined) {
-      this.#statistics.relayed++
+      this.#services.statistics.relayed++
       void this.#keys.serve(socket)
     } else {
       if (!this.#strange.has(first))

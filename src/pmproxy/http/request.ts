@@ -28,16 +28,22 @@ export const MAX_TEXT_BODY: number = 1024 * 1024
 
 /** Takes a request of node's server apart. */
 export function webRequest(message: IncomingMessage, signal: AbortSignal): WebRequest {
-  const url = message.url ?? '/'
-  const question = url.indexOf('?')
   return {
     method: message.method ?? 'GET',
-    path: decodePercent(question < 0 ? url : url.slice(0, question)),
-    query: new Query(question < 0 ? '' : url.slice(question + 1), url.startsWith('/ui/')),
+    ...targetOf(message.url ?? '/'),
     headers: message.headers,
     address: message.socket.remoteAddress,
     signal,
     body: (limit) => readBody(message, limit),
+  }
+}
+
+/** Path and parameters of a URL. */
+export function targetOf(url: string): Pick<WebRequest, 'path' | 'query'> {
+  const question = url.indexOf('?')
+  return {
+    path: decodePercent(question < 0 ? url : url.slice(0, question)),
+    query: new Query(question < 0 ? '' : url.slice(question + 1), url.startsWith('/ui/')),
   }
 }
 

@@ -1,5 +1,4 @@
 /** Answers that wait for slow readers: node keeps them in memory, however many there are. docs/security.md */
-import type { ServerResponse } from 'node:http'
 
 /** Answers below this are not counted: their number is bounded by that of connections. */
 const LARGE = 64 * 1024
@@ -13,14 +12,17 @@ export class Unread {
     this.#most = most
   }
 
-  /** May an answer of so many bytes be sent? It counts until it has been read, or its reader is gone. */
-  admits(bytes: number, response: Pick<ServerResponse, 'once'>): boolean {
-    if (bytes < LARGE) return true
-    if (this.#bytes + bytes > this.#most) return false
+  /** Counts an answer of so many bytes: call what this returns when it has been read, or its reader is gone. Undefined: it is too much. */
+  admit(bytes: number): (() => void) | undefined {
+    if (bytes < LARGE) return nothing
+    if (this.#bytes + bytes > this.#most) return undefined
     this.#bytes += bytes
-    response.once('close', () => {
+    return () => {
       this.#bytes -= bytes
-    })
-    return true
+    }
   }
+}
+
+function nothing(): void {
+  // Small answers do not count.
 }
