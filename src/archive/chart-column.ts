@@ -100,29 +100,34 @@ export class ChartColumn {
     this.#lastTime = time
     this.#lastValue = value
     if (time < this.#window.start || time > this.#window.finish) return
-    if (!this.#isRate) this.#push(time, value)
-    else if (!Number.isNaN(lastTime)) {
+    let shown = value
+    if (this.#isRate) {
+      if (Number.isNaN(lastTime)) return
       const growth = value - lastValue
-      this.#push(time, growth < 0 ? Number.NaN : (growth / (time - lastTime)) * this.#factor)
+      shown = growth < 0 ? Number.NaN : (growth / (time - lastTime)) * this.#factor
     }
+    // Here rather than in `#push`: V8 takes it into the loop that calls this, without numbers on the heap.
+    if (this.#shares !== undefined) this.#shares.add(time, shown)
+    else this.#push(time, shown)
+  }
+
+  /** When the last value was, unless recording was interrupted since: NaN. */
+  get lastTime(): number {
+    return this.#lastTime
+  }
+
+  /** The last value still holds. */
+  hold(time: number): void {
+    this.add(time, this.#lastValue)
   }
 
   /** Recording was interrupted. */
   mark(time: number): void {
     if (Number.isNaN(this.#lastTime)) return
     this.#lastTime = Number.NaN
-    if (time >= this.#window.start && time <= this.#window.finish) this.#push(time, Number.NaN)
-  }
-
-  /** Values and interruptions of a part of an archive; their times count from `epoch`. */
-  addPart(epoch: number, times: Float64Array, values: Float64Array, marks: Float64Array): void {
-    let m = 0
-    for (let i = 0; i < times.length; i++) {
-      const time = times[i]!
-      while (m < marks.length && marks[m]! <= time) this.mark(epoch + marks[m++]!)
-      this.add(epoch + time, values[i]!)
-    }
-    while (m < marks.length) this.mark(epoch + marks[m++]!)
+    if (time < this.#window.start || time > this.#window.finish) return
+    if (this.#shares !== undefined) this.#shares.add(time, Number.NaN)
+    else this.#push(time, Number.NaN)
   }
 
   /** What came. */
@@ -136,16 +141,14 @@ export class ChartColumn {
   }
 
   #push(time: number, value: number): void {
-    if (this.#shares === undefined) {
-      if (this.#length < this.#window.points) {
-        if (this.#length === this.#times.length) this.#grow()
-        this.#times[this.#length] = time
-        this.#values[this.#length++] = value
-        return
-      }
-      this.#shares = new Shares(this.#window)
-      for (let i = 0; i < this.#length; i++) this.#shares.add(this.#times[i]!, this.#values[i]!)
+    if (this.#length < this.#window.points) {
+      if (this.#length === this.#times.length) this.#grow()
+      this.#times[this.#length] = time
+      this.#values[this.#length++] = value
+      return
     }
+    this.#shares = new Shares(this.#window)
+    for (let i = 0; i < this.#length; i++) this.#shares.add(this.#times[i]!, this.#values[i]!)
     this.#shares.add(time, value)
   }
 

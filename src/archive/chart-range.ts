@@ -3,7 +3,7 @@
  * itself. docs/pmproxy.md
  *
  *     recorded     scanned in parts ─┐
- *     discrete     and at both ends ─┼→ a ChartColumn an instance → points
+ *     discrete     from the start on ┼→ a ChartColumn an instance → points
  *     expressions  at equal steps   ─┘
  */
 import { type Timestamp, toSeconds } from '../base/timestamp.ts'
@@ -18,7 +18,8 @@ import { extractNumber } from '../model/value-set.ts'
 import type { FetchResult } from '../model/values.ts'
 import { fromSeconds } from '../time/stamp.ts'
 import { ChartColumn, type ChartPoints, type ChartWindow } from './chart-column.ts'
-import type { ScanOptions, ScanResult } from './scan.ts'
+import type { ScanOptions, ScanResult, ScanSink } from './scan.ts'
+import type { ValueSink } from './scan-layout.ts'
 
 /** What is asked of an archive. */
 export interface ChartArchive {
@@ -95,9 +96,9 @@ export interface ChartRange {
 /** Moments of expressions, each of which is a fetch, and how many of them come between two turns. */
 const MOST_MOMENTS = 4000
 const MOMENTS_A_TURN = 50
-/** What is scanned between two turns: seconds of the archive at first, and values at most, more or less. */
+/** What is scanned between two turns: seconds of the archive at first, and then twice as much until there are so many records. */
 const PART_SEC = 3600
-const PART_VALUES = 200_000
+const PART_RECORDS = 2000
 /** Columns of a metric, and points of a whole answer. */
 const MOST_COLUMNS = 5000
 const MOST_POINTS = 4_000_000
@@ -120,9 +121,10 @@ export async function chartRange(
   const charted = rows.filter((row) => row instanceof Charted)
   const recorded = charted.filter(({ metric }) => !metric.isDerived)
   const steady = recorded.filter(({ desc }) => desc.sem === PM_SEM_DISCRETE)
-  await sampleAt(archive, steady, query, query.start)
+  await sampleStart(archive, steady, query)
   const marks = await scanRecorded(archive, recorded, query)
-  await sampleAt(archive, steady, query, query.finish)
+  const end = Math.min(query.finish, toSeconds(archive.end()))
+  for (const metric of steady) metric.hold(end)
   const computed = charted.filter(({ metric }) => metric.isDerived)
   await sampleDerived(archive, computed, query)
   const lists = new Lists()
@@ -186,6 +188,13 @@ class Charted {
     const time = toSeconds(timestamp)
     for (let i = 0; i < set.status; i++)
       this.column(set.inst[i]!).add(time, extractNumber(set, i, this.desc.type))
+  }
+
+  /** What was recorded last still holds, of the instances that there were then. */
+  hold(time: number): void {
+    const columns = [...this.columns.values()]
+    const latest = columns.reduce((last, { lastTime }) => Math.max(last, lastTime || 0), 0)
+    for (const column of columns) if (column.lastTime === latest) column.hold(time)
   }
 
   listed(archive: ChartArchive, lists: Lists): ListedMetric {
@@ -252,59 +261,66 @@ async function scanRecorded(
   metrics: readonly Charted[],
   { start, finish }: ChartQuery,
 ): Promise<number[]> {
-  const interruptions: number[] = []
-  const byId = new Map<Pmid, Charted[]>()
-  for (const metric of metrics) byId.set(metric.desc.pmid, [...(byId.get(metric.desc.pmid) ?? []), metric])
-  const ids = [...byId.keys()]
-  const epoch = toSeconds(archive.start)
+  const into = new Recorded(metrics, start)
+  const { ids } = into
   const end = Math.min(finish, toSeconds(archive.end()))
-  let from = Math.max(epoch, start - LOOK_BACK_SEC)
+  let from = Math.max(toSeconds(archive.start), start - LOOK_BACK_SEC)
   let seconds = PART_SEC
   while (ids.length > 0 && from <= end) {
     const to = Math.min(end, from + seconds)
-    const { marks, columns } = archive.scan(ids, { from: fromSeconds(from), to: fromSeconds(to) })
-    for (const mark of marks) {
-      const time = epoch + mark
-      if (time >= start && interruptions.at(-1) !== time) interruptions.push(time)
-    }
-    if (marks.length > 0) markAbsent(byId, columns, epoch, marks)
-    let values = 0
-    for (const { pmid, inst, times, values: recorded } of columns) {
-      values += recorded.length
-      for (const metric of byId.get(pmid)!) metric.column(inst).addPart(epoch, times, recorded, marks)
-    }
+    const { records } = archive.scan(ids, { from: fromSeconds(from), to: fromSeconds(to), into })
     if (to >= end) break
+    // Both ends of a part belong to it: what is at its end comes again, and is left out.
     from = to
-    if (values < PART_VALUES / 2) seconds *= 2
+    if (records < PART_RECORDS) seconds *= 2
     await archive.turn()
   }
-  return interruptions
+  return into.marks
 }
 
-/** Recording was interrupted for those too that this part has no values of. */
-function markAbsent(
-  byId: ReadonlyMap<Pmid, readonly Charted[]>,
-  present: ScanResult['columns'],
-  epoch: number,
-  marks: Float64Array,
-): void {
-  const seen = new Map<Pmid, Set<number>>()
-  for (const { pmid, inst } of present) seen.set(pmid, (seen.get(pmid) ?? new Set()).add(inst))
-  for (const [pmid, metrics] of byId)
-    for (const metric of metrics)
-      for (const [inst, column] of metric.columns)
-        if (seen.get(pmid)?.has(inst) !== true) for (const mark of marks) column.mark(epoch + mark)
+/** Hands what is scanned to the columns of all metrics of a name or another. */
+class Recorded implements ScanSink {
+  readonly marks: number[] = []
+  readonly #byId = new Map<Pmid, Charted[]>()
+  readonly #start: number
+
+  constructor(metrics: readonly Charted[], start: number) {
+    this.#start = start
+    for (const metric of metrics) {
+      const { pmid } = metric.desc
+      this.#byId.set(pmid, [...(this.#byId.get(pmid) ?? []), metric])
+    }
+  }
+
+  get ids(): readonly Pmid[] {
+    return [...this.#byId.keys()]
+  }
+
+  columnOf(pmid: Pmid, inst: number): ValueSink {
+    const columns = this.#byId.get(pmid)!.map((metric) => metric.column(inst))
+    if (columns.length === 1) return columns[0]!
+    return {
+      add: (time, value) => {
+        for (const column of columns) column.add(time, value)
+      },
+    }
+  }
+
+  mark(time: number): void {
+    if (time >= this.#start && this.marks.at(-1) !== time) this.marks.push(time)
+    for (const metrics of this.#byId.values())
+      for (const { columns } of metrics) for (const column of columns.values()) column.mark(time)
+  }
 }
 
-/** What is recorded only when it changes holds at a moment too at which it was not. */
-async function sampleAt(
+/** What is recorded only when it changes holds at the start too, where it was not. */
+async function sampleStart(
   archive: ChartArchive,
   metrics: readonly Charted[],
   { start, finish }: ChartQuery,
-  moment: number,
 ): Promise<void> {
-  const time = Math.min(Math.max(moment, toSeconds(archive.start)), toSeconds(archive.end()))
-  if (metrics.length === 0 || time < start || time > finish) return
+  const time = Math.max(start, toSeconds(archive.start))
+  if (metrics.length === 0 || time > Math.min(finish, toSeconds(archive.end()))) return
   archive.setMode('interpolate', fromSeconds(time), 1)
   const ids = metrics.map(({ desc }) => desc.pmid)
   const result = await fetchUnlessEnded(archive, ids)

@@ -34,7 +34,7 @@ const PM_VAL_SPTR = 2
 const NO_BYTES = new Uint8Array(0)
 
 /** Records larger than this are read in parts by windows that are sparse. */
-const LARGE = 128 << 10
+export const LARGE: number = 128 << 10
 /** How much a sparse window reads of a large record at once: of its heads, and where a block is. */
 const CHUNK = 64 << 10
 const BLOCKS = 4 << 10
