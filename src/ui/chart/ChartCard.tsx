@@ -3,6 +3,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
 import { type ChartData, ChartFeed } from '../data/chart-data.ts'
+import { LOST } from '../data/live.ts'
 import type { Source } from '../data/source.ts'
 import { changeChart, every, feeds, panel, shown, sources } from '../page.ts'
 import { type Frame, time } from '../time/control.ts'
@@ -42,6 +43,8 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
   const title = fillIn(titleOf(chart), { host: (of ?? shown.value)?.host ?? '' })
   const isOneOfMany = chart !== origin && of !== undefined
   const name = isOneOfMany ? `${title}, ${of.title}` : title
+  // The head of the page says it once for all; a chart that shows values need not move for it.
+  const problems = data.problems.filter((problem) => data.lines.length === 0 || !problem.endsWith(LOST))
   const setHidden = (keys: ReadonlySet<string>): void => {
     // Another source's chart of the same has lines of its own.
     const own = new Set(data.lines.map(({ key }) => key))
@@ -60,9 +63,9 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
         </h2>
         <ChartMenu chart={chart} originId={origin.id} title={name} data={data} hidden={hidden} />
       </header>
-      {data.problems.length > 0 && (
+      {problems.length > 0 && (
         <ul class={`problems${data.lines.length === 0 ? ' all' : ''}`}>
-          {data.problems.map((problem) => (
+          {problems.map((problem) => (
             <li key={problem}>{problem}</li>
           ))}
         </ul>
@@ -139,7 +142,12 @@ function Drawing({ chart, data, source, hidden, cursor }: DrawingProps): Compone
     case 'grid':
       return <GridView data={data} />
     case 'heat':
-      return <HeatView chart={chart} data={data} frame={time.frame.value} />
+      return (
+        <div class="drawing">
+          <HeatView chart={chart} data={data} frame={time.frame.value} />
+          {isElsewhere(data) && <p class="outside">{elsewhere(source)}</p>}
+        </div>
+      )
     default:
       return (
         <Tip style={chart.style} data={data} hidden={hidden} cursor={cursor}>

@@ -169,7 +169,8 @@ export class ChartFeed {
       else if (isFailure(outcome)) {
         if (isUnknown(outcome)) state.unknown++
         if (plot.optional !== true) tell(state, source, `${nameOf(plot)}: ${sentence(outcome)}`)
-      } else addPlot(state, source, plot, outcome, linesOf(plot, live, recorded?.lines, frame), chart)
+      } else
+        addPlot(state, source, plot, outcome, linesOf(plot, live, recorded?.lines, frame, isShort), chart)
     }
     if (history?.problem !== undefined && live === undefined) tell(state, source, history.problem)
     if (history?.isAsking === true && state.lines.length === 0) state.isWaiting = true
@@ -245,6 +246,7 @@ function linesOf(
   live: LiveStore | undefined,
   recorded: readonly Line[] | undefined,
   { from, to }: Frame,
+  isShort: boolean,
 ): Line[] {
   const now = live?.lines(plot.metric) ?? []
   const earlier = new Map((recorded ?? []).map((line) => [line.instance, line]))
@@ -253,9 +255,16 @@ function linesOf(
   for (const line of recorded ?? []) if (!seen.has(line.instance)) all.push(line)
   return all
     .filter(({ instance }) => instance === null || isChosen(plot.instances, instance))
-    .map((line) => cut(line, from, to))
+    .map((line) => (isShort ? upTo(cut(line, from, to), to) : cut(line, from, to)))
     .filter(({ values }) => values.length > 0)
     .sort((a, b) => NATURAL.compare(a.instance ?? '', b.instance ?? ''))
+}
+
+/** Without a sample that follows: a list shows the newest there is, and leads nowhere. */
+function upTo(line: Line, to: number): Line {
+  const { times, instance } = line
+  if (times.length === 0 || times.at(-1)! <= to) return line
+  return { ...mapColumns(line, (column) => column.slice(0, -1)), instance, times: times.slice(0, -1) }
 }
 
 function addPlot(

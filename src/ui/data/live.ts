@@ -48,6 +48,8 @@ export interface FollowedClock {
 /** What becomes of the page's connection. */
 export type Connection = 'connecting' | 'open' | 'lost'
 
+/** What is wrong with values that come no longer. */
+export const LOST = 'The connection to pmproxy is lost'
 /** The page's connection to pmproxy, for the person to see. */
 export const connection: Signal<Connection> = signal<Connection>('connecting')
 
@@ -119,8 +121,7 @@ export class LiveStream {
     socket.onclose = () => {
       connection.value = 'lost'
       this.#byTopic.clear()
-      for (const { listener } of this.#subscriptions.values())
-        listener.trouble('The connection to pmproxy is lost')
+      for (const { listener } of this.#subscriptions.values()) listener.trouble(LOST)
       setTimeout(() => this.#connect(), this.#pauseMs)
       this.#pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * this.#pauseMs)
     }

@@ -36,9 +36,14 @@ function betweenText({ start, end }: ArchiveInfo, zone: string): string {
 export function Archives(): ComponentChild {
   const host = useSignal('')
   const filter = useSignal('')
+  const isKnown = useSignal(false)
   const hasArchives = config.value?.archives === true
   useEffect(() => {
-    if (hasArchives) refreshArchives().catch(complain)
+    if (!hasArchives) return
+    const known = (): void => {
+      isKnown.value = true
+    }
+    refreshArchives().then(known, complain)
   }, [hasArchives])
   const open = (place: Place): void => {
     const spec = host.value.trim()
@@ -150,7 +155,7 @@ export function Archives(): ComponentChild {
           {found.length > MOST_ARCHIVES && (
             <p class="more">{found.length - MOST_ARCHIVES} more: the filter finds them</p>
           )}
-          {found.length === 0 && (
+          {isKnown.value && found.length === 0 && (
             <p class="empty">
               {archives.value.length === 0 ? 'There are none yet' : 'None has this in its name'}
             </p>

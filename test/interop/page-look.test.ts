@@ -1,0 +1,176 @@
+/** How the chart page looks and feels: values under the pointer, nothing that moves, long names, what is not there. */
+import { expect, test } from 'vitest'
+import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
+import { memoryOutput } from '../../src/archive/write/memory-output.ts'
+import { PM_SEM_INSTANT, PM_TYPE_DOUBLE } from '../../src/model/types.ts'
+import { describePage, PATIENCE } from './lib/page.ts'
+
+const LONG = 'of-a-controller-with-a-name-that-is-longer-than-any-legend'
+const DISKS = 80
+
+/** Files of an archive of a machine with many disks, the last of which does most. */
+function manyDisks(): { name: string; buffer: Buffer; mimeType: string }[] {
+  const output = memoryOutput('many')
+  const made = new ArchiveImport(output, { hostname: 'many', timezone: 'UTC', pid: 1 })
+  made.addMetric('many.busy', {
+    type: PM_TYPE_DOUBLE,
+    sem: PM_SEM_INSTANT,
+    units: 'byte',
+    indom: 'many.disks',
+  })
+  for (let i = 0; i <= 60; i++) {
+    for (let disk = 0; disk < DISKS; disk++) made.put('many.busy', 1000 * (disk + 1), `disk-${LONG}-${disk}`)
+    made.write({ sec: 1_700_000_000 + i, nsec: 0 })
+  }
+  made.close()
+  return [...output.contents()].map(([part, bytes]) => ({
+    name: `many.${part}`,
+    buffer: Buffer.from(bytes),
+    mimeType: 'application/octet-stream',
+  }))
+}
+
+describePage('the look of the chart page', (t) => {
+  const tip = () => t.page.locator('.tip')
+  const live = (title: string) =>
+    expect.poll(() => t.firstValue(title).textContent(), PATIENCE).toMatch(/^\d/)
+
+  test('tells the moment and all values under the pointer, beside it, in one chart; others mark the moment', async () => {
+    await live('Load average')
+    await live('Processors')
+    // What stands still can be read twice.
+    await t.page.keyboard.press(' ')
+    const over = t.chart('Load average').locator('.u-over')
+    const box = (await over.boundingBox())!
+    await over.hover({ position: { x: box.width - 2, y: 40 } })
+    await expect.poll(() => tip().count(), PATIENCE).toBe(1)
+    expect(await tip().locator('.tip-time').textContent()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+    expect((await tip().locator('.name').allTextContents()).sort()).toEqual([
+      '1 minute',
+      '15 minutes',
+      '5 minutes',
+      'processors',
+    ])
+    const values = await tip().locator('li').allTextContents()
+    const legend = await t.chart('Load average').locator('.legend li').allTextContents()
+    expect([...values].sort()).toEqual([...legend].sort())
+    // It does not hide what is pointed at, and stays on the page.
+    const shown = (await tip().boundingBox())!
+    expect(shown.x + shown.width).toBeLessThan(box.x + box.width - 2)
+    await t.chart('Processors').locator('.u-cursor-x:not(.u-off)').waitFor({ state: 'attached' })
+    await t.shot('pointer')
+    await t.page.mouse.move(2, 2)
+    await expect.poll(() => tip().count(), PATIENCE).toBe(0)
+    expect(t.complaints).toEqual([])
+  })
+
+  test('a chart has its size before its first values come', async () => {
+    // A slow network: the values are held back until the page has been measured.
+    let letGo = (): void => {}
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    await t.page.routeWebSocket(/\/ui\/api\/live/, (socket) => {
+      const server = socket.connectToServer()
+      server.onMessage((message) => void held.then(() => socket.send(message)))
+    })
+    await t.page.route(/\/ui\/api\/range/, async (route) => {
+      await held
+      await route.continue()
+    })
+    await t.page.reload()
+    await t.chart('Processes').locator('.empty').waitFor()
+    const boxes = (): Promise<unknown> =>
+      t.page.locator('.card').evaluateAll((cards) =>
+        cards.slice(0, 3).map((card) => {
+          const { x, y, width, height } = card.getBoundingClientRect()
+          return [card.getAttribute('aria-label'), x, y, width, height].join()
+        }),
+      )
+    const before = await boxes()
+    await t.shot('waiting')
+    letGo()
+    for (const title of ['Processors', 'Load average', 'Memory']) await live(title)
+    expect(await boxes()).toEqual(before)
+  })
+
+  test('says so where nothing was recorded, and reads nothing of another time', async () => {
+    await live('Load average')
+    await t.page.getByLabel('From', { exact: true }).fill('-20d')
+    await t.page.getByLabel('To', { exact: true }).fill('-19d')
+    await t.page.getByRole('button', { name: 'Show', exact: true }).click()
+    await t.chart('Load average').getByText('No values in this time').waitFor()
+    await expect.poll(() => t.firstValue('Load average').textContent(), PATIENCE).toBe('–')
+    await expect
+      .poll(() => t.chart('File systems: space used').locator('.grid-row').count(), PATIENCE)
+      .toBe(0)
+    await t.shot('no-values')
+    await t.page.keyboard.press('l')
+    await live('Load average')
+    expect(t.complaints).toEqual([])
+  })
+
+  test('many lines with long names: the largest are drawn, names keep their ends, rows of a heat map can be read', async () => {
+    await t.page.keyboard.press('o')
+    await t.page.locator('.drop input[type=file]').setInputFiles(manyDisks())
+    const source = t.page.getByLabel('Source', { exact: true })
+    await expect.poll(() => source.inputValue(), PATIENCE).toBe('file:many')
+    await t.page.keyboard.press('m')
+    await t.page.getByLabel('Search metrics').fill('many.busy')
+    await t.page.getByRole('button', { name: /^many\.busy/ }).click()
+    await t.page.getByRole('region', { name: 'many.busy' }).getByRole('button', { name: 'Draw' }).click()
+    const chart = t.chart('many.busy')
+    await chart.getByText('16 lines with less are not shown').waitFor()
+    const names = await t.names('many.busy')
+    expect(names[0]).toBe(`many.busy disk-${LONG}-16`)
+    expect(names.at(-1)).toBe(`many.busy disk-${LONG}-79`)
+    const end = chart.locator('.legend .name-end').last()
+    expect(await end.textContent()).toMatch(/-79$/)
+    const isCut = await end.evaluate((one) => {
+      const start = one.previousElementSibling!
+      return start.scrollWidth > start.clientWidth && one.scrollWidth <= one.clientWidth
+    })
+    expect(isCut).toBe(true)
+    await chart.getByLabel('Menu of many.busy').click()
+    await chart.getByRole('menuitem', { name: 'Change' }).click()
+    await t.page.getByRole('dialog').getByLabel('Style').selectOption('heat')
+    await t.page.getByRole('button', { name: 'Done' }).click()
+    const rows = chart.locator('.heat-rows li')
+    await rows.first().waitFor()
+    await expect
+      .poll(() => rows.evaluateAll((all) => Math.min(...all.map((row) => row.clientHeight))), PATIENCE)
+      .toBeGreaterThanOrEqual(12)
+    expect(await chart.locator('canvas').getAttribute('aria-label')).toMatch(
+      /^many\.busy: 80 rows\. Highest now: many\.busy disk-.*-79 78\.1 KiB,/,
+    )
+    const times = chart.locator('.heat-marks li')
+    await expect.poll(() => times.first().textContent(), PATIENCE).toMatch(/^\d\d:\d\d/)
+    await chart.locator('canvas').hover({ position: { x: 20, y: 5 } })
+    await expect.poll(() => tip().textContent(), PATIENCE).toMatch(/^\d{4}-.*-\d: [\d.]+ KiB$/)
+    await t.page.keyboard.press('Escape')
+    await t.shot('many-lines')
+    expect(t.complaints).toEqual([])
+  })
+
+  test('a lost connection is told once, in the head, and moves nothing', async () => {
+    let drop = (): void => {}
+    await t.page.routeWebSocket(/\/ui\/api\/live/, (socket) => {
+      const server = socket.connectToServer()
+      drop = () => {
+        server.close()
+        socket.close({ code: 1012 })
+        drop = () => {}
+      }
+    })
+    await t.page.reload()
+    await live('Load average')
+    await live('Memory')
+    const height = await t.chart('Load average').evaluate((card) => card.clientHeight)
+    drop()
+    const state = t.page.locator('.head .light')
+    await expect.poll(() => state.textContent(), { ...PATIENCE, interval: 20 }).toMatch(/lost|connecting/)
+    expect(await t.page.locator('.problems:not(.all)').count()).toBe(0)
+    expect(await t.chart('Load average').evaluate((card) => card.clientHeight)).toBe(height)
+    await expect.poll(() => state.textContent(), PATIENCE).toBe('live')
+  })
+})
