@@ -92,6 +92,20 @@ test('stacks add up, shares add up to one, and what is unknown for a moment hold
     [0.25, null],
     [1, null],
   ])
+  expect(
+    drawnColumns(
+      [
+        [1, 2, null],
+        [10, null, null],
+        [100, 200, null],
+      ],
+      'stacking',
+    ),
+  ).toEqual([
+    [1, 2, null],
+    [11, 2, null],
+    [111, 202, null],
+  ])
   expect(drawnColumns([[1], [3]], 'plot')).toEqual([[1], [3]])
 })
 
