@@ -89,9 +89,7 @@ export async function start(io: StartIo): Promise<Started | undefined> {
       log.close()
     },
   }
-  const failure = collector.endpoints.find(
-    ({ family, error }) => family === 'inet' && error !== undefined,
-  )?.error
+  const failure = failureOf(collector)
   if (failure !== undefined) {
     await started.close()
     throw failure
@@ -147,21 +145,44 @@ function socketOf(place: Place, io: StartIo): Partial<CollectorOptions> {
   return {}
 }
 
+/** Addresses of a kind that this machine, or the name given for one, does not have. */
+const ABSENT: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
+
 /** A taken port is the likeliest failure, so it gets its answer first and at once. */
 async function checkPort({ port, listen }: StartOptions): Promise<void> {
-  const host = listen === undefined || listen.includes('all') ? '127.0.0.1' : listen[0]
-  await new Promise<void>((resolve, reject) => {
+  const isLoopback = listen === undefined || listen.includes('all')
+  const failures = []
+  const hosts = isLoopback ? ['127.0.0.1', '::1'] : listen
+  for (const host of hosts) {
+    const failure = await bindingFailure(port, host)
+    if (failure === undefined) continue
+    if (!isLoopback || !ABSENT.has(failure.code)) throw explainPort(failure, port, host)
+    failures.push(failure)
+  }
+  if (failures.length === hosts.length) throw explainPort(failures[0]!, port, hosts[0])
+}
+
+function bindingFailure(port: number, host: string): Promise<PcpError | undefined> {
+  return new Promise((resolve) => {
     const server = createServer()
-    server.once('error', (error) => reject(explainPort(error, port, host)))
-    server.listen(port, host, () => server.close(() => resolve()))
+    server.once('error', (error) => resolve(PcpError.from(error)))
+    server.listen(port, host, () => server.close(() => resolve(undefined)))
   })
 }
 
-function explainPort(error: Error, port: number, host: string | undefined): PcpError {
-  const { code, text } = PcpError.from(error)
+/** Why it cannot be reached as it should; a machine may have but one of IPv4 and IPv6. */
+function failureOf({ endpoints }: Collector): PcpError | undefined {
+  const overIp = endpoints.filter(({ family }) => family !== 'unix')
+  const lasting = overIp.find(({ error }) => error !== undefined && !ABSENT.has(error.code))
+  if (lasting !== undefined) return lasting.error
+  return overIp.some(({ error }) => error === undefined) ? undefined : overIp[0]?.error
+}
+
+function explainPort(error: PcpError, port: number, host: string | undefined): PcpError {
+  const { code, text } = error
   const other = port === DEFAULT_PORT ? 44421 : port + 100
   if (code === 'EADDRINUSE') {
-    const who = port === DEFAULT_PORT ? ' (an installed PCP listens there)' : ''
+    const who = port === DEFAULT_PORT ? ' (by an installed PCP or another npm start)' : ''
     return new PcpError(code, `Port ${port} is taken${who}; use another: npm start -- --port ${other}`, {
       cause: error,
     })

@@ -52,6 +52,12 @@ export async function startWeb(setup: WebSetup): Promise<RunningProxy | undefine
       log,
       tmpDir: place.variables['PCP_TMP_DIR']!,
     })
+    // A browser would find the program that has the rest of this port.
+    const taken = proxy.endpoints.find(({ error }) => error?.code === 'EADDRINUSE')
+    if (taken !== undefined) {
+      await proxy.close()
+      throw taken.error!
+    }
   } catch (error) {
     log.close()
     const { code, message } = PcpError.from(error)

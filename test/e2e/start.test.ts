@@ -237,3 +237,27 @@ test('a wrong option gets one line', async () => {
   expect(status).toBe(1)
   expect(printed).toMatch(/^npm start: --agents: no agent is called "nosuch"; there are .*\n$/)
 })
+
+test("a taken port of the charts is told, also where it is taken for one of localhost's addresses only", async () => {
+  const { server, port } = await listening()
+  const running = start('--port', '0', '--agents', 'simple', '--no-record', '--web-port', String(port))
+  await untilItSays(running, 'Ctrl-C')
+  server.close()
+  expect(running.printed()).toContain(
+    `no charts: port ${port} is taken; use another: npm start -- --web-port ${port + 100}\n`,
+  )
+  expect(running.printed()).not.toMatch(/^ {2}charts/m)
+  running.process.kill('SIGINT')
+  expect((await ended(running)).status).toBe(0)
+})
+
+test('--listen takes an address of IPv6 alone', async () => {
+  const running = start('--port', '0', '--agents', 'simple', '--no-record', '--listen', '::1')
+  await untilItSays(running, 'Ctrl-C')
+  const port = Number(/listening {2}localhost:(\d+)/.exec(running.printed())![1])
+  const context = await connect(`[::1]:${port}`)
+  expect((await context.children('')).map(({ name }) => name)).toEqual(['simple', 'event'])
+  await context.close()
+  running.process.kill('SIGINT')
+  expect((await ended(running)).status).toBe(0)
+})

@@ -75,11 +75,12 @@ export async function startTimeControl(
 
 function isListening(server: Server, port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    server.once('error', () => resolve(false))
-    server.listen({ host: '127.0.0.1', port }, () => {
-      server.removeAllListeners('error')
-      resolve(true)
-    })
+    const outcome = (isOpen: boolean) => () => {
+      server.removeAllListeners('error').removeAllListeners('listening')
+      resolve(isOpen)
+    }
+    server.once('error', outcome(false)).once('listening', outcome(true))
+    server.listen({ host: '127.0.0.1', port })
   })
 }
 
