@@ -33,6 +33,8 @@ export const ANY: CharacterSet = { kind: 'set', ranges: [], isNegated: true }
 
 /** A compiled pattern. */
 export interface Pattern {
+  /** How much there may be to do for each character of a text. */
+  readonly steps: number
   /** Is it found in the text? */
   test(text: string): boolean
 }
@@ -194,6 +196,10 @@ class Machine implements Pattern {
     this.#next = new Int32Array(steps.length)
     this.#seen = new Int32Array(steps.length)
     this.#stack = new Int32Array(steps.length + 1)
+  }
+
+  get steps(): number {
+    return this.#steps.length
   }
 
   test(text: string): boolean {

@@ -26,6 +26,7 @@ import {
   pick,
 } from './column.ts'
 import { change, commonPlaces, gatherInst, type Previous } from './history.ts'
+import type { PatternWork } from './instance-patterns.ts'
 import { isNumeric } from './meta.ts'
 import { aggregate, rank } from './over-instances.ts'
 
@@ -38,6 +39,8 @@ export interface Evaluation {
   readonly namesOf: (indom: number) => ReadonlyMap<number, string>
   /** The instances of a domain that the profile wants, or why nobody knows them. */
   readonly instancesOf: (indom: number) => Outcome<Int32Array>
+  /** What patterns have to do with all of a fetch. */
+  readonly patterns: PatternWork
   /** What each slot remembers; written to. */
   readonly slots: (Previous | undefined)[]
 }
@@ -221,7 +224,8 @@ function matching(node: Bound & { kind: 'match' }, column: Column, evaluation: E
   const kept: number[] = []
   for (let i = 0; i < column.inst.length; i++) {
     const name = names.get(column.inst[i]!)
-    if (name !== undefined && node.pattern.test(firstWord(name)) !== node.isNegated) kept.push(i)
+    if (name !== undefined && evaluation.patterns.test(node.pattern, firstWord(name)) !== node.isNegated)
+      kept.push(i)
   }
   return pick(column, kept)
 }

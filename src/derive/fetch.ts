@@ -8,6 +8,7 @@ import type { BoundMetric, BoundMetrics } from './bound-metrics.ts'
 import { setOf } from './column.ts'
 import { evaluate } from './evaluate.ts'
 import type { Previous } from './history.ts'
+import { PatternWork } from './instance-patterns.ts'
 import { traceValues } from './trace.ts'
 
 /** What one requester's metrics remember. */
@@ -48,6 +49,7 @@ export class Histories {
 interface Lookups {
   readonly names: Map<number, ReadonlyMap<number, string>>
   readonly lists: Map<number, Outcome<Int32Array>>
+  readonly patterns: PatternWork
 }
 
 /** Values of metrics, some of which are derived. The derived ones are bound. */
@@ -88,7 +90,7 @@ function valuesOf(
   history: History,
   sets: ReadonlyMap<Pmid, ValueSet>,
   { timestamp }: FetchResult,
-  { names, lists }: Lookups,
+  { names, lists, patterns }: Lookups,
 ): ValueSet {
   // What has no meaning here is no metric here.
   if (isError(metric)) return emptySet(id, new PcpError('PM_ERR_PMID').status)
@@ -103,6 +105,7 @@ function valuesOf(
     setOf: (operand) => sets.get(operand) ?? emptySet(operand),
     namesOf: (indom) => names.get(indom) ?? new Map<number, string>(),
     instancesOf: (indom) => lists.get(indom) ?? new PcpError('PM_ERR_INDOM'),
+    patterns,
     slots: memory,
   })
   return setOf(column, id)
@@ -114,7 +117,7 @@ async function lookUp(
   sets: ReadonlyMap<Pmid, ValueSet>,
   ask: Ask,
 ): Promise<Lookups> {
-  const lookups: Lookups = { names: new Map(), lists: new Map() }
+  const lookups: Lookups = { names: new Map(), lists: new Map(), patterns: new PatternWork() }
   for (const metric of bound.values()) {
     if (isError(metric)) continue
     const hasValues = metric.binding.operands.some((id) => sets.get(id)!.status > 0)

@@ -1,0 +1,29 @@
+/** matchinst over many instances: names are tried once, and a fetch takes only so long. docs/derived.md */
+import { expect, test } from 'vitest'
+import { compilePattern } from '../../src/base/pattern.ts'
+import { PatternWork } from '../../src/derive/instance-patterns.ts'
+
+test('a name is tried once', () => {
+  let tried = 0
+  const pattern = { steps: 1, test: (name: string) => ++tried > 0 && name === 'a' }
+  expect(['a', 'b', 'a'].map((name) => new PatternWork().test(pattern, name))).toEqual([true, false, true])
+  expect(tried).toBe(2)
+})
+
+test('a fetch ends when patterns have too much to do, and the next one goes on there', () => {
+  const pattern = compilePattern('(((a{1,20}){1,20}b){1,10})*')
+  const names = Array.from({ length: 5000 }, (_, i) => `${'a'.repeat(20)}${i}`)
+  let fetches = 0
+  const isDone = (): boolean => {
+    fetches++
+    const work = new PatternWork()
+    try {
+      return names.every((name) => work.test(pattern, name))
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'ETIMEDOUT' })
+      return false
+    }
+  }
+  while (!isDone()) expect(fetches).toBeLessThan(100)
+  expect(fetches).toBeGreaterThan(2)
+})
