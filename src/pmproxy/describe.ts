@@ -6,7 +6,14 @@ import { type Indom, indom, PM_INDOM_NULL, type Pmid, pmid } from '../model/ids.
 import { mergeLabelSets } from '../model/label-set.ts'
 import type { LabelSet } from '../model/labels.ts'
 import { metricText, sourceText } from '../model/series.ts'
-import { PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_STRING, semStr, typeStr } from '../model/types.ts'
+import {
+  PM_TYPE_DOUBLE,
+  PM_TYPE_FLOAT,
+  PM_TYPE_NOSUPPORT,
+  PM_TYPE_STRING,
+  semStr,
+  typeStr,
+} from '../model/types.ts'
 import { unitsStr } from '../model/units.ts'
 import { extract } from '../model/value-set.ts'
 import type { ValueSet } from '../model/values.ts'
@@ -19,6 +26,7 @@ export function jsonText(text: string): string {
 
 /** `u64`, `counter` and the like, as the API writes them. */
 export function typeName(type: number): string {
+  if (type === PM_TYPE_NOSUPPORT) return 'unsupported'
   return typeStr(type).toLowerCase()
 }
 

@@ -17,8 +17,8 @@ const FETCH_BATCH = 1024
 
 /** Which metrics. */
 export interface ExposedQuery {
-  /** Names or what is above them; undefined: all. */
-  readonly names: readonly string[] | undefined
+  /** Names or what is above them; without one: all. */
+  readonly names: readonly string[]
   /** Metrics to leave out. */
   readonly without: readonly string[]
   readonly match: MatchKind
@@ -89,15 +89,15 @@ async function numericMetrics(
   options: CallOptions,
 ): Promise<{ name: string; desc: MetricDesc }[]> {
   const found = new Set<string>()
-  for (const each of names ?? ['']) {
+  const isAll = names.length === 0
+  for (const each of isAll ? [''] : names) {
     const leaves = await context.traverse(each, options).catch((error: unknown) => {
       if (error instanceof PcpError && error.code.startsWith('PM_ERR_')) return undefined
       throw error
     })
     for (const leaf of leaves ?? []) found.add(leaf)
   }
-  if (found.size === 0 && names !== undefined)
-    throw new PcpError('PM_ERR_NAME', `'${names.join(',')}' - Unknown metric name`)
+  if (found.size === 0 && !isAll) throw new PcpError('PM_ERR_NAME', `'${names.at(-1)}' - Unknown metric name`)
   if (found.size > MOST_METRICS)
     throw new PcpError('E2BIG', `More than ${MOST_METRICS} metrics: ask for some`)
   const all = [...found]
@@ -108,7 +108,7 @@ async function numericMetrics(
     options,
   )
   const numeric = described.filter(isKnown).filter(({ desc }) => desc.type <= PM_TYPE_DOUBLE)
-  if (names === undefined) return numeric
+  if (isAll) return numeric
   return withAliases(context, numeric, { without, match }, options)
 }
 

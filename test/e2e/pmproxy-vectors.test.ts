@@ -42,7 +42,6 @@ const REASONS: Readonly<Record<string, string>> = {
   'pmapi-indom/regex': 'instances have their labels',
   'pmapi-indom/instance-labels': 'instances have their labels, and come and go',
   'pmapi-store/side-effect': 'a store leaves the profile alone',
-  'pmapi-derive/metric': 'expressions have no help text of their own',
   'pmapi-derive/post-fetch': 'the first value of a rate is none rather than 0',
   'openmetrics/prefix-synonym': 'simple.now has no instances before it is configured',
   'openmetrics/escapes': 'instances come and go',

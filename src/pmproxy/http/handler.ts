@@ -93,16 +93,17 @@ function preflight(request: WebRequest, url: string, response: ServerResponse, s
   const methods = takesPost(path) ? WRITING : READING
   const wanted = headers['access-control-request-method']
   if (wanted !== undefined && !methods.split(', ').includes(wanted)) return end(response, 405, {})
-  const { 'Access-Control-Allow-Headers': allowed, ...rest } = sharing(services)
-  const asked =
-    headers['access-control-request-headers'] === undefined
-      ? {}
-      : { 'Access-Control-Allow-Headers': allowed! }
+  const {
+    'Access-Control-Allow-Headers': allowed,
+    'Access-Control-Allow-Origin': _,
+    ...rest
+  } = sharing(services)
+  const asked = headers['access-control-request-headers'] !== undefined
   return end(response, 200, {
     ...rest,
-    'Access-Control-Allow-Origin': headers.origin ?? '*',
+    ...(headers.origin === undefined ? {} : { 'Access-Control-Allow-Origin': headers.origin }),
     'Access-Control-Allow-Methods': methods,
-    ...asked,
+    ...(asked ? { 'Access-Control-Allow-Headers': allowed! } : {}),
   })
 }
 

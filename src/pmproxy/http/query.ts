@@ -4,13 +4,13 @@ import { decodeText, encodeText } from '../../base/text.ts'
 /** Most parameters of one request. */
 const MAX_PARAMETERS = 1000
 
-/** Parameters by name. A plus sign stays one: PCP's expressions are full of them. */
+/** Parameters by name. */
 export class Query {
   readonly #values = new Map<string, string[]>()
 
-  /** `isForm`: a plus sign is a blank, as browsers write it. Splits at & and the first =. A % that two hexadecimal digits do not follow stands for itself; what is behind the thousandth is ignored. */
-  constructor(text: string, isForm = false) {
-    for (const part of (isForm ? text.replaceAll('+', ' ') : text).split('&', MAX_PARAMETERS)) {
+  /** Splits at & and the first =; a plus sign is a blank. A % that two hexadecimal digits do not follow stands for itself; what is behind the thousandth is ignored. */
+  constructor(text: string) {
+    for (const part of text.replaceAll('+', ' ').split('&', MAX_PARAMETERS)) {
       if (part === '') continue
       const equals = part.indexOf('=')
       const name = decodePercent(equals < 0 ? part : part.slice(0, equals))
@@ -21,10 +21,10 @@ export class Query {
     }
   }
 
-  /** The last value of the first of these names that is there; undefined without one. */
+  /** The first value of the first of these names that is there; undefined without one. */
   get(...names: readonly string[]): string | undefined {
     for (const name of names) {
-      const value = this.#values.get(name)?.at(-1)
+      const value = this.#values.get(name)?.[0]
       if (value !== undefined) return value
     }
     return undefined

@@ -1,6 +1,7 @@
 /** What a request is answered with. docs/pmproxy.md */
 import { VERSION } from '../../base/version.ts'
 import { PcpError } from '../../model/errors.ts'
+import { jsonText } from '../describe.ts'
 
 /** An answer, before it is compressed and sent. */
 export interface Reply {
@@ -62,7 +63,7 @@ export function missing(servlet: string): Reply {
 /** A failure of a route: `start` is what its answers begin with, members of an object in JSON. */
 export function failure(error: unknown, start = ''): Reply {
   const { message, code, status } = PcpError.from(error)
-  const about = `${start}"message":${JSON.stringify(message)},"code":"${code}","status":${status}`
+  const about = `${start}"message":${jsonText(message)},"code":"${code}","status":${status}`
   return json(`{${about},"success":false}`, httpStatus(code))
 }
 

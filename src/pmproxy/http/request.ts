@@ -43,7 +43,7 @@ export function targetOf(url: string): Pick<WebRequest, 'path' | 'query'> {
   const question = url.indexOf('?')
   return {
     path: decodePercent(question < 0 ? url : url.slice(0, question)),
-    query: new Query(question < 0 ? '' : url.slice(question + 1), url.startsWith('/ui/')),
+    query: new Query(question < 0 ? '' : url.slice(question + 1)),
   }
 }
 

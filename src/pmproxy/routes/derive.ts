@@ -1,7 +1,7 @@
 /** /pmapi/derive: derived metrics of a context. docs/pmproxy.md, pmAddDerivedMetric(3) */
 import { PcpError } from '../../model/errors.ts'
 import type { Context } from '../../pmapi/context.ts'
-import { json, missing } from '../http/reply.ts'
+import { json } from '../http/reply.ts'
 import { textBody } from '../http/request.ts'
 import type { ApiRoute } from './session.ts'
 
@@ -12,6 +12,8 @@ const MOST_EXPRESSION = 16_384
 interface Definition {
   readonly name: string
   readonly expression: string
+  /** Where it stands in a list, from 0. */
+  readonly line?: number
 }
 
 /** The route. */
@@ -22,7 +24,6 @@ export const derive: ApiRoute = {
     const name = query.get('name')
     const expression = query.get('expr')
     const body = expression === undefined ? await textBody(request) : ''
-    if (name === undefined && expression === undefined && body === '') return missing('webapi')
     const context = await web.own()
     web.memo.clear()
     for (const each of definitions(name, expression, body)) {
@@ -43,11 +44,10 @@ function definitions(
   expression: string | undefined,
   body: string,
 ): readonly Definition[] {
-  if (name !== undefined) {
-    if (expression === undefined) throw new PcpError('PM_ERR_ARG', 'invalid derive parameters')
-    return [{ name, expression }]
-  }
-  return parseLines(expression ?? body)
+  const text = expression ?? body
+  if (text === '' && (name === undefined || expression === undefined))
+    throw new PcpError('PM_ERR_ARG', 'invalid derive parameters')
+  return name === undefined ? parseLines(text) : [{ name, expression: text }]
 }
 
 /** Lines `name = expression`, each of which needs its end: a text that was cut short must not define something else. */
@@ -64,17 +64,17 @@ function parseLines(text: string): readonly Definition[] {
         'PM_ERR_BADDERIVE',
         `failed to parse derived metric "${name}" on line ${number} - ${why}\n`,
       )
-    if (equals < 0) throw failed('missing =')
     if (!/[\n\r&;]$/.test(line)) throw failed('incomplete expression')
+    if (equals < 0) throw failed('missing =')
     if (found.length >= MOST_DEFINITIONS) throw failed('too many definitions')
-    found.push({ name, expression: part.slice(equals + 1).trim() })
+    found.push({ name, expression: part.slice(equals + 1).trim(), line: number })
   })
   return found
 }
 
 async function define(
   context: Context,
-  { name, expression }: Definition,
+  { name, expression, line }: Definition,
   signal: AbortSignal,
 ): Promise<void> {
   try {
@@ -83,7 +83,12 @@ async function define(
     const known = PcpError.from(error)
     // What has no meaning is forgotten: the next try may have one.
     if (/^Semantic Error/.test(known.message)) context.removeDerived(name)
-    throw new PcpError(known.code, inWords(known.message, name), { status: known.status, cause: error })
+    const where =
+      line === undefined
+        ? ''
+        : `failed to create derived metric "${name}" on line ${line} from: ${expression}\n`
+    const message = `${where}${inWords(known.message, name)}`
+    throw new PcpError(known.code, message, { status: known.status, cause: error })
   }
 }
 

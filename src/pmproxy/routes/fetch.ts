@@ -1,7 +1,8 @@
 /** /pmapi/fetch: values now. docs/pmproxy.md */
 
-import { PcpError } from '../../model/errors.ts'
-import { PM_INDOM_NULL, type Pmid, pmidStr } from '../../model/ids.ts'
+import type { MetricDesc } from '../../model/desc.ts'
+import { type Outcome, PcpError } from '../../model/errors.ts'
+import { PM_ID_NULL, PM_INDOM_NULL, type Pmid, pmidStr } from '../../model/ids.ts'
 import type { ValueSet } from '../../model/values.ts'
 import type { CallOptions, Context } from '../../pmapi/context.ts'
 import { fromSeconds } from '../../time/stamp.ts'
@@ -17,15 +18,17 @@ interface Wanted {
   readonly hasInstances: boolean
 }
 
+/** The first of these says what is wanted. */
+const PARAMETERS = ['names', 'name', 'pmids', 'pmid'] as const
+
 /** The route. */
 export const fetchValues: ApiRoute = {
-  needs: ['names', 'name', 'pmids', 'pmid'],
+  needs: PARAMETERS,
   act: async (call) => {
     const { web, start, query, isCompatible, request } = call
-    const names = query.get('names', 'name')
-    const asked = names === undefined ? `pmids ${query.get('pmids', 'pmid')}` : `names ${names}`
-    const question = isCompatible ? `_${asked}` : asked
-    const wanted = await web.memo.get(question, () => wantedMetrics(call))
+    const how = PARAMETERS.find((each) => query.get(each) !== undefined)!
+    const question = `${isCompatible ? '_' : ''}${how} ${query.get(how)}`
+    const wanted = await web.memo.get(question, () => wantedMetrics(call, how))
     moveInTime(call)
     const result =
       wanted.length === 0
@@ -64,33 +67,36 @@ function moveInTime({ web, query }: ContextCall): void {
   archive.setMode('interpolate', fromSeconds(seconds), 1)
 }
 
-async function wantedMetrics({ web, query, request, isCompatible }: ContextCall): Promise<Wanted[]> {
-  const names = query.list('names', 'name')
+/** Of several metrics those that there are; who asks in the singular wants each. PM_ERR_ARG without, PM_ERR_TOOSMALL for nothing at all. */
+async function wantedMetrics(
+  { web, query, request, isCompatible }: ContextCall,
+  how: (typeof PARAMETERS)[number],
+): Promise<Wanted[]> {
   const options = { signal: request.signal }
-  if (names !== undefined) {
-    const found = await describeNames(web.context, names, options)
-    const known = found.filter(isKnown)
-    if (known.length === 0 && names.length < 2) throw new PcpError('PM_ERR_ARG', 'bad parameters passed')
-    return wholeMetrics(
-      web.context,
-      known.map(({ name, desc }) => ({ name, ...desc })),
-      isCompatible,
-      options,
-    )
-  }
-  const given = query.list('pmids', 'pmid') ?? []
-  const ids = given.map(parsePmid).filter((id) => id !== undefined)
-  const descs = await web.context.descs(ids, options)
-  const known = descs.filter(isKnown)
-  if (known.length === 0 && given.length < 2) throw new PcpError('PM_ERR_ARG', 'bad parameters passed')
+  const given = query.list(how)!
+  if (query.get(how) === '') throw new PcpError('PM_ERR_TOOSMALL')
+  const found = how.startsWith('name')
+    ? await describeNames(web.context, given, options)
+    : await describeIds(web.context, given, options)
+  const known = found.filter(isKnown)
+  if (!how.endsWith('s') && (known.length === 0 || known.length < found.length))
+    throw new PcpError('PM_ERR_ARG', 'bad parameters passed')
   return wholeMetrics(web.context, known, isCompatible, options)
+}
+
+async function describeIds(
+  context: Context,
+  given: readonly string[],
+  options: CallOptions,
+): Promise<readonly Outcome<Known>[]> {
+  const ids = given.map((text) => parsePmid(text) ?? PM_ID_NULL)
+  const descs = await context.descs(ids, options)
+  return descs.map((desc) => (isKnown(desc) ? { desc } : desc))
 }
 
 interface Known {
   readonly name?: string
-  readonly pmid: Pmid
-  readonly type: number
-  readonly indom: number
+  readonly desc: MetricDesc
 }
 
 /** Metrics with all their names, each once: clients look for the one they know. */
@@ -101,9 +107,9 @@ async function wholeMetrics(
   options: CallOptions,
 ): Promise<Wanted[]> {
   const first = new Map<Pmid, Known>()
-  for (const metric of known) if (!first.has(metric.pmid)) first.set(metric.pmid, metric)
+  for (const metric of known) if (!first.has(metric.desc.pmid)) first.set(metric.desc.pmid, metric)
   return Promise.all(
-    [...first.values()].map(async ({ name, pmid, type, indom }) => {
+    [...first.values()].map(async ({ name, desc: { pmid, type, indom } }) => {
       const all = (await orNothing(context.namesOf(pmid, options))) ?? []
       const names = name === undefined ? all : [name, ...all.filter((each) => each !== name)]
       const id = isCompatible ? String(pmid) : `"${pmidStr(pmid)}"`

@@ -65,12 +65,20 @@ export async function askedIndom(
   return metric.desc.indom
 }
 
-/** Positions of the instances that `instance` (numbers) and `iname` (names, by `match`) say; all without either. */
+/** Positions of the instances that `iname` (names, by `match`) or else `instance` (numbers) says; all where neither is there or the list is empty. */
 export function chooseInstances(query: Query, { ids, names }: Instances): number[] {
-  const wantedIds = query.list('instance', 'instances')
-  const wantedNames = query.list('iname', 'inames')
-  if (wantedIds === undefined && wantedNames === undefined) return ids.map((_, i) => i)
-  const numbers = new Set(wantedIds?.map(Number))
-  const matches = wantedNames && matchNames(matchKind(query.get('match')), wantedNames, names)
-  return ids.flatMap((id, i) => (numbers.has(id) || matches?.[i] === true ? [i] : []))
+  const isEach = chosenBy(query, names)
+  return ids.flatMap((id, i) => (isEach(id, i) ? [i] : []))
+}
+
+function chosenBy(query: Query, names: readonly string[]): (id: number, i: number) => boolean {
+  const wantedNames = query.list('iname')
+  const wantedIds = wantedNames === undefined ? query.list('instance') : undefined
+  if ((wantedNames ?? wantedIds ?? []).length === 0) return () => true
+  if (wantedNames !== undefined) {
+    const matches = matchNames(matchKind(query.get('match')), wantedNames, names)
+    return (_, i) => matches[i]!
+  }
+  const numbers = new Set(wantedIds!.map(Number))
+  return (id) => numbers.has(id)
 }

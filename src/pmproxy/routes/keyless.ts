@@ -35,9 +35,11 @@ export async function answerKeyless(request: WebRequest): Promise<Reply | undefi
   const routes = servlet === 'series' ? SERIES : servlet === 'search' ? SEARCH : undefined
   if (routes === undefined) return undefined
   if (!Object.hasOwn(routes, name)) return page(404, 'unknown', 'no handler for URL')
-  const query = request.method === 'POST' ? new Query(await textBody(request)) : request.query
+  const body = servlet === 'series' ? await textBody(request) : ''
+  const query = body === '' ? request.query : new Query(body)
   const needs = routes[name]!
-  if (needs.length > 0 && needs.every((each) => query.get(each) === undefined)) return missing(servlet)
+  const lacks = needs.length > 0 && needs.every((each) => query.get(each) === undefined)
+  if (lacks || query.get('series') === '' || query.get('expr') === '') return missing(servlet)
   if (servlet === 'search') return json('{"success":false}', 400)
   const start = clientOf(query)
   if (name === 'ping') return json(`{${start}"success":true}`)

@@ -1,6 +1,6 @@
 /** What there is: a context, metrics, children in the name space. docs/pmproxy.md */
 import { isError, PcpError } from '../../model/errors.ts'
-import { indomStr, PM_INDOM_NULL, pmidStr } from '../../model/ids.ts'
+import { DOMAIN_RESERVED, domainOf, indomStr, PM_INDOM_NULL, type Pmid, pmidStr } from '../../model/ids.ts'
 import type { LabelSet } from '../../model/labels.ts'
 import type { CallOptions, Context } from '../../pmapi/context.ts'
 import {
@@ -55,7 +55,8 @@ export const children: ApiRoute = {
 /** /pmapi/metric: what metrics are. */
 export const metric: ApiRoute = {
   act: async (call) => {
-    const asked = call.query.list('prefix', 'names', 'name') ?? ['']
+    const listed = call.query.list('prefix', 'names', 'name') ?? []
+    const asked = listed.length === 0 ? [''] : listed
     const question = `metric ${call.isCompatible} ${asked.join(',')}`
     const rows = await call.web.memo.get(question, () => metricRows(call, asked))
     return json(`{${call.start}"metrics":[${rows}]}`)
@@ -98,7 +99,7 @@ async function describeMany(
   return Promise.all(
     metrics.map(async (found, i) => {
       if (isError(found))
-        return `{"name":${jsonText(names[i]!)},"message":${jsonText(found.text)},"success":false}`
+        return `{"name":${jsonText(names[i]!)},"message":"failed to lookup metric name","success":false}`
       const sets = await labelSets(context, found.desc.pmid, options)
       return `{${await describe(context, found, sets, options, isCompatible)}}`
     }),
@@ -123,8 +124,14 @@ async function describe(
     ...(indom === PM_INDOM_NULL ? [] : [isCompatible ? `"indom":${indom}` : `"indom":"${indomStr(indom)}"`]),
     `"type":"${typeName(desc.type)}","sem":"${semName(desc.sem)}","units":"${unitsName(desc.units)}"`,
     `"labels":${labelsJson(sets)}`,
-    ...(oneline ? [`"text-oneline":${jsonText(oneline)}`] : []),
-    ...(help ? [`"text-help":${jsonText(help)}`] : []),
+    ...textMember('text-oneline', oneline, pmid),
+    ...textMember('text-help', help, pmid),
   ]
   return members.join(',')
+}
+
+/** Of metrics without a text expressions have an empty one, others none. */
+function textMember(name: string, text: string | undefined, pmid: Pmid): string[] {
+  if (!text && domainOf(pmid) !== DOMAIN_RESERVED) return []
+  return [`"${name}":${jsonText(text ?? '')}`]
 }

@@ -16,7 +16,7 @@ export const metrics: ApiRoute = {
     const exposition = await expose(
       web,
       {
-        names: query.list('names', 'name', 'prefix', 'target'),
+        names: query.list('names', 'name', 'prefix', 'target') ?? [],
         without: query.list('filter') ?? [],
         match: matchKind(query.get('match') ?? 'glob'),
       },

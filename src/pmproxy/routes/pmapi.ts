@@ -26,7 +26,7 @@ export const API_ROUTES: Readonly<Record<string, ApiRoute>> = {
 }
 
 /** `/pmapi/[CONTEXT/][_]ROUTE`, or /metrics, which is a route of its own. */
-const PATH = /^\/pmapi\/(?:([^/]+)\/)?(_?)([a-z]+)\/?$/
+const PATH = /^\/pmapi\/(?:(\d+)\/)?(_?)([a-z]+)\/?$/
 
 /** The route of a path; undefined for none. */
 export function apiRoute(

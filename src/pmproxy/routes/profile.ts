@@ -24,14 +24,13 @@ export const profile: ApiRoute = {
     const hasDomain = query.get('name', 'indom') !== undefined
     const options = { signal: request.signal }
     const domain = hasDomain ? await askedIndom(context, query, options) : PM_INDOM_NULL
-    if (domain === undefined)
-      throw new PcpError('PM_ERR_INDOM', `failed to lookup indom ${query.get('indom')}`)
-    const listed = query.list('instance', 'instances')
+    if (domain === undefined) throw new PcpError('PM_ERR_INDOM', 'invalid profile parameters')
+    const listed = query.list('instance')
     let instances: readonly number[] = []
     // Numbers count whether there is such an instance now or not.
-    if (listed !== undefined && query.get('iname', 'inames') === undefined)
+    if (listed !== undefined && query.get('iname') === undefined)
       instances = listed.map(Number).filter(Number.isSafeInteger)
-    else if (hasDomain && query.get('iname', 'inames') !== undefined) {
+    else if (hasDomain && query.get('iname') !== undefined) {
       const found = await orNothing(context.instances(domain, options))
       if (found !== undefined) instances = chooseInstances(query, found).map((i) => found.ids[i]!)
       // No match must not stand for all of them.

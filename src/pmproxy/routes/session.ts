@@ -46,7 +46,7 @@ export async function withContext(call: ApiCall, act: (call: ContextCall) => Pro
   const { request, query, services, contextId } = call
   const client = query.get('client')
   const clientText = client === undefined ? '' : `"client":${jsonText(client)},`
-  const given = contextId ?? query.get('context')
+  const given = query.get('context') ?? contextId
   let web: WebContext
   try {
     const login = loginOf(request.headers.authorization)
@@ -55,9 +55,8 @@ export async function withContext(call: ApiCall, act: (call: ContextCall) => Pro
       throw new PcpError('PM_ERR_PERMISSION', 'authentication required')
     web = given === undefined ? await make(call, login) : await reuse(given, login, services)
   } catch (error) {
-    const number = given !== undefined && call.contextId !== undefined ? Number(given) : Number.NaN
-    const isListed = Number.isSafeInteger(number) && !request.path.endsWith('context')
-    return refusal(error, isListed ? `"context":${number},${clientText}` : clientText)
+    const isNamed = /^\d{1,10}$/.test(given ?? '') && !request.path.endsWith('context')
+    return refusal(error, isNamed ? `"context":${Number(given)},${clientText}` : clientText)
   }
   const start = `"context":${web.id},${clientText}`
   try {
@@ -79,9 +78,9 @@ function refusal(error: unknown, start: string, id?: number): Reply {
 }
 
 async function make({ query, services }: ApiCall, login: Login | undefined): Promise<WebContext> {
-  const timeout = query.get('polltimeout')
+  const timeout = query.get('polltimeout') || undefined
   const seconds = Number(timeout)
-  if (timeout !== undefined && (timeout.trim() === '' || !(seconds >= 0) || !Number.isFinite(seconds)))
+  if (timeout !== undefined && (/\s$/.test(timeout) || !(seconds >= 0) || !Number.isFinite(seconds)))
     throw new PcpError('PM_ERR_ARG', 'invalid timeout requested in polltime')
   const archive = query.get('archive')
   const host = query.get('hostspec', 'hostname', 'host')
@@ -102,11 +101,13 @@ async function make({ query, services }: ApiCall, login: Login | undefined): Pro
 /** In PCP's words, which clients look for. What is wrong with a specification says so itself. */
 function connectFailure(error: unknown): PcpError {
   const known = PcpError.from(error)
-  if (known.code === 'PM_ERR_GENERIC' || known.code === 'PM_ERR_PERMISSION') return known
+  // A refused login has a number of its own and no code.
+  if (known.status === new PcpError('PM_ERR_GENERIC').status || known.code === 'PM_ERR_PERMISSION')
+    return known
   return new PcpError(known.code, `cannot connect to PMCD: ${errStr(known.status)}`, { cause: error })
 }
 
 async function reuse(id: string, login: Login | undefined, { contexts }: Services): Promise<WebContext> {
-  if (!/^\d{1,10}$/.test(id)) throw new PcpError('PM_ERR_NOCONTEXT', `invalid context identifier: ${id}`)
+  if (!/^-?\d*$/.test(id)) throw new PcpError('PM_ERR_NOCONTEXT', `invalid context identifier: ${id}`)
   return contexts.use(Number(id), login)
 }

@@ -22,7 +22,7 @@ export const store: ApiRoute = {
   act: async (call) => {
     const { web, start, query, request, services } = call
     const body = await textBody(request)
-    const text = query.get('value') ?? (body === '' ? undefined : body.replace(/\r?\n$/, ''))
+    const text = query.get('value') ?? (body === '' ? undefined : body)
     if (text === undefined || query.get('name', 'pmid') === undefined) return missing('webapi')
     const { label, desc } = await storedMetric(call)
     const failed = (error: unknown): PcpError =>
@@ -55,7 +55,8 @@ function readValue(text: string, type: number): ReturnType<typeof parseValue> {
   try {
     return parseValue(text, type)
   } catch (error) {
-    throw new PcpError('PM_ERR_TYPE', undefined, { cause: error })
+    const { code } = PcpError.from(error)
+    throw new PcpError(code === 'ERANGE' ? code : 'PM_ERR_TYPE', undefined, { cause: error })
   }
 }
 
@@ -76,7 +77,7 @@ async function storedMetric({
   const id = parsePmid(label)
   const [desc] = id === undefined ? [] : await web.context.descs([id], options)
   if (desc === undefined || isError(desc))
-    throw new PcpError('PM_ERR_PMID', `${label} - failed to lookup metric`)
+    throw new PcpError('PM_ERR_PMID', `${label} - failed to lookup PMID`)
   return { label, desc }
 }
 
