@@ -35,7 +35,7 @@ export function GridView({ data }: { readonly data: ChartData }): ComponentChild
           {[...rows].map(([instance, lines]) => (
             <tr class="grid-row" key={instance}>
               <th scope="row" title={instance}>
-                <Name text={instance || lines[0]!.label} />
+                <Name text={instance || (plots.length > 1 ? 'all' : lines[0]!.label)} />
               </th>
               {plots.map((plot, i) => (
                 <Cell

@@ -76,8 +76,13 @@ export function listOf(chart: Chart, data: ChartData): List {
     }),
     rows: isTable
       ? found.sort((a, b) => (b.values[0] ?? -Infinity) - (a.values[0] ?? -Infinity) || 0)
-      : found.map((row) => (row.instance === '' ? { ...row, instance: columns[0]!.lines[0]!.label } : row)),
+      : found.map((row) => (row.instance === '' ? { ...row, instance: rowName(columns) } : row)),
   }
+}
+
+/** What stands for the one row of metrics without instances. */
+function rowName(columns: readonly { readonly lines: readonly ChartLine[] }[]): string {
+  return columns.length > 1 ? 'all' : columns[0]!.lines[0]!.label
 }
 
 /** The measure of a line in a table, where each column has its own. */

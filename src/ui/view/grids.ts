@@ -1,5 +1,5 @@
-/** A page of grids of bars, a row an instance: what PCP's 3-D scenes of a system showed. */
-import type { Chart, View } from './view.ts'
+/** Pages of grids of bars, a row an instance: what PCP's 3-D scenes of a system and of NFS showed. */
+import { type Chart, derivedName, type Plot, type View } from './view.ts'
 
 type Column = readonly [metric: string, legend: string]
 
@@ -9,6 +9,12 @@ const NETWORK = 'network.interface'
 function grid(id: string, title: string, columns: readonly Column[], rest: Partial<Chart> = {}): Chart {
   const plots = columns.map(([metric, legend]) => ({ metric, legend, optional: true }))
   return { id, title, style: 'grid', legend: false, plots, ...rest }
+}
+
+/** A part of the memory that there is. */
+function ofMemory(part: string, legend: string): Plot {
+  const expr = `(${part}) / mem.physmem`
+  return { metric: derivedName(expr), expr, legend }
 }
 
 /** Bars of one host, each beside its limit or the largest of its grid. */
@@ -26,6 +32,14 @@ export const GRIDS: View = {
       { scale: [0, 1], unit: 'share' },
     ),
     grid('g-load', 'Load average', [['kernel.all.load', 'load']]),
+    {
+      ...grid('g-memory', 'Memory', [], { scale: [0, 1], unit: 'share' }),
+      plots: [
+        ofMemory('mem.util.used - mem.util.bufmem - mem.util.cached', 'programs'),
+        ofMemory('mem.util.bufmem + mem.util.cached', 'cache'),
+        ofMemory('mem.util.free', 'free'),
+      ],
+    },
     grid('g-disk', 'Disks: operations', [
       ['disk.dev.read', 'reads'],
       ['disk.dev.write', 'writes'],
@@ -49,5 +63,20 @@ export const GRIDS: View = {
       unit: 'percent',
       every: 10,
     }),
+  ],
+}
+
+const VERSIONS = ['nfs', 'nfs3', 'nfs4'] as const
+
+function calls(side: 'client' | 'server'): Column[] {
+  return VERSIONS.map((name, i) => [`${name}.${side}.reqs`, `version ${i + 2}`])
+}
+
+/** Calls of the network file system by what is asked: a row a kind of call, a column a version. */
+export const NFS_GRIDS: View = {
+  name: 'Grids of NFS calls',
+  charts: [
+    grid('n-client', 'NFS: calls of this client', calls('client')),
+    grid('n-server', 'NFS: calls of this server', calls('server')),
   ],
 }
