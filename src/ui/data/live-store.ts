@@ -35,6 +35,8 @@ export class LiveStore implements LiveListener {
   #order: Kept[] = []
   #times: number[] = []
   #trouble: string | undefined
+  /** Rows have been missed: lines end, and begin anew. */
+  #isBroken = false
 
   constructor(wanted: (metric: string) => number, onChange: () => void) {
     this.#wanted = wanted
@@ -85,13 +87,33 @@ export class LiveStore implements LiveListener {
   }
 
   row(time: number, values: readonly (readonly (number | null)[])[]): void {
-    // A clock that was set back would draw lines backwards.
-    if (time <= (this.#times.at(-1) ?? -Infinity)) return
+    this.#forgetFrom(time)
+    const last = this.#times.at(-1)
+    if (this.#isBroken && last !== undefined) this.#addRow((last + time) / 2, [])
+    this.#isBroken = false
+    this.#addRow(time, values)
+    this.#trouble = undefined
+    this.#onChange()
+  }
+
+  #addRow(time: number, values: readonly (readonly (number | null)[])[]): void {
     this.#times.push(time)
     if (this.#times.length > KEPT + KEPT / 4) this.#times = this.#times.slice(-KEPT)
     for (const [i, kept] of this.#order.entries()) this.#add(kept, values[i] ?? [])
-    this.#trouble = undefined
-    this.#onChange()
+  }
+
+  /** A clock that was set back would draw lines backwards: what it has not reached again never was. */
+  #forgetFrom(time: number): void {
+    let count = 0
+    while (count < this.#times.length && this.#times.at(-1 - count)! >= time) count++
+    if (count === 0) return
+    this.#times = this.#times.slice(0, -count)
+    for (const { byInst } of this.#order)
+      for (const [inst, instance] of byInst) {
+        instance.values.splice(-count)
+        instance.missing = Math.max(0, instance.missing - count)
+        if (instance.values.length === 0) byInst.delete(inst)
+      }
   }
 
   #add(kept: Kept, values: readonly (number | null)[]): void {
@@ -119,6 +141,7 @@ export class LiveStore implements LiveListener {
 
   trouble(message: string | undefined): void {
     this.#trouble = message
+    if (message !== undefined) this.#isBroken = true
     this.#onChange()
   }
 

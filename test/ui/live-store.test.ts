@@ -1,0 +1,39 @@
+/** Live values as a page keeps them. */
+import { expect, test } from 'vitest'
+import { LiveStore } from '../../src/ui/data/live-store.ts'
+
+const metric = { pmid: '1.0.1', type: 'u32', sem: 'instant', units: 'none', indom: '1.1', help: '' } as const
+
+test('a clock that is set back goes on from there', () => {
+  const store = new LiveStore(
+    () => 100,
+    () => {},
+  )
+  store.topic([{ name: 'a.b', ...metric }])
+  store.instances(0, [1], ['one'])
+  for (const time of [10, 11, 12]) store.row(time, [[time]])
+  store.instances(0, [1, 2], ['one', 'two'])
+  store.row(13, [[13, 113]])
+  store.row(11.5, [[7, 107]])
+  expect(store.lines('a.b')).toEqual([
+    { instance: 'one', times: [10, 11, 11.5], values: [10, 11, 7] },
+    { instance: 'two', times: [11.5], values: [107] },
+  ])
+  store.row(5, [[1, 2]])
+  expect(store.span).toEqual({ start: 5, end: 5 })
+})
+
+test('where rows were missed because a host or pmproxy was away, lines have a gap', () => {
+  const store = new LiveStore(
+    () => 100,
+    () => {},
+  )
+  store.topic([{ name: 'a.b', ...metric, indom: null, sem: 'counter' }])
+  for (const time of [10, 11]) store.row(time, [[time]])
+  store.trouble('The connection is lost')
+  store.topic([{ name: 'a.b', ...metric, indom: null, sem: 'counter' }])
+  for (const time of [101, 102]) store.row(time, [[time]])
+  expect(store.lines('a.b')).toEqual([
+    { instance: null, times: [10, 11, 56, 101, 102], values: [null, 1, null, null, 1] },
+  ])
+})
