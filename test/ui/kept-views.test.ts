@@ -69,6 +69,7 @@ test('a browser that is full keeps what it has, and says so until there is room'
   kept.save(viewOf('a'))
   isFull = true
   expect(() => kept.save(viewOf('b'))).toThrow(/no room for more/)
+  kept.refresh()
   expect(names(kept)).toEqual(['a', 'b'])
   expect(names(new KeptViews(() => store))).toEqual(['a'])
   isFull = false

@@ -245,6 +245,19 @@ test('whatever is in titles and names, what is written can be read', () => {
   )
 })
 
+test('whatever a file has in it, it is read or its mistakes are told', () => {
+  const words =
+    'chart plot optional-plot tab scheme global title style scale legend color host metric matching "'
+  const soup = fc.oneof(fc.constantFrom(...words.split(' ')), fc.string({ maxLength: 8 }), fc.constant('\n'))
+  const start = fc.constantFrom('', header, '#pmchart\nversion 2.0 host dynamic\n')
+  fc.assert(
+    fc.property(start, fc.array(soup, { maxLength: 60 }), (first, rest) => {
+      const { mistakes } = read(first + rest.join(' '))
+      for (const { text, at } of mistakes) expect(at).toBeLessThanOrEqual(text.length)
+    }),
+  )
+})
+
 test('what a view file has no place for is counted', () => {
   const [chart] = read(CURRENT).charts
   const more = [

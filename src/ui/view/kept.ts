@@ -27,8 +27,9 @@ export class KeptViews {
     this.refresh()
   }
 
-  /** Takes over what another tab has changed. */
+  /** Takes over what another tab has changed, unless there is something here that could not be kept. */
   refresh(): void {
+    if (this.#failure !== undefined) return
     this.views.value = this.#read()
     this.opening.value = this.#get(OPENING)
   }
