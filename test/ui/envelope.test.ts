@@ -1,21 +1,31 @@
 /** Lines with more samples than pixels: no spike is lost on the way to the canvas. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { drawEnvelope, extentOf } from '../../src/ui/chart/envelope.ts'
+import { drawBand, drawEnvelope, extentOf, type Pen, type Stretch } from '../../src/ui/chart/envelope.ts'
 import type { Columns } from '../../src/ui/data/line.ts'
 
 type Corner = readonly [x: number, y: number]
 
+type Values = Columns<number | null | undefined>
+
 /** The stretches that are drawn; heights are values, `perPixel` samples share a column. */
-function drawn(line: Columns<number | null | undefined>, perPixel: number, base?: number): Corner[][] {
-  const stretches: Corner[][] = []
+function drawn(line: Values, perPixel: number, base?: number): Corner[][] {
+  return stretches(line, perPixel, (pen, stretch) => drawEnvelope(pen, line, stretch, base))
+}
+
+function stretches(
+  { values }: Values,
+  perPixel: number,
+  draw: (pen: Pen, stretch: Stretch) => void,
+): Corner[][] {
+  const all: Corner[][] = []
   const pen = {
-    moveTo: (x: number, y: number) => stretches.push([[x, y]]),
-    lineTo: (x: number, y: number) => stretches.at(-1)!.push([x, y]),
+    moveTo: (x: number, y: number) => all.push([[x, y]]),
+    lineTo: (x: number, y: number) => all.at(-1)!.push([x, y]),
   }
   const x = (index: number): number => Math.floor(index / perPixel)
-  drawEnvelope(pen, line, { from: 0, to: line.values.length - 1, x, y: (value) => value }, base)
-  return stretches
+  draw(pen, { from: 0, to: values.length - 1, x, y: (value) => value })
+  return all
 }
 
 test('a line goes through the least and the most of each column of pixels, whatever the means are', () => {
@@ -75,6 +85,28 @@ test('an area reaches up to what is most, and down to its base', () => {
       [0, 9],
       [1, 7],
       [1, 0],
+    ],
+  ])
+})
+
+test('a band takes the whole width of its columns, and a lone spike reaches all the way up', () => {
+  const line = { values: [5, 6, null, 5], low: [4, 4, null, 1], high: [6, 90, null, 9] }
+  expect(stretches(line, 1, (pen, stretch) => drawBand(pen, line, stretch))).toEqual([
+    [
+      [-0.5, 6],
+      [0.5, 6],
+      [0.5, 90],
+      [1.5, 90],
+      [1.5, 4],
+      [0.5, 4],
+      [0.5, 4],
+      [-0.5, 4],
+    ],
+    [
+      [2.5, 9],
+      [3.5, 9],
+      [3.5, 1],
+      [2.5, 1],
     ],
   ])
 })

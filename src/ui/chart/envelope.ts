@@ -1,8 +1,8 @@
 /**
- * Lines that have more samples than there are pixels: drawn through what was least and most in each column of pixels, so that no spike is
- * lost. It is the picture that all samples would give.
+ * Lines that have more samples than there are pixels: no spike is lost. Where values are means of many, a band from what was least to what
+ * was most is drawn in each column of pixels, and the line before it; others go through least and most of each column.
  *
- *     means    ────────────      drawn    ─────│──────
+ *     means    ────────────      drawn    ─────┼──────
  *     most           ·                         │
  */
 import type { Columns } from '../data/line.ts'
@@ -39,53 +39,78 @@ export function extentOf(
   return least <= most ? [least, most] : undefined
 }
 
-/** Draws a line through least and most of each column of pixels; with `base` (a height) it is closed down to there, and goes through what is most. */
-export function drawEnvelope(
-  pen: Pen,
+/** Calls `column` with what was least and most in each column of pixels, from left to right, and `gap` behind each stretch without a gap. */
+function eachColumn(
   { values, low = values, high = values }: Drawn,
-  { from, to, x, y }: Stretch,
-  base?: number,
+  { from, to, x }: Stretch,
+  column: (place: number, least: number, most: number) => void,
+  gap: () => void,
 ): void {
-  let column = Number.NaN
-  let [least, most, last] = [0, 0, 0]
-  let isDown = false
+  let place = Number.NaN
+  let [least, most] = [0, 0]
   const flush = (): void => {
-    if (Number.isNaN(column)) return
-    const [top, bottom] = [y(most), y(least)]
-    if (!isDown) {
-      pen.moveTo(column, base ?? top)
-      last = top
-    }
-    // From where the line comes the nearer end is first.
-    const isTopFirst = base !== undefined || Math.abs(last - top) <= Math.abs(last - bottom)
-    pen.lineTo(column, isTopFirst ? top : bottom)
-    last = isTopFirst ? bottom : top
-    if (base === undefined && top !== bottom) pen.lineTo(column, last)
-    isDown = true
-  }
-  const lift = (): void => {
-    flush()
-    if (base !== undefined && isDown) pen.lineTo(column, base)
-    column = Number.NaN
-    isDown = false
+    if (!Number.isNaN(place)) column(place, least, most)
+    place = Number.NaN
   }
   for (let i = from; i <= to; i++) {
     const [l, h] = [low[i], high[i]]
     if (l === undefined || h === undefined) continue
     if (l === null || h === null) {
-      lift()
+      flush()
+      gap()
       continue
     }
-    const place = Math.round(x(i))
-    if (place === column) {
-      if (l < least) least = l
-      if (h > most) most = h
-    } else {
+    const next = Math.round(x(i))
+    if (next !== place) {
       flush()
-      column = place
+      place = next
       least = l
       most = h
+    } else {
+      if (l < least) least = l
+      if (h > most) most = h
     }
   }
-  lift()
+  flush()
+  gap()
+}
+
+/** Draws a line through least and most of each column of pixels; with `base` (a height) it is closed down to there, and goes through what is most. */
+export function drawEnvelope(pen: Pen, line: Drawn, stretch: Stretch, base?: number): void {
+  let [before, last] = [0, 0]
+  let isDown = false
+  const column = (place: number, least: number, most: number): void => {
+    const [top, bottom] = [stretch.y(most), stretch.y(least)]
+    if (!isDown) {
+      pen.moveTo(place, base ?? top)
+      last = top
+    }
+    // From where the line comes the nearer end is first.
+    const isTopFirst = base !== undefined || Math.abs(last - top) <= Math.abs(last - bottom)
+    pen.lineTo(place, isTopFirst ? top : bottom)
+    last = isTopFirst ? bottom : top
+    if (base === undefined && top !== bottom) pen.lineTo(place, last)
+    isDown = true
+    before = place
+  }
+  eachColumn(line, stretch, column, () => {
+    if (base !== undefined && isDown) pen.lineTo(before, base)
+    isDown = false
+  })
+}
+
+/** Draws the outline of what lies between least and most: each column of pixels in its whole width. */
+export function drawBand(pen: Pen, line: Drawn, stretch: Stretch): void {
+  let lower: (readonly [x: number, y: number])[] = []
+  const column = (place: number, least: number, most: number): void => {
+    const [top, bottom] = [stretch.y(most), stretch.y(least)]
+    if (lower.length === 0) pen.moveTo(place - 0.5, top)
+    else pen.lineTo(place - 0.5, top)
+    pen.lineTo(place + 0.5, top)
+    lower.push([place - 0.5, bottom], [place + 0.5, bottom])
+  }
+  eachColumn(line, stretch, column, () => {
+    for (const [x, y] of lower.reverse()) pen.lineTo(x, y)
+    lower = []
+  })
 }

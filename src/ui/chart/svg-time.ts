@@ -2,7 +2,7 @@
 import { momentText } from '../time/words.ts'
 import type { Measure } from '../view/measure.ts'
 import { axisLabels } from './axis.ts'
-import { drawEnvelope, extentOf } from './envelope.ts'
+import { drawBand, drawEnvelope, extentOf } from './envelope.ts'
 import { lineColor, lineDash } from './line-look.ts'
 import { drawnColumns, isStacked } from './stack.ts'
 import type { Body, ColorOf, Drawn } from './svg.ts'
@@ -63,27 +63,35 @@ export function timeBody(drawn: Drawn, color: ColorOf): Body {
   const strokes = shown.map(({ i }) => ({ color: color(lineColor(data, i)), dash: lineDash(data, i) }))
   if (chart.style === 'bar') parts.push(...bars(data.times, columns, strokes, scales))
   else if (isStacked(chart.style)) parts.push(...stack(data.times, columns, strokes, scales))
-  else
+  else {
+    const stretch = {
+      from: 0,
+      to: data.times.length - 1,
+      x: (i: number) => scales.x(data.times[i]!),
+      y: scales.y,
+    }
     for (const [j, { line }] of shown.entries()) {
-      const stretch = {
-        from: 0,
-        to: data.times.length - 1,
-        x: (i: number) => scales.x(data.times[i]!),
-        y: scales.y,
-      }
+      if (line.low === undefined) continue
+      const band = new PathText()
+      drawBand(band, line, stretch)
+      parts.push(`<path d="${band}" fill="${xml(strokes[j]!.color)}" fill-opacity="0.35"/>`)
+    }
+    for (const [j, { line }] of shown.entries()) {
+      const means = { values: line.values }
       const { color: stroke, dash } = strokes[j]!
       if (chart.style === 'area') {
         const area = new PathText()
-        drawEnvelope(area, line, stretch, scales.y(Math.max(0, low)))
+        drawEnvelope(area, means, stretch, scales.y(Math.max(0, low)))
         parts.push(`<path d="${area}" fill="${xml(stroke)}" fill-opacity="0.2"/>`)
       }
       const path = new PathText()
-      drawEnvelope(path, line, stretch)
+      drawEnvelope(path, means, stretch)
       const dashes = dash === undefined ? '' : ` stroke-dasharray="${dash.join(' ')}"`
       parts.push(
         `<path d="${path}" fill="none" stroke="${xml(stroke)}" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"${dashes}/>`,
       )
     }
+  }
   parts.push('</g>')
   return { parts, height: HEIGHT + 28 }
 }

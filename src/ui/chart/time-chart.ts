@@ -5,7 +5,7 @@ import { resolveColor, thinned } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
 import type { Chart } from '../view/view.ts'
 import { axisX, axisY } from './axis.ts'
-import { drawEnvelope, extentOf } from './envelope.ts'
+import { drawBand, extentOf } from './envelope.ts'
 import { lineColor, lineDash } from './line-look.ts'
 import { drawnColumns, isStacked } from './stack.ts'
 
@@ -34,11 +34,11 @@ interface Stroke {
   readonly dash: readonly number[] | undefined
 }
 
-const straight = uPlot.paths.linear!()
 const SYNC_KEY = 'page'
 const WHEEL_STEP = 1.25
-/** How much of its colour fills an area of a stack. */
+/** How much of its colour fills an area of a stack, and what lies between least and most of a line. */
 const STACK_FILL = 0.6
+const BAND_FILL = 0.35
 
 /** A chart in an element of the page. */
 export class TimeChart {
@@ -48,7 +48,7 @@ export class TimeChart {
   /** What the present plot was made for: anything else needs another. */
   #made = ''
   #look: ChartLook | undefined
-  /** The lines that are drawn each for itself, from what was least to what was most. */
+  /** The lines that are drawn each for itself, and may have bands. */
   #lines: readonly ChartLine[] = []
   #isStacked = false
 
@@ -139,6 +139,7 @@ export class TimeChart {
     const { style } = look.chart
     const { limits } = data
     const isShare = style === 'utilization'
+    const bandColors = strokes.map(({ color }) => thinned(color, BAND_FILL))
     const range = (plot: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax => {
       if (limits !== undefined) return [limits[0], limits[1]]
       if (isShare) return [0, 1]
@@ -172,6 +173,7 @@ export class TimeChart {
       series: [{}, ...strokes.map((stroke, i) => this.#series(style, stroke, i === 0))],
       bands: this.#isStacked && style !== 'bar' ? bandsOf(strokes) : [],
       hooks: {
+        drawAxes: [(plot) => fillBands(plot, this.#lines, bandColors)],
         setCursor: [(plot) => this.#events.point(plot.cursor.idx ?? undefined)],
         setSelect: [(plot) => this.#selected(plot)],
       },
@@ -189,7 +191,7 @@ export class TimeChart {
     }
     switch (style) {
       case 'area':
-        return { ...common, fill: thinned(color, 0.2), paths: this.#paths(true) }
+        return { ...common, fill: thinned(color, 0.2) }
       case 'stacking':
       case 'utilization':
         return {
@@ -200,16 +202,7 @@ export class TimeChart {
       case 'bar':
         return { ...common, width: 0, fill: stroke, paths: uPlot.paths.bars!({ size: [0.8, 60] }) }
       default:
-        return { ...common, paths: this.#paths(false) }
-    }
-  }
-
-  /** The present line of a series, as it is drawn. */
-  #paths(isFilled: boolean): uPlot.Series.PathBuilder {
-    return (plot, series, from, to) => {
-      const line = this.#lines[series - 1]!
-      const draw = line.low === undefined ? straight : envelopePaths(line, isFilled)
-      return draw(plot, series, from, to)
+        return common
     }
   }
 
@@ -221,21 +214,24 @@ export class TimeChart {
   }
 }
 
-/** What uPlot draws a line with. `isFilled`: the area below it too. */
-function envelopePaths(line: ChartLine, isFilled: boolean): uPlot.Series.PathBuilder {
-  return (plot, series, from, to) => {
-    const scale = plot.series[series]!.scale!
-    const times = plot.data[0]
-    const x = linear(plot, 'x')
-    const y = linear(plot, scale)
-    const stretch = { from, to, x: (i: number): number => x(times[i]!), y }
-    const stroke = new Path2D()
-    drawEnvelope(stroke, line, stretch)
-    if (!isFilled) return { stroke, flags: 0 }
-    const fill = new Path2D()
-    drawEnvelope(fill, line, stretch, y(0))
-    return { stroke, fill, flags: 0 }
+/** Fills what lies between least and most of lines, below all of them: one would hide the others. */
+function fillBands(plot: uPlot, lines: readonly ChartLine[], colors: readonly string[]): void {
+  const { ctx, bbox } = plot
+  const [from, to] = plot.series[0]!.idxs ?? [0, plot.data[0].length - 1]
+  const x = linear(plot, 'x')
+  const stretch = { from, to, x: (i: number): number => x(plot.data[0][i]!), y: linear(plot, 'y') }
+  ctx.save()
+  ctx.beginPath()
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height)
+  ctx.clip()
+  for (const [i, line] of lines.entries()) {
+    if (line.low === undefined) continue
+    const band = new Path2D()
+    drawBand(band, line, stretch)
+    ctx.fillStyle = colors[i]!
+    ctx.fill(band)
   }
+  ctx.restore()
 }
 
 /** Pixels of the canvas for the values of a scale, as they are now. */
