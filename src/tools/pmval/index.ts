@@ -20,9 +20,11 @@ import { reportingZone } from '../lib/zone.ts'
 import { EventReport } from './events.ts'
 import { columnWidth, precisionFits } from './format.ts'
 import { Headings, headerLines } from './header.ts'
+import { hasNumberRows, showNumbers } from './number-rows.ts'
 import { OPTIONS, type Wanted, wantedFrom } from './options.ts'
 import { Rows } from './row-report.ts'
-import { awaited, controlledFetches, fetches, scheduleOf } from './schedule.ts'
+import { SUSPENDED } from './rows.ts'
+import { awaited, controlledFetches, fetchCount, fetches, scheduleOf } from './schedule.ts'
 import { rowStamp } from './stamps.ts'
 import { findSubject, type Subject } from './subject.ts'
 
@@ -96,7 +98,6 @@ function withSource(
 }
 
 const ROWS_TOGETHER = 100
-const SUSPENDED = 'Archive logging suspended\n'
 
 async function show(
   context: Context,
@@ -138,10 +139,15 @@ async function show(
   )
   await io.stdout.flush()
   const style = { width, precision, print, counterWrap: io.env['PCP_COUNTER_WRAP'] !== undefined }
+  const isCounted = standard.samples === undefined
+  if (archive && !isRaw && !archive.delays && followed === undefined && hasNumberRows(context, subject)) {
+    const count = fetchCount(subject, schedule, isCounted)
+    await showNumbers(context, subject, schedule, count, { headings, style, stamp: stamp!.text }, io)
+    return
+  }
   const events = new EventReport(context, subject, io, print)
   const call = archive?.isRaw === true ? 'pmFetchArchive' : 'pmFetch'
   const rows = new Rows(context, subject, headings, style, stamp?.text, io, call)
-  const isCounted = standard.samples === undefined
   const results =
     followed === undefined
       ? fetches(context, subject, schedule, isCounted, io)

@@ -5,7 +5,8 @@ import type { FetchResult } from '../../model/values.ts'
 import type { Context } from '../../pmapi/context.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { Headings } from './header.ts'
-import { NOTHING, type RowStyle, rateRow, valueRow } from './rows.ts'
+import { RecordedRows } from './recorded-rows.ts'
+import { NOTHING, type RowStyle, rateRow, SUSPENDED, valueRow } from './rows.ts'
 import { columnsOf, type Subject } from './subject.ts'
 
 /** Writes a row a result. */
@@ -17,13 +18,12 @@ export class Rows {
   readonly #stamp: ((time: Timestamp) => string) | undefined
   readonly #io: ToolIo
   readonly #call: string
+  readonly #recorded: RecordedRows
   #before: FetchResult | undefined
   /** Instances that were found to have columns. */
   #insts: Int32Array | undefined
   #hasHeading = false
   #hasFullNames = false
-  /** Does the first value of a rate get a row, which says that there is none yet? As measured. */
-  #missesRate = false
 
   /** `stamp`: what rows from archives begin with. `call`: what failures are said to be of. */
   constructor(
@@ -42,12 +42,13 @@ export class Rows {
     this.#stamp = stamp
     this.#io = io
     this.#call = call
+    this.#recorded = new RecordedRows(subject.isRate)
   }
 
   /** Time does not go on from the result before: rates begin anew, and say so. */
   restart(): void {
     this.#before = undefined
-    this.#missesRate = true
+    this.#recorded.restart()
   }
 
   /** Writes the row of a result. A promise only where there is something to wait for. */
@@ -79,26 +80,22 @@ export class Rows {
     const subject = this.#subject
     const before = this.#before
     const set = result.sets[0]
-    this.#before = set !== undefined && set.status > 0 ? result : undefined
+    const shown = this.#recorded.next(set?.status)
+    this.#before = this.#recorded.hadValues ? result : undefined
     if (this.#before === undefined) this.#hasHeading = false // the columns are named again behind a gap
-    if (set === undefined) {
-      stdout.write(`${stamp}  Archive logging suspended\n`)
-      this.#missesRate = before === undefined
-    } else if (set.status === 0) {
-      stdout.write(`${stamp}  ${NOTHING}`)
-      if (before === undefined) this.#missesRate = true
-    } else {
-      if (!subject.isRate) stdout.write(stamp + valueRow(subject, set, this.#style))
-      else if (before !== undefined) stdout.write(stamp + rateRow(subject, before, result, this.#style))
-      else if (this.#missesRate) stdout.write(`${stamp}  ${NOTHING}`)
-      this.#missesRate = before !== undefined
-    }
+    if (shown === 'suspended') stdout.write(`${stamp}  ${SUSPENDED}`)
+    else if (shown === 'nothing') stdout.write(`${stamp}  ${NOTHING}`)
+    else if (shown === 'values') stdout.write(stamp + valueRow(subject, set!, this.#style))
+    else if (shown === 'rates') stdout.write(stamp + rateRow(subject, before!, result, this.#style))
   }
 
   async #fail(result: FetchResult, status: number): Promise<void> {
     const isRecorded = this.#stamp !== undefined
     this.#before = isRecorded ? undefined : result
-    if (isRecorded) this.#hasHeading = false
+    if (isRecorded) {
+      this.#recorded.next(status)
+      this.#hasHeading = false
+    }
     const { stdout, stderr, progname } = this.#io
     await stdout.flush()
     stderr.write(`\n${progname}: ${this.#call}: ${PcpError.fromStatus(status).text}\n`)

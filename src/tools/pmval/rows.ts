@@ -20,6 +20,8 @@ export interface RowStyle {
 
 /** In place of a row without values. */
 export const NOTHING = 'No values available\n'
+/** In place of a row of a mark. */
+export const SUSPENDED = 'Archive logging suspended\n'
 
 /** The row of one fetch: its values as they are. */
 export function valueRow(subject: Subject, set: ValueSet, style: RowStyle): string {

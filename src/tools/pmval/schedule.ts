@@ -64,13 +64,22 @@ export function fetches(
   io: ToolIo,
 ): Results {
   const { samples = Number.POSITIVE_INFINITY, archive } = schedule
-  const count = samples > 0 && subject.isRate && !isCounted ? samples + 1 : samples
+  const count = fetchCount(subject, schedule, isCounted)
   if (archive === undefined || context.archive === undefined)
     return awaited(
       liveFetches(context, subject, schedule, samples === 0 ? 0 : samples + (subject.isRate ? 1 : 0), io),
     )
   if (archive.delays) return awaited(delayedFetches(context, subject, schedule, count, io))
   return recordedFetches(context, context.archive, subject, schedule, count)
+}
+
+/** How many fetches the samples take: rates need one more when -s asks for them. */
+export function fetchCount(
+  subject: Subject,
+  { samples = Number.POSITIVE_INFINITY }: Schedule,
+  isCounted: boolean,
+): number {
+  return samples > 0 && subject.isRate && !isCounted ? samples + 1 : samples
 }
 
 /** Results that take time. */
@@ -141,10 +150,15 @@ async function* delayedFetches(
   }
 }
 
+/** Does an error say that there is nothing more? */
+export function isEnd(error: unknown): boolean {
+  return error instanceof PcpError && error.code === 'PM_ERR_EOL'
+}
+
 /** The answer, or undefined at the end of the archive. */
 function unlessEnded<T>(fetch: () => T | Promise<T>): T | undefined | Promise<T | undefined> {
   const ended = (error: unknown): undefined => {
-    if (error instanceof PcpError && error.code === 'PM_ERR_EOL') return undefined
+    if (isEnd(error)) return undefined
     throw error
   }
   try {

@@ -1,0 +1,195 @@
+/** Rows of a metric of numbers over a whole archive: out of columns, without a value set on the way. */
+import type { NumberColumns } from '../../archive/number-columns.ts'
+import type { NumberRows } from '../../archive/source.ts'
+import { type Timestamp, toSeconds } from '../../base/timestamp.ts'
+import { PM_IN_NULL } from '../../model/ids.ts'
+import { counterGrowth, rateUnits } from '../../model/rate.ts'
+import { PM_TYPE_64, PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_U64 } from '../../model/types.ts'
+import type { Context } from '../../pmapi/context.ts'
+import { compareTimes } from '../../time/arithmetic.ts'
+import { breathe } from '../lib/breathe.ts'
+import { isRecordedNumber, isTracingValues } from '../lib/report/number-cells.ts'
+import type { ToolIo } from '../lib/tool.ts'
+import { formatReal } from './format.ts'
+import type { Headings } from './header.ts'
+import { RecordedRows, type Shown } from './recorded-rows.ts'
+import { NOTHING, type RowStyle } from './rows.ts'
+import { isEnd, type Schedule } from './schedule.ts'
+import { columnsOf, type Subject } from './subject.ts'
+
+/** Rows between two looks at whether the user interrupts. */
+const STRETCH = 1024
+
+/** How rows are laid out. */
+export interface NumberLayout {
+  readonly headings: Headings
+  readonly style: RowStyle
+  /** What rows begin with. */
+  readonly stamp: (time: Timestamp) => string
+}
+
+/** Are there columns of the metric: does an archive have it, as numbers, and does -D not ask about fetches? */
+export function hasNumberRows({ archive }: Context, { desc, columns }: Subject): boolean {
+  return archive !== undefined && columns?.length !== 0 && isRecordedNumber(desc) && !isTracingValues()
+}
+
+/** Shows values at the schedule's interval: `count` of them at most. The rows are those of `Rows`. */
+export async function showNumbers(
+  context: Context,
+  subject: Subject,
+  { intervalSec, origin, finish }: Schedule,
+  count: number,
+  layout: NumberLayout,
+  io: ToolIo,
+): Promise<void> {
+  const archive = context.archive!
+  const open = (time: Timestamp): NumberRows => {
+    archive.setMode('interpolate', time, intervalSec)
+    return archive.rows([{ desc: subject.desc, insts: instsOf(subject) }], context.profile)
+  }
+  let rows = open(origin)
+  const text = new NumberText(subject, layout)
+  for (let n = 0; n < count; n++) {
+    const time = nextOf(rows)
+    if (time === undefined || compareTimes(time, finish) > 0) return
+    if (subject.isOpen && hasOthers(rows.columns)) {
+      // The archive grew meanwhile: new instances get columns, and all of them are named again.
+      const before = instsOf(subject)
+      subject.columns = await columnsOf(context, subject.desc, undefined, io)
+      io.stdout.write(layout.headings.lines(subject.columns))
+      text.rearrange(before)
+      rows = open(time)
+      rows.next()
+    }
+    io.stdout.write(text.row(time, rows.columns))
+    if (n % STRETCH !== STRETCH - 1) continue
+    await breathe(io)
+    io.signal.throwIfAborted()
+  }
+}
+
+/** On to the next moment; undefined behind the last one. */
+function nextOf(rows: NumberRows): Timestamp | undefined {
+  try {
+    return rows.next()
+  } catch (error) {
+    if (isEnd(error)) return undefined
+    throw error
+  }
+}
+
+function instsOf({ columns }: Subject): readonly number[] {
+  return columns?.map(({ inst }) => inst) ?? [PM_IN_NULL]
+}
+
+/** Are there values of instances without a column? */
+function hasOthers({ counts, has }: NumberColumns): boolean {
+  let known = 0
+  for (let i = 0; i < has.length; i++) known += has[i]!
+  return counts[0]! > known
+}
+
+/** The text of row after row. */
+class NumberText {
+  readonly #subject: Subject
+  readonly #layout: NumberLayout
+  readonly #recorded: RecordedRows
+  readonly #factor: number
+  readonly #isReal: boolean
+  readonly #isLong: boolean
+  #hasHeading = false
+  #hasFullNames = false
+  /** What rates begin from: when, which columns had values, and these; integers beyond 2^53 apart. */
+  #beforeSec = 0
+  #had: Uint8Array
+  #before: Float64Array
+  #longBefore: (bigint | undefined)[] = []
+
+  constructor(subject: Subject, layout: NumberLayout) {
+    const { type, units } = subject.desc
+    const size = subject.columns?.length ?? 1
+    this.#subject = subject
+    this.#layout = layout
+    this.#recorded = new RecordedRows(subject.isRate)
+    this.#factor = rateUnits(units).factor
+    this.#isReal = type === PM_TYPE_FLOAT || type === PM_TYPE_DOUBLE
+    this.#isLong = type === PM_TYPE_64 || type === PM_TYPE_U64
+    this.#had = new Uint8Array(size)
+    this.#before = new Float64Array(size)
+  }
+
+  /** Takes what was before along to the subject's columns now; `insts` are those of the columns there were. */
+  rearrange(insts: readonly number[]): void {
+    const places = instsOf(this.#subject).map((inst) => insts.indexOf(inst))
+    const [had, before, longBefore] = [this.#had, this.#before, this.#longBefore]
+    this.#had = Uint8Array.from(places, (place) => had[place] ?? 0)
+    this.#before = Float64Array.from(places, (place) => before[place] ?? 0)
+    this.#longBefore = places.map((place) => longBefore[place])
+  }
+
+  /** The row of a moment, with the names of columns above it where they are due. */
+  row(time: Timestamp, columns: NumberColumns): string {
+    const count = columns.counts[0]!
+    const heading = count > 0 ? this.#heading() : ''
+    const shown = this.#recorded.next(count)
+    if (!this.#recorded.hadValues) this.#hasHeading = false
+    const text = shown === 'nothing' ? `  ${NOTHING}` : this.#cells(columns, toSeconds(time), shown)
+    if (this.#subject.isRate) this.#keep(columns, toSeconds(time))
+    return text === '' ? heading : heading + this.#layout.stamp(time) + text
+  }
+
+  #heading(): string {
+    const { columns } = this.#subject
+    if (columns === undefined || this.#hasHeading) return ''
+    const { headings } = this.#layout
+    const fullNames = this.#hasFullNames ? '' : headings.fullNames
+    this.#hasHeading = this.#hasFullNames = true
+    return fullNames + headings.lines(columns)
+  }
+
+  /** The cells of a row; '' for no row. */
+  #cells(columns: NumberColumns, sec: number, shown: Shown): string {
+    if (shown !== 'values' && shown !== 'rates') return ''
+    // Of two rounded times, as in the reference: it shows in the last digit.
+    const elapsed = sec - this.#beforeSec
+    const between = this.#subject.columns === undefined ? '' : ' '
+    let row = ''
+    for (let i = 0; i < columns.has.length; i++)
+      row += (shown === 'values' ? this.#value(columns, i) : this.#rate(columns, i, elapsed)) + between
+    return `${row}\n`
+  }
+
+  #value(columns: NumberColumns, i: number): string {
+    const { width, precision } = this.#layout.style
+    if (columns.has[i] === 0) return '?'.padStart(width)
+    if (this.#isReal) return formatReal(columns.values[i]!, width, precision)
+    return String(this.#integer(columns, i)).padStart(width)
+  }
+
+  #rate(columns: NumberColumns, i: number, elapsed: number): string {
+    const { width, precision, counterWrap } = this.#layout.style
+    if (columns.has[i] === 0 || this.#had[i] === 0) return '?'.padStart(width)
+    const before = this.#longBefore[i] ?? this.#before[i]!
+    const growth = counterGrowth(before, this.#integer(columns, i), this.#subject.desc.type, counterWrap)
+    if (growth === undefined) return '!'.padStart(width)
+    return formatReal((growth / elapsed) * this.#factor, width, precision)
+  }
+
+  #keep(columns: NumberColumns, sec: number): void {
+    const { has, values } = columns
+    this.#beforeSec = sec
+    for (let i = 0; i < has.length; i++) {
+      this.#had[i] = has[i]!
+      this.#before[i] = values[i]!
+      if (!this.#isLong) continue
+      const value = has[i] === 0 ? undefined : this.#integer(columns, i)
+      this.#longBefore[i] = typeof value === 'bigint' ? value : undefined
+    }
+  }
+
+  /** A value without rounding. */
+  #integer(columns: NumberColumns, i: number): number | bigint {
+    const value = columns.values[i]!
+    return this.#isLong && !Number.isSafeInteger(value) ? columns.exact(i, this.#subject.desc.type) : value
+  }
+}
