@@ -18,7 +18,7 @@ export function GridView({ data }: { readonly data: ChartData }): ComponentChild
   const rows = Map.groupBy(data.lines, ({ instance }) => instance ?? '')
   return (
     <div class="table-scroll">
-      <table class="grid-bars">
+      <table class={`grid-bars${data.measure.kind === 'bytes' ? ' long' : ''}`}>
         {plots.length > 1 && (
           <thead>
             <tr>
