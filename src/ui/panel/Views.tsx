@@ -3,7 +3,19 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { download } from '../chart/export.ts'
 import { fileName } from '../chart/file-name.ts'
-import { addChart, complain, every, kept, openKey, say, shareAddress, shown, sources, view } from '../page.ts'
+import {
+  addChart,
+  complain,
+  every,
+  kept,
+  openKey,
+  say,
+  shareAddress,
+  shown,
+  shownKeys,
+  sources,
+  view,
+} from '../page.ts'
 import { hexColor } from '../theme.ts'
 import { time } from '../time/control.ts'
 import { OUR_VIEWS } from '../view/ours.ts'
@@ -255,7 +267,7 @@ async function share(): Promise<void> {
 
 function isShown(key: string): boolean {
   return (
-    key === shown.value?.key ||
+    shownKeys.value.includes(key) ||
     view.value.charts.some(({ plots }) => plots.some(({ source }) => source === key))
   )
 }
