@@ -142,6 +142,8 @@ export class WebContexts {
   readonly #now: () => number
   readonly #sweeper: NodeJS.Timeout
   readonly #derived: () => DerivedSetup
+  /** Contexts that were looked at when expired ones were last dropped, and those that were. */
+  swept: { readonly scans: number; readonly drops: number } = { scans: 0, drops: 0 }
   #ofArchives = 0
   #defined = 0
 
@@ -254,8 +256,10 @@ export class WebContexts {
 
   #sweep(): void {
     const now = this.#now()
+    const scans = this.#contexts.size
     for (const held of this.#contexts.values())
       if (held.uses === 0 && (held.isExpired || now - held.lastMs > held.timeoutMs)) this.#drop(held)
+    this.swept = { scans, drops: scans - this.#contexts.size }
   }
 
   /** What nobody came back to goes first: most were made by requests that need no second one. */

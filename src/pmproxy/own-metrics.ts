@@ -17,6 +17,8 @@ export interface OwnFigures {
   readonly statistics: Statistics
   /** Contexts of clients now. */
   readonly contexts: () => number
+  /** Contexts looked at when expired ones were last dropped, and those that were. */
+  readonly swept: () => { readonly scans: number; readonly drops: number }
   /** Connections to collectors now. */
   readonly hosts: () => number
 }
@@ -155,6 +157,28 @@ const GROUPS: readonly Group[] = [
       ),
       counter('requests', 100, 'count', 'requests', (s) => s.requests),
       counter('failures', 101, 'count', 'requests answered with a status of 400 or more', (s) => s.failures),
+    ],
+  },
+  {
+    file: 'webgroup',
+    cluster: 7,
+    rows: [
+      {
+        name: 'gc.context.scans',
+        item: 1,
+        type: 'u32',
+        sem: 'instant',
+        help: 'contexts looked at when expired ones were last dropped',
+        value: ({ swept }) => swept().scans,
+      },
+      {
+        name: 'gc.context.drops',
+        item: 2,
+        type: 'u32',
+        sem: 'instant',
+        help: 'contexts dropped then',
+        value: ({ swept }) => swept().drops,
+      },
     ],
   },
   {

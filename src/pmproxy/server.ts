@@ -106,7 +106,12 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
     },
   })
   const { tmpDir } = options
-  const own = { statistics, contexts: () => contexts.count, hosts: () => hosts.count }
+  const own = {
+    statistics,
+    contexts: () => contexts.count,
+    swept: () => contexts.swept,
+    hosts: () => hosts.count,
+  }
   const unpublish = tmpDir === undefined ? undefined : publishOwnMetrics(tmpDir, own, log)
   const close = closer(async () => {
     unpublish?.()

@@ -64,7 +64,7 @@ export async function startWebServer(
     log: { ...log, notice: () => undefined },
     agentDir: dir,
     ...(more.security === undefined ? {} : { security: more.security }),
-    variables: { ...process.env, PCP_TMP_DIR: dir },
+    variables: { ...process.env, PCP_TMP_DIR: dir, PCP_PMDAS_DIR: dir },
     readLabels: () => readHostLabels({ sysconfDir: dir, hostname: 'vm', root: labelsRoot(dir) }),
   })
   const variables = {

@@ -39,6 +39,7 @@ export async function answerKeyless(request: WebRequest): Promise<Reply | undefi
   const query = body === '' ? request.query : new Query(body)
   const needs = routes[name]!
   const lacks = needs.length > 0 && needs.every((each) => query.get(each) === undefined)
+  if (lacks && name === 'values') return json(`{${clientOf(query)}"success":false}`, 400)
   if (lacks || query.get('series') === '' || query.get('expr') === '') return missing(servlet)
   if (servlet === 'search') return json('{"success":false}', 400)
   const start = clientOf(query)
