@@ -206,6 +206,6 @@ function describe(error: unknown, target: Target): PcpError {
   const where =
     target.family === 'unix' ? target.bind : `port ${target.port} (${target.family}, ${target.bind})`
   const failure = PcpError.from(error)
-  const hint = failure.code === 'EADDRINUSE' ? '; is another pmcd running?' : ''
+  const hint = failure.code === 'EADDRINUSE' ? '; is another one running?' : ''
   return new PcpError(failure.code, `Cannot listen on ${where}: ${failure.text}${hint}`, { cause: error })
 }

@@ -13,6 +13,10 @@ export interface ProxyConfig {
   readonly hasPcp: boolean
   readonly hasHttp: boolean
   readonly hasTls: boolean
+  /** Certificate and the like, as older files of PCP have it; tls.conf wins. */
+  readonly tls: {
+    readonly [K in 'certFile' | 'keyFile' | 'caFile' | 'ciphers' | 'ciphersuites']?: string | undefined
+  }
   /** Key servers whose protocol is relayed; undefined: it is not. */
   readonly keys: KeyServers | undefined
   /** Connections the kernel keeps waiting. */
@@ -44,6 +48,7 @@ export const DEFAULT_CONFIG: ProxyConfig = {
   hasPcp: true,
   hasHttp: true,
   hasTls: true,
+  tls: {},
   keys: undefined,
   backlog: 128,
   allowedHeaders: [],
@@ -67,9 +72,36 @@ export function configFiles(named: string | undefined, variables: Variables, cwd
   return [join(system, name), join(home, `.${name}`), join(home, '.pcp', name), resolve(cwd, name)]
 }
 
-/** Reads files that are there; `report` hears of lines that mean nothing. ENOENT for the only one that was named. */
-export function readConfigFiles(paths: readonly string[], report: (problem: string) => void): Ini {
+/** What files say, and where: `FILE line N`, for messages. */
+export interface ConfigText {
+  readonly values: Ini
+  readonly places: ReadonlyMap<string, string>
+}
+
+/** Sections whose options are for parts of PCP that this is not, or for several programs. */
+const OF_OTHERS = /^(?:redis|keys|discover|pmseries|pmsearch|pmlogger)\./
+/** Options; those of PCP that have no effect here are among them. */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...['pcp.enabled', 'http.enabled', 'secure.enabled', 'resp.enabled', 'redis.enabled', 'maxpending'].map(
+    (name) => `pmproxy.${name}`,
+  ),
+  ...[
+    'certificates',
+    'private_key',
+    'authority',
+    'cipher_list',
+    'cipher_suites',
+    'keepalive',
+    'chunksize',
+  ].map((name) => `pmproxy.${name}`),
+  ...['http.Access-Control-Allow-Headers', 'http.Access-Control-Max-Age', 'pmwebapi.store'],
+  ...['hosts', 'names', 'offer', 'archives', 'history', 'directory'].map((name) => `ui.${name}`),
+])
+
+/** Reads files that are there; `report` hears of what means nothing. ENOENT for the only one that was named. */
+export function readConfigFiles(paths: readonly string[], report: (problem: string) => void): ConfigText {
   const all = new Map<string, string>()
+  const places = new Map<string, string>()
   for (const path of paths) {
     let text: string
     try {
@@ -79,20 +111,36 @@ export function readConfigFiles(paths: readonly string[], report: (problem: stri
       if (known.code === 'ENOENT' && paths.length > 1) continue
       throw new PcpError(known.code, `Cannot read the configuration ${path}: ${known.text}`, { cause: error })
     }
-    const ini = parseIni(text, (line, what) =>
-      report(`${path} line ${line}: neither a section nor a setting: ${what}`),
+    const ini = parseIni(
+      text,
+      (line, what) => report(`${path} line ${line}: neither a section nor a setting: ${what}`),
+      (line, key) => {
+        places.set(key, `${path} line ${line}`)
+        // A typing error must not leave open what was to be closed without a word.
+        if (!KNOWN.has(key) && !OF_OTHERS.test(key))
+          report(`${path} line ${line}: there is no option ${optionName(key)}`)
+      },
     )
     for (const [key, value] of ini) all.set(key, value)
   }
-  return all
+  return { values: all, places }
 }
 
 /**
  * The settings of files and of variables PCP_SECTION_OPTION, as which any option that a file has can be set. `report` hears of values that cannot be;
  * the default holds then.
  */
-export function configOf(ini: Ini, variables: Variables, report: (problem: string) => void): ProxyConfig {
+export function configOf(
+  ini: Ini,
+  variables: Variables,
+  report: (problem: string) => void,
+  places: ConfigText['places'] = new Map(),
+): ProxyConfig {
   const values = new Map(ini)
+  const wrong = (key: string, what: string): void => {
+    const place = places.get(key)
+    report(`${place === undefined ? '' : `${place}: `}${key} is ${what}, not ${values.get(key)}`)
+  }
   for (const key of ini.keys()) {
     const value = variables[`PCP_${key.replace(/[.-]/g, '_').toUpperCase()}`]
     if (value !== undefined) values.set(key, value)
@@ -101,13 +149,13 @@ export function configOf(ini: Ini, variables: Variables, report: (problem: strin
     const text = values.get(key)
     if (text === undefined) return byDefault
     if (/^(true|yes|on|1)$/i.test(text)) return true
-    if (!/^(false|no|off|0)$/i.test(text)) report(`${key} is true or false, not ${text}`)
+    if (!/^(false|no|off|0)$/i.test(text)) wrong(key, 'true or false')
     return /^(false|no|off|0)$/i.test(text) ? false : byDefault
   }
   const number = (key: string, byDefault: number): number => {
     const text = values.get(key)
     if (text === undefined || /^\d{1,9}$/.test(text)) return Number(text ?? byDefault)
-    report(`${key} is a whole number, not ${text}`)
+    wrong(key, 'a whole number')
     return byDefault
   }
   const list = (key: string): readonly string[] | undefined =>
@@ -133,7 +181,15 @@ export function configOf(ini: Ini, variables: Variables, report: (problem: strin
     }
   }
   const hosts = list('ui.hosts')
+  const named = (key: string): string | undefined => values.get(`pmproxy.${key}`) || undefined
   return {
+    tls: {
+      certFile: named('certificates'),
+      keyFile: named('private_key'),
+      caFile: named('authority'),
+      ciphers: named('cipher_list'),
+      ciphersuites: named('cipher_suites'),
+    },
     hasPcp: flag('pmproxy.pcp.enabled', DEFAULT_CONFIG.hasPcp),
     hasHttp: flag('pmproxy.http.enabled', DEFAULT_CONFIG.hasHttp),
     hasTls: flag('pmproxy.secure.enabled', DEFAULT_CONFIG.hasTls),
@@ -150,6 +206,13 @@ export function configOf(ini: Ini, variables: Variables, report: (problem: strin
     historyDir: values.get('ui.history'),
     pageDir: values.get('ui.directory'),
   }
+}
+
+function optionName(key: string): string {
+  const dot = key.indexOf('.')
+  return dot === 0
+    ? `${key.slice(1)} outside of any section`
+    : `${key.slice(dot + 1)} in [${key.slice(0, dot)}]`
 }
 
 /** Where loggers of an installed PCP put their archives. */

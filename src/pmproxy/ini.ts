@@ -3,8 +3,12 @@
 /** Values by `section.name`. */
 export type Ini = ReadonlyMap<string, string>
 
-/** Reads a text; `report` hears of lines that are none of this, by number from 1. */
-export function parseIni(text: string, report: (line: number, text: string) => void = () => undefined): Ini {
+/** Reads a text; `report` hears of lines that are none of this, `onSetting` of the settings, both by number from 1. */
+export function parseIni(
+  text: string,
+  report: (line: number, text: string) => void = () => undefined,
+  onSetting: (line: number, key: string) => void = () => undefined,
+): Ini {
   const found = new Map<string, string>()
   let section = ''
   text.split('\n').forEach((raw, i) => {
@@ -14,7 +18,11 @@ export function parseIni(text: string, report: (line: number, text: string) => v
     const equals = line.search(/[=:]/)
     if (heading !== null) section = heading[1]!.trim()
     else if (equals <= 0) report(i + 1, line)
-    else found.set(`${section}.${line.slice(0, equals).trim()}`, unquoted(line.slice(equals + 1)))
+    else {
+      const key = `${section}.${line.slice(0, equals).trim()}`
+      found.set(key, unquoted(line.slice(equals + 1)))
+      onSetting(i + 1, key)
+    }
   })
   return found
 }

@@ -54,7 +54,7 @@ test('a port in use is reported, not thrown', async () => {
   const { endpoints } = await listenOn([0], { addresses: ['127.0.0.1'] })
   const again = await listenOn([endpoints[0]!.port], { addresses: ['127.0.0.1'] })
   expect(again.endpoints.map(({ error }) => error?.code)).toEqual(['EADDRINUSE', 'EAFNOSUPPORT'])
-  expect(again.endpoints[0]!.error!.message).toMatch(/Cannot listen on port \d+ .*another pmcd/)
+  expect(again.endpoints[0]!.error!.message).toMatch(/Cannot listen on port \d+ .*another one/)
   expect(again.endpoints[0]!.fd).toBe(-1)
 })
 

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { configFiles, configOf } from '../../src/pmproxy/config.ts'
+import { configFiles, configOf, readConfigFiles } from '../../src/pmproxy/config.ts'
 import { parseIni } from '../../src/pmproxy/ini.ts'
 
 test('sections, comments and values in quotes', () => {
@@ -36,6 +39,37 @@ test('a value that cannot be is told, and the default holds', () => {
     ['http.enabled is true or false, not maybe', 'pmproxy.maxpending is a whole number, not many'].map(
       (text) => text.replace(/^http/, 'pmproxy.http'),
     ),
+  )
+})
+
+test('what a file says wrongly is told with its line; options of PCP are none of that', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'pmproxy-conf-'))
+  const path = join(dir, 'pmproxy.conf')
+  const lines = [
+    'x = 1',
+    ...['[pmproxy]', 'http.enable = false', 'pcp.enabled = flase', 'keepalive = 45', 'nonsense'],
+    ...['[discover]', 'exclude.metrics = proc.*', '[web]', 'port = 1'],
+    ...['[pmproxy]', 'certificates = a.crt', 'private_key = a.key'],
+  ]
+  writeFileSync(path, lines.join('\n'))
+  const problems: string[] = []
+  try {
+    const { values, places } = readConfigFiles([path], (problem) => problems.push(problem))
+    const config = configOf(values, {}, (problem) => problems.push(problem), places)
+    expect(config).toMatchObject({ hasPcp: true, tls: { certFile: 'a.crt', keyFile: 'a.key' } })
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
+  expect(problems.sort()).toEqual(
+    [
+      'line 10: there is no option port in [web]',
+      'line 1: there is no option x outside of any section',
+      'line 3: there is no option http.enable in [pmproxy]',
+      'line 4: pmproxy.pcp.enabled is true or false, not flase',
+      'line 6: neither a section nor a setting: nonsense',
+    ]
+      .map((text) => `${path} ${text}`)
+      .sort(),
   )
 })
 
