@@ -197,6 +197,15 @@ class Charted {
     for (const column of columns) if (column.lastTime === latest) column.hold(time)
   }
 
+  /** What a fetch has no value of is interrupted. */
+  markOthers({ timestamp, sets }: FetchResult, m: number): void {
+    const { status, inst } = sets[m]!
+    if (status >= this.columns.size) return
+    const here = new Set(inst.slice(0, Math.max(0, status)))
+    const time = toSeconds(timestamp)
+    for (const [id, column] of this.columns) if (!here.has(id)) column.mark(time)
+  }
+
   listed(archive: ChartArchive, lists: Lists): ListedMetric {
     const { desc } = this
     const rate = desc.sem === PM_SEM_COUNTER && !this.#query.raw
@@ -342,7 +351,10 @@ async function sampleDerived(
   for (let n = first; n < moments; n++) {
     const result = await fetchUnlessEnded(archive, ids)
     if (result === undefined) break
-    for (const [m, metric] of metrics.entries()) metric.take(result, m)
+    for (const [m, metric] of metrics.entries()) {
+      metric.take(result, m)
+      metric.markOthers(result, m)
+    }
     if (n % MOMENTS_A_TURN === MOMENTS_A_TURN - 1) await archive.turn()
   }
 }

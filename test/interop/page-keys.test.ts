@@ -80,6 +80,76 @@ describePage('the chart page for everybody', (t) => {
     expect(t.complaints).toEqual([])
   })
 
+  test('a panel has the focus while it is open: names are gone through by arrows, Escape gives it back', async () => {
+    const focused = () =>
+      t.page.evaluate('document.activeElement.textContent || document.activeElement.ariaLabel')
+    const button = t.page.getByRole('button', { name: 'Metrics', exact: true })
+    await button.focus()
+    await t.page.keyboard.press('Enter')
+    const field = t.page.getByLabel('Search metrics')
+    await expect.poll(() => field.evaluate((one) => one === document.activeElement), PATIENCE).toBe(true)
+    await field.fill('sample colour')
+    await panel('Metrics')
+      .getByRole('button', { name: /^sample\.colour/ })
+      .waitFor()
+    await t.page.keyboard.press('ArrowDown')
+    expect(await focused()).toMatch(/^sample\.colour/)
+    await t.page.keyboard.press('ArrowUp')
+    expect(await focused()).toBe('Search metrics')
+    await t.page.keyboard.press('ArrowDown')
+    await t.page.keyboard.press('Enter')
+    await t.page.getByRole('region', { name: 'sample.colour' }).waitFor()
+    await t.page.keyboard.press('Escape')
+    await panel('Metrics').waitFor({ state: 'detached' })
+    expect(await focused()).toBe('Metrics')
+    expect(t.complaints).toEqual([])
+  })
+
+  test('a menu is gone round by arrows; Escape and going elsewhere close it, and no panel with it', async () => {
+    await t.firstValue('Load average').waitFor()
+    await t.page.keyboard.press('?')
+    await panel('Help').waitFor()
+    const summary = t.chart('Load average').getByLabel('Menu of Load average')
+    const isOpen = () => summary.evaluate((one) => (one.parentElement as HTMLDetailsElement).open)
+    const focused = () => t.page.evaluate('document.activeElement.textContent')
+    await summary.focus()
+    await t.page.keyboard.press('Enter')
+    await t.page.keyboard.press('ArrowDown')
+    expect(await focused()).toMatch(/^Change/)
+    await t.page.keyboard.press('ArrowUp')
+    expect(await focused()).toBe('Remove')
+    await t.page.keyboard.press('ArrowDown')
+    expect(await focused()).toMatch(/^Change/)
+    await t.page.keyboard.press('Escape')
+    expect(await isOpen()).toBe(false)
+    expect(await summary.evaluate((one) => one === document.activeElement)).toBe(true)
+    expect(await panel('Help').count()).toBe(1)
+    await summary.click()
+    expect(await isOpen()).toBe(true)
+    await t.page.locator('.head h1').click()
+    expect(await isOpen()).toBe(false)
+    expect(t.complaints).toEqual([])
+  })
+
+  test('all of the page fits at twice the size, and nothing moves for those who want no motion', async () => {
+    await t.firstValue('Load average').waitFor()
+    await t.page.setViewportSize({ width: 640, height: 400 })
+    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+    for (const key of ['m', 'o', 'v', '?']) {
+      await t.page.keyboard.press(key)
+      await t.page.locator('aside').waitFor()
+      expect(await t.page.evaluate(overflow), key).toBeLessThanOrEqual(0)
+      await t.page.keyboard.press('Escape')
+    }
+    await t.shot('twice-the-size')
+    await t.page.emulateMedia({ reducedMotion: 'reduce' })
+    const moving = `[...document.querySelectorAll('body *')].filter((element) => {
+      const { transitionDuration, animationName } = getComputedStyle(element)
+      return parseFloat(transitionDuration) > 0 || animationName !== 'none'
+    }).length`
+    expect(await t.page.evaluate(moving)).toBe(0)
+  })
+
   test('all that can be used has a name, and all text can be read, in dark and in light', async () => {
     for (const title of ['Processors', 'Load average', 'Memory'])
       await expect.poll(() => t.firstValue(title).textContent(), PATIENCE).toMatch(/^\d/)

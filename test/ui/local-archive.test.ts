@@ -75,3 +75,37 @@ test('what was recorded once holds in a later window', async () => {
   expect(metrics).toMatchObject([{ columns: [{ values: 1 }] }])
   expect([...lists[1]!]).toEqual([7, 7])
 })
+
+test('nothing is drawn across an interruption, of an expression neither', async () => {
+  const output = memoryOutput('made')
+  const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+  made.addMetric('made.level', { type: PM_TYPE_U32 })
+  for (let i = 0; i <= 100; i++) {
+    if (i === 40) made.mark()
+    if (i >= 40 && i < 60) continue
+    made.put('made.level', i)
+    made.write({ sec: START + i, nsec: 0 })
+  }
+  made.close()
+  const files = [...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes] as const)
+  const names = ['made.level', 'page.twice']
+  const query = {
+    names,
+    derive: { 'page.twice': 'made.level * 2' },
+    start: START,
+    finish: START + 100,
+    points: 101,
+  }
+  const { metrics, lists } = decodeChartRange(await new LocalArchive('made', new Map(files)).range(query))
+  const gaps = metrics.map((metric) => {
+    const [column] = 'columns' in metric ? metric.columns : []
+    const values = [...lists[column!.values]!]
+    const at = values.findIndex(Number.isNaN)
+    const times = lists[column!.times]!
+    return [times[at - 1]! - START, times[at + 1]! - START, values.filter(Number.isNaN).length]
+  })
+  expect(gaps).toEqual([
+    [39, 60, 1],
+    [39, 60, 1],
+  ])
+})

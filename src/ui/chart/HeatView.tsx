@@ -10,7 +10,6 @@ import { showValue } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
 import { timeMarks } from './axis.ts'
 import { drawHeat, fits, heatAt, heatLimits } from './heat-map.ts'
-import { valueAt } from './line-look.ts'
 import { Name } from './Name.tsx'
 import { TipBox } from './Tip.tsx'
 
@@ -133,7 +132,7 @@ function Reading({ data, under, width }: ReadingProps): ComponentChild {
     >
       <p class="tip-time">{momentText(moment, time.zone.value)}</p>
       <p>
-        {line.label}: {showValue(data.measure, valueAt(line.values, at.index))}
+        {line.label}: {showValue(data.measure, line.values[at.index])}
       </p>
     </TipBox>
   )

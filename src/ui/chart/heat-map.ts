@@ -68,24 +68,32 @@ export interface HeatRun {
   readonly shade: number
 }
 
-/** The colours of a row, of `shades` that there are. Each value fills the time since the one before; neighbours of one colour are one. */
+/**
+ * The colours of a row, of `shades` that there are. Each value fills the time since the one before, of the same row; after a gap,
+ * none. Neighbours of one colour are one.
+ */
 export function heatRuns(
   times: readonly number[],
   values: readonly (number | null | undefined)[],
   [low, high]: readonly [number, number],
   shades: number,
 ): HeatRun[] {
-  const shadeOf = (value: number | null | undefined): number | undefined =>
-    value == null
-      ? undefined
-      : Math.round(Math.min(1, Math.max(0, (value - low) / (high - low))) * (shades - 1))
-  const runs: HeatRun[] = []
-  let first = 0
+  const runs: { from: number; to: number; shade: number }[] = []
+  let open: (typeof runs)[number] | undefined
   for (let i = 0; i < values.length; i++) {
-    const shade = shadeOf(values[i])
-    if (i + 1 < values.length && shade === shadeOf(values[i + 1])) continue
-    if (shade !== undefined) runs.push({ from: times[Math.max(0, first - 1)]!, to: times[i]!, shade })
-    first = i + 1
+    const value = values[i]
+    if (value === undefined) continue
+    if (value === null) {
+      open = undefined
+      continue
+    }
+    const to = times[i]!
+    const shade = Math.round(Math.min(1, Math.max(0, (value - low) / (high - low))) * (shades - 1))
+    if (open?.shade === shade) open.to = to
+    else {
+      open = { from: open?.to ?? to, to, shade }
+      runs.push(open)
+    }
   }
   return runs
 }
@@ -115,6 +123,10 @@ export function heatAt(
 ): { readonly row: number; readonly index: number } | undefined {
   const time = frame.from + x * (frame.to - frame.from)
   const row = Math.floor(y * data.lines.length)
-  const index = firstAtOrAfter(data.times, time)
-  return index === data.times.length || row < 0 || row >= data.lines.length ? undefined : { row, index }
+  const values = data.lines[row]?.values
+  if (values === undefined) return undefined
+  let index = firstAtOrAfter(data.times, time)
+  // Where other rows have a sample this one need not.
+  while (index < values.length && values[index] === undefined) index++
+  return index < values.length ? { row, index } : undefined
 }
