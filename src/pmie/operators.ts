@@ -235,51 +235,21 @@ export function matchNode(arg: Node, pattern: RegExp, isNegated: boolean): Node 
   return unaryNode(arg, 'truth', 'logic', change, true)
 }
 
-/** True where the argument has become true, or false, since the evaluation before. */
-export function edgeNode(arg: Node, edge: 'rising' | 'falling'): Node {
-  const before = edge === 'rising' ? FALSE : TRUE
-  let previous: Float64Array | undefined
-  const { domains, samples } = arg
-  const parts = { kind: 'truth', domains, samples, role: 'logic', args: [arg], layout: arg.layout } as const
-  return makeNode(parts, (node) => {
-    arg.update()
-    if (arg.layout !== node.layout) {
-      resetNode(node, arg.layout)
-      previous = undefined
-    }
-    if (arg.valid === 0) {
-      node.valid = 0
-      previous = undefined
-      return
-    }
-    const n = arg.layout.length
-    if (previous !== undefined) {
-      shift(node)
-      for (let i = 0; i < n; i++) {
-        const was = previous[i]!
-        const is = arg.values[i]!
-        node.values[i] =
-          was === UNKNOWN || is === UNKNOWN ? UNKNOWN : was === before && is === 1 - before ? TRUE : FALSE
-      }
-    }
-    previous = arg.values.slice(0, n)
-  })
-}
+/** What a node makes of a value, the one of the evaluation before, and the seconds between them. */
+type Comparison = (was: number, is: number, elapsedSec: number) => number
 
-/** Change a second of any number. `clock` says when the evaluation is. */
-export function rateNode(arg: Node, clock: { readonly sec: number }): Node {
+/** Values compared with those of the evaluation before; nothing is known at the first one. `clock` says when evaluations are. */
+function sincePrevious(
+  arg: Node,
+  kind: 'number' | 'truth',
+  role: Role,
+  clock: { readonly sec: number },
+  compare: Comparison,
+): Node {
   let previous: Float64Array | undefined
   let sec = 0
   const { domains, samples } = arg
-  const parts = {
-    kind: 'number',
-    domains,
-    samples,
-    role: 'arithmetic',
-    args: [arg],
-    layout: arg.layout,
-  } as const
-  return makeNode(parts, (node) => {
+  return makeNode({ kind, domains, samples, role, args: [arg], layout: arg.layout }, (node) => {
     arg.update()
     if (arg.layout !== node.layout) {
       resetNode(node, arg.layout)
@@ -294,9 +264,25 @@ export function rateNode(arg: Node, clock: { readonly sec: number }): Node {
     if (previous !== undefined) {
       shift(node)
       const elapsed = clock.sec - sec
-      for (let i = 0; i < n; i++) node.values[i] = (arg.values[i]! - previous[i]!) / elapsed
+      for (let i = 0; i < n; i++) node.values[i] = compare(previous[i]!, arg.values[i]!, elapsed)
     }
     previous = arg.values.slice(0, n)
     sec = clock.sec
   })
+}
+
+const NO_CLOCK = { sec: 0 }
+
+/** True where the argument has become true, or false, since the evaluation before. */
+export function edgeNode(arg: Node, edge: 'rising' | 'falling'): Node {
+  const before = edge === 'rising' ? FALSE : TRUE
+  return sincePrevious(arg, 'truth', 'logic', NO_CLOCK, (was, is) => {
+    if (was === UNKNOWN || is === UNKNOWN) return UNKNOWN
+    return was === before && is === 1 - before ? TRUE : FALSE
+  })
+}
+
+/** Change a second of any number. `clock` says when the evaluation is. */
+export function rateNode(arg: Node, clock: { readonly sec: number }): Node {
+  return sincePrevious(arg, 'number', 'arithmetic', clock, (was, is, elapsedSec) => (is - was) / elapsedSec)
 }

@@ -7,6 +7,7 @@ import { parseLocalSpec } from '../../pmapi/local-spec.ts'
 import { loadConfig } from '../../sys/config.ts'
 import { parseInterval } from '../../time/interval.ts'
 import type { DerivedArguments } from './derived.ts'
+import { NamedSources, type SourceRules } from './named-sources.ts'
 import {
   type GivenOption,
   HELP_ROW,
@@ -147,11 +148,7 @@ export interface StandardOptions {
 }
 
 /** How a command treats several sources. */
-export interface StandardRules {
-  /** Several hosts, and several archives as separate sources. */
-  readonly many?: boolean
-  /** Hosts and archives together. */
-  readonly mixed?: boolean
+export interface StandardRules extends SourceRules {
   /** The command names PCP 6's high resolution call where it explains intervals. */
   readonly isHighRes?: boolean
   /** -A also holds for live values: the first sample waits for its time. */
@@ -208,12 +205,10 @@ class StandardReader {
   readonly problems: string[] = []
   readonly #rules: StandardRules
   readonly #io: Pick<ToolIo, 'cwd' | 'env'>
-  readonly #hosts: string[] = []
-  readonly #archives: string[] = []
+  readonly #sources: NamedSources
   readonly #window: Partial<Record<'align' | 'start' | 'finish' | 'origin', string>> = {}
   readonly #derived: string[] = []
   readonly #specLocal: string[] = []
-  #first: 'host' | 'archive' | undefined
   #local = false
   #zone: string | undefined
   #hostzone = false
@@ -228,30 +223,31 @@ class StandardReader {
   constructor(rules: StandardRules, io: Pick<ToolIo, 'cwd' | 'env'>) {
     this.#rules = rules
     this.#io = io
+    this.#sources = new NamedSources(rules, this.problems)
   }
 
   take(name: StandardName, value: string): void {
     switch (name) {
       case 'host':
-        this.#addHosts([value], value)
+        this.#sources.addHosts([value], value)
         return
       case 'hostList':
-        this.#addHosts(
+        this.#sources.addHosts(
           value.split(',').filter((host) => host !== ''),
           value,
         )
         return
       case 'hostsFile':
-        this.#addHosts(readHosts(value, this.#io.cwd), value)
+        this.#sources.addHosts(readHosts(value, this.#io.cwd), value)
         return
       case 'archive':
-        this.#addArchives([value])
+        this.#sources.addArchives([value])
         return
       case 'archiveFolio':
-        this.#addArchives(readFolio(value, this.#io.cwd))
+        this.#sources.addArchives(readFolio(value, this.#io.cwd))
         return
       case 'archiveList':
-        this.#addArchives(this.#rules.many === true ? value.split(',') : [value])
+        this.#sources.addArchives(this.#rules.many === true ? value.split(',') : [value])
         return
       case 'align':
       case 'start':
@@ -305,28 +301,6 @@ class StandardReader {
     }
   }
 
-  #addHosts(hosts: readonly string[], given: string): void {
-    const { many, mixed } = this.#rules
-    if (this.#first === 'archive' && mixed !== true) this.problems.push('only one host or archive allowed')
-    else if (many !== true && this.#hosts.length > 0) this.problems.push(`too many hosts requested: ${given}`)
-    else {
-      this.#first ??= 'host'
-      this.#hosts.push(...hosts)
-      if (many !== true && hosts.length > 1) this.problems.push(`too many hosts requested: ${given}`)
-    }
-  }
-
-  #addArchives(archives: readonly string[]): void {
-    const { many, mixed } = this.#rules
-    if (this.#first === 'host' && mixed !== true) {
-      this.problems.push('only one host or archive allowed')
-      return
-    }
-    this.#first ??= 'archive'
-    for (const archive of archives) if (!this.#archives.includes(archive)) this.#archives.push(archive)
-    if (many !== true) this.#archives.splice(0, this.#archives.length, this.#archives.join(','))
-  }
-
   #addSpecLocal(value: string): void {
     try {
       parseLocalSpec(value)
@@ -368,24 +342,23 @@ class StandardReader {
 
   finish(): StandardOptions {
     const { align, start, origin } = this.#window
-    if (origin !== undefined && this.#first === undefined && !this.#local) {
-      this.#first = 'archive'
+    const sources = this.#sources
+    if (origin !== undefined && sources.kind === undefined && !this.#local) {
       const { PCP_ARCHIVE_DIR, PCP_LOG_DIR } = loadConfig(this.#io.env).variables
-      this.#archives.push(
-        join(PCP_ARCHIVE_DIR ?? `${PCP_LOG_DIR}/pmlogger`, process.getBuiltinModule('node:os').hostname()),
-      )
+      const folder = PCP_ARCHIVE_DIR ?? `${PCP_LOG_DIR}/pmlogger`
+      sources.addArchives([join(folder, process.getBuiltinModule('node:os').hostname())])
     }
-    const isArchive = this.#rules.areOperandsArchives === true || (this.#first === 'archive' && !this.#local)
+    const isArchive = this.#rules.areOperandsArchives === true || (sources.kind === 'archive' && !this.#local)
     const misplaced = start ?? origin ?? (this.#rules.alignsLive === true ? undefined : align)
     if (!isArchive && misplaced !== undefined)
       this.problems.push('time window options are supported for archives only')
     const hasSource = this.#rules.areOperandsArchives === true || this.#rules.hasDefaultSource === true
-    if (this.#hostzone && this.#first === undefined && !hasSource)
+    if (this.#hostzone && sources.kind === undefined && !hasSource)
       this.problems.push('use of timezone from metric source requires a source')
     return {
-      source: this.#local ? 'local' : this.#first,
-      hosts: this.#hosts,
-      archives: this.#archives,
+      source: this.#local ? 'local' : sources.kind,
+      hosts: sources.hosts,
+      archives: sources.archives,
       zone: this.#zone,
       hostzone: this.#hostzone,
       interval: this.#interval,
