@@ -153,7 +153,12 @@ class DerivedLayer implements DerivedSource {
     return isOwn || (level === LABEL_DOMAIN && id === DERIVED_DOMAIN) ? [] : this.#source.labels(query, ask)
   }
 
-  async fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
+  fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
+    // Most fetches have nothing derived: they get the source's own promise rather than one more around it.
+    return ids.some(isDerivedPmid) ? this.#fetchDerived(ids, ask) : this.#source.fetch(ids, ask)
+  }
+
+  async #fetchDerived(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
     const derived = ids.filter((id) => this.#definition(id) !== undefined)
     if (derived.length === 0) return this.#source.fetch(ids, ask)
     await this.#metrics.bindAll(derived, ask)

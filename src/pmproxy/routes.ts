@@ -8,10 +8,10 @@ import { answerApi } from './routes/pmapi.ts'
 import type { Services } from './services.ts'
 
 /** Answers of a group, or undefined for a path that is another's. */
-type Group = (request: WebRequest, services: Services) => Promise<Reply | undefined>
+type Group = (request: WebRequest, services: Services) => Promise<Reply | undefined> | undefined
 
 const GROUPS: readonly Group[] = [
-  async (request, services) => (isApi(request.path) ? answerApi(request, services) : undefined),
+  (request, services) => (isApi(request.path) ? answerApi(request, services) : undefined),
   answerPageApi,
   (request, { config }) => answerPage(request.path, config.pageDir),
   answerKeyless,

@@ -44,7 +44,7 @@ export async function answerApi(request: WebRequest, services: Services): Promis
   const found = apiRoute(request.path)
   if (found === undefined) return page(404, 'unknown', 'no handler for URL')
   const { route, contextId, isCompatible } = found
-  const query = await parameters(request, route)
+  const query = request.method === 'POST' ? await parameters(request, route) : request.query
   if (
     route.needs?.every((name) => query.get(name) === undefined) &&
     !(route.takesBody && request.method === 'POST')
@@ -66,6 +66,6 @@ export async function answerApi(request: WebRequest, services: Services): Promis
 /** Clients whose list does not fit into a URL send it as a form. */
 async function parameters(request: WebRequest, route: ApiRoute): Promise<Query> {
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '')
-  if (request.method !== 'POST' || !isForm || route.takesBody) return request.query
+  if (!isForm || route.takesBody) return request.query
   return new Query(await textBody(request))
 }
