@@ -211,6 +211,7 @@ export class Feed {
 
   /** The next moment that is a whole number of intervals since the epoch: feeds of one interval, and their rows, are in step. */
   #schedule(): void {
+    if (this.#aborter.signal.aborted) return
     const left = this.everyMs - (Date.now() % this.everyMs)
     // Timers may be early by a millisecond: that is the moment we have just had.
     this.#timer = setTimeout(() => void this.#tick(), left > EARLY_MS ? left : left + this.everyMs)

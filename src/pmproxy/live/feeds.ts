@@ -21,7 +21,10 @@ const MOST_FEEDS = 256
 const RETRY_MS = 2000
 
 interface Entry {
-  readonly opened: Promise<Feed>
+  readonly feed: Feed
+  readonly opened: Promise<void>
+  /** It stays for a while, for those who ask for it again. */
+  hasFailed: boolean
   /** Subscriptions, those being made included. */
   users: number
 }
@@ -57,7 +60,7 @@ export class Feeds {
   async close(): Promise<void> {
     const feeds = [...this.#feeds.values()]
     this.#feeds.clear()
-    await Promise.all(feeds.map(({ opened }) => opened.then((feed) => feed.close()).catch(() => undefined)))
+    await Promise.all(feeds.map(({ feed }) => feed.close().catch(() => undefined)))
   }
 
   /** Keeps the feed from the very call on: who replaces a subscription calls this before the old one ends. */
@@ -73,19 +76,13 @@ export class Feeds {
       this.#feeds.get(id) ?? this.#open(id, { host, ...(login === undefined ? {} : { login }) }, everyMs)
     entry.users++
     const leave = (): void => {
-      if (--entry.users > 0) return
-      void entry.opened.then(
-        (feed) => {
-          if (entry.users > 0) return
-          this.#forget(id, entry)
-          return feed.close()
-        },
-        () => undefined,
-      )
+      if (--entry.users > 0 || entry.hasFailed) return
+      this.#forget(id, entry)
+      entry.feed.close().catch(() => undefined) // its connection has failed already
     }
     try {
-      const feed = await entry.opened
-      const end = await feed.watch(page, key, { metrics, derive }, signal)
+      await entry.opened
+      const end = await entry.feed.watch(page, key, { metrics, derive }, signal)
       return () => {
         end()
         leave()
@@ -105,10 +102,12 @@ export class Feeds {
       this.#statistics,
       () => ++this.#topics,
     )
-    const opened = feed.start().then(() => feed)
-    const entry: Entry = { opened, users: 0 }
+    const entry: Entry = { feed, opened: feed.start(), hasFailed: false, users: 0 }
     this.#feeds.set(id, entry)
-    opened.catch(() => setTimeout(() => this.#forget(id, entry), RETRY_MS).unref())
+    entry.opened.catch(() => {
+      entry.hasFailed = true
+      setTimeout(() => this.#forget(id, entry), RETRY_MS).unref()
+    })
     return entry
   }
 
