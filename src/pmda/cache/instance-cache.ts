@@ -5,9 +5,9 @@ import { decodeText, encodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import { makeDir } from '../../sys/make-dir.ts'
 import { replaceFile } from '../../sys/replace-file.ts'
-import { formatCache, MAX_INST, parseCache, type SavedInstance } from './file.ts'
-import { hashKey } from './hash.ts'
+import { formatCache, parseCache, type SavedInstance } from './file.ts'
 import { type Listing, listingOf } from './listing.ts'
+import { InstanceNumbers } from './numbers.ts'
 
 /** An instance of a cache. It is the same object as long as the instance is known. */
 export interface CachedInstance<T> {
@@ -39,9 +39,6 @@ export function cacheDir(env: Readonly<Record<string, string | undefined>>): str
   return join(env['PCP_VAR_DIR'] ?? '/var/lib/pcp', 'config', 'pmda')
 }
 
-/** Attempts to find a free number for a key. */
-const HASH_ATTEMPTS = 10
-
 interface Entry<T> extends CachedInstance<T> {
   isActive: boolean
   data: T | undefined
@@ -66,14 +63,8 @@ export class InstanceCache<T = undefined> {
   /** Every instance by number, once `#ordered` was called; culled ones may still be among them. */
   #order: Entry<T>[] = []
   #isOrdered = true
-  /** Numbers of culled instances that nobody has had since. */
-  readonly #culled = new Set<number>()
+  readonly #numbers: InstanceNumbers
   #active = 0
-  #reuses = false
-  #maximum = MAX_INST
-  #highest = -1
-  /** All numbers below are taken. */
-  #firstHole = 0
   #version = 0
   #listing: Listing | undefined
   /** Since the last load or save: 'instances' came or went, or only 'stamps' changed. */
@@ -81,6 +72,7 @@ export class InstanceCache<T = undefined> {
 
   constructor(options: InstanceCacheOptions) {
     this.#options = options
+    this.#numbers = new InstanceNumbers(this.#byId, this.#name)
   }
 
   /** Changes whenever the active instances do. */
@@ -90,7 +82,7 @@ export class InstanceCache<T = undefined> {
 
   /** Instances that are active, that are not, and that were culled since the last `reorganize`. */
   get sizes(): { readonly active: number; readonly inactive: number; readonly culled: number } {
-    return { active: this.#active, inactive: this.#byId.size - this.#active, culled: this.#culled.size }
+    return { active: this.#active, inactive: this.#byId.size - this.#active, culled: this.#numbers.culled }
   }
 
   /** The active instances by number: what `instances` of an instance domain gives. The same object until they change. */
@@ -105,7 +97,7 @@ export class InstanceCache<T = undefined> {
    */
   add(name: string, data?: T): number {
     const known = this.#find(name)
-    if (known === undefined) return this.#insert(name, this.#nextId(), undefined, data)
+    if (known === undefined) return this.#insert(name, this.#numbers.next(), undefined, data)
     return this.#activate(known, data)
   }
 
@@ -119,11 +111,11 @@ export class InstanceCache<T = undefined> {
     const text = keyText(bytes)
     const known = this.#byName.get(this.#short(name))
     const holder = this.#byKey.get(text)
-    this.#reuses = true
+    this.#numbers.reuses = true
     if (known !== holder || (known !== undefined && known.name !== name))
       throw new PcpError('PM_ERR_INST', `${this.#name}: "${name}" and its key belong to different instances`)
     if (known !== undefined) return this.#activate(known, data)
-    return this.#insert(name, this.#hashedId(name, bytes), text, data)
+    return this.#insert(name, this.#numbers.hashed(name, bytes), text, data)
   }
 
   /** Makes an instance inactive, and gives its number. PM_ERR_INST for an unknown name, EINVAL for a contradictory one. */
@@ -191,25 +183,18 @@ export class InstanceCache<T = undefined> {
 
   /** Numbers of new instances fill holes from 0 from now on, in later lives of the agent as well. */
   reuseIds(): void {
-    this.#reuses = true
+    this.#numbers.reuses = true
   }
 
   /** Sets the highest number a new instance may get. PM_ERR_SIGN below 0, PM_ERR_TOOBIG below a number that is taken. */
   resize(maximum: number): void {
-    if (maximum < 0) throw new PcpError('PM_ERR_SIGN', `${this.#name}: no instances up to ${maximum}`)
-    for (const id of this.#byId.keys())
-      if (id > maximum)
-        throw new PcpError('PM_ERR_TOOBIG', `${this.#name}: there is an instance ${id} already`)
-    this.#maximum = Math.min(maximum, MAX_INST)
+    this.#numbers.resize(maximum)
     this.#markUnsaved('stamps')
   }
 
   /** Gives the numbers of culled instances free. */
   reorganize(): void {
-    this.#culled.clear()
-    this.#firstHole = 0
-    this.#highest = -1
-    for (const id of this.#byId.keys()) this.#highest = Math.max(this.#highest, id)
+    this.#numbers.reorganize()
   }
 
   /**
@@ -227,8 +212,8 @@ export class InstanceCache<T = undefined> {
       throw error
     }
     const { reuses, maximum, instances } = parseCache(decodeText(bytes), path)
-    this.#reuses ||= reuses
-    this.#maximum = maximum
+    this.#numbers.reuses ||= reuses
+    this.#numbers.maximum = maximum
     for (const saved of instances) this.#merge(saved)
     return instances.length
   }
@@ -249,7 +234,8 @@ export class InstanceCache<T = undefined> {
     const now = this.#now()
     const instances = this.#ordered()
     makeDir(this.#options.dir!)
-    replaceFile(path, formatCache({ reuses: this.#reuses, maximum: this.#maximum, instances }, now))
+    const { reuses, maximum } = this.#numbers
+    replaceFile(path, formatCache({ reuses, maximum, instances }, now))
     for (const entry of instances) entry.stamp ||= now
     this.#unsaved = 'nothing'
     return instances.length
@@ -308,8 +294,7 @@ export class InstanceCache<T = undefined> {
     this.#order.push(entry)
     this.#byName.set(this.#short(entry.name), entry)
     if (entry.key !== undefined) this.#byKey.set(entry.key, entry)
-    this.#highest = Math.max(this.#highest, entry.id)
-    this.#culled.delete(entry.id)
+    this.#numbers.take(entry.id)
   }
 
   #activate(entry: Entry<T>, data: T | undefined): number {
@@ -337,7 +322,7 @@ export class InstanceCache<T = undefined> {
     this.#byId.delete(entry.id)
     this.#byName.delete(this.#short(entry.name))
     if (entry.key !== undefined) this.#byKey.delete(entry.key)
-    this.#culled.add(entry.id)
+    this.#numbers.cull(entry.id)
     this.#markUnsaved('instances')
   }
 
@@ -356,33 +341,6 @@ export class InstanceCache<T = undefined> {
 
   #markUnsaved(what: 'stamps' | 'instances'): void {
     if (this.#unsaved !== 'instances') this.#unsaved = what
-  }
-
-  #isTaken(id: number): boolean {
-    return this.#byId.has(id) || this.#culled.has(id)
-  }
-
-  #nextId(): number {
-    this.#reuses ||= this.#highest >= this.#maximum
-    if (!this.#reuses) return this.#highest + 1
-    while (this.#isTaken(this.#firstHole)) this.#firstHole++
-    if (this.#firstHole > this.#maximum)
-      throw new PcpError('PM_ERR_GENERIC', `${this.#name}: all numbers up to ${this.#maximum} are taken`)
-    return this.#firstHole
-  }
-
-  /** A culled instance's number may be had by a key again: most likely it is the same instance. */
-  #hashedId(name: string, key: Uint8Array): number {
-    let hash = 0
-    for (let attempt = 0; attempt < HASH_ATTEMPTS; attempt++) {
-      hash = hashKey(key, hash)
-      const id = hash % (this.#maximum + 1)
-      if (!this.#byId.has(id)) return id
-    }
-    throw new PcpError(
-      'PM_ERR_GENERIC',
-      `${this.#name}: "${name}": the ${HASH_ATTEMPTS} numbers that follow from its key are taken`,
-    )
   }
 
   #merge({ id, name, key, stamp }: SavedInstance): void {
