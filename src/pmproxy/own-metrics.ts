@@ -248,7 +248,12 @@ export function publishOwnMetrics(tmpDir: string, figures: OwnFigures, log: Log)
   timer.unref()
   return () => {
     clearInterval(timer)
-    close()
+    try {
+      close()
+    } catch (error) {
+      // Root made the directory, and -U made it somebody else: the next start writes them anew.
+      log.notice('warning', `Metrics about pmproxy itself stay behind: ${PcpError.from(error).message}`)
+    }
   }
 }
 
