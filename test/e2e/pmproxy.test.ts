@@ -72,41 +72,6 @@ test('it counts itself, and the collector tells', async () => {
   }
 })
 
-test("the requests of Grafana's Vector data source, in their order, find what it looks for", async () => {
-  const host = encodeURIComponent(`pcp://127.0.0.1:${server.collector.port}`)
-  const health = await server.json<{ values: { instances: { value: string }[] }[] }>(
-    `/pmapi/fetch?hostspec=${host}&names=pmcd.version`,
-  )
-  expect(health.values[0]!.instances[0]!.value).toMatch(/^\d/)
-  const { context } = await server.json<{ context: number }>(`/pmapi/context?hostspec=${host}&polltimeout=30`)
-  const ask = <T>(route: string): Promise<T> => server.json<T>(`/pmapi/${context}/${route}`)
-  const { metrics } = await ask<{ metrics: { name: string; indom?: string; sem: string; labels: object }[] }>(
-    'metric?names=sample.colour,no.such,sample.byte_ctr',
-  )
-  expect(metrics.map(({ name, indom, sem }) => [name, indom, sem])).toEqual([
-    ['sample.colour', '29.1', 'instant'],
-    ['no.such', undefined, undefined],
-    ['sample.byte_ctr', undefined, 'counter'],
-  ])
-  expect(metrics[1]).toMatchObject({ success: false, message: 'Unknown metric name' })
-  const { instances } = await ask<{ instances: { instance: number; name: string }[] }>(
-    'indom?name=sample.colour',
-  )
-  expect(instances.map(({ name }) => name)).toEqual(['red', 'green', 'blue'])
-  const derived = 'derived_0cc175b9c0f1b6a831c399e269772661'
-  await ask(`derive?name=${derived}&expr=${encodeURIComponent('rate(sample.byte_ctr)')}`)
-  const again = await server.ask(`/pmapi/${context}/derive?name=${derived}&expr=rate(sample.byte_ctr)`)
-  expect(again.text).toContain('Duplicate per-context derived metric name')
-  await ask(`fetch?names=${derived}`)
-  const { values } = await ask<{ values: { name: string; instances: { value: number }[] }[] }>(
-    `fetch?names=sample.colour,${derived}`,
-  )
-  expect(values.find(({ name }) => name === derived)!.instances[0]!.value).toBeGreaterThanOrEqual(0)
-  const { leaf, nonleaf } = await ask<{ leaf: string[]; nonleaf: string[] }>('children?prefix=sample')
-  expect(leaf).toContain('colour')
-  expect(nonleaf).toContain('long')
-})
-
 test.each([
   ['derive?name=x&expr=rate(', 'Syntax Error'],
   ['derive?name=y&expr=rate(pmcd.hostname)', 'Semantic Error'],
