@@ -122,7 +122,7 @@ const SWEEP_MS = 2000
 /** Contexts at once. */
 const MOST_CONTEXTS = 20_000
 /** Those over archives among them, each of which has files open. */
-const MOST_OF_ARCHIVES = 200
+const MOST_OF_ARCHIVES = 100
 /** Expressions of one context, and characters of all its expressions and of those of all contexts. */
 const MOST_DEFINED = 1000
 const MOST_CHARACTERS = 256 * 1024

@@ -72,17 +72,11 @@ test('requests that do not wait for answers are counted', async () => {
   expect(await say(`${GET('/pmapi/context').repeat(9)}GET / HTTP/1.0\r\n\r\n`).closed).toMatch(/ 302 /)
 })
 
-test('large answers that nobody reads are not made without end', async () => {
-  await start({ unreadBytes: 1_000_000 })
-  const { socket } = say(GET('/metrics').repeat(30))
-  socket.pause()
-  await eventually(async () => {
-    const { status, headers } = await server.ask('/metrics')
-    expect([status, headers['retry-after']]).toEqual([503, '10'])
-  })
+test('large answers that nobody could read are not made', async () => {
+  await start({ unreadBytes: 1000 })
+  const { status, headers } = await server.ask('/metrics')
+  expect([status, headers['retry-after']]).toEqual([503, '10'])
   expect((await server.ask('/pmapi/fetch?names=simple.numfetch')).status).toBe(200)
-  socket.destroy()
-  await eventually(async () => expect((await server.ask('/metrics')).status).toBe(200))
 })
 
 test('there are only so many connections', async () => {
