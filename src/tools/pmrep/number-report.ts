@@ -3,16 +3,15 @@
  *
  *     records or values between them ──> columns ──> rates and scales ──> text in bytes
  */
-import type { NumberRows } from '../../archive/source.ts'
 import { secondsBetween, type Timestamp } from '../../base/timestamp.ts'
 import { PM_SEM_DISCRETE } from '../../model/types.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 import { breathe } from '../lib/breathe.ts'
 import type { ReportMetric } from '../lib/report/metrics.ts'
 import { isNarrowing } from '../lib/report/narrow.ts'
-import { isRecordedNumber, isTracingValues, NumberCells } from '../lib/report/number-cells.ts'
+import { isRecordedNumber, isTracingValues, NumberCells, nextOf } from '../lib/report/number-cells.ts'
 import type { Reporter, ReportPlan } from '../lib/report/report.ts'
-import { isEnd, placeIn } from '../lib/report/schedule.ts'
+import { placeIn } from '../lib/report/schedule.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { LinePrinter } from './layout.ts'
 
@@ -59,15 +58,5 @@ async function takeAll(
     printer.line(time, cells.read(before === undefined ? 0 : secondsBetween(before, time)))
     before = time
     if (n % STRETCH === STRETCH - 1) await breathe(io)
-  }
-}
-
-/** On to the next moment; undefined behind the last one. */
-function nextOf(rows: NumberRows): Timestamp | undefined {
-  try {
-    return rows.next()
-  } catch (error) {
-    if (isEnd(error)) return undefined
-    throw error
   }
 }

@@ -8,13 +8,13 @@ import { PM_TYPE_64, PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_U64 } from '../../mo
 import type { Context } from '../../pmapi/context.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 import { breathe } from '../lib/breathe.ts'
-import { isRecordedNumber, isTracingValues } from '../lib/report/number-cells.ts'
+import { isRecordedNumber, isTracingValues, nextOf } from '../lib/report/number-cells.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { formatReal } from './format.ts'
 import type { Headings } from './header.ts'
 import { RecordedRows, type Shown } from './recorded-rows.ts'
 import { NOTHING, type RowStyle } from './rows.ts'
-import { isEnd, type Schedule } from './schedule.ts'
+import type { Schedule } from './schedule.ts'
 import { columnsOf, type Subject } from './subject.ts'
 
 /** Rows between two looks at whether the user interrupts. */
@@ -65,16 +65,6 @@ export async function showNumbers(
     if (n % STRETCH !== STRETCH - 1) continue
     await breathe(io)
     io.signal.throwIfAborted()
-  }
-}
-
-/** On to the next moment; undefined behind the last one. */
-function nextOf(rows: NumberRows): Timestamp | undefined {
-  try {
-    return rows.next()
-  } catch (error) {
-    if (isEnd(error)) return undefined
-    throw error
   }
 }
 

@@ -151,7 +151,7 @@ async function* delayedFetches(
 }
 
 /** Does an error say that there is nothing more? */
-export function isEnd(error: unknown): boolean {
+function isEnd(error: unknown): boolean {
   return error instanceof PcpError && error.code === 'PM_ERR_EOL'
 }
 

@@ -1,7 +1,10 @@
 /** Cells of lines made of columns of numbers: rates and scales, as `MetricReader` makes them of value sets. pmFetchGroup(3) */
 import type { NumberColumns } from '../../../archive/number-columns.ts'
+import type { NumberRows } from '../../../archive/source.ts'
+import type { Timestamp } from '../../../base/timestamp.ts'
 import { isDebug } from '../../../model/debug.ts'
 import type { MetricDesc } from '../../../model/desc.ts'
+import { PcpError } from '../../../model/errors.ts'
 import { DOMAIN_RESERVED, domainOf } from '../../../model/ids.ts'
 import { counterGrowth } from '../../../model/rate.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_32, PM_TYPE_64, PM_TYPE_DOUBLE, PM_TYPE_U64 } from '../../../model/types.ts'
@@ -137,6 +140,16 @@ export function isRecordedNumber({ pmid, type }: MetricDesc): boolean {
 /** Does -D ask about fetches? The context tells of those, and of columns it would tell nothing. */
 export function isTracingValues(): boolean {
   return isDebug('fetch,value,profile')
+}
+
+/** On to the next moment; undefined behind the last one. */
+export function nextOf(rows: NumberRows): Timestamp | undefined {
+  try {
+    return rows.next()
+  } catch (error) {
+    if (error instanceof PcpError && error.code === 'PM_ERR_EOL') return undefined
+    throw error
+  }
 }
 
 /** Is an integer small enough to be exact as a double? */
