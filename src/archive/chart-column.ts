@@ -69,6 +69,18 @@ class Shares {
 }
 
 const FIRST_POINTS = 64
+const NONE = new Float64Array(0)
+
+/** What a column is of. */
+export interface ColumnOptions {
+  readonly sem: number
+  /** What a change a second is multiplied with. */
+  readonly factor: number
+  /** Leaves counters as they are. */
+  readonly raw: boolean
+  /** Hears of each so many points more before there is space for them; may throw. */
+  readonly reserve: (points: number) => void
+}
 
 /** Takes values in the order of time. */
 export class ChartColumn {
@@ -81,13 +93,15 @@ export class ChartColumn {
   #shares: Shares | undefined
   #lastTime = Number.NaN
   #lastValue = Number.NaN
+  readonly #reserve: (points: number) => void
 
-  /** `factor` is what a change a second is multiplied with; `raw` leaves counters as they are. */
-  constructor(window: ChartWindow, { sem, factor, raw }: { sem: number; factor: number; raw: boolean }) {
+  constructor(window: ChartWindow, { sem, factor, raw, reserve }: ColumnOptions) {
     this.#window = window
     this.#isRate = sem === PM_SEM_COUNTER && !raw
     this.#factor = factor
+    this.#reserve = reserve
     const points = Math.min(window.points, FIRST_POINTS)
+    reserve(points)
     this.#times = new Float64Array(points)
     this.#values = new Float64Array(points)
   }
@@ -121,9 +135,9 @@ export class ChartColumn {
     this.add(time, this.#lastValue)
   }
 
-  /** Recording was interrupted. */
+  /** Recording was interrupted; what lies before the last value is left out. */
   mark(time: number): void {
-    if (Number.isNaN(this.#lastTime)) return
+    if (Number.isNaN(this.#lastTime) || time < this.#lastTime) return
     this.#lastTime = Number.NaN
     if (time < this.#window.start || time > this.#window.finish) return
     if (this.#shares !== undefined) this.#shares.add(time, Number.NaN)
@@ -150,11 +164,15 @@ export class ChartColumn {
     this.#shares = new Shares(this.#window)
     for (let i = 0; i < this.#length; i++) this.#shares.add(this.#times[i]!, this.#values[i]!)
     this.#shares.add(time, value)
+    this.#times = NONE
+    this.#values = NONE
   }
 
   #grow(): void {
+    const points = Math.min(this.#window.points, 2 * this.#length)
+    this.#reserve(points - this.#length)
     const larger = (column: Float64Array): Float64Array => {
-      const grown = new Float64Array(Math.min(this.#window.points, 2 * column.length))
+      const grown = new Float64Array(points)
       grown.set(column)
       return grown
     }

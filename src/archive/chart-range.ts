@@ -99,9 +99,10 @@ const MOMENTS_A_TURN = 50
 /** What is scanned between two turns: seconds of the archive at first, and then twice as much until there are so many records. */
 const PART_SEC = 3600
 const PART_RECORDS = 2000
-/** Columns of a metric, and points of a whole answer. */
+/** Columns of a metric, points of a whole answer, and those that there may be space for while it is read: columns grow by doubling. */
 const MOST_COLUMNS = 5000
 const MOST_POINTS = 4_000_000
+const MOST_SPACE = 2 * MOST_POINTS
 /** How far before the window values are looked for that rates begin with, seconds. */
 const LOOK_BACK_SEC = 180
 
@@ -111,12 +112,17 @@ export async function chartRange(
   wanted: readonly WantedMetric[],
   query: ChartQuery,
 ): Promise<ChartRange> {
+  let space = MOST_SPACE
+  const reserve = (points: number): void => {
+    space -= points
+    if (space < 0) throw tooManyPoints()
+  }
   const rows = wanted.map(({ name, outcome }) =>
     outcome instanceof PcpError
       ? outcome
       : outcome.desc.type > PM_TYPE_DOUBLE
         ? new PcpError('PM_ERR_TYPE', `${name}: its values are no numbers`)
-        : new Charted(name, outcome, query),
+        : new Charted({ name, metric: outcome }, query, reserve),
   )
   const charted = rows.filter((row) => row instanceof Charted)
   const recorded = charted.filter(({ metric }) => !metric.isDerived)
@@ -132,6 +138,16 @@ export async function chartRange(
     row instanceof PcpError ? failed(wanted[i]!.name, row) : row.listed(archive, lists),
   )
   return { start: query.start, finish: query.finish, marks, metrics, lists: lists.all }
+}
+
+const tooManyPoints = (): PcpError =>
+  new PcpError('PM_ERR_TOOBIG', `More than ${MOST_POINTS} points: ask for fewer metrics or points`)
+
+/** A moment of what was recorded. The bounds are as they are: a double holds no nanoseconds. */
+function momentOf(archive: ChartArchive, seconds: number): Timestamp {
+  if (seconds <= toSeconds(archive.start)) return archive.start
+  const end = archive.end()
+  return seconds >= toSeconds(end) ? end : fromSeconds(seconds)
 }
 
 const failed = (name: string, { code, message }: PcpError): ListedMetric => ({ name, code, message })
@@ -159,11 +175,17 @@ class Charted {
   readonly metric: KnownMetric
   readonly columns: Map<number, ChartColumn> = new Map()
   readonly #query: ChartQuery
+  readonly #reserve: (points: number) => void
 
-  constructor(name: string, metric: KnownMetric, query: ChartQuery) {
+  constructor(
+    { name, metric }: { readonly name: string; readonly metric: KnownMetric },
+    query: ChartQuery,
+    reserve: (points: number) => void,
+  ) {
     this.name = name
     this.metric = metric
     this.#query = query
+    this.#reserve = reserve
   }
 
   get desc(): MetricDesc {
@@ -176,7 +198,12 @@ class Charted {
       if (this.columns.size >= MOST_COLUMNS)
         throw new PcpError('PM_ERR_TOOBIG', `More than ${MOST_COLUMNS} instances: ask for fewer`)
       const { sem, units } = this.desc
-      column = new ChartColumn(this.#query, { sem, factor: rateUnits(units).factor, raw: this.#query.raw })
+      column = new ChartColumn(this.#query, {
+        sem,
+        factor: rateUnits(units).factor,
+        raw: this.#query.raw,
+        reserve: this.#reserve,
+      })
       this.columns.set(inst, column)
     }
     return column
@@ -237,8 +264,7 @@ class Lists {
 
   put({ times, values, min, max }: ChartPoints): Omit<ListedColumn, 'inst' | 'name'> {
     this.#points += values.length
-    if (this.#points > MOST_POINTS)
-      throw new PcpError('PM_ERR_TOOBIG', `More than ${MOST_POINTS} points: ask for fewer metrics or points`)
+    if (this.#points > MOST_POINTS) throw tooManyPoints()
     const place = { times: this.#timesOf(times), values: this.#add(values) }
     return min === undefined || max === undefined
       ? place
@@ -277,7 +303,11 @@ async function scanRecorded(
   let seconds = PART_SEC
   while (ids.length > 0 && from <= end) {
     const to = Math.min(end, from + seconds)
-    const { records } = archive.scan(ids, { from: fromSeconds(from), to: fromSeconds(to), into })
+    const { records } = archive.scan(ids, {
+      from: momentOf(archive, from),
+      to: momentOf(archive, to),
+      into,
+    })
     if (to >= end) break
     // Both ends of a part belong to it: what is at its end comes again, and is left out.
     from = to
@@ -330,7 +360,7 @@ async function sampleStart(
 ): Promise<void> {
   const time = Math.max(start, toSeconds(archive.start))
   if (metrics.length === 0 || time > Math.min(finish, toSeconds(archive.end()))) return
-  archive.setMode('interpolate', fromSeconds(time), 1)
+  archive.setMode('interpolate', momentOf(archive, time), 1)
   const ids = metrics.map(({ desc }) => desc.pmid)
   const result = await fetchUnlessEnded(archive, ids)
   if (result !== undefined) for (const [m, metric] of metrics.entries()) metric.take(result, m)
@@ -346,7 +376,7 @@ async function sampleDerived(
   const step = (finish - start) / (moments - 1)
   // Before its start an archive answers as after its end.
   const first = Math.max(0, Math.ceil((toSeconds(archive.start) - start) / step))
-  archive.setMode('interpolate', fromSeconds(start + first * step), step)
+  archive.setMode('interpolate', momentOf(archive, start + first * step), step)
   const ids = metrics.map(({ desc }) => desc.pmid)
   for (let n = first; n < moments; n++) {
     const result = await fetchUnlessEnded(archive, ids)

@@ -109,3 +109,28 @@ test('nothing is drawn across an interruption, of an expression neither', async 
     [39, 60, 1],
   ])
 })
+
+test('the first and the last values are there, whatever their nanoseconds', async () => {
+  for (const nsec of [100, 499_999_900, 123_456_100, 999_999_900]) {
+    const output = memoryOutput('made')
+    const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1, version: 3 })
+    made.addMetric('made.level', { type: PM_TYPE_U32 })
+    for (let i = 0; i <= 10; i++) {
+      made.put('made.level', i)
+      made.write({ sec: START + i, nsec })
+    }
+    made.close()
+    const files = [...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes] as const)
+    const archive = new LocalArchive('made', new Map(files))
+    const { start, end: finish } = archive.span
+    const derive = { 'page.twice': 'made.level * 2' }
+    const query = { names: ['made.level', 'page.twice'], derive, start, finish, points: 11 }
+    const { metrics, lists } = decodeChartRange(await archive.range(query))
+    const values = metrics.map((metric) => {
+      const [column] = 'columns' in metric ? metric.columns : []
+      return [...lists[column!.values]!]
+    })
+    const levels = Array.from({ length: 11 }, (_, i) => i)
+    expect(values).toEqual([levels, levels.map((level) => 2 * level)])
+  }
+})
