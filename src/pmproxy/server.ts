@@ -20,7 +20,6 @@ import type { ProxyConfig } from './config.ts'
 import { WebContexts } from './contexts.ts'
 import { Guests } from './guests.ts'
 import { Hosts } from './hosts.ts'
-import { serveQuickly } from './http/quick.ts'
 import { httpServer } from './http/server.ts'
 import { Unread } from './http/unread.ts'
 import { KeyRelay, RESP_FIRST } from './key-relay.ts'
@@ -208,8 +207,7 @@ class Door {
         mostPdu: this.#options.mostPdu ?? MAX_CLIENT_PDU,
         connected: () => this.#services.statistics.proxied++,
       })
-    else if (HTTP_FIRST.includes(letter) && config.hasHttp)
-      serveQuickly(socket, this.#services, (whole) => this.#http.emit('connection', whole))
+    else if (HTTP_FIRST.includes(letter) && config.hasHttp) this.#http.emit('connection', socket)
     else if (RESP_FIRST.includes(letter) && this.#keys !== undefined) {
       this.#services.statistics.relayed++
       void this.#keys.serve(socket)
