@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { heatRuns } from '../../src/ui/chart/heat-map.ts'
+import { heatAt, heatRuns } from '../../src/ui/chart/heat-map.ts'
+import type { ChartData } from '../../src/ui/data/chart-data.ts'
 
 const runs = (times: readonly number[], values: readonly (number | null | undefined)[]) =>
   heatRuns(times, values, [0, 1], 11).map(({ from, to, shade }) => [from, to, shade])
@@ -23,4 +24,24 @@ test('nothing fills a gap', () => {
     [10, 20, 5],
     [90, 100, 10],
   ])
+})
+
+test('what is read at a place is what is drawn there', () => {
+  const values = [null, 1, 2, undefined, 3, null, 4, 5]
+  const data = { times: [0, 10, 20, 25, 30, 40, 50, 60], lines: [{ values }] } as unknown as ChartData
+  const read = (time: number) => {
+    const place = heatAt(data, { from: 0, to: 100 }, time / 100, 0.5)
+    return place === undefined ? undefined : values[place.index]
+  }
+  expect([5, 15, 22, 28, 35, 45, 55, 65].map(read)).toEqual([
+    undefined,
+    2,
+    3,
+    3,
+    undefined,
+    undefined,
+    5,
+    undefined,
+  ])
+  expect(heatAt(data, { from: 0, to: 100 }, 0.15, 1)).toBeUndefined()
 })

@@ -8,10 +8,10 @@ import { type Frame, time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
 import { showValue } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
-import { timeMarks } from './axis.ts'
 import { drawHeat, fits, heatAt, heatLimits } from './heat-map.ts'
 import { Name } from './Name.tsx'
 import { TipBox } from './Tip.tsx'
+import { timeMarks } from './time-marks.ts'
 
 interface Props {
   readonly chart: Chart
@@ -96,9 +96,9 @@ export function HeatView({ chart, data, frame }: Props): ComponentChild {
         <Reading data={data} under={under} width={width} />
       </div>
       <ol class="heat-marks" aria-hidden="true">
-        {timeMarks(frame.from, frame.to, Math.floor(width / MARK_WIDTH), zone).map(([at, text]) => (
-          <li key={at} style={{ left: `${100 * at}%` }}>
-            {text}
+        {timeMarks(frame, Math.floor(width / MARK_WIDTH), zone).map(({ at, label }) => (
+          <li key={at} style={{ left: `${(100 * (at - frame.from)) / (frame.to - frame.from)}%` }}>
+            {label}
           </li>
         ))}
       </ol>

@@ -1,7 +1,6 @@
 /** The axes of charts over time: which marks they have, and what is written at them. */
 import type uPlot from 'uplot'
 import { resolveColor } from '../theme.ts'
-import { momentText } from '../time/words.ts'
 import { type Measure, stepFor } from '../view/measure.ts'
 
 const FONT = '12px system-ui, sans-serif'
@@ -82,31 +81,3 @@ export function axisLabels(measure: Measure, marks: readonly number[]): string[]
 const DECIMALS: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
 
 const isRound = (value: number): boolean => Math.abs(value - Math.round(value)) < 1e-6
-
-/** Distances of marks, in seconds: days at last. */
-const STEPS: readonly number[] = [
-  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400,
-]
-const DAY = 86_400
-
-/** At most so many moments between two of them that are round in their zone: where, from 0 to 1, and what is written. */
-export function timeMarks(
-  from: number,
-  to: number,
-  most: number,
-  zone: string,
-): (readonly [at: number, text: string])[] {
-  const least = (to - from) / Math.max(1, most)
-  const step = STEPS.find((size) => size >= least) ?? Math.ceil(least / DAY) * DAY
-  // Of the zone, for which a round hour or day may be no round one of the epoch.
-  const offset = Date.parse(`${momentText(from, zone).replace(' ', 'T')}Z`) / 1000 - Math.floor(from)
-  const marks: (readonly [number, string])[] = []
-  for (let at = Math.ceil((from + offset) / step) * step - offset; at <= to; at += step) {
-    const text = momentText(at, zone)
-    marks.push([
-      (at - from) / (to - from),
-      step < 60 ? text.slice(11) : step < DAY ? text.slice(11, 16) : text.slice(5, 10),
-    ])
-  }
-  return marks
-}

@@ -128,5 +128,8 @@ export function heatAt(
   let index = firstAtOrAfter(data.times, time)
   // Where other rows have a sample this one need not.
   while (index < values.length && values[index] === undefined) index++
-  return index < values.length ? { row, index } : undefined
+  // A value fills the time since the one before it: the first of a row, and of what follows a gap, none.
+  let before = index - 1
+  while (before >= 0 && values[before] === undefined) before--
+  return values[index] != null && values[before] != null ? { row, index } : undefined
 }

@@ -1,5 +1,4 @@
 /** Pictures of charts over time: axes, and lines, areas or bars. */
-import { momentText } from '../time/words.ts'
 import type { Measure } from '../view/measure.ts'
 import { axisLabels } from './axis.ts'
 import { drawBand, drawEnvelope, extentOf } from './envelope.ts'
@@ -7,6 +6,7 @@ import { lineColor, lineDash } from './line-look.ts'
 import { drawnColumns, isStacked } from './stack.ts'
 import type { Body, ColorOf, Drawn } from './svg.ts'
 import { n, rect, text, WIDTH, xml } from './svg-parts.ts'
+import { timeMarks } from './time-marks.ts'
 
 const LEFT = 90
 const RIGHT = 24
@@ -52,7 +52,7 @@ export function timeBody(drawn: Drawn, color: ColorOf): Body {
       text(LEFT - 8, Number(at) + 4, label, faint, { anchor: 'end' }),
     )
   }
-  for (const { at, label } of timeMarks(frame.from, frame.to, zone)) {
+  for (const { at, label } of timeMarks(frame, TIMES, zone)) {
     const x = scales.x(at)
     parts.push(
       `<path d="M${n(x)} 0V${HEIGHT}" stroke="${xml(grid)}"/>`,
@@ -139,38 +139,8 @@ function valueMarks(low: number, high: number, { kind }: Measure): number[] {
   return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step)
 }
 
-const MINUTE = 60
-const HOUR = 3600
-const DAY = 86_400
-const STEPS: readonly number[] = [
-  ...[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30],
-  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
-  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
-  ...[1, 2, 7, 14, 28, 56, 112].map((days) => days * DAY),
-]
 /** That many times stand beside each other. */
 const TIMES = 8
-
-/** Round times of the zone, as they are written. */
-function timeMarks(
-  from: number,
-  to: number,
-  zone: string,
-): { readonly at: number; readonly label: string }[] {
-  const step = STEPS.find((seconds) => (to - from) / seconds <= TIMES) ?? to - from
-  const isLong = to - from > DAY
-  const label = (at: number): string => {
-    const text = momentText(at + 1e-4, zone)
-    if (step >= DAY) return text.slice(0, 10)
-    if (step >= MINUTE) return text.slice(isLong ? 5 : 11, 16)
-    return step >= 1 ? text.slice(11) : `${text.slice(14)}.${(at - Math.floor(at)).toFixed(3).slice(2)}`
-  }
-  const offset = Date.parse(`${momentText(from, zone).replace(' ', 'T')}Z`) / 1000 - Math.floor(from)
-  const marks: { at: number; label: string }[] = []
-  for (let i = Math.ceil((from + offset) / step); i * step - offset <= to; i++)
-    marks.push({ at: i * step - offset, label: label(i * step - offset) })
-  return marks
-}
 
 interface Stroke {
   readonly color: string

@@ -1,0 +1,59 @@
+/** Which moments are written below charts: round ones of the zone they are shown in, also where its clocks are put forward or back. */
+import type { Frame } from '../time/control.ts'
+import { momentText } from '../time/words.ts'
+
+const MINUTE = 60
+const HOUR = 3600
+const DAY = 86_400
+const STEPS: readonly number[] = [
+  ...[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
+  ...[1, 2, 7, 14, 28, 56, 112].map((days) => days * DAY),
+]
+
+/** A moment, and what is written there. */
+export interface TimeMark {
+  readonly at: number
+  readonly label: string
+}
+
+/** Round moments of a zone, so many steps apart at most. */
+export function timeMarks({ from, to }: Frame, most: number, zone: string): TimeMark[] {
+  const least = (to - from) / Math.max(1, most)
+  const step = STEPS.find((size) => size >= least) ?? Math.ceil(least / DAY) * DAY
+  const isLong = to - from > DAY
+  return roundTimes(from, to, step, zone).map((at) => ({ at, label: labelOf(at, step, isLong, zone) }))
+}
+
+/** The moments that are multiples of `step` on the clocks of a zone. */
+function roundTimes(from: number, to: number, step: number, zone: string): number[] {
+  const times: number[] = []
+  let offset = offsetOf(from, zone)
+  for (let i = Math.ceil((from + offset) / step); i * step - offset <= to; i++) {
+    const changed = offsetOf(i * step - offset, zone)
+    if (changed !== offset) {
+      offset = changed
+      // From the one before on by the new time, which need not have begun at the first.
+      i = Math.floor(((times.at(-1) ?? from) + offset) / step) + 1
+      while (i * step - offset <= to && offsetOf(i * step - offset, zone) !== offset) i++
+      if (i * step - offset > to) break
+    }
+    times.push(i * step - offset)
+  }
+  return times
+}
+
+/** What the clocks of a zone show, less the time. */
+function offsetOf(at: number, zone: string): number {
+  return Date.parse(`${momentText(at, zone).replace(' ', 'T')}Z`) / 1000 - Math.floor(at)
+}
+
+/** As little as tells a mark from others: of more than a day midnight is a date. */
+function labelOf(at: number, step: number, isLong: boolean, zone: string): string {
+  const text = momentText(at + 1e-4, zone)
+  const date = text.slice(5, 10)
+  if (step >= DAY) return date
+  if (step >= MINUTE) return isLong && text.endsWith(' 00:00:00') ? date : text.slice(11, 16)
+  return step >= 1 ? text.slice(11) : `${text.slice(14)}.${(at - Math.floor(at)).toFixed(3).slice(2)}`
+}

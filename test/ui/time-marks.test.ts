@@ -1,0 +1,65 @@
+/** Moments below charts: round ones of the zone, whatever its clocks do. */
+import { expect, test } from 'vitest'
+import { timeMarks } from '../../src/ui/chart/time-marks.ts'
+
+const marks = (from: string, to: string, most: number, zone: string): string[] =>
+  timeMarks({ from: Date.parse(from) / 1000, to: Date.parse(to) / 1000 }, most, zone).map(
+    ({ at, label }) => `${new Date(1000 * at).toISOString().slice(8, 16)} ${label}`,
+  )
+
+test('are multiples of a step on the clocks of the zone', () => {
+  expect(marks('2026-11-22T10:07:00Z', '2026-11-22T10:21:00Z', 4, 'Asia/Kolkata')).toEqual([
+    '22T10:10 15:40',
+    '22T10:15 15:45',
+    '22T10:20 15:50',
+  ])
+})
+
+test('where clocks are put back each day begins once, and the hour that is there twice is written twice', () => {
+  expect(marks('2026-10-23T12:00:00Z', '2026-10-27T12:00:00Z', 6, 'Europe/Berlin')).toEqual([
+    '23T22:00 10-24',
+    '24T22:00 10-25',
+    '25T23:00 10-26',
+    '26T23:00 10-27',
+  ])
+  expect(marks('2026-10-24T22:30:00Z', '2026-10-25T02:30:00Z', 6, 'Europe/Berlin')).toEqual([
+    '24T23:00 01:00',
+    '25T00:00 02:00',
+    '25T01:00 02:00',
+    '25T02:00 03:00',
+  ])
+})
+
+test('where clocks are put forward no day is left out, and no hour that there is', () => {
+  expect(marks('2026-03-28T12:00:00Z', '2026-03-31T12:00:00Z', 6, 'Europe/Berlin')).toEqual([
+    '28T23:00 03-29',
+    '29T10:00 12:00',
+    '29T22:00 03-30',
+    '30T10:00 12:00',
+    '30T22:00 03-31',
+    '31T10:00 12:00',
+  ])
+  expect(marks('2026-03-28T23:30:00Z', '2026-03-29T03:30:00Z', 6, 'Europe/Berlin')).toEqual([
+    '29T00:00 01:00',
+    '29T01:00 03:00',
+    '29T02:00 04:00',
+    '29T03:00 05:00',
+  ])
+})
+
+test('of more than a day midnight is a date', () => {
+  expect(marks('2026-11-21T13:00:00Z', '2026-11-22T19:00:00Z', 6, 'UTC')).toEqual([
+    '21T18:00 18:00',
+    '22T00:00 11-22',
+    '22T06:00 06:00',
+    '22T12:00 12:00',
+    '22T18:00 18:00',
+  ])
+})
+
+test('less than a second has thousandths, and nothing at all one mark', () => {
+  const labels = (from: number, to: number): string[] =>
+    timeMarks({ from, to }, 4, 'UTC').map(({ label }) => label)
+  expect(labels(1_700_000_000, 1_700_000_001)).toEqual(['13:20.000', '13:20.500', '13:21.000'])
+  expect(labels(1_700_000_000, 1_700_000_000)).toEqual(['13:20.000'])
+})
