@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { toCsv } from '../../src/ui/chart/csv.ts'
 import { fileName } from '../../src/ui/chart/file-name.ts'
 import { toSvg } from '../../src/ui/chart/svg.ts'
+import { textWidth, WIDTH } from '../../src/ui/chart/svg-parts.ts'
 import type { ChartData, ChartLine } from '../../src/ui/data/chart-data.ts'
 import type { Measure } from '../../src/ui/view/measure.ts'
 import { type Chart, type ChartStyle, type Plot, STYLES } from '../../src/ui/view/view.ts'
@@ -139,6 +140,18 @@ test.each(STYLES.map(([style]) => style))(
     if (!isList) expect(svg).toMatch(style === 'utilization' ? />100 %</ : /MiB\/s</)
   },
 )
+
+test.each(['plot', 'heat', 'table', 'grid'] as const)('long names stay within a picture of %s', (style) => {
+  const name = '👩‍🚀'.repeat(200)
+  const { chart, data } = made(style, { [name]: [1, 2] })
+  const frame = { from: START, to: START + 1800 }
+  const svg = toSvg({ chart, title: name, data, hidden: NONE, frame, zone: 'UTC' }, plain)
+  check(svg)
+  expect(svg).toContain('…')
+  expect(svg).not.toContain('\ufffd')
+  for (const [, content] of svg.matchAll(/<text [^>]*>([^<]*)</g))
+    expect(textWidth(content!)).toBeLessThanOrEqual(WIDTH)
+})
 
 test('marks of a day are round hours of the zone', () => {
   const times = Array.from({ length: 100 }, (_, i) => START + 864 * i)

@@ -20,7 +20,7 @@ export function tableBody({ chart, data }: Drawn, color: ColorOf): Body {
   const list = listOf(chart, data)
   const { columns, rows } = list
   const { left, width } = layout(list)
-  const parts = heads(list, (i) => left + (i + 1) * width, color, 'end')
+  const parts = heads(list, (i) => left + (i + 1) * width, width, color, 'end')
   for (const [row, { instance, values }] of rows.slice(0, MOST_ROWS).entries()) {
     const base = (row + 2) * LINE - 6
     parts.push(text(MARGIN, base, fitted(instance, left - MARGIN), color('var(--text)')))
@@ -40,7 +40,7 @@ export function gridBody({ chart, data }: Drawn, color: ColorOf): Body {
   const { left, width } = layout(list)
   const [low, high] = heatLimits(data)
   const barWidth = Math.max(10, width - VALUE)
-  const parts = heads(list, (i) => left + i * width + 10, color, 'start')
+  const parts = heads(list, (i) => left + i * width + 10, width, color, 'start')
   for (const [row, { instance, values }] of rows.slice(0, MOST_ROWS).entries()) {
     const base = (row + 2) * LINE - 6
     parts.push(text(MARGIN, base, fitted(instance, left - MARGIN), color('var(--text)')))
@@ -69,8 +69,11 @@ function layout({ columns, rows }: List): { readonly left: number; readonly widt
 function heads(
   { columns }: List,
   x: (i: number) => number,
+  width: number,
   color: ColorOf,
   anchor: 'start' | 'end',
 ): string[] {
-  return columns.map(({ title }, i) => text(x(i), LINE - 6, title, color('var(--faint)'), { anchor }))
+  return columns.map(({ title }, i) =>
+    text(x(i), LINE - 6, fitted(title, width - 10), color('var(--faint)'), { anchor }),
+  )
 }

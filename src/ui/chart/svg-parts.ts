@@ -42,7 +42,12 @@ export function textWidth(content: string): number {
 /** A text that is cut where there is no more room. */
 export function fitted(content: string, room: number): string {
   if (textWidth(content) <= room) return content
-  let kept = content
-  while (kept !== '' && textWidth(`${kept}…`) > room) kept = kept.slice(0, -1)
+  let width = textWidth('…')
+  let kept = ''
+  for (const letter of content) {
+    width += textWidth(letter)
+    if (width > room) break
+    kept += letter
+  }
   return `${kept}…`
 }

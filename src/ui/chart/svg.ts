@@ -7,7 +7,7 @@ import type { Chart } from '../view/view.ts'
 import { lineColor, readingOf } from './line-look.ts'
 import { heatBody } from './svg-heat.ts'
 import { gridBody, tableBody } from './svg-list.ts'
-import { rect, text, textWidth, WIDTH } from './svg-parts.ts'
+import { fitted, rect, text, textWidth, WIDTH } from './svg-parts.ts'
 import { timeBody } from './svg-time.ts'
 import { isList } from './table-rows.ts'
 
@@ -46,7 +46,7 @@ export function toSvg(drawn: Drawn, color: ColorOf = resolveColor): string {
   const parts = [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="12">`,
     rect(0, 0, WIDTH, height, color('var(--surface)')),
-    text(MARGIN, 26, title, color('var(--text)'), { size: 16 }),
+    text(MARGIN, 26, fitted(title, 0.75 * (WIDTH - 2 * MARGIN)), color('var(--text)'), { size: 16 }),
     text(MARGIN, 44, whenOf(drawn), color('var(--faint)')),
     `<g transform="translate(0 ${TOP})">`,
     ...body.parts,
@@ -97,7 +97,10 @@ function legendOf({ chart, data, hidden }: Drawn, color: ColorOf): Body {
   const parts = entries.flatMap(({ fill, words }, i) => {
     const left = MARGIN + (i % columns) * (room / columns)
     const base = 18 + Math.floor(i / columns) * LEGEND_LINE
-    return [rect(left, base - 9, 10, 10, fill), text(left + 15, base, words, color('var(--text)'))]
+    return [
+      rect(left, base - 9, 10, 10, fill),
+      text(left + 15, base, fitted(words, room / columns - 20), color('var(--text)')),
+    ]
   })
   return { parts, height: 8 + Math.ceil(entries.length / columns) * LEGEND_LINE }
 }
