@@ -128,24 +128,29 @@ async function openShared(shared: Shared): Promise<void> {
   const before = shownKey.peek()
   view.value = shared.view
   const named = shared.view.charts.flatMap(({ plots }) => plots.flatMap((plot) => plot.source ?? []))
-  for (const key of new Set([
-    ...(source === undefined ? [] : [source]),
-    ...(shared.compared ?? []),
-    ...named,
-  ]))
-    await openKey(key)
+  const wanted = shared.compared ?? []
+  await openKeys([...(source === undefined ? [] : [source]), ...wanted, ...named])
   if (shownKey.peek() !== before) return // chosen by a person who did not wait for the server
   if (source !== undefined) show(source)
-  for (const key of shared.compared ?? []) if (sources.value.has(key)) compare(key, true)
+  compared.value = wanted.filter((key) => sources.value.has(key) && key !== shownKey.value)
   layout.value = shared.layout ?? 'beside'
-  if (zone !== undefined && isZone(zone)) time.zone.value = zone
-  if (shared.every !== undefined) every.value = shared.every
-  if (width !== undefined) time.width.value = width
+  time.zone.value = zone !== undefined && isZone(zone) ? zone : ''
+  every.value = shared.every ?? 1
+  if (width !== undefined) time.setWidth(width)
   if (end !== undefined && width !== undefined) time.show(end - width, end)
 }
 
-/** Opens the source of a key, unless it is open or not to be had here, which the person is told. */
-export async function openKey(key: string): Promise<void> {
+/** Opens the sources of keys, unless they are open. The person is told of all that are not to be had here. */
+export async function openKeys(keys: readonly string[]): Promise<void> {
+  const missing: string[] = []
+  for (const key of new Set(keys)) {
+    await openKey(key)
+    if (!sources.value.has(key)) missing.push(missingText(key))
+  }
+  if (missing.length > 0) say(missing.join('. '), true)
+}
+
+async function openKey(key: string): Promise<void> {
   if (sources.value.has(key)) return
   if (key.startsWith('host:') && config.value?.anyHost === true)
     addSource(hostSource(key.slice(5), key.slice(5), null))
@@ -154,14 +159,13 @@ export async function openKey(key: string): Promise<void> {
     const info = archives.value.find(({ id }) => `archive:${id}` === key)
     if (info !== undefined) addSource(archiveSource(info))
   }
-  if (sources.value.has(key)) return
+}
+
+function missingText(key: string): string {
   const [kind, name] = [key.slice(0, key.indexOf(':')), key.slice(key.indexOf(':') + 1)]
-  say(
-    kind === 'file'
-      ? `To see ${name}, drop its files on the page`
-      : `The ${kind} ${name} is not to be had here`,
-    true,
-  )
+  return kind === 'file'
+    ? `To see ${name}, drop its files on the page`
+    : `The ${kind} ${name} is not to be had here`
 }
 
 /** Asks the server what archives there are now. */

@@ -138,3 +138,20 @@ test('of more lines than can be told apart the largest are drawn, in their order
   const heat = await drawn('heat', [plot('many', 'one')], { from: 1000, to: 2000 }, [archive('one')])
   expect(heat.lines).toHaveLength(100)
 })
+
+test.each([
+  [
+    [0, 16],
+    [0, 16],
+  ],
+  [[5, 5], undefined],
+  [[9, 1], undefined],
+] as const)('limits between which there is something count: %j', (scale, limits) => {
+  const feed = new ChartFeed(
+    new Feeds(stream),
+    () => undefined,
+    () => {},
+  )
+  const chart: Chart = { id: 'c', title: '', style: 'heat', legend: true, plots: [plot('x', 'one')], scale }
+  expect(feed.get(chart, { from: 1000, to: 2000 }, 1).limits).toEqual(limits)
+})

@@ -120,3 +120,9 @@ test('colours that are none, and charts of unknown style, are left out', () => {
     [{ metric: 'a' }, { metric: 'b', color: '#ff0000' }],
   ])
 })
+
+test('a moment that no clock shows is left out', () => {
+  const view = { name: 'x', charts: [] }
+  expect(readShared({ view, end: -1e300, width: 60 })?.shared).toEqual({ view, width: 60 })
+  expect(readShared({ view, end: 0 })?.shared).toEqual({ view, end: 0 })
+})

@@ -57,3 +57,14 @@ test('zooming keeps the moment under the pointer, and a typed window is what is 
   time.show(1100, 1200)
   expect(time.frame.value).toEqual({ from: 1100, to: 1200 })
 })
+
+test.each([
+  [1e300, 366 * 86_400],
+  [0, 1],
+  [300, 300],
+])('whatever an address or a file asks for, a width is one that can be shown: %d', (wanted, width) => {
+  const time = new TimeControl()
+  time.setWidth(wanted)
+  expect(time.width.value).toBe(width)
+  time.pause()
+})

@@ -113,6 +113,7 @@ test.each([
   ['#kmchart\nchart title x', 2, 0, /version/],
   [`${header}plot metric a`, 3, 0, /chart, found "plot"/],
   [`${header}chart title x style round`, 3, 20, /plot, line, bar.*found "round"/],
+  [`${header}chart title x style constructor`, 3, 20, /plot, line, bar.*found "constructor"/],
   [`${header}chart title "a b" scale from x to 1`, 3, 29, /a number, found "x"/],
   [`${header}chart title x\nplot metric`, 4, 11, /a metric, found the end of the line/],
   [

@@ -122,10 +122,9 @@ export class ChartFeed {
         return [plot, `${of}${columnTitle(plot)}`]
       }),
     )
-    const limits =
-      chart.scale === undefined
-        ? undefined
-        : ([chart.scale[0] * measure.factor, chart.scale[1] * measure.factor] as const)
+    const [low, high] = chart.scale ?? [0, 0]
+    // An address or a view file may have limits between which there is nothing.
+    const limits = low < high ? ([low * measure.factor, high * measure.factor] as const) : undefined
     return {
       frame,
       times,

@@ -8,7 +8,7 @@ import {
   complain,
   every,
   kept,
-  openKey,
+  openKeys,
   say,
   shareAddress,
   shown,
@@ -190,7 +190,8 @@ function RenameForm({
     onDone()
     if (wanted === '' || wanted === name) return
     attempt(() => {
-      if (OUR_VIEWS.some((one) => one.name === wanted)) throw new Error(`There is a view ${wanted} already`)
+      if ([...OUR_VIEWS, ...kept.views.value].some((one) => one.name === wanted))
+        throw new Error(`There is a view ${wanted} already`)
       // The name of what is shown goes with it.
       if (view.value.name === name) view.value = { ...view.value, name: wanted }
       kept.rename(name, wanted)
@@ -303,10 +304,10 @@ async function readFile(file: File): Promise<Problems | undefined> {
   )
   if (charts.length > 0) {
     view.value = { name: tabs.length === 1 ? tabs[0]! : file.name.replace(/\.view$/, ''), charts }
-    if (globals['points'] !== undefined && shown.value?.span === undefined)
-      time.width.value = globals['points'] * every.value
+    const { points = 0 } = globals
+    if (points > 0 && shown.value?.span === undefined) time.setWidth(points * every.value)
   }
-  for (const host of hosts) await openKey(`host:${host}`)
+  await openKeys(hosts.map((host) => `host:${host}`))
   if (mistakes.length > 0) return { file: file.name, mistakes }
   if (charts.length === 0) say(`There are no charts in ${file.name}`, true)
   else if (hosts.every((host) => sources.value.has(`host:${host}`))) say(`${file.name} is shown`)

@@ -135,12 +135,17 @@ export class TimeControl {
     })
   }
 
+  /** Shows so many seconds, as far as a chart can. */
+  setWidth(seconds: number): void {
+    this.width.value = Math.min(WIDEST, Math.max(NARROWEST, seconds))
+  }
+
   /** Shows `factor` times as much; `at` is the moment that stays where it is, from 0 (left) to 1. */
   zoom(factor: number, at = 1): void {
-    const width = Math.min(WIDEST, Math.max(NARROWEST, this.width.peek() * factor))
+    const before = this.width.peek()
     batch(() => {
-      if (this.mode.peek() !== 'live') this.#end.value += (1 - at) * (width - this.width.peek())
-      this.width.value = width
+      this.setWidth(before * factor)
+      if (this.mode.peek() !== 'live') this.#end.value += (1 - at) * (this.width.peek() - before)
       if (this.mode.peek() !== 'live') this.#moveTo(this.#end.peek())
     })
   }
@@ -149,7 +154,7 @@ export class TimeControl {
   show(from: number, to: number): void {
     batch(() => {
       this.mode.value = 'paused'
-      this.width.value = Math.min(WIDEST, Math.max(NARROWEST, to - from))
+      this.setWidth(to - from)
       this.#moveTo(to)
     })
   }

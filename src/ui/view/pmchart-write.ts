@@ -75,7 +75,7 @@ function plotLine(
     shown ?? '#-cycle',
     ...(source?.startsWith('host:') ? ['host', wordOf(source.slice('host:'.length))] : []),
     'metric',
-    metric,
+    wordOf(metric),
     ...(instances === undefined ? [] : [instances.mode, quoted(instances.text)]),
   ].join(' ')
 }

@@ -189,7 +189,7 @@ class ViewReader {
         i += 2
       } else if (keyword === 'style') {
         const name = this.#need(words[i + 1], 'a style').toLowerCase()
-        const known = STYLES[name]
+        const known = Object.hasOwn(STYLES, name) ? STYLES[name] : undefined
         if (known === undefined) throw this.#expecting(Object.keys(STYLES).join(', '), words[i + 1])
         style = known
         i += 2

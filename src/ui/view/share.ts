@@ -16,7 +16,7 @@ export interface Shared {
   readonly end?: number
   /** Zone that times are shown in; absent: the reader's own. */
   readonly zone?: string
-  /** Seconds between live samples. */
+  /** Seconds between live samples; absent: 1. */
   readonly every?: number
 }
 
@@ -115,7 +115,7 @@ export function readShared(from: unknown): Received | undefined {
       : {}),
     ...(layout === 'beside' || layout === 'over' ? { layout } : {}),
     ...(isNumber(width) && width > 0 ? { width } : {}),
-    ...(isNumber(end) ? { end } : {}),
+    ...(isNumber(end) && end >= 0 ? { end } : {}),
     ...(typeof zone === 'string' ? { zone } : {}),
     ...(isNumber(every) && every >= SHORTEST ? { every } : {}),
   }

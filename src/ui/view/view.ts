@@ -102,16 +102,16 @@ export function isPattern(text: string): boolean {
 }
 
 /** What egrep writes in brackets, and PCP's view files too. */
-const CLASSES: Readonly<Record<string, string>> = {
-  alnum: 'A-Za-z0-9',
-  alpha: 'A-Za-z',
-  digit: '0-9',
-  lower: 'a-z',
-  upper: 'A-Z',
-  space: '\\s',
-  punct: '!-/:-@\\[-`{-~',
-  xdigit: '0-9A-Fa-f',
-}
+const CLASSES: ReadonlyMap<string, string> = new Map([
+  ['alnum', 'A-Za-z0-9'],
+  ['alpha', 'A-Za-z'],
+  ['digit', '0-9'],
+  ['lower', 'a-z'],
+  ['upper', 'A-Z'],
+  ['space', '\\s'],
+  ['punct', '!-/:-@\\[-`{-~'],
+  ['xdigit', '0-9A-Fa-f'],
+])
 
 const patterns = new Map<string, RegExp | undefined>()
 
@@ -119,7 +119,7 @@ function patternOf(text: string): RegExp | undefined {
   if (patterns.has(text)) return patterns.get(text)
   let pattern: RegExp | undefined
   try {
-    pattern = new RegExp(text.replace(/\[:([a-z]+):\]/g, (whole, name: string) => CLASSES[name] ?? whole))
+    pattern = new RegExp(text.replace(/\[:([a-z]+):\]/g, (whole, name: string) => CLASSES.get(name) ?? whole))
   } catch {}
   patterns.set(text, pattern)
   return pattern
