@@ -11,6 +11,7 @@ interface Props {
   readonly style: ChartStyle
   readonly data: ChartData
   readonly hidden: ReadonlySet<string>
+  /** Gets the keys of those of its lines that are to be hidden. */
   readonly onHide: (hidden: ReadonlySet<string>) => void
   /** Index of the sample under the pointer. */
   readonly cursor: Signal<number | undefined>
@@ -19,7 +20,7 @@ interface Props {
 /** A click hides or shows a line; with a modifier key, or twice, it leaves that line alone. */
 export function Legend({ style, data, hidden, onHide, cursor }: Props): ComponentChild {
   const toggle = (key: string): void => {
-    const next = new Set(hidden)
+    const next = new Set(data.lines.map((line) => line.key).filter((one) => hidden.has(one)))
     if (!next.delete(key)) next.add(key)
     onHide(next)
   }

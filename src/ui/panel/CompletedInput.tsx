@@ -66,7 +66,7 @@ export function CompletedInput({ id, source, value, isWrong, onInput }: Props): 
     if (length === 0) return
     const which = offered.value[chosen.value]
     if (event.key === 'ArrowDown') chosen.value = (chosen.value + 1) % length
-    else if (event.key === 'ArrowUp') chosen.value = (chosen.value + length) % (length + 1) || 0
+    else if (event.key === 'ArrowUp') chosen.value = (chosen.value <= 0 ? length : chosen.value) - 1
     else if (event.key === 'Escape') close()
     else if ((event.key === 'Enter' || event.key === 'Tab') && which !== undefined) take(which)
     else return
@@ -85,7 +85,7 @@ export function CompletedInput({ id, source, value, isWrong, onInput }: Props): 
         aria-autocomplete="list"
         aria-expanded={isOpen}
         aria-controls={`${id}-list`}
-        {...(chosen.value >= 0 ? { 'aria-activedescendant': optionId(chosen.value) } : {})}
+        {...(isOpen && chosen.value >= 0 ? { 'aria-activedescendant': optionId(chosen.value) } : {})}
         aria-invalid={isWrong}
         spellcheck={false}
         autocomplete="off"
@@ -100,7 +100,7 @@ export function CompletedInput({ id, source, value, isWrong, onInput }: Props): 
       <div id={`${id}-list`} class="offered" role="listbox" aria-label="Completions" hidden={!isOpen}>
         {offered.value.map((completion, i) => (
           <div
-            key={completion.text}
+            key={`${completion.kind} ${completion.text}`}
             id={optionId(i)}
             role="option"
             tabIndex={-1}
