@@ -168,9 +168,9 @@ export class BoundMetrics {
     for (const definition of unbound) this.#bindOne(definition, pending)
   }
 
-  /** Looks names up that were not yet. */
+  /** Looks names up that were not found yet. */
   async #learn(names: ReadonlySet<string>, ask: Ask): Promise<void> {
-    const unknown = [...names].filter((name) => !this.#descs.has(name))
+    const unknown = [...names].filter((name) => this.#descs.get(name)?.desc === undefined)
     if (unknown.length === 0) return
     const ids = await this.#source.lookupNames(unknown, ask)
     const found = ids.filter((id): id is Pmid => !isError(id))

@@ -8,7 +8,7 @@
 import { isError, PcpError } from '../../model/errors.ts'
 import type { Pmid } from '../../model/ids.ts'
 import type { FetchResult, ValueSet } from '../../model/values.ts'
-import type { Context } from '../../pmapi/context.ts'
+import type { CallOptions, Context } from '../../pmapi/context.ts'
 import { describeNames, orNothing } from '../describe.ts'
 import type { Statistics } from '../statistics.ts'
 import type { Page } from './page.ts'
@@ -45,10 +45,10 @@ export class Feed {
   readonly #nextTopic: () => number
   readonly #topics = new Map<string, Watched>()
   /** Topics that are being described: pages that come back together ask for the same. */
-  readonly #opening = new Map<string, Promise<Watched>>()
+  readonly #opening = new Map<string, { readonly wish: Wish; readonly watched: Promise<Watched> }>()
   readonly #names = new Map<number, { ids: Int32Array; names: ReadonlyMap<number, string> }>()
   /** Names of expressions in the context, by expression. */
-  readonly #derived = new Map<string, string | PcpError>()
+  readonly #derived = new Map<string, Promise<string | PcpError>>()
   readonly #aborter = new AbortController()
   #hostname = ''
   #timer: NodeJS.Timeout | undefined
@@ -135,7 +135,7 @@ export class Feed {
     if (this.#aborter.signal.aborted) await context.close()
   }
 
-  get #options(): { readonly signal: AbortSignal } {
+  get #options(): CallOptions {
     return { signal: this.#aborter.signal }
   }
 
@@ -146,17 +146,25 @@ export class Feed {
   #open(id: string, wish: Wish): Promise<Watched> {
     let opening = this.#opening.get(id)
     if (opening === undefined) {
-      opening = this.#newTopic(wish).finally(() => this.#opening.delete(id))
+      const total = this.#wishes.reduce((sum, { metrics }) => sum + metrics.length, wish.metrics.length)
+      if (total > MOST_METRICS)
+        throw new PcpError('PM_ERR_TOOBIG', `More than ${MOST_METRICS} metrics of one host are being watched`)
+      // Begun a moment later: from its beginning on it is one of those that are being described.
+      const watched = Promise.resolve()
+        .then(() => this.#newTopic(wish))
+        .finally(() => this.#opening.delete(id))
+      opening = { wish, watched }
       this.#opening.set(id, opening)
     }
-    return opening
+    return opening.watched
+  }
+
+  /** All that is watched, or will be. */
+  get #wishes(): readonly Wish[] {
+    return [...this.#topics.values(), ...this.#opening.values()].map(({ wish }) => wish)
   }
 
   async #newTopic(wish: Wish): Promise<Watched> {
-    let total = wish.metrics.length
-    for (const { topic } of this.#topics.values()) total += topic.names.length
-    if (total > MOST_METRICS)
-      throw new PcpError('PM_ERR_TOOBIG', `More than ${MOST_METRICS} metrics of one host are being watched`)
     const topic = new Topic(this.#nextTopic(), wish.metrics)
     topic.describe(await this.#describe(wish))
     return { topic, wish, pages: new Map() }
@@ -187,25 +195,21 @@ export class Feed {
     if (this.#derived.size >= MOST_DERIVED) this.#forgetUnused()
     if (this.#derived.size >= MOST_DERIVED)
       return new PcpError('PM_ERR_TOOBIG', `More than ${MOST_DERIVED} expressions for one host`)
-    const name = `live.d${++this.#lastDerived}`
-    this.#derived.set(expression, name)
-    try {
-      await this.#context.addDerived(name, expression, this.#options)
-      return name
-    } catch (error) {
-      const known = PcpError.from(error)
-      this.#derived.set(expression, known)
-      return known
-    }
+    const defined = addDerived(this.#context, `live.d${++this.#lastDerived}`, expression, this.#options)
+    this.#derived.set(expression, defined)
+    return defined
   }
 
   /** What was typed and replaced is still defined in the context. */
   #forgetUnused(): void {
-    const used = new Set([...this.#topics.values()].flatMap(({ wish }) => Object.values(wish.derive)))
-    for (const [expression, name] of this.#derived) {
+    const context = this.#context
+    const used = new Set(this.#wishes.flatMap(({ derive }) => Object.values(derive)))
+    for (const [expression, defined] of this.#derived) {
       if (used.has(expression)) continue
       this.#derived.delete(expression)
-      if (typeof name === 'string') this.#context.removeDerived(name)
+      void defined.then((name) => {
+        if (!isError(name)) context.removeDerived(name)
+      })
     }
   }
 
@@ -295,6 +299,9 @@ export class Feed {
   async #refresh(all: boolean): Promise<void> {
     this.#hasChanged = false
     this.#names.clear()
+    // What an expression is made of may be there now.
+    for (const [expression, defined] of this.#derived)
+      if (isError(await defined)) this.#derived.delete(expression)
     for (const watched of this.#topics.values()) {
       const isOther = watched.topic.describe(await this.#describe(watched.wish))
       if (!isOther && !all) continue
@@ -308,6 +315,24 @@ export class Feed {
   #tellAll(message: (watched: Watched) => string): void {
     for (const watched of this.#topics.values())
       for (const page of watched.pages.keys()) page.tell(message(watched))
+  }
+}
+
+/** Defines an expression under a name, which nobody has when it cannot be; never rejects. */
+async function addDerived(
+  context: Context,
+  name: string,
+  expression: string,
+  options: CallOptions,
+): Promise<string | PcpError> {
+  try {
+    await context.addDerived(name, expression, options)
+    return name
+  } catch (error) {
+    try {
+      context.removeDerived(name)
+    } catch {} // what cannot be read was not defined
+    return PcpError.from(error)
   }
 }
 

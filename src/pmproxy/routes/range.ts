@@ -93,7 +93,7 @@ async function define(
 }
 
 function chartArchive(context: Context, archive: ArchiveControl, signal: AbortSignal): ChartArchive {
-  const deadline = Date.now() + MOST_MS
+  const deadline = performance.now() + MOST_MS
   return {
     start: archive.start,
     end: () => archive.end(),
@@ -104,7 +104,7 @@ function chartArchive(context: Context, archive: ArchiveControl, signal: AbortSi
     turn: async () => {
       await setImmediate()
       signal.throwIfAborted()
-      if (Date.now() > deadline)
+      if (performance.now() > deadline)
         throw new PcpError('PM_ERR_TIMEOUT', 'The window takes too long to read: ask for a shorter one')
     },
   }

@@ -1,0 +1,116 @@
+import { afterEach, expect, test } from 'vitest'
+import { Context } from '../../../src/pmapi/context.ts'
+import { Feed, type Wish } from '../../../src/pmproxy/live/feed.ts'
+import { Page } from '../../../src/pmproxy/live/page.ts'
+import { newStatistics } from '../../../src/pmproxy/statistics.ts'
+import { Sample } from '../../agents/sample/open.ts'
+
+const closers: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close()
+})
+
+interface Topic {
+  readonly type: string
+  readonly metrics: readonly { readonly name: string; readonly code?: string; readonly message?: string }[]
+}
+
+/** A feed of the sample agent, and a page that hears of it. */
+async function opened(): Promise<{
+  sample: Sample
+  watch: (wish: Partial<Wish>) => Promise<() => void>
+  nextTopic: () => Promise<Topic>
+}> {
+  const sample = new Sample()
+  const statistics = newStatistics()
+  let topics = 0
+  const feed = new Feed(
+    async () => Context.over(sample.agent),
+    20,
+    statistics,
+    () => ++topics,
+  )
+  closers.push(() => feed.close())
+  await feed.start()
+  const heard: Topic[] = []
+  let wake = (): void => {}
+  const send = (message: string | Buffer, sent: () => void): void => {
+    const told = JSON.parse(String(message)) as Topic
+    if (told.type === 'topic') heard.push(told)
+    wake()
+    sent()
+  }
+  const page = new Page({ send }, statistics)
+  let keys = 0
+  return {
+    sample,
+    watch: (wish) =>
+      feed.watch(page, `${++keys}`, { metrics: [], derive: {}, ...wish }, new AbortController().signal),
+    nextTopic: async () => {
+      while (heard.length === 0)
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      return heard.shift()!
+    },
+  }
+}
+
+/** Expressions that differ, as a wish. */
+function expressions(from: number, count: number): Wish {
+  const names = Array.from({ length: count }, (_, i) => `page.e${from + i}`)
+  return {
+    metrics: names,
+    derive: Object.fromEntries(names.map((name, i) => [name, `sample.long.one + ${from + i}`])),
+  }
+}
+
+const failures = ({ metrics }: Topic): number => metrics.filter(({ code }) => code !== undefined).length
+
+test('an expression has values as soon as what it is made of is there', async () => {
+  const { sample, watch, nextTopic } = await opened()
+  const wish = { metrics: ['page.x'], derive: { 'page.x': 'sample.ghosts.state + 0' } }
+  await watch(wish)
+  expect(await nextTopic()).toMatchObject({ metrics: [{ code: 'PM_ERR_BADDERIVE' }] })
+  await sample.store('ghosts.visible', 3)
+  expect(failures(await nextTopic())).toBe(0)
+})
+
+test('lists that have a wrong expression in common are both told what is wrong with it', async () => {
+  const { watch, nextTopic } = await opened()
+  const derive = { 'page.x': 'sample.no.such + 1' }
+  await Promise.all([
+    watch({ metrics: ['page.x'], derive }),
+    watch({ metrics: ['page.x', 'sample.long.one'], derive }),
+  ])
+  const told = [await nextTopic(), await nextTopic()].map(({ metrics }) => metrics[0])
+  expect(told[0]).toMatchObject({ code: 'PM_ERR_BADDERIVE' })
+  expect(told[1]).toEqual(told[0])
+})
+
+test('expressions that nobody watches any more make room; of those that are asked for together none is taken away', async () => {
+  const { watch, nextTopic } = await opened()
+  const end = await watch(expressions(0, 500))
+  expect(failures(await nextTopic())).toBe(0)
+  await watch(expressions(500, 10))
+  expect(failures(await nextTopic())).toBe(10)
+  end()
+  await watch(expressions(1000, 600))
+  const { metrics } = await nextTopic()
+  expect(metrics.findIndex(({ code }) => code !== undefined)).toBe(500)
+  expect(metrics.at(-1)).toMatchObject({ code: 'PM_ERR_TOOBIG' })
+})
+
+test('lists that are asked for together are counted together', async () => {
+  const { watch } = await opened()
+  const wide = (n: number): Wish => ({
+    metrics: Array.from({ length: 1000 }, (_, i) => `sample.no.n${n}.${i}`),
+    derive: {},
+  })
+  const outcomes = await Promise.allSettled(Array.from({ length: 12 }, (_, n) => watch(wide(n))))
+  expect(outcomes.map(({ status }) => status)).toEqual([
+    ...Array.from({ length: 10 }, () => 'fulfilled'),
+    'rejected',
+    'rejected',
+  ])
+})
