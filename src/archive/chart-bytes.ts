@@ -6,7 +6,6 @@
  * Integers and numbers (64 bits) are little endian: a browser takes them as they are. The head is a `ChartRange` with the lengths of
  * its lists in place of the lists; NaN stands where there is no value.
  */
-import { PcpError } from '../model/errors.ts'
 import type { ChartRange } from './chart-range.ts'
 
 /** Bytes of a number. */
@@ -27,16 +26,15 @@ export function encodeChartRange({ lists, ...rest }: ChartRange): Uint8Array<Arr
   return bytes
 }
 
-/** What was sent. PM_ERR_IPC for anything else. */
+/** What was sent. Throws for anything else: an Error without a code, as only a page decodes, and the table of codes is much for one. */
 export function decodeChartRange(bytes: Uint8Array<ArrayBuffer>): ChartRange {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const start = bytes.length < 4 ? 0 : 4 + view.getUint32(0, true)
-  if (start < 4 || start > bytes.length) throw new PcpError('PM_ERR_IPC', 'Columns without their head')
+  if (start < 4 || start > bytes.length) throw new Error('Columns without their head')
   const head = headOf(new TextDecoder().decode(bytes.subarray(4, start)))
   let at = start
   const lists = head.lists.map((length) => {
-    if (!(length >= 0 && length <= (bytes.length - at) / SIZE))
-      throw new PcpError('PM_ERR_IPC', 'Columns were cut off')
+    if (!(length >= 0 && length <= (bytes.length - at) / SIZE)) throw new Error('Columns were cut off')
     const list = new Float64Array(length)
     for (let i = 0; i < length; i++, at += SIZE) list[i] = view.getFloat64(at, true)
     return list
@@ -51,5 +49,5 @@ function headOf(text: string): Head {
     const head = JSON.parse(text) as Head
     if (Array.isArray(head.lists)) return head
   } catch {} // said below
-  throw new PcpError('PM_ERR_IPC', 'Columns without their head')
+  throw new Error('Columns without their head')
 }

@@ -4,28 +4,25 @@ import { useEffect, useRef } from 'preact/hooks'
 import { ChartCard } from './chart/ChartCard.tsx'
 import { connection } from './data/live.ts'
 import { toggle } from './keys.ts'
-import { layout, notice, type Panel, panel, shown, shownKeys, view } from './page.ts'
-import { Archives } from './panel/Archives.tsx'
-import { ChartEditor } from './panel/ChartEditor.tsx'
-import { Help } from './panel/Help.tsx'
+import { askForRest, type Rest, rest } from './later.tsx'
+import { complain, editing, layout, notice, type Panel, panel, shown, shownKeys, view } from './page.ts'
 import { Icon } from './panel/Icon.tsx'
-import { MetricBrowser } from './panel/MetricBrowser.tsx'
 import { SourceChoice } from './panel/SourceChoice.tsx'
 import { TimeBar } from './panel/TimeBar.tsx'
-import { Views } from './panel/Views.tsx'
 import { nextTheme, theme } from './theme.ts'
 import { spread } from './view/spread.ts'
 
-const PANELS: Readonly<Record<Panel, readonly [title: string, content: () => ComponentChild]>> = {
-  metrics: ['Metrics', () => <MetricBrowser />],
-  archives: ['Sources', () => <Archives />],
-  views: ['Views', () => <Views />],
-  help: ['Help', () => <Help />],
+const PANELS: Readonly<Record<Panel, readonly [title: string, content: (parts: Rest) => ComponentChild]>> = {
+  metrics: ['Metrics', ({ MetricBrowser }) => <MetricBrowser />],
+  archives: ['Sources', ({ Archives }) => <Archives />],
+  views: ['Views', ({ Views }) => <Views />],
+  help: ['Help', ({ Help }) => <Help />],
 }
 
 /** Head, time control, charts, and the panel that is open. */
 export function App(): ComponentChild {
-  const open = panel.value
+  const parts = useParts()
+  const open = parts === undefined ? undefined : panel.value
   const keys = shownKeys.value
   const isBeside = keys.length > 1 && layout.value === 'beside'
   return (
@@ -43,7 +40,12 @@ export function App(): ComponentChild {
         <Light />
         <nav aria-label="Panels">
           {(Object.keys(PANELS) as Panel[]).map((which) => (
-            <button type="button" key={which} aria-pressed={open === which} onClick={() => toggle(which)}>
+            <button
+              type="button"
+              key={which}
+              aria-pressed={panel.value === which}
+              onClick={() => toggle(which)}
+            >
               {PANELS[which][0]}
             </button>
           ))}
@@ -82,16 +84,35 @@ export function App(): ComponentChild {
             </p>
           )}
         </main>
-        {open !== undefined && <OpenPanel key={open} which={open} />}
+        {parts !== undefined && open !== undefined && <OpenPanel key={open} which={open} parts={parts} />}
       </div>
-      <ChartEditor />
+      {parts !== undefined && <parts.ChartEditor />}
       <Notice />
     </>
   )
 }
 
+/** What opens on a click; undefined until it is there. When it cannot be had, this is told, and nothing is open. */
+function useParts(): Rest | undefined {
+  const isWanted = panel.value !== undefined || editing.value !== undefined
+  useEffect(() => {
+    if (!isWanted) return
+    askForRest().catch((error) => {
+      panel.value = undefined
+      editing.value = undefined
+      complain(error)
+    })
+  }, [isWanted])
+  return rest.value
+}
+
+interface OpenPanelProps {
+  readonly which: Panel
+  readonly parts: Rest
+}
+
 /** The panel beside the charts. It has the focus when it opens, and gives it back. */
-function OpenPanel({ which }: { readonly which: Panel }): ComponentChild {
+function OpenPanel({ which, parts }: OpenPanelProps): ComponentChild {
   const ref = useRef<HTMLElement>(null)
   useEffect(() => {
     const before = document.activeElement
@@ -112,7 +133,7 @@ function OpenPanel({ which }: { readonly which: Panel }): ComponentChild {
           <Icon name="close" />
         </button>
       </header>
-      {content()}
+      {content(parts)}
     </aside>
   )
 }

@@ -1,7 +1,7 @@
 /** Starts the page. */
 import { render } from 'preact'
 import { App } from './App.tsx'
-import { listenForDrops } from './data/dropped.ts'
+import { listenForDrops } from './drops.ts'
 import { listenToKeys } from './keys.ts'
 import { complain, start } from './page.ts'
 import { applyTheme, watchSystemTheme } from './theme.ts'

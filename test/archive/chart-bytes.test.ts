@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { decodeChartRange, encodeChartRange } from '../../src/archive/chart-bytes.ts'
-import { PcpError } from '../../src/model/errors.ts'
 
 const RANGE = {
   start: 1,
@@ -27,9 +26,9 @@ test('the head in JSON and the numbers behind it, at multiples of eight', () => 
 test('what is cut off anywhere, or is none, is an error', () => {
   const bytes = encodeChartRange(RANGE)
   for (let length = 0; length < bytes.length; length++)
-    expect(() => decodeChartRange(bytes.slice(0, length)), `${length}`).toThrow(PcpError)
+    expect(() => decodeChartRange(bytes.slice(0, length)), `${length}`).toThrow(/^Columns w/)
   for (const head of ['{', '{}', '{"lists":[-1]}', '{"lists":["x"]}', '{"lists":[1e9]}', 'null']) {
     const wrong = Buffer.concat([Buffer.from([head.length, 0, 0, 0]), Buffer.from(head)])
-    expect(() => decodeChartRange(new Uint8Array(wrong)), head).toThrow(PcpError)
+    expect(() => decodeChartRange(new Uint8Array(wrong)), head).toThrow(/^Columns w/)
   }
 })

@@ -80,6 +80,21 @@ describePage('the chart page for everybody', (t) => {
     expect(t.complaints).toEqual([])
   })
 
+  test('a part of the page that cannot be had is told of, and there again after a reload', async () => {
+    await t.page.route('**/rest-*.js', (route) => route.abort())
+    await t.page.reload()
+    await t.firstValue('Load average').waitFor()
+    await t.page.keyboard.press('m')
+    await t.page.locator('.notice.bad', { hasText: 'reload the page' }).waitFor()
+    expect(await panel('Metrics').count()).toBe(0)
+    await t.page.unroute('**/rest-*.js')
+    await t.page.reload()
+    await t.firstValue('Load average').waitFor()
+    await t.page.keyboard.press('m')
+    await panel('Metrics').waitFor()
+    expect(t.complaints).toEqual([])
+  })
+
   test('a panel has the focus while it is open: names are gone through by arrows, Escape gives it back', async () => {
     const focused = () =>
       t.page.evaluate('document.activeElement.textContent || document.activeElement.ariaLabel')

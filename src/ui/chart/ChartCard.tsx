@@ -5,17 +5,15 @@ import { useEffect, useMemo } from 'preact/hooks'
 import { type ChartData, ChartFeed } from '../data/chart-data.ts'
 import { LOST } from '../data/live.ts'
 import type { Source } from '../data/source.ts'
+import { Later, preloadRest } from '../later.tsx'
 import { changeChart, every, feeds, panel, shown, sources } from '../page.ts'
 import { type Frame, time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
 import type { Spread } from '../view/spread.ts'
 import { type Chart, fillIn, titleOf } from '../view/view.ts'
 import { ChartMenu } from './ChartMenu.tsx'
-import { GridView } from './GridView.tsx'
-import { HeatView } from './HeatView.tsx'
 import { Legend } from './Legend.tsx'
 import { isElsewhere } from './line-look.ts'
-import { TableView } from './TableView.tsx'
 import { TimeView } from './TimeView.tsx'
 import { Tip } from './Tip.tsx'
 import { isList } from './table-rows.ts'
@@ -39,6 +37,10 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
   const frame = frameOf(chart)
   recorded.value
   const data = feed.get(chart, frame, every.value)
+  const hasValues = data.lines.length > 0
+  useEffect(() => {
+    if (hasValues) preloadRest()
+  }, [hasValues])
   const of = source === undefined ? undefined : sources.value.get(source)
   const title = fillIn(titleOf(chart), { host: (of ?? shown.value)?.host ?? '' })
   const isOneOfMany = chart !== origin && of !== undefined
@@ -136,15 +138,19 @@ interface DrawingProps extends NothingProps {
 
 /** What a style draws. */
 function Drawing({ chart, data, source, hidden, cursor }: DrawingProps): ComponentChild {
+  const waiting = <Waiting chart={chart} />
   switch (chart.style) {
     case 'table':
-      return <TableView chart={chart} data={data} />
+      return <Later until={waiting} draw={({ TableView }) => <TableView chart={chart} data={data} />} />
     case 'grid':
-      return <GridView data={data} />
+      return <Later until={waiting} draw={({ GridView }) => <GridView data={data} />} />
     case 'heat':
       return (
         <div class="drawing">
-          <HeatView chart={chart} data={data} frame={time.frame.value} />
+          <Later
+            until={waiting}
+            draw={({ HeatView }) => <HeatView chart={chart} data={data} frame={time.frame.value} />}
+          />
           {isElsewhere(data) && <p class="outside">{elsewhere(source)}</p>}
         </div>
       )

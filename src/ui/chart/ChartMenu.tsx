@@ -1,14 +1,10 @@
 /** What to do with a chart. */
 import type { ComponentChild } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
+import { askForRest } from '../later.tsx'
 import { complain, editing, moveChart, removeChart } from '../page.ts'
 import { Menu } from '../panel/Menu.tsx'
-import { time } from '../time/control.ts'
 import type { Chart } from '../view/view.ts'
-import { toCsv } from './csv.ts'
-import { download, toPng } from './export.ts'
-import { fileName } from './file-name.ts'
-import { toSvg } from './svg.ts'
 
 interface MenuProps {
   readonly chart: Chart
@@ -22,15 +18,9 @@ interface MenuProps {
 /** What can be done with it. */
 export function ChartMenu({ chart, originId, title, data, hidden }: MenuProps): ComponentChild {
   const save = (kind: 'csv' | 'svg' | 'png') => (): void => {
-    const name = fileName(title, kind)
-    const zone = time.zone.peek()
-    if (kind === 'csv') {
-      download(name, new Blob([toCsv(chart, data, hidden, zone)], { type: 'text/csv' }))
-      return
-    }
-    const svg = toSvg({ chart, title, data, hidden, frame: time.frame.peek(), zone })
-    if (kind === 'svg') download(name, new Blob([svg], { type: 'image/svg+xml' }))
-    else toPng(svg).then((blob) => download(name, blob), complain)
+    askForRest()
+      .then(({ saveChart }) => saveChart({ chart, title, data, hidden }, kind))
+      .catch(complain)
   }
   return (
     <Menu

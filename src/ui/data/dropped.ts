@@ -1,6 +1,6 @@
 /** Archives from the reader's own disk: opened in a worker of the browser, never sent anywhere. */
 import { decodeChartRange } from '../../archive/chart-bytes.ts'
-import { addSource, complain, say, show } from '../page.ts'
+import { addSource, say, show } from '../page.ts'
 import { type CheckAnswer, RequestError } from './answers.ts'
 import type { Opened, Request, Response } from './archive-worker.ts'
 import { batched } from './batch.ts'
@@ -26,23 +26,6 @@ export async function openFiles(files: readonly File[]): Promise<void> {
     show(source.key)
     say(`${base} was opened in this browser`)
   }
-}
-
-/** Takes what is dropped anywhere on the page. */
-export function listenForDrops(): void {
-  addEventListener('dragover', (event) => {
-    event.preventDefault()
-    document.body.classList.add('dropping')
-  })
-  addEventListener('dragleave', (event) => {
-    if (event.relatedTarget === null) document.body.classList.remove('dropping')
-  })
-  addEventListener('drop', (event) => {
-    event.preventDefault()
-    document.body.classList.remove('dropping')
-    const files = [...(event.dataTransfer?.files ?? [])]
-    if (files.length > 0) openFiles(files).catch(complain)
-  })
 }
 
 /** Where the build has put the worker's program. */

@@ -1,9 +1,10 @@
 /** The time control: one for all charts. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
+import { askForRest } from '../later.tsx'
 import { every, leader, shown } from '../page.ts'
 import { SPEEDS, time, WIDTHS } from '../time/control.ts'
-import { isZone, momentText, readWindow, spanText } from '../time/words.ts'
+import { isZone, momentText, spanText } from '../time/words.ts'
 import { Icon, type IconName } from './Icon.tsx'
 
 const INTERVALS: readonly number[] = [0.5, 1, 2, 5, 10, 30, 60]
@@ -136,11 +137,13 @@ function Frame(): ComponentChild {
   const mistake = useSignal('')
   const shownFrom = typed.value?.from ?? momentText(from, zone)
   const shownTo = typed.value?.to ?? (time.mode.value === 'live' ? 'now' : momentText(to, zone))
-  const go = (event: Event): void => {
+  const go = async (event: Event): Promise<void> => {
     event.preventDefault()
     if (typed.value === undefined) return
+    const { from, to } = typed.value
     try {
-      const frame = readWindow(typed.value.from, typed.value.to, time.bounds.value, zone)
+      const { readWindow } = await askForRest()
+      const frame = readWindow(from, to, time.bounds.value, zone)
       time.show(frame.from, frame.to)
       typed.value = undefined
       mistake.value = ''

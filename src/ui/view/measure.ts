@@ -1,7 +1,7 @@
 /** How values are shown to people: in which base unit, with which prefix. */
-import { unitsFromText } from '../../model/parse-units.ts'
 import { rateUnits } from '../../model/rate.ts'
 import { unitsStr, unpackUnits } from '../../model/units.ts'
+import { readUnits } from '../../model/units-grammar.ts'
 
 /** What kind of number it is, which says how it is abbreviated. */
 export type MeasureKind = 'bytes' | 'seconds' | 'share' | 'number'
@@ -50,7 +50,8 @@ export function rateOf(units: string): RateOf {
 function wordOf(units: string): number | undefined {
   if (units === 'none' || units === '') return 0
   try {
-    return unitsFromText(units)
+    const read = readUnits(units)
+    return read.multiplier === 1 ? read.units : undefined
   } catch {
     return undefined
   }

@@ -1,0 +1,54 @@
+/** Brings the rest of the page: when there is time for it, or when it is asked for. */
+import { type ReadonlySignal, signal } from '@preact/signals'
+import type { ComponentChild } from 'preact'
+import { useEffect } from 'preact/hooks'
+
+/** What is in it. */
+export type Rest = typeof import('./rest.ts')
+
+const here = signal<Rest | undefined>(undefined)
+const mistake = signal('')
+let coming: Promise<Rest> | undefined
+
+/** Files of an earlier build go with it: a page that was open before asks for what is no longer there. */
+const MISSING = 'This part of the page is not to be had: reload the page, there may be a new version of it'
+
+/** The rest of the page; undefined while nobody has asked for it, or it is on its way. */
+export const rest: ReadonlySignal<Rest | undefined> = here
+
+/** Asks for the rest of the page. Fails with a sentence for the person; whoever asks again then tries again. */
+export function askForRest(): Promise<Rest> {
+  coming ??= import('./rest.ts').then(
+    (found) => {
+      here.value = found
+      return found
+    },
+    (cause) => {
+      coming = undefined
+      mistake.value = MISSING
+      throw new Error(MISSING, { cause })
+    },
+  )
+  return coming
+}
+
+/** Brings the rest when the browser has nothing else to do. That it cannot be had is told to who asks for it. */
+export function preloadRest(): void {
+  const bring = (): void => void askForRest().catch(() => {})
+  // Safari has no idle callbacks.
+  if ('requestIdleCallback' in globalThis) requestIdleCallback(bring)
+  else setTimeout(bring)
+}
+
+interface LaterProps {
+  readonly draw: (parts: Rest) => ComponentChild
+  /** What stands there until then. */
+  readonly until: ComponentChild
+}
+
+/** What is drawn by the rest of the page. */
+export function Later({ draw, until }: LaterProps): ComponentChild {
+  useEffect(() => void askForRest().catch(() => {}), []) // what is wrong is said below
+  if (rest.value !== undefined) return draw(rest.value)
+  return mistake.value === '' ? until : <p class="empty">{mistake.value}</p>
+}

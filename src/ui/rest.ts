@@ -1,0 +1,12 @@
+/** What the first view of the page does without, in one file of its own. It is had through later.tsx. */
+export { GridView } from './chart/GridView.tsx'
+export { HeatView } from './chart/HeatView.tsx'
+export { saveChart } from './chart/save.ts'
+export { TableView } from './chart/TableView.tsx'
+export { openFiles } from './data/dropped.ts'
+export { Archives } from './panel/Archives.tsx'
+export { ChartEditor } from './panel/ChartEditor.tsx'
+export { Help } from './panel/Help.tsx'
+export { MetricBrowser } from './panel/MetricBrowser.tsx'
+export { Views } from './panel/Views.tsx'
+export { readWindow } from './time/read-window.ts'
