@@ -1,5 +1,6 @@
 /** What a connection to pmproxy may cost: each limit of docs/security.md that takes a socket to show. */
-import { connect, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import type { ProxyConfig } from '../../src/pmproxy/config.ts'
@@ -79,6 +80,21 @@ test('large answers that nobody could read are not made', async () => {
   expect((await server.ask('/pmapi/fetch?names=simple.numfetch')).status).toBe(200)
 })
 
+test('an answer whose reader has gone counts no more, also when its turn has not come', async () => {
+  await start({ unreadBytes: 400_000 })
+  const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const first = GET(`/pmapi/context?hostspec=127.0.0.1:${port}`)
+  const { socket, closed } = say(first + GET('/metrics'))
+  await eventually(() => expect(server.proxy.statistics.uncompressedCount).toBe(1))
+  expect((await server.ask('/metrics')).status).toBe(503)
+  socket.destroy()
+  await closed
+  await eventually(async () => expect((await server.ask('/metrics')).status).toBe(200))
+  silent.close()
+})
+
 test('there are only so many connections', async () => {
   await start({ connections: 2 })
   say('')
@@ -95,6 +111,18 @@ test('who offers another protocol than WebSocket is answered in HTTP/1.1', async
   })
   const post = { method: 'POST', headers: offer, body: 'x' }
   expect((await server.ask('/pmapi/derive', post)).status).toBe(400)
+})
+
+test('who reads nothing of such an answer is closed', async () => {
+  await start({ stalledMs: 200 })
+  const { socket } = say(
+    'GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
+  )
+  socket.pause()
+  await eventually(async () => {
+    socket.write('x')
+    expect(socket.destroyed).toBe(true)
+  })
 })
 
 test('a page that reads nothing of what it asked for is ended', async () => {

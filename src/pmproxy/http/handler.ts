@@ -33,7 +33,7 @@ export async function handle(
     const answer = await (refusal === undefined
       ? respond(request, services)
       : outgoing(refusal, request, {}, services))
-    send(message, response, answer)
+    send(message, response, answer, client)
   } catch (error) {
     // The client has gone, or sent a body that it did not finish.
     if (!gone.aborted) log.notice('warning', `An answer could not be sent: ${PcpError.from(error).message}`)
@@ -49,6 +49,8 @@ interface Client {
   readonly gone: AbortSignal
   /** Requests that are being answered. */
   requests: number
+  /** What to call for answers that it has not read. */
+  readonly unread: Set<() => void>
 }
 
 const clients = new WeakMap<Socket, Client>()
@@ -57,9 +59,13 @@ function clientAt(socket: Socket): Client {
   const known = clients.get(socket)
   if (known !== undefined) return known
   const aborter = new AbortController()
-  const client = { gone: aborter.signal, requests: 0 }
+  const client: Client = { gone: aborter.signal, requests: 0, unread: new Set() }
   clients.set(socket, client)
-  socket.once('close', () => aborter.abort())
+  socket.once('close', () => {
+    aborter.abort()
+    for (const done of client.unread) done()
+    client.unread.clear()
+  })
   return client
 }
 
@@ -75,9 +81,18 @@ function send(
   message: IncomingMessage,
   response: ServerResponse,
   { status, headers, content, size, done }: Outgoing,
+  { gone, unread }: Client,
 ): void {
   if (debug.http) trace('http', `${message.method} ${message.url} ${status}, ${size} bytes`)
-  response.once('close', done)
+  if (gone.aborted) {
+    done()
+    return
+  }
+  // Node tells no end of an answer whose turn never came.
+  unread.add(done)
+  response.once('close', () => {
+    if (unread.delete(done)) done()
+  })
   // What is left of a body nobody read must not be taken for the next request.
   response.writeHead(status, message.complete ? headers : { ...headers, Connection: 'close' })
   // Node sends a text together with the headers, bytes by themselves.

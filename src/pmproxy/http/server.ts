@@ -45,14 +45,20 @@ export function httpServer(services: Services, live: LiveSockets, limits: Limits
       `HTTP/1.1 ${status} ${reasonOf(status)}\r\nConnection: close\r\nContent-Type: text/html\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     )
     // It may go on sending for as long as it takes to read the answer.
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS)
-    socket.once('close', () => clearTimeout(timer))
+    destroyAfter(socket, LINGER_MS)
   })
   return server
 }
 
+function destroyAfter(socket: Duplex, ms: number): void {
+  const timer = setTimeout(() => socket.destroy(), ms)
+  socket.once('close', () => clearTimeout(timer))
+}
+
 /** Clients may offer to speak HTTP/2 from here on; who does not want to answers as if they had not. RFC 9110 §7.8 */
 function answerPlainly(request: IncomingMessage, socket: Socket, services: Services): void {
+  // Node looks after such a connection no more.
+  destroyAfter(socket, services.limits.stalledMs)
   const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers
   // Node does not read the body of such a request.
   if (length !== '0' || coding !== undefined)
@@ -60,7 +66,7 @@ function answerPlainly(request: IncomingMessage, socket: Socket, services: Servi
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
   response.assignSocket(socket)
-  response.once('finish', () => socket.end())
+  response.once('finish', () => socket.destroySoon())
   socket.on('error', () => socket.destroy())
   void handle(request, response, services)
 }
