@@ -6,7 +6,7 @@ import { toSvg } from '../../src/ui/chart/svg.ts'
 import { textWidth, WIDTH } from '../../src/ui/chart/svg-parts.ts'
 import type { ChartData, ChartLine } from '../../src/ui/data/chart-data.ts'
 import type { Measure } from '../../src/ui/view/measure.ts'
-import { type Chart, type ChartStyle, type Plot, STYLES } from '../../src/ui/view/view.ts'
+import { type Chart, type ChartStyle, isList, type Plot, STYLES } from '../../src/ui/view/view.ts'
 
 const BYTES: Measure = { kind: 'bytes', factor: 1, suffix: '/s' }
 const NONE: ReadonlySet<string> = new Set()
@@ -126,18 +126,18 @@ function check(svg: string): void {
 test.each(STYLES.map(([style]) => style))(
   'a picture of %s is XML, with title, times, names and units',
   (style) => {
-    const isList = style === 'table' || style === 'grid'
+    const isOfRows = isList(style)
     const odd = { 'a<b>&"c"\u0001\ud800': [2 ** 20, null, 2 ** 21, 2 ** 21], b: [1, 5, undefined, 2] }
-    const { chart, data } = isList ? list(style) : made(style, odd)
+    const { chart, data } = isOfRows ? list(style) : made(style, odd)
     const frame = { from: START, to: START + 5400 }
     const svg = toSvg({ chart, title: '<R&D>', data, hidden: NONE, frame, zone: 'UTC' }, plain)
     check(svg)
     expect(svg).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" width="900" height="\d+"/)
     expect(svg).toContain('&#60;R&#38;D&#62;')
     const span = '2026-10-25 00:30:00 – 2026-10-25 02:00:00, UTC'
-    expect(svg).toContain(isList ? '2026-10-25 01:00:00, UTC' : span)
-    expect(svg).toMatch(isList ? />sda</ : /a&#60;b&#62;&#38;&#34;c&#34;\ufffd\ufffd/)
-    if (!isList) expect(svg).toMatch(style === 'utilization' ? />100 %</ : /MiB\/s</)
+    expect(svg).toContain(isOfRows ? '2026-10-25 01:00:00, UTC' : span)
+    expect(svg).toMatch(isOfRows ? />sda</ : /a&#60;b&#62;&#38;&#34;c&#34;\ufffd\ufffd/)
+    if (!isOfRows) expect(svg).toMatch(style === 'utilization' ? />100 %</ : /MiB\/s</)
   },
 )
 

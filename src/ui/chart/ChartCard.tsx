@@ -10,13 +10,12 @@ import { changeChart, every, feeds, panel, shown, sources } from '../page.ts'
 import { type Frame, time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
 import type { Spread } from '../view/spread.ts'
-import { type Chart, fillIn, titleOf } from '../view/view.ts'
+import { type Chart, fillIn, isList, titleOf } from '../view/view.ts'
 import { ChartMenu } from './ChartMenu.tsx'
 import { Legend } from './Legend.tsx'
 import { isElsewhere } from './line-look.ts'
 import { TimeView } from './TimeView.tsx'
 import { Tip } from './Tip.tsx'
-import { isList } from './table-rows.ts'
 import { Waiting } from './Waiting.tsx'
 
 /** A chart of the view, or what of it is about one source. */
@@ -143,7 +142,7 @@ function Drawing({ chart, data, source, hidden, cursor }: DrawingProps): Compone
     case 'table':
       return <Later until={waiting} draw={({ TableView }) => <TableView chart={chart} data={data} />} />
     case 'grid':
-      return <Later until={waiting} draw={({ GridView }) => <GridView data={data} />} />
+      return <Later until={waiting} draw={({ GridView }) => <GridView chart={chart} data={data} />} />
     case 'heat':
       return (
         <div class="drawing">

@@ -1,46 +1,50 @@
 /** Many values at once, a bar each: rows are instances, columns the metrics. What 3-D scenes of PCP showed. */
 import type { ComponentChild } from 'preact'
-import type { ChartData, ChartLine } from '../data/chart-data.ts'
+import type { ChartData } from '../data/chart-data.ts'
 import { paletteColor } from '../theme.ts'
 import { showValue } from '../view/measure.ts'
+import type { Chart } from '../view/view.ts'
 import { heatLimits } from './heat-map.ts'
 import { Name } from './Name.tsx'
+import { listOf } from './table-rows.ts'
 
 /** More than this of the limit is a warning. */
 const NEAR = 0.9
 
-const newest = ({ values }: ChartLine): number | null => values.findLast((value) => value != null) ?? null
+interface Props {
+  readonly chart: Chart
+  readonly data: ChartData
+}
 
 /** Shows the newest value of each line beside its limit. */
-export function GridView({ data }: { readonly data: ChartData }): ComponentChild {
+export function GridView({ chart, data }: Props): ComponentChild {
   const limits = heatLimits(data)
-  const plots = [...new Set(data.lines.map(({ plot }) => plot))]
-  const rows = Map.groupBy(data.lines, ({ instance }) => instance ?? '')
+  const { columns, rows } = listOf(chart, data)
   return (
     <div class="table-scroll">
       <table class={`grid-bars${data.measure.kind === 'bytes' ? ' long' : ''}`}>
-        {plots.length > 1 && (
+        {columns.length > 1 && (
           <thead>
             <tr>
               <td />
-              {plots.map((plot, i) => (
+              {columns.map(({ title }, i) => (
                 <th key={i} scope="col">
-                  {data.heads.get(plot)}
+                  {title}
                 </th>
               ))}
             </tr>
           </thead>
         )}
         <tbody>
-          {[...rows].map(([instance, lines]) => (
+          {rows.map(({ instance, values }) => (
             <tr class="grid-row" key={instance}>
               <th scope="row" title={instance}>
-                <Name text={instance || (plots.length > 1 ? 'all' : lines[0]!.label)} />
+                <Name text={instance} />
               </th>
-              {plots.map((plot, i) => (
+              {columns.map(({ plot }, i) => (
                 <Cell
                   key={i}
-                  line={lines.find((line) => line.plot === plot)}
+                  value={values[i] ?? null}
                   data={data}
                   limits={limits}
                   color={plot.color ?? paletteColor(i)}
@@ -55,22 +59,20 @@ export function GridView({ data }: { readonly data: ChartData }): ComponentChild
 }
 
 interface CellProps {
-  readonly line: ChartLine | undefined
+  readonly value: number | null
   readonly data: ChartData
   readonly limits: readonly [number, number]
   readonly color: string
 }
 
-function Cell({ line, data, limits: [low, high], color }: CellProps): ComponentChild {
-  if (line === undefined) return <td />
-  const value = newest(line)
-  const share = value === null ? 0 : Math.min(1, Math.max(0, (value - low) / (high - low)))
-  const isOver = value !== null && value > high
+function Cell({ value, data, limits: [low, high], color }: CellProps): ComponentChild {
+  if (value === null) return <td />
+  const share = Math.min(1, Math.max(0, (value - low) / (high - low)))
   const background = share > NEAR && data.limits !== undefined ? 'var(--bad)' : color
   return (
     <td>
       <span class="grid-cell">
-        <span class={`grid-bar${isOver ? ' over' : ''}`} aria-hidden="true">
+        <span class={`grid-bar${value > high ? ' over' : ''}`} aria-hidden="true">
           <span style={{ width: `${100 * share}%`, background }} />
         </span>
         <span class="grid-value">{showValue(data.measure, value)}</span>

@@ -1,11 +1,11 @@
 /** A chart before its first values: as large as it is going to be, so that nothing moves when they come. */
 import type { ComponentChild } from 'preact'
-import { type Chart, columnTitle } from '../view/view.ts'
+import { type Chart, columnTitle, isList } from '../view/view.ts'
 
 /** Stands for what is drawn, and for the legend. */
 export function Waiting({ chart }: { readonly chart: Chart }): ComponentChild {
   const { style, plots, legend } = chart
-  const isOverTime = style !== 'table' && style !== 'grid'
+  const isOverTime = !isList(style)
   const names = plots.map(columnTitle)
   return (
     <>

@@ -3,8 +3,8 @@ import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { momentText } from '../time/words.ts'
 import type { Measure } from '../view/measure.ts'
 import { baseUnit } from '../view/measure.ts'
-import type { Chart } from '../view/view.ts'
-import { isList, type ListColumn, listOf } from './table-rows.ts'
+import { type Chart, isList } from '../view/view.ts'
+import { type ListColumn, listOf } from './table-rows.ts'
 
 /**
  * A row a moment (in the zone, '' for the reader's own) and a column a line; of a list a row an instance. Lines that are `hidden` are left

@@ -3,13 +3,12 @@ import type { ChartData } from '../data/chart-data.ts'
 import { resolveColor } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
-import type { Chart } from '../view/view.ts'
+import { type Chart, isList } from '../view/view.ts'
 import { lineColor, readingOf } from './line-look.ts'
 import { heatBody } from './svg-heat.ts'
 import { gridBody, tableBody } from './svg-list.ts'
 import { fitted, rect, text, textWidth, WIDTH } from './svg-parts.ts'
 import { timeBody } from './svg-time.ts'
-import { isList } from './table-rows.ts'
 
 /** What a picture is of. */
 export interface Drawn {

@@ -1,7 +1,7 @@
 /** The rows of a table: an instance each, with the newest value of each column. */
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { asShare, type Measure, measureOf } from '../view/measure.ts'
-import type { Chart, ChartStyle, PlainUnit, Plot } from '../view/view.ts'
+import type { Chart, PlainUnit, Plot } from '../view/view.ts'
 
 /** A row of a table. */
 export interface TableRow {
@@ -38,11 +38,6 @@ function newestOf(lines: readonly ChartLine[]): number {
       values.findLastIndex((value) => value !== undefined),
     )
   return newest
-}
-
-/** Does this style show the newest values in rows, not how they were over time? */
-export function isList(style: ChartStyle): boolean {
-  return style === 'table' || style === 'grid'
 }
 
 /** A column of a list: a plot. */

@@ -1,7 +1,15 @@
 /** What one chart draws: live and recorded values of its plots between two moments, on one axis of time. */
 import type { Frame } from '../time/control.ts'
 import { asShare, isSameMeasure, type Measure, measureOf } from '../view/measure.ts'
-import { type Chart, type ChartStyle, columnTitle, isChosen, legendOf, type Plot } from '../view/view.ts'
+import {
+  type Chart,
+  type ChartStyle,
+  columnTitle,
+  isChosen,
+  isList,
+  legendOf,
+  type Plot,
+} from '../view/view.ts'
 import { isFailure, type MetricFailure, type MetricInfo } from './answers.ts'
 import type { Feeds } from './feeds.ts'
 import { deriveOf } from './feeds.ts'
@@ -156,7 +164,7 @@ export class ChartFeed {
     }
     const history = this.#historyOf(source, plots)
     if (history !== undefined) state.histories.add(history)
-    const isShort = chart.style === 'table' || chart.style === 'grid'
+    const isShort = isList(chart.style)
     const liveStart = live?.span?.start ?? Infinity
     const to = Math.min(frame.to, liveStart)
     const isLive = liveStart <= frame.to

@@ -1,6 +1,6 @@
 /** What the charts of a page need, put together: one subscription a host and interval, whatever charts share it. */
 import { type Signal, signal } from '@preact/signals'
-import type { Chart, Plot } from '../view/view.ts'
+import { type Chart, isList, type Plot } from '../view/view.ts'
 import type { LiveStream, Wish } from './live.ts'
 import { KEPT, LiveStore } from './live-store.ts'
 
@@ -46,7 +46,7 @@ export class Feeds {
       feed = this.#newFeed(host, every)
       this.#feeds.set(key, feed)
     }
-    const kept = chart.style === 'table' || chart.style === 'grid' ? FEW : KEPT
+    const kept = isList(chart.style) ? FEW : KEPT
     feed.needs.set(chart.id, { plots, kept })
     this.#later(feed)
     return feed.values

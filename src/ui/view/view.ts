@@ -15,6 +15,11 @@ export const STYLES: readonly (readonly [ChartStyle, string])[] = [
   ['table', 'Table'],
 ]
 
+/** Does this style show the newest values in rows, not how they were over time? */
+export function isList(style: ChartStyle): boolean {
+  return style === 'table' || style === 'grid'
+}
+
 /** Numbers that are percent, or shares of one. */
 export type PlainUnit = 'percent' | 'share'
 
