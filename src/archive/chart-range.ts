@@ -96,9 +96,13 @@ export interface ChartRange {
 /** Moments of expressions, each of which is a fetch, and how many of them come between two turns. */
 const MOST_MOMENTS = 4000
 const MOMENTS_A_TURN = 50
-/** What is scanned between two turns: seconds of the archive at first, and then twice as much until there are so many records. */
+/**
+ * What is scanned between two turns: seconds of the archive at first, and then twice as much until there are so many records. No more
+ * than some days: records may be dense again after a time of none.
+ */
 const PART_SEC = 3600
 const PART_RECORDS = 2000
+const MOST_PART_SEC = 3 * 24 * 3600
 /** Columns of a metric, points of a whole answer, and those that there may be space for while it is read: columns grow by doubling. */
 const MOST_COLUMNS = 5000
 const MOST_POINTS = 4_000_000
@@ -311,7 +315,7 @@ async function scanRecorded(
     if (to >= end) break
     // Both ends of a part belong to it: what is at its end comes again, and is left out.
     from = to
-    if (records < PART_RECORDS) seconds *= 2
+    if (records < PART_RECORDS) seconds = Math.min(MOST_PART_SEC, 2 * seconds)
     await archive.turn()
   }
   return into.marks

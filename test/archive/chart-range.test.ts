@@ -1,0 +1,55 @@
+/** How an archive is read for charts; what comes of it is in test/pmproxy/routes/range.test.ts. */
+import { expect, test } from 'vitest'
+import { type ChartArchive, chartRange } from '../../src/archive/chart-range.ts'
+import { toSeconds } from '../../src/base/timestamp.ts'
+import { PM_INDOM_NULL, pmid } from '../../src/model/ids.ts'
+import { PM_SEM_INSTANT, PM_TYPE_DOUBLE } from '../../src/model/types.ts'
+
+const DAY = 24 * 3600
+const END = 30 * DAY
+const desc = {
+  pmid: pmid(1, 0, 1),
+  type: PM_TYPE_DOUBLE,
+  indom: PM_INDOM_NULL,
+  sem: PM_SEM_INSTANT,
+  units: 0,
+}
+const wanted = [{ name: 'a', outcome: { desc, help: '', isDerived: false } }]
+const query = { start: 0, finish: END, points: 10, raw: false }
+
+/** An archive of thirty days whose records are what `scan` hands over. */
+function archive(scan: ChartArchive['scan']): { archive: ChartArchive; turns: () => number } {
+  let turns = 0
+  const nothing = (): never => {
+    throw new Error('not asked for')
+  }
+  return {
+    archive: {
+      start: { sec: 0, nsec: 0 },
+      end: () => ({ sec: END, nsec: 0 }),
+      scan,
+      instances: nothing,
+      setMode: nothing,
+      fetch: nothing,
+      turn: async () => void turns++,
+    },
+    turns: () => turns,
+  }
+}
+
+const found = { start: { sec: 0, nsec: 0 }, marks: new Float64Array(), descs: [], columns: [] }
+
+test('where there are few records more is read at a time, but others have their turn every few days', async () => {
+  const parts: (readonly [from: number, to: number])[] = []
+  const { archive: sparse, turns } = archive((_, { from, to }) => {
+    parts.push([toSeconds(from!), toSeconds(to!)])
+    return { ...found, records: 1 }
+  })
+  await chartRange(sparse, wanted, query)
+  expect(turns()).toBe(parts.length - 1)
+  expect([parts[0]![0], parts.at(-1)![1]]).toEqual([0, END])
+  for (const [i, [from]] of parts.slice(1).entries()) expect(from).toBe(parts[i]![1])
+  const lengths = parts.map(([from, to]) => to - from)
+  expect(lengths.slice(0, 3)).toEqual([3600, 7200, 14_400])
+  expect(Math.max(...lengths)).toBe(3 * DAY)
+})
