@@ -2,7 +2,7 @@
 import type { Pattern } from '../base/pattern.ts'
 import { PcpError } from '../model/errors.ts'
 
-/** Steps of patterns times characters of names that one fetch may take: less than a second. */
+/** Steps of patterns times characters of names that one fetch may take: some seconds at worst, of patterns made for it. */
 const MOST_WORK = 100_000_000
 /** Names that are remembered of one pattern. */
 const MOST_NAMES = 10_000

@@ -169,9 +169,11 @@ export class WebContexts {
 
   /** Makes one and uses it: `release` it. Whatever opening a source throws, PM_ERR_CONNLIMIT for too many. */
   async make(wish: ContextWish): Promise<WebContext> {
-    if (this.#contexts.size >= MOST_CONTEXTS) this.#makeRoom()
     const { host = 'localhost', archive, login } = wish
-    if (archive !== undefined && this.#ofArchives >= MOST_OF_ARCHIVES)
+    if (this.#contexts.size >= MOST_CONTEXTS && !this.#makeRoom(MOST_CONTEXTS / 10, () => true))
+      throw new PcpError('PM_ERR_CONNLIMIT', 'too many contexts')
+    const isFull = archive !== undefined && this.#ofArchives >= MOST_OF_ARCHIVES
+    if (isFull && !this.#makeRoom(1, ({ isOfArchive }) => isOfArchive))
       throw new PcpError('PM_ERR_CONNLIMIT', `More than ${MOST_OF_ARCHIVES} contexts over archives`)
     const open = async (): Promise<HeldContext> => new HeldContext(await this.open(wish), this.#now)
     // Over an archive each has a position of its own.
@@ -215,7 +217,7 @@ export class WebContexts {
     // Somebody else's context is none.
     if (held === undefined || held.owner !== ownerOf(login))
       throw new PcpError('PM_ERR_NOCONTEXT', `unknown context identifier: ${id}`)
-    if (held.isExpired || (held.uses === 0 && this.#now() - held.lastMs > held.timeoutMs)) {
+    if (this.#isOver(held)) {
       held.isExpired = true
       throw new PcpError('PM_ERR_NOCONTEXT', `expired context identifier: ${id}`)
     }
@@ -255,22 +257,28 @@ export class WebContexts {
   }
 
   #sweep(): void {
-    const now = this.#now()
     const scans = this.#contexts.size
     for (const held of this.#contexts.values())
-      if (held.uses === 0 && (held.isExpired || now - held.lastMs > held.timeoutMs)) this.#drop(held)
+      if (this.#isOver(held)) this.#drop(held)
+      else held.memo.tidy()
     this.swept = { scans, drops: scans - this.#contexts.size }
   }
 
-  /** What nobody came back to goes first: most were made by requests that need no second one. */
-  #makeRoom(): void {
-    let left = MOST_CONTEXTS / 10
+  /** Has nobody used it for too long? */
+  #isOver({ isExpired, uses, lastMs, timeoutMs }: WebContext): boolean {
+    return isExpired || (uses === 0 && this.#now() - lastMs > timeoutMs)
+  }
+
+  /** Drops some that nobody came back to: most were made by requests that need no second one. False when there is none. */
+  #makeRoom(most: number, isMeant: (held: WebContext) => boolean): boolean {
+    let count = 0
     for (const held of this.#contexts.values()) {
-      if (held.uses > 0 || held.isWanted) continue
+      if (count === most) break
+      if (!isMeant(held) || held.uses > 0 || (held.isWanted && !this.#isOver(held))) continue
       this.#drop(held)
-      if (--left === 0) return
+      count++
     }
-    if (this.#contexts.size >= MOST_CONTEXTS) throw new PcpError('PM_ERR_CONNLIMIT', 'too many contexts')
+    return count > 0
   }
 
   #drop(context: WebContext): void {

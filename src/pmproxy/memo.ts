@@ -11,7 +11,7 @@ const MOST_ITEMS = 1000
 
 /** Answers that are good for a while. */
 export class Memo {
-  readonly #answers = new Map<string, unknown>()
+  #answers = new Map<string, unknown>()
   readonly #now: () => number
   #since = 0
   #size = 0
@@ -22,25 +22,30 @@ export class Memo {
 
   /** The answer to a question, asked for when it is not known; only short ones are kept. */
   async get<T extends string | readonly unknown[]>(question: string, ask: () => Promise<T>): Promise<T> {
-    const now = this.#now()
-    if (now - this.#since > MEMO_MS || this.#answers.size >= MOST_ANSWERS || this.#size > MOST_TEXT) {
-      this.clear()
-      this.#since = now
-    }
-    const known = this.#answers.get(question)
+    this.tidy()
+    if (this.#answers.size >= MOST_ANSWERS || this.#size > MOST_TEXT) this.clear()
+    const answers = this.#answers
+    const known = answers.get(question)
     if (known !== undefined) return known as T
     const answer = await ask()
     const isText = typeof answer === 'string'
-    if (answer.length < (isText ? MOST_CHARACTERS : MOST_ITEMS)) {
-      this.#answers.set(question, answer)
+    // What was asked before something changed may be wrong now.
+    if (answers === this.#answers && answer.length < (isText ? MOST_CHARACTERS : MOST_ITEMS)) {
+      answers.set(question, answer)
       this.#size += question.length + (isText ? answer.length : 0)
     }
     return answer
   }
 
-  /** Nothing is known any more. */
+  /** Lets go of answers that are too old. */
+  tidy(): void {
+    if (this.#now() - this.#since > MEMO_MS) this.clear()
+  }
+
+  /** Nothing is known any more, and answers that are awaited are not kept. */
   clear(): void {
-    this.#answers.clear()
+    this.#answers = new Map()
     this.#size = 0
+    this.#since = this.#now()
   }
 }

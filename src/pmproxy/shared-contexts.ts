@@ -45,6 +45,8 @@ export class HeldContext {
   /** Hears that nobody more should get it. */
   onEnd(listener: () => void): void {
     this.#onEnd = listener
+    // It may have ended between its opening and our hearing of it.
+    if (!this.isGood) listener()
   }
 
   /** Connects again after its host went away. Errors as `Context.reconnect`. */
@@ -85,7 +87,6 @@ export class SharedContexts {
   async hold(key: string, open: () => Promise<HeldContext>): Promise<HeldContext> {
     for (;;) {
       const held = await (this.#opened.get(key) ?? this.#open(key, open))
-      // It may have ended between its opening and our hearing of it.
       if (held.isGood) return held.hold()
     }
   }

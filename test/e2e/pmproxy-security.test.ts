@@ -156,12 +156,18 @@ test('a profile is never more than a collector takes', async () => {
   expect((await server.ask(`/pmapi/${context}/fetch?names=sample.colour`)).status).toBe(200)
 })
 
-test('contexts over archives are few', async () => {
+test('contexts over archives are few, and those that nobody comes back to make room', async () => {
   server = await startWebServer(['pmcd'], { archiveDirs: ['test/fixtures'] })
   const { archives } = await server.json<{ archives: { id: string; bytes: number }[] }>('/ui/api/archives')
   const [small] = archives.sort((a, b) => a.bytes - b.bytes)
   const target = `/pmapi/context?polltimeout=100&archive=${small!.id}`
-  for (let i = 0; i < 100; i++) expect((await server.ask(target)).status).toBe(200)
+  const made: number[] = []
+  for (let i = 0; i <= 100; i++) made.push((await server.json<{ context: number }>(target)).context)
+  // The first one, which nobody came back to, has made room for the last one.
+  const isThere = async (id: number): Promise<boolean> =>
+    (await server!.ask(`/pmapi/${id}/children`)).status === 200
+  expect(await isThere(made[0]!)).toBe(false)
+  for (const id of made.slice(1)) expect(await isThere(id), `${id}`).toBe(true)
   expect((await server.ask(target)).text).toContain('PM_ERR_CONNLIMIT')
   expect((await server.ask('/pmapi/context')).status).toBe(200)
 })

@@ -26,6 +26,10 @@ test('patterns that are too big together are refused', () => {
   expect(() => matchNames('glob', Array(9000).fill('a'), NAMES)).toThrow('too big')
 })
 
+test('a name that is too long for a pattern is not compared', () => {
+  expect(() => matchNames('regex', ['(a|b){500}c'], ['a'.repeat(100_000)])).toThrow('longer than')
+})
+
 test('what is no pattern says so', () => {
   expect(() => matchNames('regex', ['('], NAMES)).toThrow(/^\( - /)
   expect(() => matchKind('zz')).toThrow("zz - invalid 'match' parameter value")

@@ -63,6 +63,18 @@ test('who comes after its host went away gets another one; who has it connects i
   expect(await shared.hold('a', open)).not.toBe(early)
 })
 
+test('one whose host goes away while it is opened is given to nobody', async () => {
+  const shared = new SharedContexts()
+  const { open, counts, tell } = opener()
+  const opening = async (): Promise<HeldContext> => {
+    const held = await open()
+    if (counts.opened === 1) tell(LOST)
+    return held
+  }
+  expect((await shared.hold('a', opening)).isGood).toBe(true)
+  expect(counts.opened).toBe(2)
+})
+
 test('what cannot be opened is tried again by the next who asks', async () => {
   const shared = new SharedContexts()
   const { open } = opener()
