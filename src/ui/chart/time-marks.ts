@@ -1,6 +1,6 @@
 /** Which moments are written below charts: round ones of the zone they are shown in, also where its clocks are put forward or back. */
 import type { Frame } from '../time/control.ts'
-import { momentText } from '../time/words.ts'
+import { momentText, offsetOf } from '../time/words.ts'
 
 const MINUTE = 60
 const HOUR = 3600
@@ -42,11 +42,6 @@ function roundTimes(from: number, to: number, step: number, zone: string): numbe
     times.push(i * step - offset)
   }
   return times
-}
-
-/** What the clocks of a zone show, less the time. */
-function offsetOf(at: number, zone: string): number {
-  return Date.parse(`${momentText(at, zone).replace(' ', 'T')}Z`) / 1000 - Math.floor(at)
 }
 
 /** As little as tells a mark from others: of more than a day midnight is a date. */

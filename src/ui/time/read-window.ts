@@ -3,16 +3,19 @@ import { fromMillis, toSeconds } from '../../base/timestamp.ts'
 import { parseTimeWindow } from '../../time/window.ts'
 import type { Zone } from '../../time/zone.ts'
 import type { Bounds, Frame } from './control.ts'
-import { momentText } from './words.ts'
+import { offsetOf } from './words.ts'
 
 /** The browser's idea of a zone, '' for the reader's own, as the library's. */
 function zoneOf(name: string): Zone {
   return {
     name,
-    at: (sec) => {
-      const shown = Date.parse(`${momentText(sec, name).replace(' ', 'T')}Z`) / 1000
-      return { offset: shown - Math.floor(sec), isDst: false, abbreviation: name, from: sec, until: sec + 1 }
-    },
+    at: (sec) => ({
+      offset: offsetOf(sec, name),
+      isDst: false,
+      abbreviation: name,
+      from: sec,
+      until: sec + 1,
+    }),
   }
 }
 

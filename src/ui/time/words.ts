@@ -36,6 +36,11 @@ export function momentText(seconds: number, zone: string): string {
   return format.format(seconds * 1000)
 }
 
+/** Seconds that the clocks of a zone are ahead of UTC at a moment. */
+export function offsetOf(seconds: number, zone: string): number {
+  return Date.parse(`${momentText(seconds, zone).replace(' ', 'T')}Z`) / 1000 - Math.floor(seconds)
+}
+
 /** Is there a zone of this name? */
 export function isZone(name: string): boolean {
   try {
