@@ -52,7 +52,7 @@ export async function showNumbers(
   for (let n = 0; n < count; n++) {
     const time = nextOf(rows)
     if (time === undefined || compareTimes(time, finish) > 0) return
-    if (subject.isOpen && hasOthers(rows.columns)) {
+    if (subject.isOpen && text.hasHeading && hasOthers(rows.columns)) {
       // The archive grew meanwhile: new instances get columns, and all of them are named again.
       const before = instsOf(subject)
       subject.columns = await columnsOf(context, subject.desc, undefined, io)
@@ -87,7 +87,8 @@ class NumberText {
   readonly #factor: number
   readonly #isReal: boolean
   readonly #isLong: boolean
-  #hasHeading = false
+  /** Have the columns been named since there were no values? */
+  hasHeading = false
   #hasFullNames = false
   /** What rates begin from: when, which columns had values, and these; integers beyond 2^53 apart. */
   #beforeSec = 0
@@ -122,7 +123,7 @@ class NumberText {
     const count = columns.counts[0]!
     const heading = count > 0 ? this.#heading() : ''
     const shown = this.#recorded.next(count)
-    if (!this.#recorded.hadValues) this.#hasHeading = false
+    if (!this.#recorded.hadValues) this.hasHeading = false
     const text = shown === 'nothing' ? `  ${NOTHING}` : this.#cells(columns, toSeconds(time), shown)
     if (this.#subject.isRate) this.#keep(columns, toSeconds(time))
     return text === '' ? heading : heading + this.#layout.stamp(time) + text
@@ -130,10 +131,10 @@ class NumberText {
 
   #heading(): string {
     const { columns } = this.#subject
-    if (columns === undefined || this.#hasHeading) return ''
+    if (columns === undefined || this.hasHeading) return ''
     const { headings } = this.#layout
     const fullNames = this.#hasFullNames ? '' : headings.fullNames
-    this.#hasHeading = this.#hasFullNames = true
+    this.hasHeading = this.#hasFullNames = true
     return fullNames + headings.lines(columns)
   }
 
