@@ -34,7 +34,8 @@ export class Hosts {
   readonly #env: Variables
   readonly #rules: HostRules
   readonly #entries = new Map<string, Entry>()
-  #isClosed = false
+  /** Ends attempts to connect. */
+  readonly #closing = new AbortController()
 
   constructor(env: Variables, rules: HostRules = {}) {
     this.#env = env
@@ -51,7 +52,7 @@ export class Hosts {
    * that is not on the list, PM_ERR_CONNLIMIT for too many.
    */
   async lease(text: string, login?: Login): Promise<MetricSource> {
-    if (this.#isClosed) throw new PcpError('PM_ERR_NOTCONN', 'The server is going away')
+    if (this.#closing.signal.aborted) throw new PcpError('PM_ERR_NOTCONN', 'The server is going away')
     const spec = this.#specOf(text, login)
     const key = JSON.stringify([spec.text, spec.attrs])
     const entry = this.#entries.get(key) ?? this.#open(key, spec)
@@ -75,7 +76,7 @@ export class Hosts {
 
   /** Ends all connections; idempotent. */
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#closing.abort()
     const entries = [...this.#entries.values()]
     this.#entries.clear()
     for (const { idle } of entries) clearTimeout(idle)
@@ -107,14 +108,16 @@ export class Hosts {
 
   #open(key: string, spec: HostSpec): Entry {
     if (this.#entries.size >= MOST_HOSTS) throw new PcpError('PM_ERR_CONNLIMIT')
-    const opened = HostSource.connect(spec, { env: this.#env }).then((source) => {
-      const entry = this.#entries.get(key)
-      source.subscribe(({ type }) => {
-        // Whoever holds it hears so from its next question; others get a new one.
-        if (type === 'lost' && this.#entries.get(key) === entry) this.#entries.delete(key)
-      })
-      return { source, cached: cachedSource(source) }
-    })
+    const opened = HostSource.connect(spec, { env: this.#env, signal: this.#closing.signal }).then(
+      (source) => {
+        const entry = this.#entries.get(key)
+        source.subscribe(({ type }) => {
+          // Whoever holds it hears so from its next question; others get a new one.
+          if (type === 'lost' && this.#entries.get(key) === entry) this.#entries.delete(key)
+        })
+        return { source, cached: cachedSource(source) }
+      },
+    )
     const entry: Entry = { opened, leases: 0, idle: undefined }
     this.#entries.set(key, entry)
     return entry
@@ -128,7 +131,7 @@ export class Hosts {
       if (this.#entries.get(key) === entry) this.#entries.delete(key)
       void entry.opened.then(({ source }) => source.close()).catch(() => undefined)
     }
-    entry.idle = setTimeout(end, this.#isClosed ? 0 : IDLE_MS)
+    entry.idle = setTimeout(end, this.#closing.signal.aborted ? 0 : IDLE_MS)
     entry.idle.unref()
   }
 }
