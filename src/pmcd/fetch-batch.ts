@@ -5,7 +5,7 @@
 import type { Pmid } from '../model/ids.ts'
 import type { MetricSource, Requester } from '../model/source.ts'
 import type { FetchResult } from '../model/values.ts'
-import { Awake } from './awake.ts'
+import { Awake } from '../net/awake.ts'
 
 interface Waiting {
   readonly ids: readonly Pmid[]
@@ -27,7 +27,8 @@ export class FetchBatch {
   #asked = 0
   #moment: object = {}
   #isDue = false
-  readonly #awake = new Awake()
+  /** Answers within half a millisecond promise another request: docs/decisions/staying-awake.md */
+  readonly #awake = new Awake({ closeMs: 0.5, awakeMs: 0.1 })
 
   constructor(source: MetricSource) {
     this.#source = source
@@ -78,7 +79,7 @@ export class FetchBatch {
       budget -= ids.length
       const answer = (result: FetchResult): void => {
         done(result)
-        this.#awake.answered()
+        this.#awake.touch()
       }
       this.#source.fetch(ids, { requester, signal, moment }).then(answer, failed)
     }

@@ -3,12 +3,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { debug, trace } from '../../model/debug.ts'
 import { PcpError } from '../../model/errors.ts'
+import { Awake } from '../../net/awake.ts'
 import { apiRoute } from '../routes/pmapi.ts'
 import { isShared } from '../routes.ts'
 import type { Services } from '../services.ts'
 import { type Outgoing, outgoing, respond, sharing } from './answer.ts'
 import { page, type Reply } from './reply.ts'
 import { MAX_HEADERS, MAX_URL, type WebRequest, webRequest } from './request.ts'
+
+/** A request takes longer than one of a collector's, and waits for that: docs/decisions/staying-awake.md */
+const awake = new Awake({ closeMs: 2, awakeMs: 0.4 })
 
 const READING = 'GET, HEAD, TRACE, OPTIONS'
 const WRITING = 'GET, HEAD, POST, TRACE, OPTIONS'
@@ -21,6 +25,7 @@ export async function handle(
 ): Promise<void> {
   const { statistics, log } = services
   statistics.requests++
+  awake.touch()
   const client = clientAt(message.socket)
   const { gone } = client
   if (client.requests >= services.limits.pipelined) return void message.socket.destroy()
@@ -40,6 +45,7 @@ export async function handle(
     response.destroy()
   } finally {
     client.requests--
+    awake.touch()
   }
 }
 

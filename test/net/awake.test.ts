@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { Awake } from '../../src/pmcd/awake.ts'
+import { Awake } from '../../src/net/awake.ts'
 
 let now = 0
 let turns: (() => void)[] = []
@@ -28,25 +28,25 @@ function turnsUntilAsleep(): number {
 }
 
 test('a single answer, or answers far apart, let the process sleep at once', () => {
-  const awake = new Awake()
+  const awake = new Awake({ closeMs: 0.5, awakeMs: 0.1 })
   for (let i = 0; i < 5; i++) {
-    awake.answered()
+    awake.touch()
     expect(turnsUntilAsleep()).toBe(0)
     now += 1
   }
 })
 
 test('answers close together keep it awake for a tenth of a millisecond after the last', () => {
-  const awake = new Awake()
-  awake.answered()
+  const awake = new Awake({ closeMs: 0.5, awakeMs: 0.1 })
+  awake.touch()
   now += 0.2
-  awake.answered()
+  awake.touch()
   now += 0.05
-  awake.answered()
+  awake.touch()
   expect(turns).toHaveLength(1)
   const turned = turnsUntilAsleep()
   expect(turned).toBeGreaterThanOrEqual(5)
   expect(turned).toBeLessThanOrEqual(6)
-  awake.answered()
+  awake.touch()
   expect(turnsUntilAsleep()).toBeGreaterThan(0)
 })
