@@ -52,7 +52,10 @@ export const REASONS: readonly Reason[] = [
   forRequest('timeouts are bounded', /polltimeout=(?:-1|inf|nan)/),
   forRequest('the labels of a container say which', /container=nosuch/),
   forRequest('no match is not everything', /after=nosuch/),
-  forRequest('an instance that is not there is told', /store\?name=sample\.colour&value=400&i(?:nstance|name)=/),
+  forRequest(
+    'an instance that is not there is told',
+    /store\?name=sample\.colour&value=400&i(?:nstance|name)=/,
+  ),
   forRequest('a way to match that nobody knows is told', /store.*&match=xyz/),
   forRequest('a number that JSON does not have is null', /fetch\?name=sample\.(?:float|double)\.write_me/),
   forRequest(
