@@ -46,6 +46,7 @@ function normalized(text: string): string {
     .replace(/(253\.1\.[23] \(simple\.time\.\w+\).*\n)\s+value .*/g, '$1 value TIME')
     .replace(/(253\.1\.[23]: ).*( -> )/g, '$1TIME$2')
     .replace(/(inst \[\d or "(?:sec|min|hour)"\]) value \d+/g, '$1 value NOW')
+    .replace(/(253\.2\.4 \[\d\]: )\d+( -> )/g, '$1NOW$2')
 }
 
 const SESSION = `desc simple.numfetch
