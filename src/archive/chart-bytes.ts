@@ -6,7 +6,7 @@
  * Integers and numbers (64 bits) are little endian: a browser takes them as they are. The head is a `ChartRange` with the lengths of
  * its lists in place of the lists; NaN stands where there is no value.
  */
-import type { ChartRange } from './chart-range.ts'
+import type { ChartRange } from './chart-answer.ts'
 
 /** Bytes of a number. */
 const SIZE = 8
@@ -34,7 +34,8 @@ export function decodeChartRange(bytes: Uint8Array<ArrayBuffer>): ChartRange {
   const head = headOf(new TextDecoder().decode(bytes.subarray(4, start)))
   let at = start
   const lists = head.lists.map((length) => {
-    if (!(length >= 0 && length <= (bytes.length - at) / SIZE)) throw new Error('Columns were cut off')
+    if (!(Number.isInteger(length) && length >= 0 && length <= (bytes.length - at) / SIZE))
+      throw new Error('Columns were cut off')
     const list = new Float64Array(length)
     for (let i = 0; i < length; i++, at += SIZE) list[i] = view.getFloat64(at, true)
     return list

@@ -9,15 +9,23 @@
 import { type Timestamp, toSeconds } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { type Outcome, PcpError } from '../model/errors.ts'
-import { type Indom, indomStr, PM_INDOM_NULL, type Pmid, pmidStr } from '../model/ids.ts'
+import { type Indom, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { rateUnits } from '../model/rate.ts'
 import type { Instances } from '../model/source.ts'
-import { PM_SEM_COUNTER, PM_SEM_DISCRETE, PM_TYPE_DOUBLE, semStr, typeStr } from '../model/types.ts'
-import { unitsStr } from '../model/units.ts'
+import { PM_SEM_COUNTER, PM_SEM_DISCRETE, PM_TYPE_DOUBLE } from '../model/types.ts'
 import { extractNumber } from '../model/value-set.ts'
 import type { FetchResult } from '../model/values.ts'
 import { fromSeconds } from '../time/stamp.ts'
-import { ChartColumn, type ChartPoints, type ChartWindow } from './chart-column.ts'
+import {
+  type ChartRange,
+  failedMetric,
+  type ListedMetric,
+  Lists,
+  MOST_POINTS,
+  metricWords,
+  tooManyPoints,
+} from './chart-answer.ts'
+import { ChartColumn, type ChartWindow } from './chart-column.ts'
 import type { ScanOptions, ScanResult, ScanSink } from './scan.ts'
 import type { ValueSink } from './scan-layout.ts'
 
@@ -57,42 +65,6 @@ export interface ChartQuery extends ChartWindow {
   readonly raw: boolean
 }
 
-/** A metric as pages are told of it. */
-export interface MetricWords {
-  readonly name: string
-  readonly pmid: string
-  readonly type: string
-  readonly sem: string
-  readonly units: string
-  readonly indom: string | null
-  readonly help: string
-}
-
-/** Values of one instance; the numbers are indexes of `ChartRange.lists`. */
-export interface ListedColumn {
-  readonly inst: number
-  readonly name: string
-  readonly times: number
-  readonly values: number
-  readonly min?: number
-  readonly max?: number
-}
-
-/** A metric with its columns, or why there are none. */
-export type ListedMetric =
-  | (MetricWords & { readonly rate: boolean; readonly columns: readonly ListedColumn[] })
-  | { readonly name: string; readonly code: string; readonly message: string }
-
-/** The answer. */
-export interface ChartRange {
-  readonly start: number
-  readonly finish: number
-  /** When recording was interrupted, seconds since the epoch. */
-  readonly marks: readonly number[]
-  readonly metrics: readonly ListedMetric[]
-  readonly lists: readonly Float64Array[]
-}
-
 /** Moments of expressions, each of which is a fetch, and how many of them come between two turns. */
 const MOST_MOMENTS = 4000
 const MOMENTS_A_TURN = 50
@@ -103,9 +75,8 @@ const MOMENTS_A_TURN = 50
 const PART_SEC = 3600
 const PART_RECORDS = 2000
 const MOST_PART_SEC = 3 * 24 * 3600
-/** Columns of a metric, points of a whole answer, and those that there may be space for while it is read: columns grow by doubling. */
+/** Columns of a metric, and the points that there may be space for while an answer is read: columns grow by doubling. */
 const MOST_COLUMNS = 5000
-const MOST_POINTS = 4_000_000
 const MOST_SPACE = 2 * MOST_POINTS
 /** How far before the window values are looked for that rates begin with, seconds. */
 const LOOK_BACK_SEC = 180
@@ -139,38 +110,16 @@ export async function chartRange(
   await sampleDerived(archive, computed, query)
   const lists = new Lists()
   const metrics = rows.map((row, i) =>
-    row instanceof PcpError ? failed(wanted[i]!.name, row) : row.listed(archive, lists),
+    row instanceof PcpError ? failedMetric(wanted[i]!.name, row) : row.listed(archive, lists),
   )
   return { start: query.start, finish: query.finish, marks, metrics, lists: lists.all }
 }
-
-const tooManyPoints = (): PcpError =>
-  new PcpError('PM_ERR_TOOBIG', `More than ${MOST_POINTS} points: ask for fewer metrics or points`)
 
 /** A moment of what was recorded. The bounds are as they are: a double holds no nanoseconds. */
 function momentOf(archive: ChartArchive, seconds: number): Timestamp {
   if (seconds <= toSeconds(archive.start)) return archive.start
   const end = archive.end()
   return seconds >= toSeconds(end) ? end : fromSeconds(seconds)
-}
-
-const failed = (name: string, { code, message }: PcpError): ListedMetric => ({ name, code, message })
-
-/** What pages are told of a metric. */
-export function metricWords(
-  name: string,
-  { pmid, type, sem, units, indom }: MetricDesc,
-  help: string,
-): MetricWords {
-  return {
-    name,
-    pmid: pmidStr(pmid),
-    type: typeStr(type).toLowerCase(),
-    sem: semStr(sem),
-    units: unitsStr(units) || 'none',
-    indom: indom === PM_INDOM_NULL ? null : indomStr(indom),
-    help,
-  }
 }
 
 /** A metric with its columns by instance. */
@@ -258,40 +207,6 @@ function instanceNames(archive: ChartArchive, indom: Indom): ReadonlyMap<number,
   } catch {
     return new Map() // an expression of a domain that was never recorded
   }
-}
-
-/** The lists of an answer; most columns share their times. */
-class Lists {
-  readonly all: Float64Array[] = []
-  readonly #times: number[] = []
-  #points = 0
-
-  put({ times, values, min, max }: ChartPoints): Omit<ListedColumn, 'inst' | 'name'> {
-    this.#points += values.length
-    if (this.#points > MOST_POINTS) throw tooManyPoints()
-    const place = { times: this.#timesOf(times), values: this.#add(values) }
-    return min === undefined || max === undefined
-      ? place
-      : { ...place, min: this.#add(min), max: this.#add(max) }
-  }
-
-  #timesOf(times: Float64Array): number {
-    const known = this.#times.find((index) => isSame(this.all[index]!, times))
-    if (known !== undefined) return known
-    const index = this.#add(times)
-    this.#times.push(index)
-    return index
-  }
-
-  #add(list: Float64Array): number {
-    return this.all.push(list) - 1
-  }
-}
-
-function isSame(one: Float64Array, other: Float64Array): boolean {
-  if (one.length !== other.length) return false
-  for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false
-  return true
 }
 
 /** All that was recorded in the window, part by part; returns when recording was interrupted. */

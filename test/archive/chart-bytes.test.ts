@@ -27,8 +27,16 @@ test('what is cut off anywhere, or is none, is an error', () => {
   const bytes = encodeChartRange(RANGE)
   for (let length = 0; length < bytes.length; length++)
     expect(() => decodeChartRange(bytes.slice(0, length)), `${length}`).toThrow(/^Columns w/)
-  for (const head of ['{', '{}', '{"lists":[-1]}', '{"lists":["x"]}', '{"lists":[1e9]}', 'null']) {
-    const wrong = Buffer.concat([Buffer.from([head.length, 0, 0, 0]), Buffer.from(head)])
+  for (const head of [
+    '{',
+    '{}',
+    '{"lists":[-1]}',
+    '{"lists":["x"]}',
+    '{"lists":[0.5]}',
+    '{"lists":[1e9]}',
+    'null',
+  ]) {
+    const wrong = Buffer.concat([Buffer.from([head.length, 0, 0, 0]), Buffer.from(head), Buffer.alloc(16)])
     expect(() => decodeChartRange(new Uint8Array(wrong)), head).toThrow(/^Columns w/)
   }
 })

@@ -1,6 +1,6 @@
 /** What charts ask of a source together. */
 import { expect, test } from 'vitest'
-import type { ChartRange } from '../../src/archive/chart-range.ts'
+import type { ChartRange } from '../../src/archive/chart-answer.ts'
 import type { RangeQuery } from '../../src/ui/data/answers.ts'
 import { batched } from '../../src/ui/data/batch.ts'
 

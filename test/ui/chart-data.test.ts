@@ -1,6 +1,6 @@
 /** What a chart draws of several sources, and what it says where there is nothing. */
 import { expect, test } from 'vitest'
-import type { ChartRange } from '../../src/archive/chart-range.ts'
+import type { ChartRange } from '../../src/archive/chart-answer.ts'
 import { rowsOf } from '../../src/ui/chart/table-rows.ts'
 import type { MetricOutcome, RangeQuery } from '../../src/ui/data/answers.ts'
 import { type ChartData, ChartFeed, type ChartLine } from '../../src/ui/data/chart-data.ts'

@@ -1,12 +1,8 @@
 /** /ui/api/range: columns of an archive for charts. docs/pmproxy.md */
 import { setImmediate } from 'node:timers/promises'
+import type { ChartRange } from '../../archive/chart-answer.ts'
 import { encodeChartRange } from '../../archive/chart-bytes.ts'
-import {
-  type ChartArchive,
-  type ChartRange,
-  chartRange,
-  type WantedMetric,
-} from '../../archive/chart-range.ts'
+import { type ChartArchive, chartRange, type WantedMetric } from '../../archive/chart-range.ts'
 import { toSeconds } from '../../base/timestamp.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import type { ArchiveControl } from '../../pmapi/archive-control.ts'

@@ -1,5 +1,5 @@
 /** What pmproxy answers the page, as docs/pmproxy.md describes it. */
-import type { MetricWords } from '../../archive/chart-range.ts'
+import type { MetricWords } from '../../archive/chart-answer.ts'
 
 /** A metric; `units` is `none` where there is no dimension, `indom` null for one value without instances. */
 export type MetricInfo = MetricWords

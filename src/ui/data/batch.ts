@@ -1,5 +1,5 @@
 /** What the charts of a page ask of one source for one window, asked together: an archive is read once for all of them. */
-import type { ChartRange } from '../../archive/chart-range.ts'
+import type { ChartRange } from '../../archive/chart-answer.ts'
 import type { RangeQuery } from './answers.ts'
 
 type Range = (query: RangeQuery) => Promise<ChartRange>

@@ -1,5 +1,5 @@
 /** What was recorded: spans of values that were asked for, kept as long as they serve. */
-import type { ChartRange } from '../../archive/chart-range.ts'
+import type { ChartRange } from '../../archive/chart-answer.ts'
 import { RATE } from '../view/measure.ts'
 import { isFailure, type MetricOutcome } from './answers.ts'
 import type { Line } from './line.ts'

@@ -1,7 +1,8 @@
 /** An archive in memory, answering what pmproxy answers for those on the server. Runs in the page's worker. */
 import { Archive } from '../../archive/archive.ts'
+import { metricWords } from '../../archive/chart-answer.ts'
 import { encodeChartRange } from '../../archive/chart-bytes.ts'
-import { type ChartArchive, chartRange, metricWords, type WantedMetric } from '../../archive/chart-range.ts'
+import { type ChartArchive, chartRange, type WantedMetric } from '../../archive/chart-range.ts'
 import { scan } from '../../archive/scan.ts'
 import { ArchiveSource } from '../../archive/source.ts'
 import { type ArchiveFiles, bytesSource } from '../../base/byte-source.ts'

@@ -1,6 +1,7 @@
 /** Sources behind pmproxy. docs/pmproxy.md */
+
+import type { ChartRange } from '../../archive/chart-answer.ts'
 import { decodeChartRange } from '../../archive/chart-bytes.ts'
-import type { ChartRange } from '../../archive/chart-range.ts'
 import {
   type ArchiveInfo,
   type ConfigAnswer,

@@ -1,5 +1,5 @@
 /** Where metrics come from: a host, an archive on the server, or one that was dropped into the page. */
-import type { ChartRange } from '../../archive/chart-range.ts'
+import type { ChartRange } from '../../archive/chart-answer.ts'
 import type {
   CheckAnswer,
   ChildrenAnswer,
