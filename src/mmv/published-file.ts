@@ -22,6 +22,9 @@ import { type LoadNative, loadNative } from '../sys/native/calls.ts'
 import { type SharedBytes, shareBytes } from '../sys/native/shared-bytes.ts'
 import { headerOf, isAlive, isOwnerAlive } from './owner.ts'
 
+/** A version that is not in place yet: of which file, written by which process and thread. */
+const UNFINISHED = /^\.(.+)\.(\d+)\.\d+\.new$/
+
 /** Where the file is, and who may read it. */
 export interface FilePlace {
   readonly directory: string
@@ -100,7 +103,7 @@ export class PublishedFile {
   #writeBeside(content: Uint8Array): string {
     const { directory, name, mode } = this.#place
     makeDir(directory, 0o755)
-    sweep(directory, name)
+    removeUnfinished(directory, (other) => other === name)
     const temporary = join(directory, `.${name}.${process.pid}.${threadId}.new`)
     rmSync(temporary, { force: true }) // left by a process of the same number
     const fd = openSync(temporary, 'wx', mode)
@@ -147,13 +150,11 @@ function invalidate(shared: SharedBytes): void {
   shared.close()
 }
 
-/** Removes what processes that were killed left behind while they wrote a file of this name. */
-function sweep(directory: string, name: string): void {
-  const prefix = `.${name}.`
+/** Removes what processes that were killed left behind while they wrote a file of such a name. */
+export function removeUnfinished(directory: string, isName: (name: string) => boolean): void {
   for (const entry of readdirSync(directory)) {
-    if (!entry.startsWith(prefix)) continue
-    const pid = /^(\d+)\.\d+\.new$/.exec(entry.slice(prefix.length))?.[1]
-    if (pid === undefined || isAlive(Number(pid))) continue
+    const [, name, pid] = UNFINISHED.exec(entry) ?? []
+    if (name === undefined || !isName(name) || isAlive(Number(pid))) continue
     try {
       rmSync(join(directory, entry), { force: true })
     } catch {

@@ -2,6 +2,7 @@
 import { accessSync, constants, readdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { headerOf, isOwnerAlive } from '../mmv/owner.ts'
+import { removeUnfinished } from '../mmv/published-file.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
 
 /** All files of Node processes begin so; the number of a process and of a thread follow. */
@@ -41,9 +42,16 @@ export function fileName(pid: number, thread: number): string {
   return `${FILE_PREFIX}${pid}-${thread}`
 }
 
-/** Removes files of processes that were killed, as far as this user may. */
+/** Removes files of processes that were killed, finished or not, as far as this user may. */
 export function removeStale(directory: string): void {
-  for (const name of namesIn(directory)) {
+  let names: readonly string[]
+  try {
+    removeUnfinished(directory, isOurs)
+    names = readdirSync(directory).filter(isOurs)
+  } catch {
+    return // nobody has published anything yet
+  }
+  for (const name of names) {
     const path = join(directory, name)
     try {
       const header = headerOf(path)
@@ -54,10 +62,6 @@ export function removeStale(directory: string): void {
   }
 }
 
-function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory).filter((name) => name.startsWith(FILE_PREFIX))
-  } catch {
-    return [] // nobody has published anything yet
-  }
+function isOurs(name: string): boolean {
+  return name.startsWith(FILE_PREFIX)
 }
