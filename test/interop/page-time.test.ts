@@ -66,6 +66,7 @@ describePage("the chart page's time", (t) => {
     await t.page.mouse.up()
     await expect.poll(async () => Number(await span().inputValue()), PATIENCE).toBeLessThan(35)
     await expect.poll(frames, PATIENCE).toHaveLength(1)
+    await t.shot('time-window')
     await t.page.keyboard.down('Control')
     await t.page.mouse.wheel(0, 100)
     await t.page.keyboard.up('Control')
@@ -102,6 +103,7 @@ describePage("the chart page's time", (t) => {
     try {
       await expect.poll(() => follow.textContent(), PATIENCE).toBe('1 program follows')
       await expect.poll(() => text, PATIENCE).toMatch(/\n\d\d:\d\d:\d\d\.\d{3} +10 *\n/)
+      await t.shot('time-followed')
       const resumed = (): number => text.split('[Time Control] Resume').length
       const before = resumed()
       await t.page.keyboard.press(' ')
