@@ -27,6 +27,7 @@ import {
 import { fetchDerived, Histories } from './fetch.ts'
 import type { SameIndom } from './meta.ts'
 import { mergedChildren, mergedTraverse } from './names.ts'
+import { Turns } from './turns.ts'
 
 /** What a layer of derived metrics may be given. */
 export interface DerivedOptions {
@@ -51,6 +52,8 @@ export interface DerivedSource extends MetricSource {
   define(name: string, text: string, ask: Ask): Promise<Pmid>
   /** Forgets what `delta` and `rate` compare with: of one requester, or of all. */
   forget(requester?: Requester): void
+  /** Is a fetch of derived metrics of this requester on its way? Those asked for meanwhile come after it. */
+  isFetching(requester: Requester): boolean
 }
 
 /**
@@ -72,6 +75,7 @@ class DerivedLayer implements DerivedSource {
   readonly #source: MetricSource
   readonly #metrics: BoundMetrics
   readonly #histories = new Histories()
+  readonly #turns = new Turns()
 
   constructor(source: MetricSource, globals: () => readonly DerivedDefinition[], options: DerivedOptions) {
     this.#source = source
@@ -153,9 +157,19 @@ class DerivedLayer implements DerivedSource {
     return isOwn || (level === LABEL_DOMAIN && id === DERIVED_DOMAIN) ? [] : this.#source.labels(query, ask)
   }
 
+  isFetching(requester: Requester): boolean {
+    return this.#turns.isTaken(requester)
+  }
+
   fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
+    // A derived metric takes several questions, between which another fetch would change what it remembers, or move on in an archive.
+    const { requester, signal } = ask
+    if (ids.some(isDerivedPmid))
+      return this.#turns.take(requester, signal, () => this.#fetchDerived(ids, ask))
+    if (this.isFetching(requester))
+      return this.#turns.take(requester, signal, () => this.#source.fetch(ids, ask))
     // Most fetches have nothing derived: they get the source's own promise rather than one more around it.
-    return ids.some(isDerivedPmid) ? this.#fetchDerived(ids, ask) : this.#source.fetch(ids, ask)
+    return this.#source.fetch(ids, ask)
   }
 
   async #fetchDerived(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {

@@ -245,7 +245,8 @@ export class Context {
    */
   fetchNow(ids: readonly Pmid[], options?: CallOptions): FetchResult | Promise<FetchResult> {
     const isTraced = this.#source !== this.#derived
-    if (this.#archive === undefined || isTraced || ids.length === 0 || ids.some(isNeverRecorded))
+    const isDirect = !isTraced && ids.length > 0 && !ids.some(isNeverRecorded)
+    if (this.#archive === undefined || !isDirect || this.#derived.isFetching(this.#ask.requester))
       return this.fetch(ids, options)
     this.#insistOnOpen()
     return this.#archive.fetchNow(ids, this.profile)

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { withDerived } from '../../src/derive/derived-source.ts'
 import { isError, PcpError } from '../../src/model/errors.ts'
@@ -313,6 +314,32 @@ describe('over an archive', () => {
       [15, 0],
     ])
     await context.close()
+  })
+
+  test('fetches asked for at once are answered as if one by one', async () => {
+    const names = ['d.change', 'd.some', 'd.rate', 'g.s32.c', 'm.a.cnt']
+    const expressions = ['delta(g.s32.c)', 'delta(matchinst(!/x/, m.a.cnt))', 'rate(m.a.cnt)']
+    const base = join(dir, 'dataset')
+    await writeDataset(base)
+    const fresh = async (): Promise<{ context: Context; ids: readonly number[] }> => {
+      const context = await openArchive(base, { env: {}, derived: () => new DerivedMetrics().setup() })
+      for (const [i, text] of expressions.entries()) await context.addDerived(names[i]!, text)
+      context.archive!.setMode('interpolate', context.archive!.start, 3)
+      return { context, ids: (await context.lookupNames(names)) as readonly number[] }
+    }
+    const wishes = fc.array(fc.subarray([0, 1, 2, 3, 4], { minLength: 1 }), { minLength: 2, maxLength: 6 })
+    await fc.assert(
+      fc.asyncProperty(wishes, async (lists) => {
+        const one = await fresh()
+        const alone = []
+        for (const list of lists) alone.push(await one.context.fetch(list.map((i) => one.ids[i]!)))
+        const other = await fresh()
+        const overlapping = lists.map((list) => other.context.fetchNow(list.map((i) => other.ids[i]!)))
+        expect(await Promise.all(overlapping)).toEqual(alone)
+        await Promise.all([one.context.close(), other.context.close()])
+      }),
+      { numRuns: 15 },
+    )
   })
 
   test('a constant has a value in every record', async () => {
