@@ -1,23 +1,36 @@
 /**
  * Runs a list of the reference's own test suite with our commands in place of the installed ones.
  * `npm run qa LIST [option...]`, LIST one of live, archive, agents, tools; options go to the runner.
- * Needs the runner and the installed reference, as root: PCP_QA names the runner's folder (default ../shared/qa).
+ * Needs the runner and the installed reference, as root: PCP_QA names the runner's folder (default ../shared/qa). Each run has a /tmp
+ * of its own, so that lists can run side by side; what failing tests printed stays in /var/tmp/pcp-ts-qa, by list.
  */
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { build, cleanEnv, top } from './lib/run.mjs'
 
 /** More surprises than these are none of chance. */
 const MOST_AGAIN = 5
+/** `RUNNER PLACE CHECKOUT OPTION...`: tests name files in /tmp after process numbers, which are the same in each run. */
+const IN_PLACE = `set -e
+place=$1 checkout=$2
+shift 2
+mkdir -p "$place/checkout" "$place/tmp"
+chmod 1777 "$place/tmp"
+mount --bind "$checkout" "$place/checkout"
+mount --bind "$place/tmp" /tmp
+cd "$place/checkout"
+exec "$0" --bin "$place/checkout/bin" --keep "$place/kept" "$@"`
 
-const qa = resolve(top, process.env.PCP_QA ?? '../shared/qa')
+const qa = realpathSync(resolve(top, process.env.PCP_QA ?? '../shared/qa'))
 const [list, ...options] = process.argv.slice(2)
 if (list === undefined || !existsSync(join(qa, 'lists', list))) {
   console.error(`usage: npm run qa LIST [option...]   (no list "${list ?? ''}" in ${join(qa, 'lists')})`)
   process.exit(1)
 }
+const place = join('/var/tmp/pcp-ts-qa', [list, ...options].join(' ').replace(/[^\w]+/g, '-'))
+rmSync(place, { recursive: true, force: true })
+mkdirSync(place, { recursive: true })
 build('--bin')
 enableServices()
 // Agents of ours have texts and rules of their own.
@@ -56,8 +69,8 @@ function fail(why) {
 
 /** Runs tests; resolves to the result of each: pass, FAIL or skip. */
 function runTests(which) {
-  const runner = spawn(join(qa, 'run'), ['--bin', join(top, 'bin'), ...which, ...options], {
-    cwd: top,
+  const args = [join(qa, 'run'), place, top, ...which, ...options]
+  const runner = spawn('unshare', ['--mount', 'bash', '-c', IN_PLACE, ...args], {
     stdio: ['inherit', 'pipe', 'inherit'],
     // The suite expects what 6.0.3 shows between two observations (docs/differences.md, Interpolation).
     env: cleanEnv({ PCP_INTERP_EARLIER: '1' }),
@@ -85,9 +98,7 @@ function runTests(which) {
 function listFile() {
   const file = join(qa, 'lists', list)
   if (options.includes('--agents')) return file
-  const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-qa-'))
-  process.on('exit', () => rmSync(dir, { recursive: true, force: true }))
-  const mended = join(dir, list)
+  const mended = join(place, list)
   writeFileSync(mended, readFileSync(file, 'utf8').replace(/ pmdate\b/g, ''))
   return mended
 }
