@@ -5,7 +5,15 @@
  * of its own, so that lists can run side by side; what failing tests printed stays in /var/tmp/pcp-ts-qa, by list.
  */
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { build, cleanEnv, top } from './lib/run.mjs'
 
