@@ -31,7 +31,7 @@ test('a cut keeps one sample beyond either edge', () => {
 test('recorded values end where live ones begin, and the lack of a first rate is no gap', () => {
   const both = joined(line([0, 10, 20, 30], [1, 2, 3, 4]), line([25, 26], [null, 9]))
   expect(both).toEqual(line([0, 10, 20, 26], [1, 2, 3, 9]))
-  expect(joined(undefined, line([1], [null]))).toEqual(line([1], [null]))
+  expect(joined(line([1], [null]), undefined)).toEqual(line([1], [null]))
 })
 
 test('lines on one axis keep their samples; what another line has alone is undefined', () => {

@@ -36,4 +36,19 @@ test('where rows were missed because a host or pmproxy was away, lines have a ga
   expect(store.lines('a.b')).toEqual([
     { instance: null, times: [10, 11, 56, 101, 102], values: [null, 1, null, null, 1] },
   ])
+  expect(store.holes).toEqual([{ start: 11, end: 101 }])
+})
+
+test('rows that come much later than expected were missed too; a clock that is set back forgets it', () => {
+  const store = new LiveStore(
+    () => 100,
+    () => {},
+    4,
+  )
+  store.topic([{ name: 'a.b', ...metric, indom: null }])
+  for (const time of [10, 30, 51]) store.row(time, [[time]])
+  expect(store.lines('a.b')).toMatchObject([{ times: [10, 30, 40.5, 51], values: [10, 30, null, 51] }])
+  expect(store.holes).toEqual([{ start: 30, end: 51 }])
+  store.row(45, [[45]])
+  expect(store.holes).toEqual([])
 })

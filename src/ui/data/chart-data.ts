@@ -14,6 +14,7 @@ import { isFailure, type MetricFailure, type MetricInfo } from './answers.ts'
 import type { Feeds } from './feeds.ts'
 import { deriveOf } from './feeds.ts'
 import { History } from './history.ts'
+import { filled, type Hole } from './holes.ts'
 import { align, cut, joined, type Line, mapColumns } from './line.ts'
 import type { LiveStore } from './live-store.ts'
 import type { Source } from './source.ts'
@@ -57,6 +58,8 @@ export interface ChartData {
 const MOST_LINES = 64
 /** Lists show the newest values: in an archive those that are not older. */
 const RECENT_SEC = 1800
+/** What was recorded while the live values were away is asked for at once, and again so many seconds later: recorders are behind. */
+const RECORDED_SEC = [120, 30, 0]
 /** Where each has a row of its own there may be more. */
 const MOST: Partial<Record<ChartStyle, number>> = { table: 20_000, heat: 512, grid: 512 }
 
@@ -162,13 +165,14 @@ export class ChartFeed {
       // A rate needs two samples.
       else if (!live.isRunning) state.isWaiting = true
     }
-    const history = this.#historyOf(source, plots)
-    if (history !== undefined) state.histories.add(history)
+    const history = this.#historyOf(state, source, plots)
     const isShort = isList(chart.style)
     const liveStart = live?.span?.start ?? Infinity
     const to = Math.min(frame.to, liveStart)
     const isLive = liveStart <= frame.to
     const from = !isShort ? frame.from : isLive ? to : Math.max(frame.from, to - RECENT_SEC)
+    const holes = isShort ? [] : holesIn(live, frame)
+    const missed = this.#missed(state, source, plots, { holes, to: frame.to })
     for (const plot of plots) {
       const recorded = history?.get(plot.metric, from, to, isShort ? to - from : frame.to - frame.from)
       const outcome = live?.outcome(plot.metric) ?? recorded?.outcome
@@ -176,22 +180,42 @@ export class ChartFeed {
       else if (isFailure(outcome)) {
         if (isUnknown(outcome)) state.unknown++
         if (plot.optional !== true) tell(state, source, `${nameOf(plot)}: ${sentence(outcome)}`)
-      } else
-        addPlot(state, source, plot, outcome, linesOf(plot, live, recorded?.lines, frame, isShort), chart)
+      } else {
+        const lines = merged(live?.lines(plot.metric) ?? [], recorded?.lines ?? [], (line, earlier) =>
+          joined(earlier, line),
+        )
+        const whole = merged(lines, missed(plot.metric), (line, other) => filled(line, other, holes))
+        addPlot(state, source, plot, outcome, shownLines(whole, plot, frame, isShort), chart)
+      }
     }
     if (history?.problem !== undefined && live === undefined) tell(state, source, history.problem)
     if (history?.isAsking === true && state.lines.length === 0) state.isWaiting = true
   }
 
-  #historyOf(source: Source, plots: readonly Plot[]): History | undefined {
+  /** What was recorded of a metric in the holes of its live values. */
+  #missed(
+    state: Assembly,
+    source: Source,
+    plots: readonly Plot[],
+    { holes, to }: { readonly holes: readonly Hole[]; readonly to: number },
+  ): (metric: string) => readonly Line[] {
+    const [first, last] = [holes[0], holes.at(-1)]
+    if (first === undefined || last === undefined) return () => []
+    const history = this.#historyOf(state, source, plots, 'holes')
+    const end = last.end + (RECORDED_SEC.find((wait) => last.end + wait <= to) ?? 0)
+    return (metric) => history?.get(metric, first.start, end, end - first.start)?.lines ?? []
+  }
+
+  #historyOf(state: Assembly, source: Source, plots: readonly Plot[], use = ''): History | undefined {
     if (source.range === undefined) return undefined
     const names = [...new Set(plots.map(({ metric }) => metric))]
-    const key = `${source.key} ${names.join()}`
+    const key = `${source.key} ${names.join()} ${use}`
     let history = this.#histories.get(key)
     if (history === undefined) {
       history = new History(source, names, deriveOf(plots), this.#onChange)
       this.#histories.set(key, history)
     }
+    state.histories.add(history)
     return history
   }
 }
@@ -248,19 +272,25 @@ interface Assembly {
   measure: Measure | undefined
 }
 
-function linesOf(
-  plot: Plot,
-  live: LiveStore | undefined,
-  recorded: readonly Line[] | undefined,
-  { from, to }: Frame,
-  isShort: boolean,
+/** Where live values are missing of what is shown. */
+function holesIn(live: LiveStore | undefined, { from, to }: Frame): readonly Hole[] {
+  return live?.holes.filter(({ start, end }) => end > from && start < to) ?? []
+}
+
+/** Lines put together with others of the same instances; what is on either side alone stays. */
+function merged(
+  lines: readonly Line[],
+  others: readonly Line[],
+  put: (line: Line | undefined, other: Line) => Line,
 ): Line[] {
-  const now = live?.lines(plot.metric) ?? []
-  const earlier = new Map((recorded ?? []).map((line) => [line.instance, line]))
-  const all = now.map((line) => joined(earlier.get(line.instance), line)!)
-  const seen = new Set(now.map(({ instance }) => instance))
-  for (const line of recorded ?? []) if (!seen.has(line.instance)) all.push(line)
-  return all
+  const byInstance = new Map(lines.map((line) => [line.instance, line]))
+  for (const other of others) byInstance.set(other.instance, put(byInstance.get(other.instance), other))
+  return [...byInstance.values()]
+}
+
+/** Those that a plot wants, as far as they are shown, in the order of their names. */
+function shownLines(lines: readonly Line[], plot: Plot, { from, to }: Frame, isShort: boolean): Line[] {
+  return lines
     .filter(({ instance }) => instance === null || isChosen(plot.instances, instance))
     .map((line) => (isShort ? upTo(cut(line, from, to), to) : cut(line, from, to)))
     .filter(({ values }) => values.length > 0)

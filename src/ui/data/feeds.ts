@@ -67,9 +67,7 @@ export class Feeds {
       return most
     }
     const version = signal(0)
-    const store = new LiveStore(wanted, () => {
-      version.value++
-    })
+    const store = new LiveStore(wanted, () => version.value++, every)
     return { host, every, values: { store, version }, needs, asked: '' }
   }
 

@@ -67,8 +67,8 @@ export function firstAtOrAfter(times: readonly number[], time: number): number {
 }
 
 /** Recorded values, and after them live ones. */
-export function joined(earlier: Line | undefined, later: Line | undefined): Line | undefined {
-  if (earlier === undefined || later === undefined) return earlier ?? later
+export function joined(earlier: Line, later: Line | undefined): Line {
+  if (later === undefined) return earlier
   const start = later.times[0]
   const end = start === undefined ? earlier.times.length : firstAtOrAfter(earlier.times, start)
   // A live rate has no value at its start, which is no gap when there are earlier ones.

@@ -2,6 +2,7 @@
 
 import { RATE, rateOf } from '../view/measure.ts'
 import { isFailure, type MetricOutcome } from './answers.ts'
+import type { Hole } from './holes.ts'
 import { type Line, ratesOf } from './line.ts'
 import type { LiveListener } from './live.ts'
 
@@ -23,6 +24,10 @@ interface KeptInstance {
   missing: number
 }
 
+/** Rows so much later than expected were missed, without anybody having said so: a page that was frozen, say. In intervals, and seconds. */
+const LATE_INTERVALS = 5
+const LATE_SEC = 10
+
 /** The id that stands for the only value of a metric without instances. */
 const ONLY = -1
 
@@ -37,10 +42,14 @@ export class LiveStore implements LiveListener {
   #trouble: string | undefined
   /** Rows have been missed: lines end, and begin anew. */
   #isBroken = false
+  #holes: Hole[] = []
+  readonly #lateSec: number
 
-  constructor(wanted: (metric: string) => number, onChange: () => void) {
+  /** Rows are expected every so many seconds. */
+  constructor(wanted: (metric: string) => number, onChange: () => void, every = 1) {
     this.#wanted = wanted
     this.#onChange = onChange
+    this.#lateSec = Math.max(LATE_SEC, LATE_INTERVALS * every)
   }
 
   /** Why there are no new values at present. */
@@ -57,6 +66,11 @@ export class LiveStore implements LiveListener {
   get span(): { readonly start: number; readonly end: number } | undefined {
     const start = this.#times[0]
     return start === undefined ? undefined : { start, end: this.#times.at(-1)! }
+  }
+
+  /** Where rows were missed; lines have gaps there. */
+  get holes(): readonly Hole[] {
+    return this.#holes
   }
 
   /** A metric as its lines are, or why there is none; nothing until the server has answered. */
@@ -89,7 +103,10 @@ export class LiveStore implements LiveListener {
   row(time: number, values: readonly (readonly (number | null)[])[]): void {
     this.#forgetFrom(time)
     const last = this.#times.at(-1)
-    if (this.#isBroken && last !== undefined) this.#addRow((last + time) / 2, [])
+    if (last !== undefined && (this.#isBroken || time - last > this.#lateSec)) {
+      this.#addRow((last + time) / 2, [])
+      this.#holes.push({ start: last, end: time })
+    }
     this.#isBroken = false
     this.#addRow(time, values)
     this.#trouble = undefined
@@ -98,7 +115,10 @@ export class LiveStore implements LiveListener {
 
   #addRow(time: number, values: readonly (readonly (number | null)[])[]): void {
     this.#times.push(time)
-    if (this.#times.length > KEPT + KEPT / 4) this.#times = this.#times.slice(-KEPT)
+    if (this.#times.length > KEPT + KEPT / 4) {
+      this.#times = this.#times.slice(-KEPT)
+      this.#holes = this.#holes.filter(({ start }) => start >= this.#times[0]!)
+    }
     for (const [i, kept] of this.#order.entries()) this.#add(kept, values[i] ?? [])
   }
 
@@ -108,6 +128,7 @@ export class LiveStore implements LiveListener {
     while (count < this.#times.length && this.#times.at(-1 - count)! >= time) count++
     if (count === 0) return
     this.#times = this.#times.slice(0, -count)
+    this.#holes = this.#holes.filter(({ end }) => end < time)
     for (const { byInst } of this.#order)
       for (const [inst, instance] of byInst) {
         instance.values.splice(-count)
