@@ -6,6 +6,7 @@ import type { Pmid } from '../model/ids.ts'
 import { PM_INDOM_NULL } from '../model/ids.ts'
 import type { Ask, MetricSource } from '../model/source.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_U32 } from '../model/types.ts'
+import { OTHER_METRICS } from '../model/values.ts'
 import { type BindFault, bind, isBindFault, namesIn, type Operand } from './bind.ts'
 import type { Binding, Bound } from './bound.ts'
 import { type DerivedDefinition, type DerivedDefinitions, isDerivedPmid } from './definitions.ts'
@@ -46,7 +47,7 @@ const NO_VALUES: Binding = {
 
 /**
  * The global definitions as they were when the source was opened, and those of this context, which hide them. A metric is
- * bound when something about it is first asked for.
+ * bound when something about it is first asked for, and again when what it is made of has changed.
  */
 export class BoundMetrics {
   readonly #source: MetricSource
@@ -56,6 +57,10 @@ export class BoundMetrics {
   readonly #bound = new Map<Pmid, BoundMetric | PcpError>()
   readonly #descs = new Map<string, Operand>()
   #global: GlobalMetrics | undefined
+  /** Times that the source told of other metrics, and how many of them are dealt with. */
+  #told = 0
+  #heeded = 0
+  #stopHearing: (() => void) | undefined
 
   constructor(
     source: MetricSource,
@@ -154,7 +159,42 @@ export class BoundMetrics {
     return isError(bound) ? bound : bound.desc
   }
 
+  /** May what is bound be something else by now? Binding again finds out. */
+  get isStale(): boolean {
+    return this.#told !== this.#heeded
+  }
+
+  /** Hears of changes no more: the source may stay open for others. */
+  release(): void {
+    this.#stopHearing?.()
+    this.#stopHearing = undefined
+  }
+
+  /** Unbinds what is made of metrics that are others now. One that is away stays what it was: its agent may come back. */
+  async #refresh(ask: Ask): Promise<void> {
+    const told = this.#told
+    const others = new Set<string>()
+    for (const [name, operand] of await this.#lookUp([...this.#descs.keys()], ask)) {
+      if (operand.desc === undefined || isSame(operand.desc, this.#descs.get(name)?.desc)) continue
+      this.#descs.set(name, operand)
+      others.add(name)
+    }
+    for (let before = 0; others.size > before; ) {
+      before = others.size
+      for (const { name, pmid, expr } of this.#all()) {
+        if (others.has(name) || ![...namesIn(expr)].some((operand) => others.has(operand))) continue
+        others.add(name)
+        this.#bound.delete(pmid)
+      }
+    }
+    this.#heeded = Math.max(this.#heeded, told)
+  }
+
   async #bind(definitions: readonly DerivedDefinition[], ask: Ask): Promise<void> {
+    this.#stopHearing ??= this.#source.subscribe((event) => {
+      if (event.type === 'changed' && (event.changes & OTHER_METRICS) !== 0) this.#told++
+    })
+    if (this.isStale) await this.#refresh(ask)
     const unbound = definitions.filter(({ pmid }) => !this.#bound.has(pmid))
     // An alias of another derived metric has that one's descriptor, so that one comes first.
     for (let i = 0; i < unbound.length; i++) {
@@ -171,23 +211,30 @@ export class BoundMetrics {
   /** Looks names up that were not found yet. */
   async #learn(names: ReadonlySet<string>, ask: Ask): Promise<void> {
     const unknown = [...names].filter((name) => this.#descs.get(name)?.desc === undefined)
-    if (unknown.length === 0) return
-    const ids = await this.#source.lookupNames(unknown, ask)
+    for (const [name, operand] of await this.#lookUp(unknown, ask)) this.#descs.set(name, operand)
+  }
+
+  /** What the source says that names are. */
+  async #lookUp(names: readonly string[], ask: Ask): Promise<ReadonlyMap<string, Operand>> {
+    const operands = new Map<string, Operand>()
+    if (names.length === 0) return operands
+    const ids = await this.#source.lookupNames(names, ask)
     const found = ids.filter((id): id is Pmid => !isError(id))
     const descs = found.length === 0 ? [] : await this.#source.descs(found, ask)
     let next = 0
-    for (const [i, name] of unknown.entries()) {
+    for (const [i, name] of names.entries()) {
       const id = ids[i]!
-      if (isError(id)) this.#descs.set(name, { desc: undefined, isDerived: false, isKnown: false })
+      if (isError(id)) operands.set(name, { desc: undefined, isDerived: false, isKnown: false })
       else {
         const desc = descs[next++]!
         const isDerived = isDerivedPmid(id)
-        this.#descs.set(
+        operands.set(
           name,
           isError(desc) ? { desc: undefined, isDerived, isKnown: true } : { desc, isDerived },
         )
       }
     }
+    return operands
   }
 
   /** Binds one metric, after those of `pending` that it stands for. */
@@ -221,6 +268,11 @@ export class BoundMetrics {
       this.#options.report?.(`Semantic error: derived metric ${name}: ${where}: ${why}\n`)
     return new PcpError('PM_ERR_BADDERIVE', why)
   }
+}
+
+function isSame(a: MetricDesc, b: MetricDesc | undefined): boolean {
+  if (b === undefined || a.pmid !== b.pmid || a.indom !== b.indom) return false
+  return a.type === b.type && a.sem === b.sem && a.units === b.units
 }
 
 function described(pmid: Pmid, binding: Binding): BoundMetric {

@@ -54,6 +54,8 @@ export interface DerivedSource extends MetricSource {
   forget(requester?: Requester): void
   /** Is a fetch of derived metrics of this requester on its way? Those asked for meanwhile come after it. */
   isFetching(requester: Requester): boolean
+  /** Hears the source no more: it may stay open for others. */
+  release(): void
 }
 
 /**
@@ -192,7 +194,12 @@ class DerivedLayer implements DerivedSource {
     return this.#source.subscribe(listener)
   }
 
+  release(): void {
+    this.#metrics.release()
+  }
+
   async close(): Promise<void> {
+    this.release()
     this.#histories.forget()
     await this.#source.close()
   }

@@ -4,6 +4,7 @@ import { type Pmid, pmidStr } from '../model/ids.ts'
 import { wants } from '../model/profile.ts'
 import type { Ask, MetricSource, Requester } from '../model/source.ts'
 import { emptySet, type FetchResult, type ValueSet } from '../model/values.ts'
+import type { Binding } from './bound.ts'
 import type { BoundMetric, BoundMetrics } from './bound-metrics.ts'
 import { setOf } from './column.ts'
 import { evaluate } from './evaluate.ts'
@@ -11,8 +12,8 @@ import type { Previous } from './history.ts'
 import { PatternWork } from './instance-patterns.ts'
 import { traceValues } from './trace.ts'
 
-/** What one requester's metrics remember. */
-export type History = Map<Pmid, (Previous | undefined)[]>
+/** What one requester's metrics remember: it counts only for the binding it comes from. */
+export type History = Map<Pmid, { readonly binding: Binding; readonly slots: (Previous | undefined)[] }>
 
 /** What metrics remember for each requester. */
 export class Histories {
@@ -60,13 +61,9 @@ export async function fetchDerived(
   ids: readonly Pmid[],
   ask: Ask,
 ): Promise<FetchResult> {
-  const bound = new Map<Pmid, Outcome<BoundMetric>>()
-  const wanted: Pmid[] = []
-  for (const id of ids) {
-    if (metrics.definition(id) === undefined) wanted.push(id)
-    else if (!bound.has(id)) bound.set(id, metrics.bound(id))
-  }
-  const asked = new Set(wanted)
+  const derived = ids.filter((id) => metrics.definition(id) !== undefined)
+  const bound = new Map(derived.map((id) => [id, metrics.bound(id)]))
+  const asked = new Set(ids.filter((id) => !bound.has(id)))
   for (const metric of bound.values())
     if (!isError(metric)) for (const operand of metric.binding.operands) asked.add(operand)
   const fetched = [...asked]
@@ -74,6 +71,11 @@ export async function fetchDerived(
   const result = await source.fetch(fetched.length === 0 ? [ids[0]!] : fetched, ask)
   const sets = new Map<Pmid, ValueSet>()
   for (const [i, id] of fetched.entries()) sets.set(id, result.sets[i]!)
+  if (metrics.isStale) {
+    // The values are of other agents already. Operands that were not asked for have none this time.
+    await metrics.bindAll(derived, ask)
+    for (const id of derived) bound.set(id, metrics.bound(id))
+  }
   const lookups = await lookUp(source, bound, sets, ask)
   for (const [id, metric] of bound) {
     const set = valuesOf(id, metric, history, sets, result, lookups)
@@ -94,19 +96,19 @@ function valuesOf(
 ): ValueSet {
   // What has no meaning here is no metric here.
   if (isError(metric)) return emptySet(id, new PcpError('PM_ERR_PMID').status)
-  const { root, slots } = metric.binding
+  const { binding } = metric
   let memory = history.get(id)
-  if (memory === undefined) {
-    memory = new Array<undefined>(slots).fill(undefined)
+  if (memory?.binding !== binding) {
+    memory = { binding, slots: new Array<undefined>(binding.slots).fill(undefined) }
     history.set(id, memory)
   }
-  const column = evaluate(root, {
+  const column = evaluate(binding.root, {
     timestamp,
     setOf: (operand) => sets.get(operand) ?? emptySet(operand),
     namesOf: (indom) => names.get(indom) ?? new Map<number, string>(),
     instancesOf: (indom) => lists.get(indom) ?? new PcpError('PM_ERR_INDOM'),
     patterns,
-    slots: memory,
+    slots: memory.slots,
   })
   return setOf(column, id)
 }
@@ -120,7 +122,7 @@ async function lookUp(
   const lookups: Lookups = { names: new Map(), lists: new Map(), patterns: new PatternWork() }
   for (const metric of bound.values()) {
     if (isError(metric)) continue
-    const hasValues = metric.binding.operands.some((id) => sets.get(id)!.status > 0)
+    const hasValues = metric.binding.operands.some((id) => (sets.get(id)?.status ?? 0) > 0)
     for (const indom of metric.named) {
       if (!hasValues || lookups.names.has(indom)) continue
       lookups.names.set(indom, await namesIn(source, indom, ask))

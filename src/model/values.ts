@@ -50,6 +50,8 @@ export const PMCD_LABEL_CHANGE = 8
 export const PMCD_NAMES_CHANGE = 16
 /** The host name changed (7.x). */
 export const PMCD_HOSTNAME_CHANGE = 32
+/** After any of these a name may be another metric than before. */
+export const OTHER_METRICS: number = PMCD_ADD_AGENT | PMCD_RESTART_AGENT | PMCD_DROP_AGENT | PMCD_NAMES_CHANGE
 
 const NO_WORDS = new Int32Array(0)
 const NO_BYTES = new Uint8Array(0)

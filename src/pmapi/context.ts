@@ -245,10 +245,10 @@ export class Context {
    */
   fetchNow(ids: readonly Pmid[], options?: CallOptions): FetchResult | Promise<FetchResult> {
     const isTraced = this.#source !== this.#derived
-    const isDirect = !isTraced && ids.length > 0 && !ids.some(isNeverRecorded)
-    if (this.#archive === undefined || !isDirect || this.#derived.isFetching(this.#ask.requester))
+    if (this.#archive === undefined || isTraced || ids.length === 0 || ids.some(isNeverRecorded))
       return this.fetch(ids, options)
     this.#insistOnOpen()
+    if (this.#derived.isFetching(this.#ask.requester)) return this.fetch(ids, options)
     return this.#archive.fetchNow(ids, this.profile)
   }
 
@@ -392,6 +392,7 @@ export class Context {
     if (isLast) await this.#source.close()
     // Others may keep the source open for long.
     this.#stopHearing?.()
+    this.#derived.release()
   }
 
   /** For `await using`. */

@@ -7,7 +7,7 @@
  */
 import { isError, PcpError } from '../../model/errors.ts'
 import type { Pmid } from '../../model/ids.ts'
-import type { FetchResult, ValueSet } from '../../model/values.ts'
+import { type FetchResult, OTHER_METRICS, type ValueSet } from '../../model/values.ts'
 import type { CallOptions, Context } from '../../pmapi/context.ts'
 import { describeNames, orNothing } from '../describe.ts'
 import type { Statistics } from '../statistics.ts'
@@ -56,6 +56,8 @@ export class Feed {
   /** Why the collector does not answer. */
   #lost: PcpError | undefined
   #hasChanged = false
+  /** Were metrics others when the fetch before was answered? */
+  #hasOthers = false
   #triedMs = 0
   #lastDerived = 0
 
@@ -126,8 +128,10 @@ export class Feed {
       await context.close()
       throw error
     }
-    context.subscribe(({ type }) => {
-      if (type === 'changed') this.#hasChanged = true
+    context.subscribe((event) => {
+      if (event.type !== 'changed') return
+      this.#hasChanged = true
+      if ((event.changes & OTHER_METRICS) !== 0) this.#hasOthers = true
     })
     this.#derived.clear()
     this.#opened = context
@@ -242,7 +246,11 @@ export class Feed {
     const ids = [...new Set([...this.#topics.values()].flatMap(({ topic }) => topic.pmids))]
     if (ids.length === 0) return
     this.#statistics.liveFetches++
+    const wasOther = this.#hasOthers
+    this.#hasOthers = false
     const result = await this.#context.fetch(ids, this.#options)
+    // These may be values of other types than pages have been told. Where agents come and go all the time there are rows all the same.
+    if (this.#hasOthers && !wasOther) return
     const sets = new Map<Pmid, ValueSet>(ids.map((id, i) => [id, result.sets[i]!]))
     await this.#learnNames(sets)
     for (const { topic, pages } of this.#topics.values()) this.#send(topic, pages, result, sets)
