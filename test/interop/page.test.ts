@@ -1,5 +1,6 @@
 /** The chart page as a person uses it: the overview, metrics, expressions, and what a chart can look like. */
 import { readFileSync } from 'node:fs'
+import type { WebSocketRoute } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { describePage, PATIENCE, shotPath } from './lib/page.ts'
 
@@ -81,6 +82,44 @@ describePage('the chart page', (t) => {
     }
     await expect.poll(programs, { timeout: 100_000, interval: 2000 }).toBeGreaterThan(1e6)
     expect(t.complaints).toEqual([])
+  })
+
+  test('fills what it missed while the server was away with what was recorded', async () => {
+    let isAway = false
+    const open = new Set<WebSocketRoute>()
+    await t.page.routeWebSocket(/\/live$/, (socket) => {
+      if (isAway) void socket.close()
+      else {
+        socket.connectToServer()
+        open.add(socket)
+      }
+    })
+    await t.page.reload()
+    await t.firstValue('Load average').waitFor()
+    isAway = true
+    const left = Date.now() / 1000
+    for (const socket of open) await socket.close()
+    const { history } = (await (await fetch(`${t.address}ui/api/config`)).json()) as { history: string }
+    const recorded = async (): Promise<readonly number[]> => {
+      const asked = `archive=${history}&names=kernel.all.load&start=${left}&finish=${left + 600}`
+      return (
+        ((await (await fetch(`${t.address}ui/api/range?${asked}`)).json()) as { times: number[][] })
+          .times[0] ?? []
+      )
+    }
+    await expect.poll(async () => (await recorded()).length, PATIENCE).toBeGreaterThan(1)
+    isAway = false
+    const [first, second] = await recorded()
+    const shown = async (): Promise<number[]> => {
+      const [, ...rows] = await csvOf('Load average')
+      return rows
+        .filter(([, value]) => value !== '')
+        .map(([time]) => Date.parse(`${time!.replace(' ', 'T')}Z`) / 1000)
+        .filter((time) => time > first! - 0.01 && time < second! + 0.01)
+    }
+    await expect.poll(shown, PATIENCE).toHaveLength(2)
+    await t.chart('Load average').screenshot({ path: shotPath('away') })
+    expect(t.complaints.filter((line) => !line.includes('WebSocket'))).toEqual([])
   })
 
   test('finds metrics, tells what they mean, and draws instances by click or pattern', async () => {
