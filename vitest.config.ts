@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
+/** What is awaited comes when it comes: how long a busy machine may take before it counts as never. */
+const PATIENT = { poll: { timeout: 30_000 } }
+
 /** Of the interop tests those that run programs over archives and files, without a collector: they may run beside each other. */
 const OVER_ARCHIVES = [
   'archive-*',
@@ -20,6 +23,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          expect: PATIENT,
           sequence: { groupOrder: 0 },
           include: ['test/**/*.test.ts'],
           exclude: ['test/e2e/**', 'test/interop/**', 'test/fuzz/**'],
@@ -32,6 +36,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          expect: PATIENT,
           sequence: { groupOrder: 1 },
           include: ['test/e2e/**/*.test.ts'],
           pool: 'forks',
@@ -43,6 +48,7 @@ export default defineConfig({
       {
         test: {
           name: 'interop-archives',
+          expect: PATIENT,
           sequence: { groupOrder: 2 },
           include: OVER_ARCHIVES,
           pool: 'forks',
@@ -54,6 +60,7 @@ export default defineConfig({
       {
         test: {
           name: 'interop',
+          expect: PATIENT,
           sequence: { groupOrder: 3 },
           include: ['test/interop/**/*.test.ts'],
           exclude: OVER_ARCHIVES,
@@ -66,6 +73,7 @@ export default defineConfig({
       {
         test: {
           name: 'fuzz',
+          expect: PATIENT,
           sequence: { groupOrder: 4 },
           include: ['test/fuzz/**/*.test.ts'],
           pool: 'forks',

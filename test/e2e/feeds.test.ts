@@ -4,9 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, expect, test } from 'vitest'
 import { ChildFeed, runProgram } from '../../src/pmda/feeds/child.ts'
 import { askService, SocketFeed } from '../../src/pmda/feeds/socket.ts'
+import { eventually } from '../lib/eventually.ts'
 
 const top = mkdtempSync(join(tmpdir(), 'feeds-'))
 afterAll(() => rmSync(top, { recursive: true }))
@@ -32,15 +33,17 @@ test('a child is heard line by line, and started again when it ends', async () =
   expect(feed.error?.code).toBe('PM_ERR_AGAIN')
   feed.start()
   feed.start()
-  await vi.waitFor(() => expect(feed.starts).toBe(2))
-  await vi.waitFor(() =>
+  await eventually(() => expect(lines.length).toBeGreaterThanOrEqual(4))
+  await eventually(() =>
     expect(feed.error).toMatchObject({ code: 'ECHILD', message: 'sh ended with status 3' }),
   )
-  expect(lines).toEqual(['one', 'two', 'one', 'two'])
+  expect(lines.slice(0, 4)).toEqual(['one', 'two', 'one', 'two'])
   expect(said.slice(0, 2)).toEqual(['warning: sh: oh', 'info: sh ended with status 3'])
   await feed.close()
+  const { starts } = feed
+  expect(starts).toBeGreaterThanOrEqual(2)
   feed.start()
-  expect(feed.starts).toBe(2)
+  expect(feed.starts).toBe(starts)
 })
 
 test('a child that runs has no error, and ends when the feed is closed', async () => {
@@ -53,7 +56,7 @@ test('a child that runs has no error, and ends when the feed is closed', async (
     log: () => {},
   })
   feed.start()
-  await vi.waitFor(() => expect(line).not.toBe(''))
+  await eventually(() => expect(line).not.toBe(''))
   expect(feed.error).toBeUndefined()
   await feed.close() // by force: it ignores SIGTERM
   expect(() => process.kill(Number(line), 0)).toThrow('ESRCH')
@@ -63,7 +66,7 @@ test('a program that is not there is told', async () => {
   const feed = new ChildFeed({ command: join(top, 'none'), onLine: () => {}, log: () => {} })
   closers.push(() => feed.close())
   feed.start()
-  await vi.waitFor(() => expect(feed.error?.code).toBe('ENOENT'))
+  await eventually(() => expect(feed.error?.code).toBe('ENOENT'))
   await expect(runProgram({ command: join(top, 'none') })).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
@@ -104,15 +107,15 @@ test('a service is heard, and connected to again when it was away', async () => 
   })
   closers.push(() => feed.close())
   feed.start()
-  await vi.waitFor(() => expect(feed.error?.code).toBe('ENOENT'))
+  await eventually(() => expect(feed.error?.code).toBe('ENOENT'))
   await serve((socket) => {
     socket.on('error', () => {})
     socket.once('data', (text) => socket.end(`got ${text}last`))
   })
-  await vi.waitFor(() => expect(feed.connections).toBeGreaterThan(1), 10_000)
+  await eventually(() => expect(feed.connections).toBeGreaterThan(1))
   expect(lines.slice(0, 2)).toEqual(['got hello', 'last'])
   feed.close()
-  await vi.waitFor(() => expect(feed.error).toBeDefined())
+  await eventually(() => expect(feed.error).toBeDefined())
 })
 
 test('a service is asked', async () => {

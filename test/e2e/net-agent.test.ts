@@ -269,7 +269,7 @@ test('failures of an agent: what clients are told, and whether it is kept', asyn
     ],
   ]
   for (const [name, behave, code, isKept] of cases) {
-    const { link, far, events } = await fakeAgent(behave, 40)
+    const { link, far, events } = await fakeAgent(behave, name === 'silence' ? 40 : undefined)
     await expect(link.fetch([1], ask), name).rejects.toMatchObject({ code })
     expect(link.lostBy === undefined, name).toBe(isKept)
     expect(events.filter((event) => event.type === 'lost').length, name).toBe(isKept ? 0 : 1)

@@ -193,11 +193,11 @@ test('time starts anew with every reply: a long queue is not a timeout', async (
       if (replies.length === 4) void answerSlowly()
       return []
     },
-    { PMCD_REQUEST_TIMEOUT: '0.2' },
+    { PMCD_REQUEST_TIMEOUT: '1.5' },
   )
   async function answerSlowly(): Promise<void> {
     for (const reply of replies) {
-      await new Promise((resolve) => setTimeout(resolve, 80))
+      await new Promise((resolve) => setTimeout(resolve, 500))
       reply()
     }
   }

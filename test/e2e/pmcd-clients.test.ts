@@ -73,6 +73,7 @@ async function start(
     localOnly: true,
     hostname: 'vm',
     log,
+    credsTimeoutSec: 60, // a process takes its time to start on a busy machine
     ...options,
   })
   return { port: collector.port, lines: log.lines }
@@ -104,7 +105,7 @@ async function freePort(): Promise<number> {
 }
 
 test('a client that does not introduce itself is dropped, one that does stays', async () => {
-  const { port } = await start({ handshakeMs: 100 })
+  const { port } = await start({ handshakeMs: 1000 })
   const polite = await client(port)
   const silent = await raw(port)
   silent.resume()

@@ -47,7 +47,7 @@ async function startWithVictim(fault: string): Promise<CollectorProcess> {
       `simple 253 pipe binary ${node} ${join(process.cwd(), 'bin', 'pmdasimple')} -d 253`,
       `victim 250 pipe binary ${node} ${join(programs, 'agent.cjs')} ${fault} ${pidPath()}`,
     ],
-    ...['-t', '1'],
+    ...['-t', '1', '-q', '60'],
   )
   await answering(collector)
   return collector
@@ -57,7 +57,7 @@ const pidPath = (): string => join(programs, 'pid')
 const victimPid = (): number => Number(readFileSync(pidPath(), 'utf8'))
 
 async function answering(running: CollectorProcess): Promise<void> {
-  const end = performance.now() + 10_000
+  const end = performance.now() + 60_000
   for (;;) {
     try {
       const { statuses } = await askHonestly(running.port, ['pmcd.version'])
@@ -75,8 +75,8 @@ function told(what: string, without: Measured, during: Measured): void {
     `${rate.toFixed(0)}/s, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, worst ${worst.toFixed(0)} ms`
   console.log(`${what}: without ${text(without)}; with ${text(during)}`)
   expect([during.errors, during.refusals]).toEqual([0, 0])
-  // Two cores do it all here: what is looked for is a second of waiting for somebody else, not a millisecond.
-  expect(during.p99).toBeLessThan(4 * without.p99 + 100)
+  // Two cores do it all here: what is looked for is a second of waiting for somebody else, not a tenth of it.
+  expect(during.p99).toBeLessThan(4 * without.p99 + 500)
 }
 
 const FAULTS: readonly (readonly [fault: string, strike: () => void])[] = [

@@ -185,5 +185,4 @@ test.runIf(isRoot)(
     )
     rmSync(join(dir, 'run', 'pmcd.pid'))
   },
-  30_000,
 )

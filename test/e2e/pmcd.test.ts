@@ -104,6 +104,7 @@ async function start(options: Partial<CollectorOptions> = {}): Promise<Started> 
     hostname: 'vm',
     log,
     agentDir: dir,
+    credsTimeoutSec: 60, // a process takes its time to start on a busy machine
     ...options,
   })
   collector = running
@@ -346,7 +347,7 @@ function runPmcd(args: readonly string[], env: Readonly<Record<string, string>> 
     `PCP_RUN_DIR=${dir}\nPCP_SYSCONF_DIR=${dir}\nPCP_PMCDCONF_PATH=${dir}/pmcd.conf\nPCP_VAR_DIR=${dir}\n`,
   )
   const child = spawn(process.execPath, [join(programs, 'pmcd.cjs'), ...args], {
-    env: { ...Object.fromEntries(clean), PCP_CONF: conf, ...env },
+    env: { ...Object.fromEntries(clean), PCP_CONF: conf, PMCD_CREDS_TIMEOUT: '60', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: dir,
   })

@@ -98,6 +98,13 @@ function startLogger(config: string, ...args: string[]): ChildProcess {
 const textOf = (file: string): string =>
   existsSync(join(dir, file)) ? readFileSync(join(dir, file), 'utf8') : ''
 
+/** What a logger tells of itself, once all of it is there: port, host, archive, and its note. */
+async function mapOf(logger: ChildProcess): Promise<string> {
+  const file = join('tmp', 'pmlogger', String(logger.pid))
+  await until(() => textOf(file).split('\n').length > 3)
+  return textOf(file)
+}
+
 /** Looks every few milliseconds: files say nothing when they change on every system alike. */
 async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 10))
@@ -137,10 +144,7 @@ function* recordsOf(context: Context): Generator<FetchResult> {
 test('SIGHUP begins a volume, SIGTERM ends in order, and the files of the process go with it', async () => {
   await startCollector()
   const logger = startLogger('log on 20 msec { sample.bin }\nlog on once sample.colour', '-m', 'a note', 'a')
-  await until(() => existsSync(join(dir, 'tmp', 'pmlogger', String(logger.pid))))
-  expect(readFileSync(join(dir, 'tmp', 'pmlogger', String(logger.pid)), 'utf8')).toMatch(
-    new RegExp(`^\\d+\\n.*\\n${dir}/a\\na note\\n$`),
-  )
+  expect(await mapOf(logger)).toMatch(new RegExp(`^\\d+\\n.*\\n${dir}/a\\na note\\n$`))
   logger.kill('SIGHUP')
   await until(() => textOf('l.log').includes('New log volume 1, via SIGHUP'))
   const size = (): number => readFileSync(join(dir, 'a.1')).length
@@ -205,9 +209,7 @@ test('what a killed logger leaves can be read up to its last record', async () =
 test('pmlc shows and changes what is logged', async () => {
   await startCollector()
   const logger = startLogger('log mandatory on 1 hour sample.bin', 'a')
-  const map = join(dir, 'tmp', 'pmlogger', String(logger.pid))
-  await until(() => existsSync(map))
-  const control = Number(readFileSync(map, 'utf8').split('\n')[0])
+  const control = (await mapOf(logger)).split('\n')[0]!
   const script = [
     'query sample.colour',
     'log mandatory on 2 sec sample.colour[red]',
@@ -220,7 +222,7 @@ test('pmlc shows and changes what is logged', async () => {
     'wrong',
     'show loggers',
   ].join('\n')
-  const pmlc = start('pmlc', ['-p', String(control)], script)
+  const pmlc = start('pmlc', ['-p', control], script)
   let out = ''
   let err = ''
   pmlc.stdout!.setEncoding('utf8').on('data', (text: string) => {
@@ -325,9 +327,7 @@ test('whom the access rules leave no operation is not let in, others do what the
   await startCollector()
   const rules = 'log on 1 hour sample.bin\n[access]\ndisallow * : all;\nallow 127.0.0.1 : enquire;\n'
   const logger = startLogger(rules, 'a')
-  const map = join(dir, 'tmp', 'pmlogger', String(logger.pid))
-  await until(() => existsSync(map))
-  const control = readFileSync(map, 'utf8').split('\n')[0]!
+  const control = (await mapOf(logger)).split('\n')[0]!
   const pmlc = start(
     'pmlc',
     ['-p', control],

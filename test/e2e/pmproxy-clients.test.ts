@@ -122,12 +122,12 @@ test('expressions are derived once a context, and again in the context that foll
     name: 'derived_0cc175b9c0f1b6a831c399e269772661',
     expr: 'sample.long.ten + sample.long.one',
   }
-  let context = await newContext(0.5)
+  let context = await newContext(2)
   expect((await ask('derive', { context, ...derived })).data).toMatchObject({ success: true })
   let gone: Failure
   do {
     // Asking keeps it: less often than its time.
-    await new Promise((resolve) => setTimeout(resolve, 600))
+    await new Promise((resolve) => setTimeout(resolve, 2100))
     gone = (await ask<Failure>('fetch', { context, names: derived.name })).data
   } while (gone.message === undefined)
   expect(gone.message).toMatch(/(?:unknown|expired) context identifier/)

@@ -99,7 +99,7 @@ test('a host that does not answer keeps no other host of the page waiting', asyn
   expect(page.heard.some(({ key }) => key === 'silent')).toBe(false)
 })
 
-test('a host that is away, comes, goes, and returns with other metrics', { timeout: 60_000 }, async () => {
+test('a host that is away, comes, goes, and returns with other metrics', async () => {
   const first = await collectorAt(0, ['pmcd', 'sample'])
   const { port } = first
   await first.close()

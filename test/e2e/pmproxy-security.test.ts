@@ -220,7 +220,7 @@ describe.skipIf(!hasOpenssl)('with a certificate', () => {
     server = await startWebServer(
       ['pmcd', 'simple'],
       {},
-      { proxy: { tls: tls(), limits: { firstByteMs: 100 } } },
+      { proxy: { tls: tls(), limits: { firstByteMs: 1000 } } },
     )
     for (const hello of ['\x16\x03\x01', '\x16\x03\x01\x00\x05hello', '\x16nonsense nonsense']) {
       const socket = connect({ host: '127.0.0.1', port: server.proxy.port })

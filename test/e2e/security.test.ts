@@ -240,7 +240,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
   })
 
   test('a client that stops in the middle of the handshake is dropped', async () => {
-    const port = await start('server.conf', {}, { handshakeMs: 50 })
+    const port = await start('server.conf', {}, { handshakeMs: 1000 })
     const socket = await challenged(port)
     socket.write(encodeCreds(PDU_FLAG_SECURE))
     await new Promise((resolve) => socket.once('close', resolve).on('error', () => undefined))

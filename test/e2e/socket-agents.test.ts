@@ -70,6 +70,7 @@ async function start(line: string, options: Partial<CollectorOptions> = {}): Pro
       line: (text) => lines.push(text),
     },
     agentDir: dir,
+    credsTimeoutSec: 60, // a process takes its time to start on a busy machine
     ...options,
   })
   source = await HostSource.connect(`localhost:${collector.port}`)

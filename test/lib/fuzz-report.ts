@@ -14,7 +14,7 @@ import { generator } from './generator.ts'
 import { askHonestly } from './honest-client.ts'
 
 /** An answer is at once when it comes in this time, on a machine that has much else to do. */
-const AT_ONCE_MS = 1000
+const AT_ONCE_MS = 3000
 /** Parts of an attack of clients, after each of which memory is looked at: it may rise to a level, not go on rising. */
 const PARTS = 10
 /** What one attack after another may leave behind, in megabytes. */
