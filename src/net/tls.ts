@@ -5,6 +5,7 @@ import type { SecureContext, SecureContextOptions, TLSSocket } from 'node:tls'
 import { PcpError } from '../model/errors.ts'
 import type { PduStream } from './connection.ts'
 import { readCas, readPem, type TlsConfig } from './tls-config.ts'
+import { readIdentity } from './tls-identity.ts'
 
 /** A stream that becomes secure. */
 export interface SecureStream extends PduStream {
@@ -34,9 +35,12 @@ export interface SecureHost {
 
 /**
  * What a collector encrypts with; undefined when tls.conf names no certificate. PM_ERR_TLS when certificate, key or
- * CA cannot be used.
+ * CA cannot be used; `warn` hears of a certificate that can, but which clients will refuse.
  */
-export function tlsServer(config: TlsConfig): TlsServer | undefined {
+export function tlsServer(
+  config: TlsConfig,
+  warn: (warning: string) => void = () => {},
+): TlsServer | undefined {
   const { certFile, keyFile, path, verifyClients } = config
   if (certFile === undefined && keyFile === undefined) return undefined
   if (certFile === undefined || keyFile === undefined)
@@ -45,14 +49,16 @@ export function tlsServer(config: TlsConfig): TlsServer | undefined {
   if (verifyClients && ca === undefined)
     throw new PcpError('PM_ERR_TLS', `${path}: tls-verify-clients needs tls-ca-cert-file or tls-ca-cert-dir`)
   const { constants } = process.getBuiltinModule('node:crypto')
+  const { cert, key, warning } = readIdentity(certFile, keyFile)
   const context = contextOf(config, {
-    cert: readPem(certFile),
-    key: readPem(keyFile),
+    cert,
+    key,
     ...(ca === undefined ? {} : { ca }),
     // A resumed session would bring along what was checked, or not checked, when it began.
     secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
     honorCipherOrder: true,
   })
+  if (warning !== undefined) warn(warning)
   return {
     verifiesClients: verifyClients,
     hasCa: ca !== undefined,
@@ -124,7 +130,8 @@ function clientCertificate(config: TlsConfig): SecureContextOptions {
         'PM_ERR_TLS',
         `${path}: tls-client-cert-file and tls-client-key-file belong together`,
       )
-    return { cert: readPem(clientCertFile), key: readPem(clientKeyFile) }
+    const { cert, key } = readIdentity(clientCertFile, clientKeyFile)
+    return { cert, key }
   }
   if (certFile === undefined || keyFile === undefined) return {}
   try {

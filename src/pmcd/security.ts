@@ -55,7 +55,7 @@ export function securityOf(variables: Variables, log: Log, demands: Demands = {}
   let accounts: ReturnType<typeof openAccounts> | undefined
   return {
     ...demands,
-    readTls: () => tlsServer(loadTlsConfig(variables)),
+    readTls: () => tlsServer(loadTlsConfig(variables), (problem) => log.notice('warning', problem)),
     findVerifier: usersIn(userFilePath(variables), (problem) => log.notice('error', problem)),
     accountOf: (user) => {
       accounts ??= openAccounts()

@@ -164,7 +164,7 @@ function readTls(
     const given = Object.fromEntries(Object.entries(older).filter(([, value]) => value !== undefined))
     if (Object.keys(given).length > 0)
       log.notice('warning', `TLS is configured in pmproxy.conf, please switch to ${present.path}`)
-    const tls = tlsServer({ ...given, ...present })
+    const tls = tlsServer({ ...given, ...present }, (problem) => log.notice('warning', problem))
     if (isNeeded && tls?.hasCa !== true)
       throw new PcpError(
         'PM_ERR_TLS',
