@@ -53,6 +53,8 @@ export function planPlace(
     ...installed,
     PCP_SYSCONF_DIR: roots.conf,
     PCP_PMCDCONF_PATH: join(roots.conf, 'pmcd', 'pmcd.conf'),
+    // An installed PCP's names a key that only its own account reads.
+    PCP_TLSCONF_PATH: env['PCP_TLSCONF_PATH'] || join(roots.conf, 'tls.conf'),
     PCP_VAR_DIR: roots.data,
     PCP_PMDAS_DIR: join(roots.data, 'pmdas'),
     PCP_TMP_DIR: join(roots.data, 'tmp'),

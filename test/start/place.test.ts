@@ -36,13 +36,17 @@ test('an installed PCP keeps its programs, its state is left alone', () => {
     PCP_BINADM_DIR: '/usr/lib/pcp/bin',
     PCP_RUN_DIR: '/run/pcp',
     PCP_PYTHON_PROG: '/usr/bin/python3',
+    PCP_TLSCONF_PATH: '/etc/pcp/tls.conf',
   }
   const { variables } = planPlace(dir, {}, '/our/bin', installed)
   expect(variables).toMatchObject({
     PCP_BINADM_DIR: '/usr/lib/pcp/bin',
     PCP_PYTHON_PROG: '/usr/bin/python3',
     PCP_RUN_DIR: join(dir, 'run'),
+    PCP_TLSCONF_PATH: join(dir, 'etc', 'tls.conf'),
   })
+  const chosen = { PCP_TLSCONF_PATH: '/my/tls.conf' }
+  expect(planPlace(dir, chosen, '/our/bin', installed).variables).toMatchObject(chosen)
 })
 
 test("the simple agent's configuration is provided once and then left alone", () => {
