@@ -15,9 +15,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
+import { beginBuild } from './lib/built.mjs'
 import { install, packageBin, run, top } from './lib/run.mjs'
 
 install()
+const isDone = beginBuild(top)
 const { build, transform } = await import('esbuild')
 const { generateToolDocuments } = await import('./gen-man.mjs')
 const { buildUi } = await import('./build-ui.mjs')
@@ -279,3 +281,4 @@ async function buildStart() {
 
 await Promise.all([buildCommands(), buildStart(), buildUi(), generateToolDocuments()])
 if (!binOnly) await buildLibrary()
+isDone()

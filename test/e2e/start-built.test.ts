@@ -1,0 +1,51 @@
+/** `npm start` builds after changes alone. scripts/lib/built.mjs */
+import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+// @ts-expect-error plain JavaScript, for before anything is installed
+import { beginBuild, isBuilt } from '../../scripts/lib/built.mjs'
+
+let top: string
+const file = (name: string): string => join(top, name)
+const FILES = ['src/a/one.ts', 'src/two.ts', 'scripts/three.mjs', 'package-lock.json', 'tsconfig.json']
+const DIRS = ['src', 'src/a', 'scripts']
+const BUILT = ['bin/pminfo', 'share/web/index.html', 'dist/start.cjs']
+
+beforeEach(() => {
+  top = mkdtempSync(join(tmpdir(), 'start-built-'))
+  for (const dir of ['src/a', 'scripts', 'bin', 'share/web', 'dist'])
+    mkdirSync(file(dir), { recursive: true })
+  for (const name of [...FILES, ...BUILT]) writeFileSync(file(name), '')
+})
+afterEach(() => rmSync(top, { recursive: true }))
+
+/** Builds, and puts that behind the last change: a file that was made in the same moment counts as changed. */
+function built(): number {
+  beginBuild(top)()
+  const after = Math.ceil(Math.max(...[...FILES, ...DIRS].map((name) => statSync(file(name)).ctimeMs))) + 1
+  utimesSync(file('.built'), after / 1000, after / 1000)
+  return after
+}
+
+test('what was built is built until something changes, also where a copy keeps its time', () => {
+  expect(isBuilt(top)).toBe(false)
+  for (const name of FILES) {
+    const after = built()
+    expect(isBuilt(top), name).toBe(true)
+    do utimesSync(file(name), 0, 0)
+    while (statSync(file(name)).ctimeMs < after)
+    expect(isBuilt(top), name).toBe(false)
+  }
+})
+
+test('a build that was broken off, or whose files are gone, does not count', () => {
+  built()
+  expect(isBuilt(top)).toBe(true)
+  beginBuild(top)
+  expect(isBuilt(top)).toBe(false)
+  built()
+  expect(isBuilt(top)).toBe(true)
+  rmSync(file('dist/start.cjs'))
+  expect(isBuilt(top)).toBe(false)
+})
