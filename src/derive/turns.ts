@@ -1,4 +1,5 @@
 /** Whose turn it is: fetches of one requester that have to follow each other. docs/derived.md */
+import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Requester } from '../model/source.ts'
 
@@ -35,9 +36,9 @@ function waited(before: Promise<unknown>, signal: AbortSignal | undefined): Prom
     const giveUp = (): void =>
       reject(new PcpError('ECANCELED', 'A fetch was given up', { cause: signal.reason }))
     if (signal.aborted) return giveUp()
-    signal.addEventListener('abort', giveUp, { once: true })
+    const unwatch = onAbort(signal, giveUp)
     void before.then(() => {
-      signal.removeEventListener('abort', giveUp)
+      unwatch()
       resolve(undefined)
     })
   })

@@ -1,5 +1,7 @@
 /** What connections may cost, whoever is at the other end. docs/security.md */
 
+import type { GateLimits } from './gate.ts'
+
 /** Limits of one server; times in milliseconds. */
 export interface Limits {
   /** Connections at once, and those of them that one other machine may have. */
@@ -20,6 +22,8 @@ export interface Limits {
   readonly unreadBytes: number
   /** Bytes that a live page may leave unread: more than all that may not get lost. */
   readonly pageUnreadBytes: number
+  /** Requests of the page that have an archive open, those that wait for them to end, and how long. */
+  readonly archives: GateLimits
 }
 
 /** Those that hold unless a test has others. */
@@ -35,4 +39,5 @@ export const LIMITS: Limits = {
   pipelined: 64,
   unreadBytes: 256 * 1024 * 1024,
   pageUnreadBytes: 16 * 1024 * 1024,
+  archives: { inside: 16, waiting: 500, waitMs: 20_000 },
 }

@@ -18,6 +18,7 @@ import { MAX_CLIENT_PDU } from '../wire/pdu.ts'
 import { ArchiveRoots } from './archives.ts'
 import type { ProxyConfig } from './config.ts'
 import { WebContexts } from './contexts.ts'
+import { Gate } from './gate.ts'
 import { Guests } from './guests.ts'
 import { Hosts } from './hosts.ts'
 import { httpServer } from './http/server.ts'
@@ -87,6 +88,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const services: Services = {
     ...{ config, contexts, archives, feeds, search, statistics },
     ...{ log, limits, unread, time },
+    archiveGate: new Gate('requests of archives', limits.archives),
   }
   const live = new LiveSockets(services)
   const http = httpServer(services, live, limits)

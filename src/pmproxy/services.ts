@@ -3,6 +3,7 @@ import type { Log } from '../sys/log.ts'
 import type { ArchiveRoots } from './archives.ts'
 import type { ProxyConfig } from './config.ts'
 import type { WebContexts } from './contexts.ts'
+import type { Gate } from './gate.ts'
 import type { Unread } from './http/unread.ts'
 import type { Limits } from './limits.ts'
 import type { Feeds } from './live/feeds.ts'
@@ -20,6 +21,8 @@ export interface Services {
   readonly statistics: Statistics
   readonly log: Log
   readonly limits: Limits
+  /** Requests of the page that have an archive open. */
+  readonly archiveGate: Gate
   /** Answers that wait for their readers. */
   readonly unread: Unread
   /** What programs follow; undefined when it is not wanted, or no port is free. */

@@ -125,6 +125,39 @@ test('who reads nothing of such an answer is closed', async () => {
   })
 })
 
+test('requests over archives are answered some at a time, and not without end', async () => {
+  const archiveDirs = ['test/fixtures']
+  await start({ archives: { inside: 1, waiting: 40, waitMs: 60_000 } }, { archiveDirs })
+  const { archives } = await server.json<{ archives: { id: string; bytes: number }[] }>('/ui/api/archives')
+  const [small] = archives.sort((a, b) => a.bytes - b.bytes)
+  const children = `/ui/api/children?archive=${small!.id}`
+  const answers = await Promise.all(Array.from({ length: 40 }, () => server.ask(children)))
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  await server.close()
+  await start({ archives: { inside: 0, waiting: 0, waitMs: 1 } }, { archiveDirs })
+  for (const path of [children, '/ui/api/archives']) {
+    const { status, headers, text } = await server.ask(path)
+    expect([status, headers['retry-after']]).toEqual([503, '10'])
+    expect(JSON.parse(text)).toMatchObject({ code: 'EBUSY', success: false })
+  }
+  expect((await server.ask('/ui/api/children?prefix=sample')).status).toBe(200)
+})
+
+test('expressions of all contexts together are bounded', async () => {
+  await start({})
+  const define = async (characters: number, lines: number): Promise<number> => {
+    const { context } = await server.json<{ context: number }>(`/pmapi/context?polltimeout=600`)
+    const expression = `1${' '.repeat(characters / lines - 3)}+1`
+    const body = Array.from({ length: lines }, (_, i) => `d.e${i} = ${expression}\n`).join('')
+    return (await server.ask(`/pmapi/${context}/derive`, { method: 'POST', body })).status
+  }
+  // Each less than what one context may have: 4 MiB are sixteen times that.
+  const each = 18 * 13_001
+  let full = 0
+  while (full < 20 && (await define(each, 18)) === 200) full++
+  expect(full).toBe(Math.floor((4 * 1024 * 1024) / each))
+})
+
 test('a page that reads nothing of what it asked for is ended', async () => {
   await start({ pageUnreadBytes: 1_000_000 })
   const page = new WebSocket(`ws://127.0.0.1:${server.proxy.port}/ui/api/live`)

@@ -4,7 +4,7 @@ import type { ProxyConfig } from '../config.ts'
 import { answer, isShared } from '../routes.ts'
 import type { Services } from '../services.ts'
 import { chooseCoding, compress } from './encode.ts'
-import { failure, page, type Reply } from './reply.ts'
+import { BUSY_HEADERS, failure, page, type Reply } from './reply.ts'
 import type { WebRequest } from './request.ts'
 
 /** Headers by name. */
@@ -26,7 +26,6 @@ export interface Outgoing {
 const ALLOWED_HEADERS = ['Accept', 'Accept-Language', 'Content-Language', 'Content-Type']
 /** Pages of other origins may not even make an image of it. */
 const OWN_HEADERS: Headers = { 'Cross-Origin-Resource-Policy': 'same-origin' }
-const BUSY_HEADERS: Headers = { 'Retry-After': '10' }
 const sharedHeaders = new WeakMap<ProxyConfig, Headers>()
 
 /** Headers that let pages of other origins read an answer. */

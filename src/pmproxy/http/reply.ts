@@ -34,6 +34,9 @@ export function reasonOf(status: number): string {
   return REASONS[status] ?? 'Error'
 }
 
+/** Besides 503: when it is worth while to ask again, in seconds. */
+export const BUSY_HEADERS: Readonly<Record<string, string>> = { 'Retry-After': '10' }
+
 /** For what is no page of ours, but shown as one. */
 const NOTHING_ALLOWED = { 'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'" }
 

@@ -18,7 +18,7 @@ import {
 import type { Login } from '../hosts.ts'
 import { insistOnUser, loginOf } from '../http/login.ts'
 import { isOurs } from '../http/origin.ts'
-import { failure, json, page, type Reply, whoAreYou } from '../http/reply.ts'
+import { BUSY_HEADERS, failure, json, page, type Reply, whoAreYou } from '../http/reply.ts'
 import type { WebRequest } from '../http/request.ts'
 import { metricJson } from '../live/topic.ts'
 import type { Services } from '../services.ts'
@@ -48,11 +48,17 @@ export async function answerPageApi(request: WebRequest, services: Services): Pr
   try {
     await insistOnUser(services, login)
     if (name === 'config') return config(services)
-    if (name === 'archives') return json(JSON.stringify(await services.archives.list()))
-    if (!Object.hasOwn(ROUTES, name)) return page(404, 'ui', 'no handler for URL')
-    return await withSource(request, services, login, ROUTES[name]!)
+    const isList = name === 'archives'
+    if (!isList && !Object.hasOwn(ROUTES, name)) return page(404, 'ui', 'no handler for URL')
+    const act = isList
+      ? async () => json(JSON.stringify(await services.archives.list()))
+      : () => withSource(request, services, login, ROUTES[name]!)
+    const opensArchives = isList || request.query.get('archive') !== undefined
+    return await (opensArchives ? services.archiveGate.pass(request.signal, act) : act())
   } catch (error) {
-    return failure(error)
+    const reply = failure(error)
+    const isBusy = PcpError.from(error).code === 'EBUSY'
+    return isBusy ? { ...reply, status: 503, headers: BUSY_HEADERS } : reply
   }
 }
 
