@@ -158,6 +158,28 @@ test('expressions of all contexts together are bounded', async () => {
   expect(full).toBe(Math.floor((4 * 1024 * 1024) / each))
 })
 
+test('a page may wait for as many hosts as it may have subscriptions', async () => {
+  await start({})
+  const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const page = new WebSocket(`ws://127.0.0.1:${server.proxy.port}/ui/api/live`)
+  const heard = new Promise((resolve) => {
+    page.once('message', (data) => resolve(JSON.parse(String(data))))
+    page.once('close', resolve)
+  })
+  await once(page, 'open')
+  const metrics = ['sample.long.one']
+  // Each replaces one that has had no answer yet.
+  for (let i = 0; i < 400; i++)
+    page.send(JSON.stringify({ subscribe: `${i % 200}`, every: 1, metrics, host: `127.0.0.1:${port}` }))
+  page.send(JSON.stringify({ subscribe: '200', every: 1, metrics }))
+  expect(await heard).toMatchObject({ type: 'error', key: '200', code: 'PM_ERR_TOOBIG' })
+  expect(page.readyState).toBe(WebSocket.OPEN)
+  page.terminate()
+  silent.close()
+})
+
 test('a page that reads nothing of what it asked for is ended', async () => {
   await start({ pageUnreadBytes: 1_000_000 })
   const page = new WebSocket(`ws://127.0.0.1:${server.proxy.port}/ui/api/live`)

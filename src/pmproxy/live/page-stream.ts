@@ -14,7 +14,8 @@ export interface PageStreamParts {
   readonly closed: () => void
 }
 
-const MOST_KEYS = 200
+/** Subscriptions of a page. */
+export const MOST_KEYS = 200
 /** How often a subscription that failed is tried again, ms. */
 const RETRY_MS = 3000
 /** Errors that another attempt does not mend. */

@@ -8,12 +8,12 @@ import { insistOnUser, loginOf } from '../http/login.ts'
 import { isOurs } from '../http/origin.ts'
 import type { Services } from '../services.ts'
 import { PageTime, TIME_MESSAGE } from '../time/page-time.ts'
-import type { PageStream } from './page-stream.ts'
+import { MOST_KEYS, type PageStream } from './page-stream.ts'
 
 /** Largest message of a page. */
 const MOST_BYTES = 256 * 1024
-/** Messages of a page that wait for those before them. */
-const MOST_QUEUED = 100
+/** Messages of a page that are being dealt with: all its hosts may take long to answer, and each subscription may have replaced another. */
+const MOST_QUEUED = 2 * MOST_KEYS
 /** How often a page has to show that it is there, ms. */
 const PING_MS = 30_000
 
