@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { agent as definition } from '../../src/agents/openmetrics/index.ts'
 import { isError } from '../../src/model/errors.ts'
 import type { MetricSource } from '../../src/model/source.ts'
@@ -181,11 +182,8 @@ test.each<[string, RequestListener, string]>([
 })
 
 test('a server that is not there is asked again', async () => {
-  const url = await serve((_request, response) => void response.end('up 1\n'))
-  const { port } = servers[0]!.address() as AddressInfo
-  servers[0]!.closeAllConnections()
-  await new Promise((resolve) => servers[0]!.close(resolve))
-  configure('a', url)
+  const port = await freePort()
+  configure('a', `http://127.0.0.1:${port}`)
   const source = open()
   await eventually(async () => expect(await sourceStatus(source)).toContain('ECONNREFUSED'))
   const server = createServer((_request, response) => void response.end('up 1\n'))

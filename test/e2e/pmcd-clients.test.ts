@@ -10,10 +10,11 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { connect, createServer, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { pmid } from '../../src/model/ids.ts'
 import { ALL_INSTANCES } from '../../src/model/profile.ts'
 import { ANONYMOUS, type Ask } from '../../src/model/source.ts'
@@ -92,16 +93,6 @@ async function client(spec: string | number): Promise<HostSource> {
   const source = await HostSource.connect(typeof spec === 'number' ? `127.0.0.1:${spec}` : spec)
   sources.push(source)
   return source
-}
-
-/** A port that nobody listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 test('a client that does not introduce itself is dropped, one that does stays', async () => {

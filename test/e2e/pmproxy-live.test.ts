@@ -2,6 +2,7 @@
 import { createServer, type Server } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { startCollector } from '../../src/pmcd/collector.ts'
 import { readHostLabels } from '../../src/pmcd/labels.ts'
 import { builtinAgents } from '../../src/pmcd/open-agents.ts'
@@ -100,9 +101,7 @@ test('a host that does not answer keeps no other host of the page waiting', asyn
 })
 
 test('a host that is away, comes, goes, and returns with other metrics', async () => {
-  const first = await collectorAt(0, ['pmcd', 'sample'])
-  const { port } = first
-  await first.close()
+  const port = await freePort()
   const [page, late] = [new TestPage(), new TestPage()]
   const wish = { host: `localhost:${port}`, metrics: ['simple.color', 'sample.colour', 'pmcd.pid'] }
   await page.subscribe('h', wish)

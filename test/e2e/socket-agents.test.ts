@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { pmid } from '../../src/model/ids.ts'
 import { ANONYMOUS, type Ask } from '../../src/model/source.ts'
 import { HostSource } from '../../src/net/host-source.ts'
@@ -86,15 +87,6 @@ async function value(): Promise<number> {
 const command = (...args: string[]): string =>
   [process.execPath, join(programs, 'simple.cjs'), '-d', '253', ...args].join(' ')
 
-/** Ports nobody listens on. */
-async function freePort(host: string): Promise<number> {
-  const server = createServer().listen(0, host)
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
 /** Process id of the agent, as the table of agents in the log says. */
 function agentPid(): number {
   const row = lines
@@ -149,7 +141,7 @@ test('an agent behind a unix socket that is killed is started again at once', as
 test.each(['unix', 'inet'])(
   'an agent that runs already is reached through %s, and its end is noticed',
   async (family) => {
-    const place = family === 'unix' ? join(dir, 'simple.socket') : String(await freePort('127.0.0.1'))
+    const place = family === 'unix' ? join(dir, 'simple.socket') : String(await freePort())
     const args = command(family === 'unix' ? '-u' : '-i', place).split(' ')
     const run = async (): Promise<ChildProcess> => {
       const child = spawn(args[0]!, args.slice(1), { cwd: dir, stdio: 'ignore' })

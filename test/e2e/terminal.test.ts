@@ -4,10 +4,10 @@
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { VERSION } from '../../src/base/version.ts'
 import { operandKind } from '../../src/tools/lib/completion.ts'
 import type { Option } from '../../src/tools/lib/options.ts'
@@ -41,12 +41,7 @@ let closedPort: number
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'pcp-terminal-'))
-  closedPort = await new Promise((done) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => done(port))
-    })
-  })
+  closedPort = await freePort()
 })
 afterAll(() => rmSync(dir, { recursive: true }))
 

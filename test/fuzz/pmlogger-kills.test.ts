@@ -19,7 +19,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freePort } from '../../bench/macro/lib/collectors.ts'
+import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { Archive } from '../../src/archive/archive.ts'
 import { labelSize } from '../../src/archive/label.ts'
 import { secondsBetween } from '../../src/base/timestamp.ts'

@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { freePort, hasReference, plainEnv, run, top } from './lib/programs.ts'
+import { freePort } from '../../bench/macro/lib/free-port.ts'
+import { hasReference, plainEnv, run, top } from './lib/programs.ts'
 
 const bin = (name: string): string => join(top, 'bin', name)
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { startCollector } from '../../src/pmcd/collector.ts'
 import { parseConfig } from '../../src/pmcd/config.ts'
 import { readHostLabels } from '../../src/pmcd/labels.ts'
@@ -13,7 +14,7 @@ import { loadPmns } from '../../src/pmns/load.ts'
 import { loadConfig } from '../../src/sys/config.ts'
 import { logOnFd } from '../../src/sys/log.ts'
 import { pmnsFiles } from '../../src/sys/pmns-files.ts'
-import { freePort, hasReference, launch, run } from './lib/programs.ts'
+import { hasReference, launch, run } from './lib/programs.ts'
 
 const isPossible =
   hasReference && existsSync('/usr/include/pcp/pmda.h') && spawnSync('gcc', ['--version']).status === 0

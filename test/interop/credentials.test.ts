@@ -4,7 +4,8 @@ import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { freePort, hasReference, launch, run, top } from './lib/programs.ts'
+import { freePort } from '../../bench/macro/lib/free-port.ts'
+import { hasReference, launch, run, top } from './lib/programs.ts'
 
 const isRoot = process.getuid?.() === 0
 if (hasReference && !isRoot) console.log('skipped: only root can be somebody else for a test')

@@ -9,17 +9,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { connect } from '../../src/pmapi/index.ts'
-import {
-  freePort,
-  hasReference,
-  launch,
-  type Printed,
-  plainEnv,
-  run,
-  type TestCollector,
-  top,
-} from './lib/programs.ts'
+import { hasReference, launch, type Printed, plainEnv, run, type TestCollector, top } from './lib/programs.ts'
 
 const SIDES = ['ours', 'theirs'] as const
 type Side = (typeof SIDES)[number]

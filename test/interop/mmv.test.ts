@@ -5,17 +5,9 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { MmvWriter, type MmvWriterOptions } from '../../src/mmv/index.ts'
-import {
-  freePort,
-  hasReference,
-  launch,
-  plainEnv,
-  run,
-  startOurs,
-  type TestCollector,
-  top,
-} from './lib/programs.ts'
+import { hasReference, launch, plainEnv, run, startOurs, type TestCollector, top } from './lib/programs.ts'
 
 const PMCD = '/usr/lib/pcp/bin/pmcd'
 const DSO = '/var/lib/pcp/pmdas/mmv/pmda_mmv.so'

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { freePort, hasReference, launch, run, top } from './lib/programs.ts'
+import { freePort } from '../../bench/macro/lib/free-port.ts'
+import { hasReference, launch, run, top } from './lib/programs.ts'
 
 const isRoot = process.getuid?.() === 0
 const OURS = join(top, 'bin', 'pmcd')

@@ -4,10 +4,11 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { makeVerifier } from '../../src/net/sasl/keys.ts'
 import { formatUsers } from '../../src/net/sasl/user-file.ts'
 import { canMakeCertificates, makeAuthority, makeCertificate, writeTlsConf } from '../lib/certificates.ts'
-import { freePort, hasReference, launch, run, type TestCollector, top } from './lib/programs.ts'
+import { hasReference, launch, run, type TestCollector, top } from './lib/programs.ts'
 
 const AGENTS = '/var/lib/pcp/pmdas'
 const CONF = `pmcd 2 dso pmcd_init ${AGENTS}/pmcd/pmda_pmcd.so\nsimple 253 pipe binary ${AGENTS}/simple/pmdasimple -d 253\n`

@@ -3,8 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { canMakeCertificates, makeAuthority, makeCertificate, writeTlsConf } from '../lib/certificates.ts'
-import { freePort, hasReference, launch, run, type TestCollector, top } from './lib/programs.ts'
+import { hasReference, launch, run, type TestCollector, top } from './lib/programs.ts'
 
 const isPossible = hasReference && canMakeCertificates()
 if (hasReference && !isPossible) console.log('tls interop skipped: there is no openssl command')

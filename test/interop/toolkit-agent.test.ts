@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { pmid } from '../../src/model/ids.ts'
 import { encodeHelp } from '../../src/pmda/help-file.ts'
-import { freePort, hasReference, launch, run, type TestCollector } from './lib/programs.ts'
+import { hasReference, launch, run, type TestCollector } from './lib/programs.ts'
 
 const PMNS = `root { toolkit }
 toolkit { size 471:0:0 count 471:0:1 unsupported 471:0:2 events 471:1:0 highres 471:1:1 number 471:1:2 text 471:1:3 dyn 471:*:* }

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../bench/macro/lib/collectors.ts'
+import { freePort } from '../../bench/macro/lib/free-port.ts'
 
 /** One that runs. */
 export interface CollectorProcess {

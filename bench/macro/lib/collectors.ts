@@ -1,9 +1,10 @@
 /** The two candidates of a macro bench: our collector and the reference's, each a process of its own on a free port. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './free-port.ts'
 
 /** A running collector. */
 export interface Candidate {
@@ -21,17 +22,6 @@ const NODE_OPTIONS = (process.env['BENCH_NODE_OPTIONS'] ?? '').split(' ').filter
 
 /** Is the reference's collector installed? */
 export const hasReference = (): boolean => existsSync(REFERENCE)
-
-/** A port nobody listens on. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
-}
 
 /** Our collector as `npm start` configures it, without its recorder: built-in defaults, agents in its process. */
 export async function startOurs(top: string, agents = 'linux,pmcd,simple'): Promise<Candidate> {

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
-import { freePort, startOurs, type TestCollector, top } from './programs.ts'
+import { freePort } from '../../../bench/macro/lib/free-port.ts'
+import { startOurs, type TestCollector, top } from './programs.ts'
 
 /** Debian's browser, or Chrome; undefined where there is neither. */
 export const CHROMIUM: string | undefined = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync)

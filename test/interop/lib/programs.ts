@@ -1,9 +1,10 @@
 /** Programs for interop tests: the reference's commands, and collectors of both sides, each on a free port. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../../../bench/macro/lib/free-port.ts'
 
 export const top: string = process.cwd()
 const REFERENCE_PMCD = '/usr/lib/pcp/bin/pmcd'
@@ -38,7 +39,7 @@ export function run(
       env: plainEnv(options.env),
       stdio: ['ignore', 'pipe', 'pipe'],
       cwd: options.cwd,
-      timeout: options.timeoutMs ?? 60_000,
+      timeout: options.timeoutMs ?? 100_000,
     })
     let stdout = ''
     let stderr = ''
@@ -63,17 +64,6 @@ export interface TestCollector {
   /** What it has printed so far. */
   printed(): string
   stop(): Promise<number | null>
-}
-
-/** A port nobody listens on. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 }
 
 /** `npm start` without the build. */
@@ -133,7 +123,7 @@ export async function launch(
 
 /** Waits until the collector greets its clients. */
 async function answering(port: number, child: ChildProcess, printed: () => string): Promise<void> {
-  for (let attempt = 0; attempt < 400; attempt++) {
+  for (let attempt = 0; attempt < 2000; attempt++) {
     if (child.exitCode !== null)
       throw new Error(`${child.spawnfile} ended with ${child.exitCode}: ${printed()}`)
     const answered = await new Promise<boolean>((resolve) => {

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../../bench/macro/lib/collectors.ts'
+import { freePort } from '../../../bench/macro/lib/free-port.ts'
 import { askRaw } from '../../lib/raw-http.ts'
 
 /** Where Debian has it. */
@@ -62,7 +62,7 @@ export class ReferenceProxy {
     const files = ['-s', join(this.#dir, 'socket'), '-l', join(this.#dir, 'log')]
     const args = ['-f', '-t', '-A', '-p', String(this.port), ...files]
     this.#child = spawn(REFERENCE_PROXY, args, { env: this.#env, cwd: this.#dir, stdio: 'ignore' })
-    for (let attempt = 0; attempt < 100; attempt++) {
+    for (let attempt = 0; attempt < 600; attempt++) {
       if ((await askRaw(this.port, 'GET /pmapi/context HTTP/1.1\r\n\r\n')) !== undefined) return
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
