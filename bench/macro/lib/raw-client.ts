@@ -23,6 +23,8 @@ export class RawClient {
   #waiting: ((pdu: Buffer) => void) | undefined
   #onReply: (() => void) | undefined
   #onEnd: ((error: Error) => void) | undefined
+  /** Why the connection is no more. */
+  #ended: Error | undefined
   /** Bytes of the reply that is arriving that are still to come. */
   #missing = 0
 
@@ -30,8 +32,12 @@ export class RawClient {
     this.#socket = socket
     socket.setNoDelay(true)
     socket.on('data', (chunk) => this.#take(chunk))
-    socket.on('error', (error) => this.#onEnd?.(error))
-    socket.on('close', () => this.#onEnd?.(new Error('The collector closed the connection')))
+    const ended = (error: Error): void => {
+      this.#ended ??= error
+      this.#onEnd?.(this.#ended)
+    }
+    socket.on('error', ended)
+    socket.on('close', () => ended(new Error('The collector closed the connection')))
   }
 
   /** Connects to a port of this host, or to a unix socket, through which the collector knows who asks. */
@@ -95,6 +101,7 @@ export class RawClient {
 
   /** Fetches one after another for `ms`, adding each latency in milliseconds. Did the connection last? */
   fetchFor(pmids: readonly number[], ms: number, latencies: number[]): Promise<boolean> {
+    if (this.#ended !== undefined) return Promise.resolve(false)
     const request = words(HIGHRES_FETCH, [0, 0, 0, pmids.length, ...pmids])
     return new Promise((resolve) => {
       let sent = performance.now()
@@ -119,6 +126,7 @@ export class RawClient {
     delayMs: number,
     latencies: number[],
   ): Promise<boolean> {
+    if (this.#ended !== undefined) return Promise.resolve(false)
     const request = words(HIGHRES_FETCH, [0, 0, 0, pmids.length, ...pmids])
     return new Promise((resolve) => {
       let due = performance.now() + delayMs
@@ -152,6 +160,7 @@ export class RawClient {
 
   #next(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
+      if (this.#ended !== undefined) return reject(this.#ended)
       this.#waiting = resolve
       this.#onEnd = reject
     })
