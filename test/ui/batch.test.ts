@@ -1,4 +1,5 @@
 /** What charts ask of a source together. */
+import { signal } from '@preact/signals'
 import { expect, test } from 'vitest'
 import type { ChartRange } from '../../src/archive/chart-answer.ts'
 import type { RangeQuery } from '../../src/ui/data/answers.ts'
@@ -65,4 +66,47 @@ test('what would be too long for an address is several requests', async () => {
   await Promise.all(Array.from({ length: 30 }, (_, i) => ask(query(`${'x'.repeat(400)}${i}`))))
   expect(asked.length).toBeGreaterThan(2)
   expect(asked.flatMap(({ names }) => names)).toHaveLength(30)
+})
+
+test('what is out of sight waits for what is seen, unless it comes into view', async () => {
+  const asked: string[][] = []
+  const answers: (() => void)[] = []
+  const ask = batched((one) => {
+    asked.push([...one.names])
+    return new Promise((resolve) => answers.push(() => resolve(answer(one))))
+  })
+  const below = signal(false)
+  const all = [
+    ask(query('a')),
+    ask(query('b'), below),
+    ask(query('c'), signal(false)),
+    ask(query('d'), signal(true)),
+  ]
+  await Promise.resolve()
+  expect(asked).toEqual([['a', 'd']])
+  below.value = true // the page is scrolled
+  await Promise.resolve()
+  expect(asked).toEqual([['a', 'd'], ['b']])
+  answers[1]!()
+  await all[1]
+  expect(asked).toHaveLength(2)
+  answers[0]!()
+  await all[0]
+  await expect.poll(() => asked).toEqual([['a', 'd'], ['b'], ['c']])
+  answers[2]!()
+  await Promise.all(all)
+  below.value = false
+  below.value = true
+  await Promise.resolve()
+  expect(asked).toHaveLength(3)
+})
+
+test('where nothing is seen, or what is seen cannot be had, the rest is asked for all the same', async () => {
+  const { asked, range } = recorder()
+  const ask = batched(range)
+  await ask(query('a'), signal(false))
+  expect(asked).toHaveLength(1)
+  const failing = ask(query('bad'))
+  await ask(query('b'), signal(false))
+  await expect(failing).rejects.toThrow('bad')
 })

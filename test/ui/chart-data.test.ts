@@ -63,7 +63,7 @@ async function drawn(
   const chart: Chart = { id: 'c', title: 'c', style, legend: true, plots }
   const find = (key: string | undefined) => open.find((source) => source.key === key)
   let changed = () => {}
-  const feed = new ChartFeed(new Feeds(stream), find, () => changed())
+  const feed = new ChartFeed(new Feeds(stream), find, { onChange: () => changed() })
   for (;;) {
     const came = new Promise<void>((resolve) => {
       changed = resolve
@@ -147,11 +147,7 @@ test.each([
   [[5, 5], undefined],
   [[9, 1], undefined],
 ] as const)('limits between which there is something count: %j', (scale, limits) => {
-  const feed = new ChartFeed(
-    new Feeds(stream),
-    () => undefined,
-    () => {},
-  )
+  const feed = new ChartFeed(new Feeds(stream), () => undefined, { onChange: () => {} })
   const chart: Chart = { id: 'c', title: '', style: 'heat', legend: true, plots: [plot('x', 'one')], scale }
   expect(feed.get(chart, { from: 1000, to: 2000 }, 1).limits).toEqual(limits)
 })

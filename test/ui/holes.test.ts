@@ -81,11 +81,9 @@ test('a chart whose values were away asks for them when they are back, and again
   }
   const source = { key: 'host:h', title: 'h', host: 'h', range } as unknown as Source
   let changed = (): void => {}
-  const feed = new ChartFeed(
-    new Feeds(stream as unknown as LiveStream),
-    () => source,
-    () => changed(),
-  )
+  const feed = new ChartFeed(new Feeds(stream as unknown as LiveStream), () => source, {
+    onChange: () => changed(),
+  })
   const chart: Chart = { id: 'c', title: 'c', style: 'plot', legend: true, plots: [{ metric: 'x' }] }
   /** The line at a moment of the page, once what it asked for has come. */
   const lineAt = async (to: number): Promise<Record<number, ChartLine['values'][number]>> => {

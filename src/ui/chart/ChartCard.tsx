@@ -12,6 +12,7 @@ import { momentText } from '../time/words.ts'
 import type { Spread } from '../view/spread.ts'
 import { type Chart, fillIn, isList, titleOf } from '../view/view.ts'
 import { ChartMenu } from './ChartMenu.tsx'
+import { useInView } from './in-view.ts'
 import { Legend } from './Legend.tsx'
 import { isElsewhere } from './line-look.ts'
 import { TimeView } from './TimeView.tsx'
@@ -23,13 +24,13 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
   const recorded = useSignal(0)
   const hidden = useMemo<ReadonlySet<string>>(() => new Set(origin.hidden), [origin.hidden])
   const cursor = useSignal<number | undefined>(undefined)
+  const [card, isSeen] = useInView()
   const feed = useMemo(
     () =>
-      new ChartFeed(
-        feeds,
-        (key) => (key === undefined ? shown.peek() : sources.value.get(key)),
-        () => recorded.value++,
-      ),
+      new ChartFeed(feeds, (key) => (key === undefined ? shown.peek() : sources.value.get(key)), {
+        onChange: () => recorded.value++,
+        isSeen,
+      }),
     [shown.value],
   )
   useEffect(() => () => feeds.release(chart.id), [chart.id])
@@ -56,6 +57,7 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
       class={`card${chart.wide ? ' wide' : ''} style-${chart.style}`}
       aria-label={name}
       data-chart={chart.id}
+      ref={card}
     >
       <header class="card-head">
         <h2>

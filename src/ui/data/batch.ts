@@ -1,33 +1,70 @@
 /** What the charts of a page ask of one source for one window, asked together: an archive is read once for all of them. */
+import { type ReadonlySignal, signal } from '@preact/signals'
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import type { RangeQuery } from './answers.ts'
+import type { Source } from './source.ts'
 
 type Range = (query: RangeQuery) => Promise<ChartRange>
 
 interface Waiting {
   readonly query: RangeQuery
+  readonly isSeen: ReadonlySignal<boolean>
   readonly resolve: (answer: ChartRange | Promise<ChartRange>) => void
+  /** No longer hears when the chart comes into view. */
+  stop?: () => void
 }
 
 /** Names and expressions of one request: they have to fit into an address. */
 const MOST_LETTERS = 5000
+/** For who does not say whether anybody sees it. */
+const SEEN = signal(true)
 
-/** Puts together what is asked in one turn. An answer may hold more than what was asked for. */
-export function batched(range: Range): Range {
-  const byWindow = new Map<string, Waiting[]>()
-  const send = (): void => {
-    for (const waiting of byWindow.values()) for (const part of partsOf(waiting)) void answerAll(range, part)
-    byWindow.clear()
+/**
+ * Puts together what is asked in one turn. An answer may hold more than what was asked for. What charts out of sight want is asked for when
+ * the others have their answers, or when they come into view before.
+ */
+export function batched(range: Range): NonNullable<Source['range']> {
+  let waiting: Waiting[] = []
+  let isDue = false
+  /** Requests without an answer. */
+  let open = 0
+  const later = (): void => {
+    if (isDue || waiting.length === 0) return
+    isDue = true
+    queueMicrotask(send)
   }
-  return (query) =>
+  const send = (): void => {
+    isDue = false
+    const seen = waiting.filter(({ isSeen }) => isSeen.value)
+    const now = seen.length > 0 || open > 0 ? seen : waiting
+    waiting = waiting.filter((one) => !now.includes(one))
+    for (const one of now) one.stop?.()
+    for (const one of waiting) one.stop ??= one.isSeen.subscribe((isSeen) => isSeen && later())
+    for (const part of byWindow(now).flatMap(partsOf)) {
+      open++
+      void answerAll(range, part).then(() => {
+        open--
+        later()
+      })
+    }
+  }
+  return (query, isSeen = SEEN) =>
     new Promise((resolve) => {
-      if (byWindow.size === 0) queueMicrotask(send)
-      const { start, finish, points } = query
-      const key = `${start} ${finish} ${points}`
-      const waiting = byWindow.get(key) ?? []
-      waiting.push({ query, resolve })
-      byWindow.set(key, waiting)
+      waiting.push({ query, isSeen, resolve })
+      later()
     })
+}
+
+function byWindow(waiting: readonly Waiting[]): Waiting[][] {
+  const windows = new Map<string, Waiting[]>()
+  for (const one of waiting) {
+    const { start, finish, points } = one.query
+    const key = `${start} ${finish} ${points}`
+    const known = windows.get(key)
+    if (known === undefined) windows.set(key, [one])
+    else known.push(one)
+  }
+  return [...windows.values()]
 }
 
 function partsOf(waiting: readonly Waiting[]): Waiting[][] {

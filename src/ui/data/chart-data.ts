@@ -13,7 +13,7 @@ import {
 import { isFailure, type MetricFailure, type MetricInfo } from './answers.ts'
 import type { Feeds } from './feeds.ts'
 import { deriveOf } from './feeds.ts'
-import { History } from './history.ts'
+import { type ChartWatcher, History } from './history.ts'
 import { filled, type Hole } from './holes.ts'
 import { align, cut, joined, type Line, mapColumns } from './line.ts'
 import type { LiveStore } from './live-store.ts'
@@ -67,14 +67,14 @@ const MOST: Partial<Record<ChartStyle, number>> = { table: 20_000, heat: 512, gr
 export class ChartFeed {
   readonly #feeds: Feeds
   readonly #sources: (key: string | undefined) => Source | undefined
-  readonly #onChange: () => void
+  readonly #watcher: ChartWatcher
   readonly #histories = new Map<string, History>()
 
-  /** `sources` finds a source by its key, the page's own without one. `onChange` hears when recorded values have come. */
-  constructor(feeds: Feeds, sources: (key: string | undefined) => Source | undefined, onChange: () => void) {
+  /** `sources` finds a source by its key, the page's own without one. */
+  constructor(feeds: Feeds, sources: (key: string | undefined) => Source | undefined, watcher: ChartWatcher) {
     this.#feeds = feeds
     this.#sources = sources
-    this.#onChange = onChange
+    this.#watcher = watcher
   }
 
   /** What there is to draw now; asks for what is missing. */
@@ -212,7 +212,7 @@ export class ChartFeed {
     const key = `${source.key} ${names.join()} ${use}`
     let history = this.#histories.get(key)
     if (history === undefined) {
-      history = new History(source, names, deriveOf(plots), this.#onChange)
+      history = new History(source, names, deriveOf(plots), this.#watcher)
       this.#histories.set(key, history)
     }
     state.histories.add(history)

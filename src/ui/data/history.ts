@@ -1,4 +1,5 @@
 /** What was recorded: spans of values that were asked for, kept as long as they serve. */
+import type { ReadonlySignal } from '@preact/signals'
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import { RATE } from '../view/measure.ts'
 import { isFailure, type MetricOutcome } from './answers.ts'
@@ -18,6 +19,14 @@ interface Span {
   readonly byName: ReadonlyMap<string, Recorded>
 }
 
+/** Who draws recorded values. */
+export interface ChartWatcher {
+  /** Some have come, or cannot be had. */
+  readonly onChange: () => void
+  /** Is the chart in view? Others wait for those that are. */
+  readonly isSeen?: ReadonlySignal<boolean>
+}
+
 /** How far into the past and future of what is shown is asked for, in widths. */
 const MARGIN = 1
 /** Points for each width. */
@@ -31,6 +40,7 @@ export class History {
   readonly #names: readonly string[]
   readonly #derive: Readonly<Record<string, string>>
   readonly #onChange: () => void
+  readonly #isSeen: ReadonlySignal<boolean> | undefined
   #span: Span | undefined
   #isAsking = false
   #failedAt = -Infinity
@@ -40,12 +50,13 @@ export class History {
     source: Source,
     names: readonly string[],
     derive: Readonly<Record<string, string>>,
-    onChange: () => void,
+    { onChange, isSeen }: ChartWatcher,
   ) {
     this.#source = source
     this.#names = names
     this.#derive = derive
     this.#onChange = onChange
+    this.#isSeen = isSeen
   }
 
   /** Why nothing came the last time it was asked for. */
@@ -92,7 +103,7 @@ export class History {
       const finish = span === undefined ? to : Math.min(to + MARGIN * width, span.end)
       const points = Math.max(2, Math.min(10_000, Math.round((POINTS * (finish - start)) / width)))
       const query = { names: this.#names, derive: this.#derive, start, finish, points }
-      const answer = await range(query)
+      const answer = await range(query, this.#isSeen)
       this.#span = { from: start, to: finish, points, byName: recordedOf(answer, this.#names) }
       this.#problem = undefined
     } catch (error) {

@@ -1,4 +1,5 @@
 /** Where metrics come from: a host, an archive on the server, or one that was dropped into the page. */
+import type { ReadonlySignal } from '@preact/signals'
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import type {
   CheckAnswer,
@@ -29,8 +30,10 @@ export interface Source {
   instances(name: string): Promise<readonly InstanceInfo[]>
   /** Does the expression have a meaning here? */
   check(expr: string): Promise<CheckAnswer>
-  /** Values over a span of time; only with `span`, or where the host is recorded. RequestError. */
-  range?(query: RangeQuery): Promise<ChartRange>
+  /**
+   * Values over a span of time; only with `span`, or where the host is recorded. RequestError. What is not seen waits for what is.
+   */
+  range?(query: RangeQuery, isSeen?: ReadonlySignal<boolean>): Promise<ChartRange>
   /** Releases what it holds. */
   close?(): void
 }
