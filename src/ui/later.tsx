@@ -2,6 +2,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { bringMatcher } from './view/view.ts'
 
 /** What is in it. */
 export type Rest = typeof import('./rest.ts')
@@ -20,6 +21,7 @@ export const rest: ReadonlySignal<Rest | undefined> = here
 export function askForRest(): Promise<Rest> {
   coming ??= import('./rest.ts').then(
     (found) => {
+      bringMatcher(found.isFound)
       here.value = found
       return found
     },

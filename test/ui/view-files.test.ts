@@ -1,9 +1,10 @@
 /** PCP's view files: the grammar of pmchart(1), read and written. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { isFound } from '../../src/ui/view/patterns.ts'
 import { type ReadView, readViewFile } from '../../src/ui/view/pmchart.ts'
 import { writeViewFile } from '../../src/ui/view/pmchart-write.ts'
-import { type Chart, isChosen } from '../../src/ui/view/view.ts'
+import { bringMatcher, type Chart, isChosen } from '../../src/ui/view/view.ts'
 
 const isColor = (color: string): boolean => /^(#[\da-f]+|steelblue|red|violet)$/.test(color)
 const read = (text: string): ReadView => readViewFile(text, isColor)
@@ -177,6 +178,7 @@ test('colours of every kind become those of CSS', () => {
 })
 
 test('patterns may have the classes of egrep', () => {
+  bringMatcher(isFound)
   expect(isChosen({ mode: 'matching', text: '^sd[[:alpha:]]+[[:digit:]]$' }, 'sda1')).toBe(true)
   expect(isChosen({ mode: 'not-matching', text: '^sd[[:alpha:]]$' }, 'sd1')).toBe(true)
 })

@@ -5,12 +5,12 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import type { Source } from '../data/source.ts'
 import { changeChart, editing, shown, sources, view } from '../page.ts'
 import { hexColor, paletteColor } from '../theme.ts'
+import { isPattern } from '../view/patterns.ts'
 import {
   type Chart,
   type ChartStyle,
   type InstanceChoice,
   isChosen,
-  isPattern,
   type Plot,
   STYLES,
 } from '../view/view.ts'

@@ -1,5 +1,6 @@
 /** PCP's view files, read: the grammar of pmchart(1). */
-import { type Chart, type ChartStyle, type InstanceChoice, isPattern, newId, type Plot } from './view.ts'
+import { isPattern } from './patterns.ts'
+import { type Chart, type ChartStyle, type InstanceChoice, newId, type Plot } from './view.ts'
 
 /** Something in a view file that could not be understood. */
 export interface ViewMistake {

@@ -1,4 +1,5 @@
 /** What a page of charts is made of. Its vocabulary is that of PCP's view files. spec/tools/views.md */
+import { signal } from '@preact/signals'
 
 /** How a chart draws. The first five are PCP's own styles; `area` fills each line, `stacking` puts them on each other. */
 export type ChartStyle = 'plot' | 'bar' | 'stacking' | 'area' | 'utilization' | 'heat' | 'grid' | 'table'
@@ -95,36 +96,36 @@ export function derivedName(expr: string): string {
 /** Is this instance chosen? A pattern that cannot be read chooses none. */
 export function isChosen(choice: InstanceChoice | undefined, name: string): boolean {
   if (choice === undefined) return true
-  if (choice.mode === 'instance') return name === choice.text || name.split(' ')[0] === choice.text
-  const pattern = patternOf(choice.text)
-  if (pattern === undefined) return false
-  return pattern.test(name) === (choice.mode === 'matching')
+  const { mode, text } = choice
+  if (mode === 'instance') return name === text || name.split(' ')[0] === text
+  const quick = quickPattern(text)
+  const found = quick === undefined ? matcher.value?.(text, name) : quick.test(name)
+  return found === (mode === 'matching')
 }
 
-/** Can it be searched for in names of instances? */
-export function isPattern(text: string): boolean {
-  return patternOf(text) !== undefined
+/** Tells whether a pattern is found in a name, in a time that is bounded; undefined where the pattern cannot be read. */
+export type Matcher = (text: string, name: string) => boolean | undefined
+
+/** Comes with the rest of the page; until then such patterns choose nothing. */
+const matcher = signal<Matcher | undefined>(undefined)
+
+/** Gives what patterns are matched with that the browser's own expressions could take for ever with. */
+export function bringMatcher(found: Matcher): void {
+  matcher.value = found
 }
 
-/** What egrep writes in brackets, and PCP's view files too. */
-const CLASSES: ReadonlyMap<string, string> = new Map([
-  ['alnum', 'A-Za-z0-9'],
-  ['alpha', 'A-Za-z'],
-  ['digit', '0-9'],
-  ['lower', 'a-z'],
-  ['upper', 'A-Z'],
-  ['space', '\\s'],
-  ['punct', '!-/:-@\\[-`{-~'],
-  ['xdigit', '0-9A-Fa-f'],
-])
+/** Views come by addresses that others made: one repetition, of a character, is all that is left to the browser's own expressions. */
+function isQuick(text: string): boolean {
+  return text.length <= 100 && !/\[:|\\\d|\{|\(\?|\)[*+?]|\(.*\(|[*+?].*[*+?]/s.test(text)
+}
 
 const patterns = new Map<string, RegExp | undefined>()
 
-function patternOf(text: string): RegExp | undefined {
+function quickPattern(text: string): RegExp | undefined {
   if (patterns.has(text)) return patterns.get(text)
   let pattern: RegExp | undefined
   try {
-    pattern = new RegExp(text.replace(/\[:([a-z]+):\]/g, (whole, name: string) => CLASSES.get(name) ?? whole))
+    if (isQuick(text)) pattern = new RegExp(text)
   } catch {}
   patterns.set(text, pattern)
   return pattern

@@ -1,0 +1,67 @@
+/** Patterns of instances, which others may have put into an address. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { isFound, isPattern } from '../../src/ui/view/patterns.ts'
+import { bringMatcher, isChosen } from '../../src/ui/view/view.ts'
+
+const matches = (text: string, name: string): boolean => isChosen({ mode: 'matching', text }, name)
+
+test('simple patterns choose at once, others when what they need is there, and nothing until then', () => {
+  bringMatcher(() => undefined)
+  expect(matches('^(lo|bond\\d+|face)$', 'bond0')).toBe(true)
+  expect(matches('^sd.*', 'sda')).toBe(true)
+  expect(matches('^sd', 'nvme0')).toBe(false)
+  const choice = { mode: 'not-matching', text: '^(sd|nvme)+[0-9]+$' } as const
+  expect(isChosen(choice, 'lo')).toBe(false)
+  bringMatcher(isFound)
+  expect([isChosen(choice, 'lo'), isChosen(choice, 'sd1')]).toEqual([true, false])
+})
+
+test.each([
+  '(a+)+$',
+  '(a|a)*$',
+  'a*a*a*a*a*a*a*a*b',
+  '(a|a)(a|a)'.repeat(9).concat('$'),
+  '((a?){50}){20}',
+  '(.*)*\\1$',
+])('%s is answered in a time in proportion to the name, or not at all', (text) => {
+  bringMatcher(isFound)
+  const name = `${'a'.repeat(2000)}!`
+  // With the browser's own expressions this takes years.
+  for (let i = 0; i < 50; i++) expect(typeof matches(text, `${name}${i}`)).toBe('boolean')
+})
+
+test('what is left to the browser is answered as the engine does', () => {
+  bringMatcher(isFound)
+  const piece = fc.constantFrom(
+    'a',
+    'b',
+    '.',
+    '[ab]',
+    '[^a]',
+    '\\d',
+    '\\.',
+    '|',
+    '^',
+    '$',
+    'x*',
+    'a+',
+    'b?',
+    '(a|b)',
+  )
+  const text = fc.array(piece, { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join(''))
+  fc.assert(
+    fc.property(text, fc.stringMatching(/^[ab1.]{0,8}$/), (pattern, name) => {
+      fc.pre(isPattern(pattern))
+      expect(matches(pattern, name)).toBe(isFound(pattern, name))
+    }),
+  )
+})
+
+test('what cannot be read, or is too big, is no pattern and chooses nothing', () => {
+  for (const text of ['(', '[a', '(?=a)', '(((a{99}){99}){99})']) {
+    expect(isPattern(text), text).toBe(false)
+    for (const mode of ['matching', 'not-matching'] as const)
+      expect(isChosen({ mode, text }, 'a'), text).toBe(false)
+  }
+})
