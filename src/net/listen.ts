@@ -61,6 +61,9 @@ interface Target {
 
 const RETRIES = 4
 
+/** Bytes of the longest path that a unix socket can have; the system would cut off the rest and bind another one. */
+export const MOST_SOCKET_PATH: number = process.platform === 'linux' ? 107 : 103
+
 /**
  * Opens every endpoint. One that cannot be opened is reported in `endpoints`, not thrown: a collector goes on when at
  * least one is open.
@@ -115,6 +118,8 @@ async function open(target: Target, options: ListenOptions): Promise<Server> {
   const isV6 = target.bind.includes(':')
   if (target.family !== 'unix' && isV6 !== (target.family === 'ipv6'))
     throw new PcpError('EAFNOSUPPORT', `${target.address} is no ${target.family} address`)
+  if (target.family === 'unix' && Buffer.byteLength(target.bind) > MOST_SOCKET_PATH)
+    throw new PcpError('ENAMETOOLONG', `${target.bind} is longer than ${MOST_SOCKET_PATH} bytes`)
   for (let attempt = 0; ; attempt++) {
     try {
       return await bind(target, options)

@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { VERSION } from '../base/version.ts'
 import { PcpError } from '../model/errors.ts'
+import { MOST_SOCKET_PATH } from '../net/listen.ts'
 import type { Variables } from '../sys/config.ts'
 import { makeDir } from '../sys/make-dir.ts'
 
@@ -18,9 +19,6 @@ export interface Place {
   /** What pcp.conf says. */
   readonly variables: Readonly<Record<string, string>>
 }
-
-/** Longest path a unix socket may have on Linux; elsewhere it is shorter by a few bytes. */
-const MAX_SOCKET_PATH = 103
 
 /**
  * Plans the places below `dir`, or in the user's XDG directories. `binDir` holds our commands. What an installed
@@ -124,5 +122,5 @@ function provide(path: string, text: string): void {
 
 /** The socket's path when the system can bind it. */
 export function usableSocketPath(place: Place): string | undefined {
-  return Buffer.byteLength(place.socketPath) <= MAX_SOCKET_PATH ? place.socketPath : undefined
+  return Buffer.byteLength(place.socketPath) <= MOST_SOCKET_PATH ? place.socketPath : undefined
 }

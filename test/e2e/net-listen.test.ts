@@ -1,5 +1,5 @@
 /** Listening and dialing on loopback. */
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -48,6 +48,12 @@ test('a unix socket is for everybody from its first moment, whatever new files a
   } finally {
     process.umask(umask)
   }
+})
+
+test('a path that is too long for a unix socket is not cut off', async () => {
+  const { endpoints } = await listenOn([], { socketPath: join(dir, 'x'.repeat(110)) })
+  expect(endpoints[0]!.error!.message).toMatch(/^Cannot listen on .*x: File name too long$/)
+  expect(readdirSync(dir).filter((name) => name.startsWith('xx'))).toEqual([])
 })
 
 test('a port in use is reported, not thrown', async () => {
