@@ -116,6 +116,35 @@ describePage("the chart page's sources", (t) => {
     expect(t.complaints).toEqual([])
   })
 
+  test('asks an archive for the charts in view first, and for others at once when they come into view', async () => {
+    await t.page.setViewportSize({ width: 1400, height: 500 })
+    const { history } = (await (await fetch(`${t.address}ui/api/config`)).json()) as { history: string }
+    const asked: string[] = []
+    let answer = (): void => {}
+    const held = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    const isOfArchive = (url: URL): boolean =>
+      url.pathname.endsWith('/range') && url.searchParams.get('archive') !== history
+    await t.page.route(isOfArchive, async (route) => {
+      asked.push(route.request().url())
+      await held
+      await route.continue()
+    })
+    await t.page.keyboard.press('o')
+    await t.page.locator('.archives ul').last().locator('button.leaf').first().click()
+    await expect.poll(() => asked, PATIENCE).toHaveLength(1)
+    expect(asked[0]).toContain('kernel.all.cpu.user')
+    expect(asked[0]).not.toContain('filesys.full')
+    const files = t.chart('File systems: space used')
+    await files.scrollIntoViewIfNeeded()
+    await expect.poll(() => asked.some((url) => url.includes('filesys.full')), PATIENCE).toBe(true)
+    answer()
+    await files.locator('.grid-row').first().waitFor()
+    await t.firstValue('Load average').waitFor() // has no need of a second record, as rates have
+    expect(t.complaints).toEqual([])
+  })
+
   test('shows several hosts beside each other or in one chart, and says which is which', async () => {
     const local = (await source().locator('option').first().textContent())!
     await t.page.getByLabel('Compare with').selectOption('more')

@@ -60,6 +60,18 @@ test('a row a moment, with the unit of each line; gaps are empty', () => {
   )
 })
 
+test('of values that are means of many there is what was least and most too, whatever the style', () => {
+  for (const style of ['plot', 'stacking', 'heat'] as const) {
+    const { chart, data } = made(style, { read: [2, null], written: [5, 6] })
+    const [read, written] = data.lines as [ChartLine, ChartLine]
+    const lines = [{ ...read, low: [1, null], high: [4, null] }, written]
+    expect(toCsv(chart, { ...data, lines }, NONE, 'UTC')).toBe(
+      'time (UTC),read min (B/s),read mean (B/s),read max (B/s),written (B/s)\n' +
+        '2026-10-25 00:30:00,1,2,4,5\n2026-10-25 01:00:00,,,,6\n',
+    )
+  }
+})
+
 test('times are those of the zone shown, with thousandths where there are any', () => {
   const { chart, data } = made('plot', { a: [1, 2] }, BYTES, [START, START + 0.25])
   expect(toCsv(chart, data, NONE, 'Asia/Kolkata')).toBe(

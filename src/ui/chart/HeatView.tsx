@@ -2,11 +2,11 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import type { ChartData } from '../data/chart-data.ts'
+import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { colorsVersion } from '../theme.ts'
 import { type Frame, time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
-import { showValue } from '../view/measure.ts'
+import { type Measure, showValue } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
 import { drawHeat, fits, heatAt, heatLimits } from './heat-map.ts'
 import { Name } from './Name.tsx'
@@ -132,10 +132,18 @@ function Reading({ data, under, width }: ReadingProps): ComponentChild {
     >
       <p class="tip-time">{momentText(moment, time.zone.value)}</p>
       <p>
-        {line.label}: {showValue(data.measure, line.values[at.index])}
+        {line.label}: {readingAt(line, data.measure, at.index)}
       </p>
     </TipBox>
   )
+}
+
+/** A value, and what was least and most where it is the mean of many: its colour says nothing of those. */
+function readingAt({ values, low, high }: ChartLine, measure: Measure, index: number): string {
+  const mean = showValue(measure, values[index])
+  return low === undefined || high === undefined || low[index] === high[index]
+    ? mean
+    : `${mean}, ${showValue(measure, low[index])} to ${showValue(measure, high[index])}`
 }
 
 /** The rows that are hottest now, for those who do not see them. */

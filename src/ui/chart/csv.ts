@@ -7,8 +7,8 @@ import { type Chart, isList } from '../view/view.ts'
 import { type ListColumn, listOf } from './table-rows.ts'
 
 /**
- * A row a moment (in the zone, '' for the reader's own) and a column a line; of a list a row an instance. Lines that are `hidden` are left
- * out; where there is no value a cell is empty.
+ * A row a moment (in the zone, '' for the reader's own) and a column a line, or three where values are means of many; of a list a row an
+ * instance. Lines that are `hidden` are left out; where there is no value a cell is empty.
  */
 export function toCsv(chart: Chart, data: ChartData, hidden: ReadonlySet<string>, zone: string): string {
   const rows = isList(chart.style) ? listRows(chart, data) : momentRows(data, hidden, zone)
@@ -18,14 +18,26 @@ export function toCsv(chart: Chart, data: ChartData, hidden: ReadonlySet<string>
 }
 
 function momentRows(data: ChartData, hidden: ReadonlySet<string>, zone: string): string[][] {
-  const lines = data.lines.filter(({ key }) => !hidden.has(key))
+  const columns = data.lines.filter(({ key }) => !hidden.has(key)).flatMap(columnsOf)
   const name = zone || Intl.DateTimeFormat().resolvedOptions().timeZone
-  const head = [`time (${name})`, ...lines.map(({ label }) => withUnit(label, data.measure))]
+  const head = [`time (${name})`, ...columns.map(({ label }) => withUnit(label, data.measure))]
   const rows = [head.map(cell)]
   const isWhole = data.times.every((time) => Number.isInteger(time))
   for (const [i, time] of data.times.entries())
-    rows.push([momentOf(time, zone, isWhole), ...lines.map(({ values }) => numberCell(values[i]))])
+    rows.push([momentOf(time, zone, isWhole), ...columns.map(({ values }) => numberCell(values[i]))])
   return rows
+}
+
+type Column = Pick<ChartLine, 'label' | 'values'>
+
+/** The values of a line; of means also what was least and most of what each stands for. */
+function columnsOf({ label, values, low, high }: ChartLine): readonly Column[] {
+  if (low === undefined || high === undefined) return [{ label, values }]
+  return [
+    { label: `${label} min`, values: low },
+    { label: `${label} mean`, values },
+    { label: `${label} max`, values: high },
+  ]
 }
 
 function listRows(chart: Chart, data: ChartData): string[][] {

@@ -1,4 +1,7 @@
-/** Lines on top of each other. */
+/**
+ * Lines on top of each other. They have no bands from least to most: those of the parts of a stack need not have come at one moment, so
+ * they do not add up, and each would lie over the part above it.
+ */
 import { held } from '../data/line.ts'
 import type { ChartStyle } from '../view/view.ts'
 
