@@ -71,7 +71,8 @@ test('every page has programs, or is an overview, and every program has its outp
   for (const page of readdirSync(guide)) if (page !== 'README.md') expect(listed).toContain(`(${page})`)
 })
 
-test('every program compiles', () => {
+// Minutes on a busy machine.
+test('every program compiles', { timeout: 600_000 }, () => {
   const paths = Object.fromEntries(Object.entries(ENTRIES).map(([name, file]) => [name, [join(top, file)]]))
   const config = {
     extends: join(top, 'tsconfig.json'),

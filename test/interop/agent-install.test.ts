@@ -57,7 +57,7 @@ describe.runIf(hasReference).each([
       'root',
     ]
     collector = spawn(command, args, { env: plainEnv(env), stdio: 'ignore' })
-    await vi.waitFor(async () => expect((await pminfo('pmcd')).status).toBe(0), { timeout: 15_000 })
+    await vi.waitFor(async () => expect((await pminfo('pmcd')).status).toBe(0), { timeout: 60_000 })
     writeFileSync(join(dir, 'run', 'pmcd.pid'), `${collector.pid}\n`)
   })
   afterAll(async () => {
@@ -108,7 +108,7 @@ describe.runIf(hasReference).each([
       expect((await tool('pmda-remove', 'queue')).stdout).toContain('OK')
       expect(existsSync(join(dir, 'config/pmlogconf/queue'))).toBe(false)
     }
-  }, 120_000)
+  }, 300_000)
 
   test('an agent that does not answer is taken back', async () => {
     const before = [read('pmcd.conf'), read('pmns/root')]
@@ -125,5 +125,5 @@ describe.runIf(hasReference).each([
     ])
       expect(existsSync(join(dir, gone)), gone).toBe(false)
     expect((await pminfo('queue')).stderr).toContain('Unknown metric name')
-  }, 60_000)
+  })
 })

@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { plainEnv, run, top } from './lib/programs.ts'
+import { isListening, plainEnv, run, top } from './lib/programs.ts'
 
 const THEIRS = '/usr/bin/dbpmda'
 const OURS = `${top}/bin/dbpmda`
@@ -187,7 +187,7 @@ describe.runIf(isHere)('dbpmda', () => {
           { env: plainEnv(), stdio: 'ignore' },
         )
         const ended = new Promise((resolve) => agent.once('exit', resolve))
-        await expect.poll(() => existsSync(path), { timeout: 5000 }).toBe(true)
+        await expect.poll(() => isListening(path)).toBe(true)
         outputs.push(await talk(command, `open socket unix ${path}\n${input}`))
         agent.kill()
         await ended

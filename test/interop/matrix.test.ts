@@ -11,7 +11,16 @@ import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { connect } from '../../src/pmapi/index.ts'
-import { hasReference, launch, type Printed, plainEnv, run, type TestCollector, top } from './lib/programs.ts'
+import {
+  hasReference,
+  isListening,
+  launch,
+  type Printed,
+  plainEnv,
+  run,
+  type TestCollector,
+  top,
+} from './lib/programs.ts'
 
 const SIDES = ['ours', 'theirs'] as const
 type Side = (typeof SIDES)[number]
@@ -333,12 +342,12 @@ async function startEarly(argv: readonly string[], cwd: string): Promise<ChildPr
   const [command, ...args] = argv
   const child = spawn(command!, args, { cwd, env: plainEnv(), stdio: 'ignore' })
   const isUnix = args.at(-2) === '-u'
-  const wanted = isUnix
-    ? args.at(-1)!
-    : `:${Number(args.at(-1)).toString(16).toUpperCase().padStart(4, '0')} `
-  const table = isUnix ? '/proc/net/unix' : '/proc/net/tcp'
+  const place = args.at(-1)!
+  const row = `:${Number(place).toString(16).toUpperCase().padStart(4, '0')} `
   // Connecting would be taken for the collector: an agent accepts one connection.
-  while (!readFileSync(table, 'utf8').includes(wanted)) {
+  const isThere = (): boolean =>
+    isUnix ? isListening(place) : readFileSync('/proc/net/tcp', 'utf8').includes(row)
+  while (!isThere()) {
     if (child.exitCode !== null) throw new Error(`${argv.join(' ')} ended with ${child.exitCode}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }

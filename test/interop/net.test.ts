@@ -174,7 +174,7 @@ describe.skipIf(!isThere)('AgentLink and the reference agents', () => {
 
 /** Tries until the daemon listens. */
 async function untilAnswers<T>(attempt: () => Promise<T>): Promise<T> {
-  const end = Date.now() + 20_000
+  const end = Date.now() + 60_000
   for (;;) {
     try {
       return await attempt()

@@ -156,7 +156,10 @@ describe.runIf(hasReference)('with PCP', () => {
     const dumps: string[] = []
     for (const side of ['ours', 'theirs'] as const) {
       const logger = await startLogger(side, 'log on once { sample.colour }\n', '-V', '3')
-      await new Promise((resolve) => setTimeout(resolve, 300))
+      // 'nl' is what has not been logged yet.
+      const logged = async (): Promise<string> =>
+        (await control('theirs', logger.port, ['query sample.colour'])).stdout
+      await expect.poll(logged).toMatch(/^ +adv +on +once +\[0 or "red"\]$/m)
       await stop(logger)
       const { stdout } = await run('pmdumplog', ['-dlm', logger.archive])
       dumps.push(

@@ -289,7 +289,8 @@ describe.skipIf(!hasBoth)('the sample agent under the reference’s collector', 
   })
 
   test('is not ready for as long as it was told, then answers again', async () => {
-    await both('pmstore', ['sample.not_ready', '1'])
+    // Long enough for the commands to find it so, however long they take to start.
+    await both('pmstore', ['sample.not_ready', '5'])
     const [theirs, ours] = await both('pminfo', ['-f', 'sample.long.one'])
     expect(ours).toBe(theirs)
     expect(ours).toContain('Try again')
@@ -301,12 +302,12 @@ describe.skipIf(!hasBoth)('the sample agent under the reference’s collector', 
   })
 
   async function answering(host: string): Promise<void> {
-    for (let attempt = 0; attempt < 100; attempt++) {
+    for (let attempt = 0; attempt < 1000; attempt++) {
       const { stdout } = await run('pminfo', ['-h', host, '-f', 'pmcd.agent.status'])
       if (/"sample"\] value 0/.test(stdout)) return
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
-    throw new Error('Not ready after five seconds')
+    throw new Error('Not ready after a minute')
   }
 
   test('ends when it is told to, and is started again', async () => {

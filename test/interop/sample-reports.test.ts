@@ -68,7 +68,7 @@ describe.skipIf(!hasReference)('live reports', () => {
       .replace(/-?[0-9][0-9.e+]*[Kmg]?(?![a-z])/g, 'N')
       .replace(/ +/g, ' ')
 
-  test.each(LINES)('%s', { timeout: 60_000 }, async (line) => {
+  test.each(LINES)('%s', async (line) => {
     const [name = '', ...words] = line.split(' ')
     const reference = `/usr/bin/${name}`
     if (!existsSync(reference)) return

@@ -121,6 +121,13 @@ export async function launch(
   }
 }
 
+/** Does somebody listen on this unix socket? It is there a moment before. */
+export function isListening(path: string): boolean {
+  // Number, protocol, and flags: that of one which accepts connections is 0x10000.
+  const rows = readFileSync('/proc/net/unix', 'utf8').split('\n')
+  return rows.some((row) => row.endsWith(` ${path}`) && /^\S+ \d+ \d+ 00010000 /.test(row))
+}
+
 /** Waits until the collector greets its clients. */
 async function answering(port: number, child: ChildProcess, printed: () => string): Promise<void> {
   for (let attempt = 0; attempt < 2000; attempt++) {
