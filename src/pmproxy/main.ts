@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { setDebug, traceTo } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { becomeAccount, serviceAccount } from '../net/access/account.ts'
-import { tlsServer } from '../net/tls.ts'
+import { type TlsServer, tlsServer } from '../net/tls.ts'
 import { loadTlsConfig } from '../net/tls-config.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
@@ -53,13 +53,16 @@ export async function runProxy(settings: ProxySettings, io: ProxyProcess): Promi
   const log = openServiceLog(settings.logPath, { progname: 'pmproxy', host: hostname() }, describe)
   const defect = (error: Error): void => log.notice('error', `A defect ends pmproxy: ${error.stack ?? error}`)
   process.on('uncaughtExceptionMonitor', defect) // a daemon has no standard error to show it on
-  process.on('SIGHUP', ignore)
+  let reload = (): void => {} // what comes before it serves anybody is read all the same
+  const hangUp = (): void => reload()
+  process.on('SIGHUP', hangUp)
   if (settings.debug !== '') {
     traceTo((line) => log.line(line))
     setDebug(settings.debug)
   }
   try {
-    const { proxy, pidFile } = await start(settings, io, log)
+    const { proxy, pidFile, readAgain } = await start(settings, io, log)
+    reload = readAgain
     io.started(proxy)
     log.notice('info', `pmproxy ends: ${await ended}`)
     await proxy.close()
@@ -74,22 +77,21 @@ export async function runProxy(settings: ProxySettings, io: ProxyProcess): Promi
     return 1
   } finally {
     process.off('uncaughtExceptionMonitor', defect)
-    process.off('SIGHUP', ignore)
+    process.off('SIGHUP', hangUp)
     log.close()
   }
 }
 
-function ignore(): void {
-  // A service manager's reload: what a connection needs is read when it is made.
-}
-
 const describe = (error: unknown, what: string): string => PcpError.from(error, what).message
 
-async function start(
-  settings: ProxySettings,
-  io: ProxyProcess,
-  log: Log,
-): Promise<{ proxy: RunningProxy; pidFile: string | undefined }> {
+interface Started {
+  readonly proxy: RunningProxy
+  readonly pidFile: string | undefined
+  /** What a service manager's reload means: certificates are read again. */
+  readonly readAgain: () => void
+}
+
+async function start(settings: ProxySettings, io: ProxyProcess, log: Log): Promise<Started> {
   const { variables } = loadConfig(io.env)
   const environment = proxyEnvironment(io.env)
   for (const notice of environment.notices) log.line(`Warning: ${notice}`)
@@ -98,7 +100,9 @@ async function start(
   const socketPath =
     settings.socketPath ?? environment.socketPath ?? join(variables['PCP_RUN_DIR']!, 'pmproxy.socket')
   makeDir(dirname(resolve(socketPath)))
-  const tls = config.hasTls ? readTls(variables, config.tls, settings.requiresCertificate, log) : undefined
+  const readTls = (): TlsServer | undefined =>
+    config.hasTls ? tlsOf(variables, config.tls, settings.requiresCertificate, log) : undefined
+  const tls = unlessNeeded(readTls, settings.requiresCertificate, log)
   const ports = [...settings.ports, ...environment.ports]
   const addresses =
     settings.addresses.length > 0 ? settings.addresses : environment.local === false ? [] : undefined
@@ -116,12 +120,20 @@ async function start(
     ...(settings.isProxyOnly ? {} : { timePort: timeControlPort(io.env) }),
   })
   tellEndpoints(proxy, log)
-  if (!settings.isService) return { proxy, pidFile: undefined }
+  const readAgain = (): void => {
+    try {
+      proxy.useTls(readTls())
+      log.notice('info', 'Certificates were read again')
+    } catch (error) {
+      log.notice('error', `Certificates left unchanged: ${PcpError.from(error).message}`)
+    }
+  }
+  if (!settings.isService) return { proxy, pidFile: undefined, readAgain }
   try {
     const pidFile = writePidFile(join(variables['PCP_RUN_DIR']!, 'pmproxy.pid'), log, describe)
     if (account !== undefined) becomeAccount(account)
     if (io.env['NOTIFY_SOCKET'] !== undefined) await notifyReady(log)
-    return { proxy, pidFile }
+    return { proxy, pidFile, readAgain }
   } catch (error) {
     await proxy.close()
     throw error
@@ -153,24 +165,33 @@ function configuration(
   }
 }
 
-function readTls(
+/** Certificate and key, where there are any. PM_ERR_TLS for what cannot be used. */
+function tlsOf(
   variables: Variables,
   older: ProxyConfig['tls'],
   isNeeded: boolean,
   log: Log,
-): ReturnType<typeof tlsServer> {
+): TlsServer | undefined {
+  const present = loadTlsConfig(variables)
+  const given = Object.fromEntries(Object.entries(older).filter(([, value]) => value !== undefined))
+  if (Object.keys(given).length > 0)
+    log.notice('warning', `TLS is configured in pmproxy.conf, please switch to ${present.path}`)
+  const tls = tlsServer({ ...given, ...present }, (problem) => log.notice('warning', problem))
+  if (isNeeded && tls?.hasCa !== true)
+    throw new PcpError(
+      'PM_ERR_TLS',
+      'Client certificates are required (-Q), but tls.conf lacks tls-cert-file, tls-key-file or tls-ca-cert-file',
+    )
+  return tls
+}
+
+function unlessNeeded(
+  readTls: () => TlsServer | undefined,
+  isNeeded: boolean,
+  log: Log,
+): TlsServer | undefined {
   try {
-    const present = loadTlsConfig(variables)
-    const given = Object.fromEntries(Object.entries(older).filter(([, value]) => value !== undefined))
-    if (Object.keys(given).length > 0)
-      log.notice('warning', `TLS is configured in pmproxy.conf, please switch to ${present.path}`)
-    const tls = tlsServer({ ...given, ...present }, (problem) => log.notice('warning', problem))
-    if (isNeeded && tls?.hasCa !== true)
-      throw new PcpError(
-        'PM_ERR_TLS',
-        'Client certificates are required (-Q), but tls.conf lacks tls-cert-file, tls-key-file or tls-ca-cert-file',
-      )
-    return tls
+    return readTls()
   } catch (error) {
     if (isNeeded) throw error
     log.notice('error', `${PcpError.from(error).message}: connections are not encrypted`)

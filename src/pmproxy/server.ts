@@ -67,6 +67,8 @@ export interface RunningProxy {
   /** Port of the time control; undefined when there is none. */
   readonly timePort: number | undefined
   readonly statistics: Statistics
+  /** Connections from now on are encrypted with this; undefined: none are. */
+  useTls(tls: TlsServer | undefined): void
   /** Stops listening, drops clients; idempotent. */
   close(): Promise<void>
 }
@@ -128,7 +130,8 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const { endpoints } = listeners
   insistOnOne(endpoints, listeners)
   const port = endpoints.find((each) => each.port !== 0 && each.error === undefined)?.port ?? 0
-  return { endpoints, port, timePort: time?.port, statistics, close }
+  const useTls = (tls: TlsServer | undefined): void => door.useTls(tls)
+  return { endpoints, port, timePort: time?.port, statistics, useTls, close }
 }
 
 /** What -D context tells. */
@@ -160,6 +163,7 @@ class Door {
   readonly #http: Server
   readonly #services: Services
   readonly #keys: KeyRelay | undefined
+  #tls: TlsServer | undefined
   /** First bytes that nothing begins with, which the log tells of once each. */
   readonly #strange = new Set<number>()
 
@@ -170,6 +174,11 @@ class Door {
     this.#keys = keys === undefined || requiresUser ? undefined : new KeyRelay(keys)
     this.#http = http
     this.#services = services
+    this.#tls = options.tls
+  }
+
+  useTls(tls: TlsServer | undefined): void {
+    this.#tls = tls
   }
 
   /** Looks at what a connection begins with. */
@@ -190,7 +199,8 @@ class Door {
   }
 
   #pass(socket: Socket, first: number, isSecure: boolean): void {
-    const { config, tls, requiresCertificate = false, log } = this.#options
+    const { config, requiresCertificate = false, log } = this.#options
+    const tls = this.#tls
     const letter = String.fromCharCode(first)
     if (first >= 0x14 && first <= 0x18 && tls !== undefined && config.hasTls && !isSecure) {
       const { readable, secured } = tls.secure(socket)
