@@ -20,11 +20,12 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const COUNT = 60
 const NAMES = Array.from({ length: COUNT }, (_, i) => `host${i}`)
 
-/** Runs rules for some evaluations; hosts answer to the names that they are asked for by. */
+/** Runs rules for some time, or until enough was printed; hosts answer to the names that they are asked for by. */
 async function run(
   rules: string,
   length: string,
   isThere: (host: string) => boolean,
+  isEnough: (printed: string) => boolean = () => false,
 ): Promise<{ stdout: string; stderr: string; opened: string[] }> {
   const opened: string[] = []
   const open: typeof connect = async (spec) => {
@@ -37,10 +38,15 @@ async function run(
   const args = ['-q', '-v', '-t', '20msec', '-T', length]
   const env = { PCP_TMP_DIR: folder, PMCD_RECONNECT_TIMEOUT: '0.02' }
   const io = { ...testIo('pmie', args, env), connect: open }
+  const end = new AbortController()
+  const write = (text: string): void => {
+    io.stdout.write(text)
+    if (isEnough(io.printed.stdout)) end.abort()
+  }
   const stdin = (async function* () {
     yield new TextEncoder().encode(rules)
   })()
-  expect(await tool.run({ ...io, stdin })).toBe(0)
+  expect(await tool.run({ ...io, stdin, stdout: { ...io.stdout, write }, signal: end.signal })).toBe(0)
   return { ...io.printed, opened }
 }
 
@@ -60,7 +66,8 @@ all_host demo.one ${ALL} > 0 -> print "up:" " %h";`
 test('a host that is not there is unknown alone, and comes back', async () => {
   let tries = 0
   const rules = 'here = demo.one :host1; there = demo.one :host2;'
-  const { stdout, stderr } = await run(rules, '400msec', (host) => host !== 'host2' || ++tries > 2)
+  const isThere = (host: string): boolean => host !== 'host2' || ++tries > 2
+  const { stdout, stderr } = await run(rules, '1hour', isThere, (text) => text.includes('there: 1'))
   expect(stdout.startsWith('here: 1\nthere: ?\n\n')).toBe(true)
   expect(stdout.trimEnd().endsWith('here: 1\nthere: 1')).toBe(true)
   expect(stderr).toContain('warning - pmcd via host2 does not respond')
