@@ -207,10 +207,17 @@ function endpointOf(target: Target, server: Server): Endpoint {
   return { family: target.family, address: target.address, port, fd }
 }
 
+/** What to do about it. */
+const HINTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: '; is another one running?',
+  EADDRNOTAVAIL: '; it takes an address of this machine, such as 127.0.0.1 or ::1',
+}
+
 function describe(error: unknown, target: Target): PcpError {
   const where =
     target.family === 'unix' ? target.bind : `port ${target.port} (${target.family}, ${target.bind})`
-  const failure = PcpError.from(error)
-  const hint = failure.code === 'EADDRINUSE' ? '; is another one running?' : ''
+  const isUnknown = (error as { syscall?: unknown }).syscall === 'getaddrinfo'
+  const failure = isUnknown ? new PcpError('EADDRNOTAVAIL', '', { cause: error }) : PcpError.from(error)
+  const hint = HINTS[failure.code] ?? ''
   return new PcpError(failure.code, `Cannot listen on ${where}: ${failure.text}${hint}`, { cause: error })
 }

@@ -56,6 +56,18 @@ test('a path that is too long for a unix socket is not cut off', async () => {
   expect(readdirSync(dir).filter((name) => name.startsWith('xx'))).toEqual([])
 })
 
+test('what is no address of this machine is told so, with what would be one', async () => {
+  const { endpoints } = await listenOn([0], { addresses: ['non sense', '192.0.2.1'] })
+  const told = (i: number): string => endpoints[i]!.error!.message
+  for (const [i, address] of [
+    [0, 'non sense'],
+    [2, '192.0.2.1'],
+  ] as const)
+    expect(told(i)).toBe(
+      `Cannot listen on port 0 (inet, ${address}): Cannot assign requested address; it takes an address of this machine, such as 127.0.0.1 or ::1`,
+    )
+})
+
 test('a port in use is reported, not thrown', async () => {
   const { endpoints } = await listenOn([0], { addresses: ['127.0.0.1'] })
   const again = await listenOn([endpoints[0]!.port], { addresses: ['127.0.0.1'] })
