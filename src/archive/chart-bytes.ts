@@ -6,6 +6,7 @@
  * Integers and numbers (64 bits) are little endian: a browser takes them as they are. The head is a `ChartRange` with the lengths of
  * its lists in place of the lists; NaN stands where there is no value.
  */
+import type { ErrorCode } from '../model/errors.ts'
 import type { ChartRange } from './chart-answer.ts'
 
 /** Bytes of a number. */
@@ -26,16 +27,32 @@ export function encodeChartRange({ lists, ...rest }: ChartRange): Uint8Array<Arr
   return bytes
 }
 
-/** What was sent. Throws for anything else: an Error without a code, as only a page decodes, and the table of codes is much for one. */
+/**
+ * Bytes that are no columns. It has a code as a PcpError has, without being one: the page decodes columns before it draws anything, and the
+ * table of all codes is 5 KB.
+ */
+export class ChartBytesError extends Error {
+  readonly code = 'PM_ERR_IPC' satisfies ErrorCode
+  /** The byte at which it shows. */
+  readonly offset: number
+
+  constructor(what: string, offset: number) {
+    super(`${what} at byte ${offset}`)
+    this.name = 'ChartBytesError'
+    this.offset = offset
+  }
+}
+
+/** What was sent. ChartBytesError for anything else. */
 export function decodeChartRange(bytes: Uint8Array<ArrayBuffer>): ChartRange {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const start = bytes.length < 4 ? 0 : 4 + view.getUint32(0, true)
-  if (start < 4 || start > bytes.length) throw new Error('Columns without their head')
+  if (start < 4 || start > bytes.length) throw new ChartBytesError('Columns without their head', 0)
   const head = headOf(new TextDecoder().decode(bytes.subarray(4, start)))
   let at = start
   const lists = head.lists.map((length) => {
     if (!(Number.isInteger(length) && length >= 0 && length <= (bytes.length - at) / SIZE))
-      throw new Error('Columns were cut off')
+      throw new ChartBytesError('Columns were cut off', at)
     const list = new Float64Array(length)
     for (let i = 0; i < length; i++, at += SIZE) list[i] = view.getFloat64(at, true)
     return list
@@ -50,5 +67,5 @@ function headOf(text: string): Head {
     const head = JSON.parse(text) as Head
     if (Array.isArray(head.lists)) return head
   } catch {} // said below
-  throw new Error('Columns without their head')
+  throw new ChartBytesError('Columns without their head', 4)
 }

@@ -26,7 +26,16 @@ test('the head in JSON and the numbers behind it, at multiples of eight', () => 
 test('what is cut off anywhere, or is none, is an error', () => {
   const bytes = encodeChartRange(RANGE)
   for (let length = 0; length < bytes.length; length++)
-    expect(() => decodeChartRange(bytes.slice(0, length)), `${length}`).toThrow(/^Columns w/)
+    expect(() => decodeChartRange(bytes.slice(0, length)), `${length}`).toThrow(/^Columns w.* at byte \d+$/)
+  // All but the last number are there.
+  const offset = bytes.length - 8
+  expect(() => decodeChartRange(bytes.slice(0, -1))).toThrow(
+    expect.objectContaining({
+      code: 'PM_ERR_IPC',
+      offset,
+      message: `Columns were cut off at byte ${offset}`,
+    }),
+  )
   for (const head of [
     '{',
     '{}',
