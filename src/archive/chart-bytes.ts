@@ -32,7 +32,7 @@ export function encodeChartRange({ lists, ...rest }: ChartRange): Uint8Array<Arr
  * table of all codes is 5 KB.
  */
 export class ChartBytesError extends Error {
-  readonly code = 'PM_ERR_IPC' satisfies ErrorCode
+  readonly code: ErrorCode = 'PM_ERR_IPC'
   /** The byte at which it shows. */
   readonly offset: number
 
