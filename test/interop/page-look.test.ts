@@ -140,9 +140,9 @@ describePage('the look of the chart page', (t) => {
     await expect
       .poll(() => rows.evaluateAll((all) => Math.min(...all.map((row) => row.clientHeight))), PATIENCE)
       .toBeGreaterThanOrEqual(12)
-    expect(await chart.locator('canvas').getAttribute('aria-label')).toMatch(
-      /^many\.busy: 80 rows\. Highest now: many\.busy disk-.*-79 78\.1 KiB,/,
-    )
+    await expect
+      .poll(() => chart.locator('canvas').getAttribute('aria-label'), PATIENCE)
+      .toMatch(/^many\.busy: 80 rows\. Highest now: many\.busy disk-.*-79 78\.1 KiB,/)
     const times = chart.locator('.heat-marks li')
     await expect.poll(() => times.first().textContent(), PATIENCE).toMatch(/^\d\d:\d\d/)
     await chart.locator('canvas').hover({ position: { x: 20, y: 5 } })

@@ -106,7 +106,7 @@ describePage("the chart page's sources", (t) => {
     expect(await first.textContent()).toMatch(/ · .*\d/)
     await first.click()
     await expect.poll(() => source().inputValue(), PATIENCE).toMatch(/^archive:/)
-    expect(await t.page.locator('.head .light').textContent()).toBe('archive')
+    await expect.poll(() => t.page.locator('.head .light').textContent(), PATIENCE).toBe('archive')
     await expect.poll(() => t.firstValue('Load average').textContent(), PATIENCE).toMatch(/^\d/)
     await t.page.getByLabel('Speed').selectOption('1')
     const end = await to().inputValue()

@@ -67,14 +67,16 @@ describePage("the chart page's views", (t) => {
     await t.page.goto(t.address)
     await expect.poll(() => t.page.locator('.view-name').textContent(), PATIENCE).toBe('Second')
     await t.page.keyboard.press('v')
-    expect(await entries()).toEqual([
-      'Overview 10 charts',
-      'Grids of bars 8 charts',
-      'Grids of NFS calls 2 charts',
-      'Of the other tab 10 charts',
-      'Second 2 charts, the page opens on it',
-      'An empty page',
-    ])
+    await expect
+      .poll(entries, PATIENCE)
+      .toEqual([
+        'Overview 10 charts',
+        'Grids of bars 8 charts',
+        'Grids of NFS calls 2 charts',
+        'Of the other tab 10 charts',
+        'Second 2 charts, the page opens on it',
+        'An empty page',
+      ])
     await views().getByLabel('Name of the view').fill('Overview')
     await views().getByRole('button', { name: 'Keep' }).click()
     await expect.poll(() => notice().textContent(), PATIENCE).toContain('always there')
@@ -89,7 +91,7 @@ describePage("the chart page's views", (t) => {
     await views().getByLabel('Name of the view').fill('Much')
     await views().getByRole('button', { name: 'Keep' }).click()
     await expect.poll(() => notice().textContent(), PATIENCE).toContain('no room for more')
-    expect(await entries()).toContain('Much 10 charts')
+    await expect.poll(entries, PATIENCE).toContain('Much 10 charts')
   })
 
   test('an address says all: hidden lines, zone, span; a damaged one says that it is', async () => {
@@ -108,7 +110,7 @@ describePage("the chart page's views", (t) => {
         .locator('[data-chart][aria-label="Load average"] .legend button')
         .evaluateAll((buttons) => buttons.map((button) => button.getAttribute('aria-pressed')))
     await expect.poll(pressed, PATIENCE).toEqual(['true', 'false', 'true', 'true'])
-    expect(await fresh.getByLabel('Span').inputValue()).toBe('60')
+    await expect.poll(() => fresh.getByLabel('Span').inputValue(), PATIENCE).toBe('60')
     // In the same tab too, where nothing is loaded anew.
     await fresh.evaluate(`location.hash = '#v=damaged'`)
     await expect.poll(() => fresh.locator('.notice').textContent(), PATIENCE).toContain('damaged')
@@ -150,13 +152,15 @@ describePage("the chart page's views", (t) => {
     await expect.poll(() => t.page.locator('h2.tab').allTextContents(), PATIENCE).toEqual(['First', 'Second'])
     await expect.poll(() => t.names('Colours'), PATIENCE).toEqual(['sample.colour red'])
     const told = views().locator('.mistakes li')
-    expect(await told.locator('p').allTextContents()).toEqual([
-      'two.view, line 9: "octarine" is no colour',
-      'two.view, line 10: expecting metric, found "metrics"',
-    ])
+    await expect
+      .poll(() => told.locator('p').allTextContents(), PATIENCE)
+      .toEqual([
+        'two.view, line 9: "octarine" is no colour',
+        'two.view, line 10: expecting metric, found "metrics"',
+      ])
     const [line, mark] = (await told.nth(1).locator('pre').textContent())!.split('\n')
     expect(line!.slice(mark!.indexOf('^'))).toMatch(/^metrics/)
-    expect(await t.page.getByLabel('Span').inputValue()).toMatch(/120/)
+    await expect.poll(() => t.page.getByLabel('Span').inputValue(), PATIENCE).toMatch(/120/)
     await t.shot('view-file')
     expect(t.complaints).toEqual([])
   })
@@ -174,10 +178,10 @@ describePage("the chart page's views", (t) => {
     await offered.getByRole('option', { name: 'kernel.', exact: true }).waitFor()
     await field.press('ArrowDown')
     await field.press('Enter')
-    expect(await field.inputValue()).toBe('kernel.')
+    await expect.poll(() => field.inputValue(), PATIENCE).toBe('kernel.')
     await field.pressSequentially('all.lo')
     await offered.getByRole('option', { name: 'kernel.all.load', exact: true }).click()
-    expect(await field.inputValue()).toBe('kernel.all.load')
+    await expect.poll(() => field.inputValue(), PATIENCE).toBe('kernel.all.load')
     await field.pressSequentially(' * 2')
     await t.page.getByLabel('Chart to draw it in').selectOption({ label: 'in Load average' })
     await t.page.locator('form.expression').getByRole('button', { name: 'Draw' }).click()
