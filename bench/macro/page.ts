@@ -1,6 +1,6 @@
 /**
  * The chart page over a day of the overview, in headless Chromium: from the click on an archive of the server, and from the drop of its
- * files, until every chart is drawn. `npm run bench -- page [--rounds N] [--every SECONDS]`
+ * files, until every chart is drawn. `npm run bench -- page [--rounds N] [--every SECONDS] [--height PIXELS]`
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -83,7 +83,7 @@ const STOPWATCH = `window.drawn = (key) => new Promise((resolve) => {
   const look = () => {
     const cards = [...document.querySelectorAll('[data-chart]')]
     const isShown = document.querySelector('.source').value.startsWith(key)
-    const isDone = (card) => card.querySelector('canvas, .grid-bars') !== null
+    const isDone = (card) => card.ariaBusy !== 'true' && card.querySelector('canvas, .grid-bars') !== null
     const seen = cards.filter((card) => card.getBoundingClientRect().top < innerHeight)
     if (isShown && seen.every(isDone)) inView ??= performance.now() - start
     if (isShown && cards.filter(isDone).length >= ${CHARTS})
@@ -114,7 +114,11 @@ async function measure(
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { rounds: { type: 'string', default: '5' }, every: { type: 'string', default: '10' } },
+    options: {
+      rounds: { type: 'string', default: '5' },
+      every: { type: 'string', default: '10' },
+      height: { type: 'string', default: '1000' },
+    },
   })
   if (CHROMIUM === undefined) {
     console.log('There is no Chromium here (Debian: apt-get install chromium)')
@@ -145,7 +149,7 @@ async function main(): Promise<void> {
       const [inView, taken]: [number[], number[]] = [[], []]
       const [server, client]: [number[], number[]] = [[], []]
       for (let n = 0; n < +values.rounds; n++) {
-        const page = await browser.newPage({ viewport: { width: 1400, height: 1000 } })
+        const page = await browser.newPage({ viewport: { width: 1400, height: +values.height } })
         await page.goto(web.address)
         await page.keyboard.press('o')
         await page.locator('.archives ul').last().locator('button.leaf').first().waitFor()

@@ -41,8 +41,8 @@ export interface ChartArchive {
   setMode(mode: 'interpolate', when: Timestamp, stepSec: number): void
   /** Recorded and derived metrics. PM_ERR_EOL outside of what was recorded. */
   fetch(ids: readonly Pmid[]): Promise<FetchResult>
-  /** Lets others have a turn; throws when nobody waits for the answer any more. */
-  turn(): Promise<void>
+  /** Lets others have a turn; throws when nobody waits for the answer any more. `soFar` makes an answer of what has been read. */
+  turn(soFar: () => ChartRange): Promise<void>
 }
 
 /** A metric that is wanted, or why it cannot be had. */
@@ -102,17 +102,29 @@ export async function chartRange(
   const charted = rows.filter((row) => row instanceof Charted)
   const recorded = charted.filter(({ metric }) => !metric.isDerived)
   const steady = recorded.filter(({ desc }) => desc.sem === PM_SEM_DISCRETE)
-  await sampleStart(archive, steady, query)
-  const marks = await scanRecorded(archive, recorded, query)
+  const computed = charted.filter(({ metric }) => metric.isDerived)
+  const marks: number[] = []
+  const answer = (): ChartRange => {
+    const lists = new Lists()
+    const metrics = rows.map((row, i) =>
+      row instanceof PcpError ? failedMetric(wanted[i]!.name, row) : row.listed(archive, lists),
+    )
+    return { start: query.start, finish: query.finish, marks, metrics, lists: lists.all }
+  }
+  const reading: Reading = { archive, query, turn: () => archive.turn(answer) }
+  await sampleStart(reading, steady)
+  await scanRecorded(reading, recorded, marks)
   const end = Math.min(query.finish, toSeconds(archive.end()))
   for (const metric of steady) metric.hold(end)
-  const computed = charted.filter(({ metric }) => metric.isDerived)
-  await sampleDerived(archive, computed, query)
-  const lists = new Lists()
-  const metrics = rows.map((row, i) =>
-    row instanceof PcpError ? failedMetric(wanted[i]!.name, row) : row.listed(archive, lists),
-  )
-  return { start: query.start, finish: query.finish, marks, metrics, lists: lists.all }
+  await sampleDerived(reading, computed)
+  return answer()
+}
+
+/** What is read, and for what. */
+interface Reading {
+  readonly archive: ChartArchive
+  readonly query: ChartQuery
+  readonly turn: () => Promise<void>
 }
 
 /** A moment of what was recorded. The bounds are as they are: a double holds no nanoseconds. */
@@ -209,13 +221,13 @@ function instanceNames(archive: ChartArchive, indom: Indom): ReadonlyMap<number,
   }
 }
 
-/** All that was recorded in the window, part by part; returns when recording was interrupted. */
+/** All that was recorded in the window, part by part; `marks` gets when recording was interrupted. */
 async function scanRecorded(
-  archive: ChartArchive,
+  { archive, query: { start, finish }, turn }: Reading,
   metrics: readonly Charted[],
-  { start, finish }: ChartQuery,
-): Promise<number[]> {
-  const into = new Recorded(metrics, start)
+  marks: number[],
+): Promise<void> {
+  const into = new Recorded(metrics, start, marks)
   const { ids } = into
   const end = Math.min(finish, toSeconds(archive.end()))
   let from = Math.max(toSeconds(archive.start), start - LOOK_BACK_SEC)
@@ -231,19 +243,19 @@ async function scanRecorded(
     // Both ends of a part belong to it: what is at its end comes again, and is left out.
     from = to
     if (records < PART_RECORDS) seconds = Math.min(MOST_PART_SEC, 2 * seconds)
-    await archive.turn()
+    await turn()
   }
-  return into.marks
 }
 
 /** Hands what is scanned to the columns of all metrics of a name or another. */
 class Recorded implements ScanSink {
-  readonly marks: number[] = []
   readonly #byId = new Map<Pmid, Charted[]>()
   readonly #start: number
+  readonly #marks: number[]
 
-  constructor(metrics: readonly Charted[], start: number) {
+  constructor(metrics: readonly Charted[], start: number, marks: number[]) {
     this.#start = start
+    this.#marks = marks
     for (const metric of metrics) {
       const { pmid } = metric.desc
       this.#byId.set(pmid, [...(this.#byId.get(pmid) ?? []), metric])
@@ -265,7 +277,7 @@ class Recorded implements ScanSink {
   }
 
   mark(time: number): void {
-    if (time >= this.#start && this.marks.at(-1) !== time) this.marks.push(time)
+    if (time >= this.#start && this.#marks.at(-1) !== time) this.#marks.push(time)
     for (const metrics of this.#byId.values())
       for (const { columns } of metrics) for (const column of columns.values()) column.mark(time)
   }
@@ -273,9 +285,8 @@ class Recorded implements ScanSink {
 
 /** What is recorded only when it changes holds at the start too, where it was not. */
 async function sampleStart(
-  archive: ChartArchive,
+  { archive, query: { start, finish } }: Reading,
   metrics: readonly Charted[],
-  { start, finish }: ChartQuery,
 ): Promise<void> {
   const time = Math.max(start, toSeconds(archive.start))
   if (metrics.length === 0 || time > Math.min(finish, toSeconds(archive.end()))) return
@@ -286,9 +297,8 @@ async function sampleStart(
 }
 
 async function sampleDerived(
-  archive: ChartArchive,
+  { archive, query: { start, finish, points }, turn }: Reading,
   metrics: readonly Charted[],
-  { start, finish, points }: ChartQuery,
 ): Promise<void> {
   if (metrics.length === 0) return
   const moments = Math.min(points, MOST_MOMENTS)
@@ -304,7 +314,7 @@ async function sampleDerived(
       metric.take(result, m)
       metric.markOthers(result, m)
     }
-    if (n % MOMENTS_A_TURN === MOMENTS_A_TURN - 1) await archive.turn()
+    if (n % MOMENTS_A_TURN === MOMENTS_A_TURN - 1) await turn()
   }
 }
 

@@ -78,9 +78,9 @@ test('what is out of sight waits for what is seen, unless it comes into view', a
   const below = signal(false)
   const all = [
     ask(query('a')),
-    ask(query('b'), below),
-    ask(query('c'), signal(false)),
-    ask(query('d'), signal(true)),
+    ask(query('b'), { isSeen: below }),
+    ask(query('c'), { isSeen: signal(false) }),
+    ask(query('d'), { isSeen: signal(true) }),
   ]
   await Promise.resolve()
   expect(asked).toEqual([['a', 'd']])
@@ -104,9 +104,21 @@ test('what is out of sight waits for what is seen, unless it comes into view', a
 test('where nothing is seen, or what is seen cannot be had, the rest is asked for all the same', async () => {
   const { asked, range } = recorder()
   const ask = batched(range)
-  await ask(query('a'), signal(false))
+  await ask(query('a'), { isSeen: signal(false) })
   expect(asked).toHaveLength(1)
   const failing = ask(query('bad'))
-  await ask(query('b'), signal(false))
+  await ask(query('b'), { isSeen: signal(false) })
   await expect(failing).rejects.toThrow('bad')
+})
+
+test('what has been read so far comes to all that were put together', async () => {
+  const ask = batched(async (one, onPart) => {
+    onPart({ ...answer(one), finish: 3 })
+    return answer(one)
+  })
+  const parts: number[] = []
+  const onPart = ({ finish }: ChartRange): void => void parts.push(finish)
+  const [one] = await Promise.all([ask(query('a'), { onPart }), ask(query('b'), { onPart }), ask(query('c'))])
+  expect(parts).toEqual([3, 3])
+  expect(one!.finish).toBe(10)
 })

@@ -44,6 +44,7 @@ function made(
       limits: undefined,
       problems: [],
       isWaiting: false,
+      isReading: false,
     },
   }
 }

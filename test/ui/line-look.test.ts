@@ -22,6 +22,7 @@ function chartOf(times: readonly number[], ...columns: readonly ChartLine['value
     limits: undefined,
     problems: [],
     isWaiting: false,
+    isReading: false,
   }
 }
 

@@ -134,3 +134,41 @@ test('the first and the last values are there, whatever their nanoseconds', asyn
     expect(values).toEqual([levels, levels.map((level) => 2 * level)])
   }
 })
+
+test('what has been read so far is told while the rest is read: the same values, as far as they go', async () => {
+  const output = memoryOutput('made')
+  const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+  made.addMetric('made.level', { type: PM_TYPE_U32 })
+  // Ten hours: an hour is read at first, then twice as much.
+  for (let i = 0; i <= 600; i++) {
+    made.put('made.level', i % 7)
+    made.write({ sec: START + 60 * i, nsec: 0 })
+  }
+  made.close()
+  const files = [...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes] as const)
+  const archive = new LocalArchive('made', new Map(files))
+  const query = { names: ['made.level'], derive: {}, start: START, finish: START + 36_000, points: 1000 }
+  const valuesOf = (bytes: Uint8Array): number[] => {
+    const { metrics, lists } = decodeChartRange(bytes)
+    const [column] = 'columns' in metrics[0]! ? metrics[0].columns : []
+    return [...lists[column!.values]!]
+  }
+  const parts: number[][] = []
+  let now = 0
+  const whole = valuesOf(
+    await archive.range(
+      query,
+      (soFar) => parts.push(valuesOf(soFar)),
+      () => (now += 1000),
+    ),
+  )
+  expect(whole).toHaveLength(601)
+  expect(parts.map(({ length }) => length)).toEqual([61, 181, 421])
+  for (const part of parts) expect(part).toEqual(whole.slice(0, part.length))
+  // Where it is fast nothing is told before its end.
+  await archive.range(
+    query,
+    () => expect.unreachable(),
+    () => 0,
+  )
+})

@@ -56,6 +56,7 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
     <section
       class={`card${chart.wide ? ' wide' : ''} style-${chart.style}`}
       aria-label={name}
+      aria-busy={data.isReading}
       data-chart={chart.id}
       ref={card}
     >

@@ -2,7 +2,7 @@
 import { PcpError } from '../../model/errors.ts'
 import type { RangeQuery } from './answers.ts'
 import { decompressed } from './decompress.ts'
-import { LocalArchive } from './local-archive.ts'
+import { type ChartBytes, LocalArchive } from './local-archive.ts'
 
 /** What the page asks. */
 export type Request =
@@ -27,11 +27,13 @@ export interface Opened {
 /** What comes back. */
 export type Response =
   | { readonly id: number; readonly value: unknown }
+  /** What has been read so far of a range. */
+  | { readonly id: number; readonly part: ChartBytes }
   | { readonly id: number; readonly code: string; readonly message: string }
 
 let archive: LocalArchive | undefined
 
-async function answer(request: Request): Promise<unknown> {
+async function answer(id: number, request: Request): Promise<unknown> {
   if (request.do === 'open') {
     // Read here rather than on the page, which would stand still, and copy them.
     const files = await Promise.all(
@@ -53,14 +55,16 @@ async function answer(request: Request): Promise<unknown> {
     case 'check':
       return archive.check(request.expr)
     case 'range':
-      return archive.range(request.query)
+      return archive.range(request.query, (part) =>
+        postMessage({ id, part } satisfies Response, { transfer: [part.buffer] }),
+      )
   }
 }
 
 addEventListener(
   'message',
   ({ data: { id, request } }: MessageEvent<{ readonly id: number; readonly request: Request }>) => {
-    answer(request).then(
+    answer(id, request).then(
       (value) => {
         const response = { id, value } satisfies Response
         postMessage(response, value instanceof Uint8Array ? { transfer: [value.buffer] } : {})

@@ -4,11 +4,12 @@ import type { ChartRange } from '../../archive/chart-answer.ts'
 import type { RangeQuery } from './answers.ts'
 import type { Source } from './source.ts'
 
-type Range = (query: RangeQuery) => Promise<ChartRange>
+type Range = (query: RangeQuery, onPart: (soFar: ChartRange) => void) => Promise<ChartRange>
 
 interface Waiting {
   readonly query: RangeQuery
   readonly isSeen: ReadonlySignal<boolean>
+  readonly onPart: (soFar: ChartRange) => void
   readonly resolve: (answer: ChartRange | Promise<ChartRange>) => void
   /** No longer hears when the chart comes into view. */
   stop?: () => void
@@ -48,9 +49,9 @@ export function batched(range: Range): NonNullable<Source['range']> {
       })
     }
   }
-  return (query, isSeen = SEEN) =>
+  return (query, { isSeen = SEEN, onPart = () => {} } = {}) =>
     new Promise((resolve) => {
-      waiting.push({ query, isSeen, resolve })
+      waiting.push({ query, isSeen, onPart, resolve })
       later()
     })
 }
@@ -86,12 +87,14 @@ async function answerAll(range: Range, waiting: readonly Waiting[]): Promise<voi
   const [{ query: first }] = waiting as readonly [Waiting]
   const names = [...new Set(waiting.flatMap(({ query }) => query.names))]
   const derive = Object.assign({}, ...waiting.map(({ query }) => query.derive)) as RangeQuery['derive']
-  const answer = range({ ...first, names, derive })
+  const answer = range({ ...first, names, derive }, (soFar) => {
+    for (const { onPart } of waiting) onPart(soFar)
+  })
   // What is wrong with one of them, or too much for one answer, is no fault of the others.
   const isAlone = waiting.length === 1
   const failed = await answer.then(
     () => false,
     () => !isAlone,
   )
-  for (const { query, resolve } of waiting) resolve(failed ? range(query) : answer)
+  for (const { query, onPart, resolve } of waiting) resolve(failed ? range(query, onPart) : answer)
 }

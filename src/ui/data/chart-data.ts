@@ -50,8 +50,10 @@ export interface ChartData {
   readonly limits: readonly [low: number, high: number] | undefined
   /** What is missing, and why; a sentence each. */
   readonly problems: readonly string[]
-  /** Values are on their way. */
+  /** There is nothing to draw, but values are on their way. */
   readonly isWaiting: boolean
+  /** More values are on their way. */
+  readonly isReading: boolean
 }
 
 /** Lines that a chart draws at most: more cannot be told apart, and a person can choose. */
@@ -94,6 +96,7 @@ export class ChartFeed {
       histories: new Set(),
       unknown: 0,
       isWaiting: false,
+      isReading: false,
       measure: undefined,
     }
     for (const [key, plots] of bySource) {
@@ -146,6 +149,7 @@ export class ChartFeed {
       limits,
       problems: [...state.problems],
       isWaiting: state.isWaiting,
+      isReading: state.isReading,
     }
   }
 
@@ -189,7 +193,9 @@ export class ChartFeed {
       }
     }
     if (history?.problem !== undefined && live === undefined) tell(state, source, history.problem)
-    if (history?.isAsking === true && state.lines.length === 0) state.isWaiting = true
+    if (history?.isAsking !== true) return
+    state.isReading = true
+    if (state.lines.length === 0) state.isWaiting = true
   }
 
   /** What was recorded of a metric in the holes of its live values. */
@@ -269,6 +275,7 @@ interface Assembly {
   /** Plots of metrics that their source does not have. */
   unknown: number
   isWaiting: boolean
+  isReading: boolean
   measure: Measure | undefined
 }
 

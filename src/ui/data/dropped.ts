@@ -33,14 +33,24 @@ function workerUrl(): string {
   return document.querySelector<HTMLMetaElement>('meta[name="archive-worker"]')!.content
 }
 
-type Ask = <R extends Request>(request: R) => Promise<never>
+type Ask = (request: Request, onPart?: (bytes: Uint8Array) => void) => Promise<never>
+
+interface Waiting {
+  readonly resolve: (value: never) => void
+  readonly reject: (error: Error) => void
+  readonly onPart: ((bytes: Uint8Array) => void) | undefined
+}
 
 async function openInWorker(base: string, files: readonly File[]): Promise<Source> {
   const worker = new Worker(workerUrl(), { type: 'module' })
-  const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
+  const waiting = new Map<number, Waiting>()
   let asked = 0
   worker.onmessage = ({ data }: MessageEvent<Response>) => {
-    const { resolve, reject } = waiting.get(data.id)!
+    const { resolve, reject, onPart } = waiting.get(data.id)!
+    if ('part' in data) {
+      onPart?.(data.part)
+      return
+    }
     waiting.delete(data.id)
     if ('message' in data) reject(new RequestError(data.message, data.code))
     else resolve(data.value as never)
@@ -50,10 +60,10 @@ async function openInWorker(base: string, files: readonly File[]): Promise<Sourc
       reject(new RequestError(`The archive could not be read: ${message}`))
     waiting.clear()
   }
-  const ask: Ask = (request) =>
+  const ask: Ask = (request, onPart) =>
     new Promise((resolve, reject) => {
       const id = ++asked
-      waiting.set(id, { resolve, reject })
+      waiting.set(id, { resolve, reject, onPart })
       worker.postMessage({ id, request })
     })
   let opened: Opened
@@ -73,7 +83,9 @@ async function openInWorker(base: string, files: readonly File[]): Promise<Sourc
     metric: (name) => ask({ do: 'metric', name }),
     instances: (name) => ask({ do: 'instances', name }),
     check: (expr): Promise<CheckAnswer> => ask({ do: 'check', expr }),
-    range: batched(async (query) => decodeChartRange(await ask({ do: 'range', query }))),
+    range: batched(async (query, onPart) =>
+      decodeChartRange(await ask({ do: 'range', query }, (bytes) => onPart(decodeChartRange(bytes)))),
+    ),
     close: () => worker.terminate(),
   }
 }

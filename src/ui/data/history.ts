@@ -103,8 +103,14 @@ export class History {
       const finish = span === undefined ? to : Math.min(to + MARGIN * width, span.end)
       const points = Math.max(2, Math.min(10_000, Math.round((POINTS * (finish - start)) / width)))
       const query = { names: this.#names, derive: this.#derive, start, finish, points }
-      const answer = await range(query, this.#isSeen)
-      this.#span = { from: start, to: finish, points, byName: recordedOf(answer, this.#names) }
+      const take = (answer: ChartRange): void => {
+        this.#span = { from: start, to: finish, points, byName: recordedOf(answer, this.#names) }
+      }
+      const onPart = (soFar: ChartRange): void => {
+        take(soFar)
+        this.#onChange()
+      }
+      take(await range(query, { isSeen: this.#isSeen, onPart }))
       this.#problem = undefined
     } catch (error) {
       this.#failedAt = performance.now()

@@ -25,6 +25,11 @@ import type {
 } from './answers.ts'
 
 const ask = { requester: ANONYMOUS }
+/** How long a chart waits for all that it shows, before it draws what there is. */
+const PART_MS = 400
+
+/** What `encodeChartRange` makes. */
+export type ChartBytes = Uint8Array<ArrayBuffer>
 
 /** Decompressed files of one archive, by name. */
 function memoryFiles(contents: ReadonlyMap<string, Uint8Array>): ArchiveFiles {
@@ -150,8 +155,12 @@ export class LocalArchive {
     }
   }
 
-  /** See `Source`; as `encodeChartRange` makes it. */
-  async range({ names, derive, start, finish, points }: RangeQuery): Promise<Uint8Array<ArrayBuffer>> {
+  /** See `Source`; as `encodeChartRange` makes it. `onPart` gets what has been read each time it was `PART_MS` more. */
+  async range(
+    { names, derive, start, finish, points }: RangeQuery,
+    onPart: (soFar: ChartBytes) => void = () => {},
+    clock: () => number = () => performance.now(),
+  ): Promise<ChartBytes> {
     const { archive, source } = this.#derived()
     const faults = new Map<string, PcpError>()
     for (const name of names)
@@ -164,6 +173,7 @@ export class LocalArchive {
       return { name, outcome: faults.get(name) ?? known }
     })
     const { metadata, start: first } = this.#archive
+    let told = clock()
     const charts: ChartArchive = {
       start: first,
       end: () => this.#end(),
@@ -171,7 +181,12 @@ export class LocalArchive {
       instances: (indom) => metadata.instances(indom, undefined, undefined),
       setMode: (mode, when, stepSec) => archive.setMode(mode, when, stepSec),
       fetch: (ids) => source.fetch(ids, ask),
-      turn: async () => {}, // nobody else is served by this worker
+      // Nobody else is served by this worker.
+      turn: async (soFar) => {
+        if (clock() - told < PART_MS) return
+        onPart(encodeChartRange(soFar()))
+        told = clock()
+      },
     }
     return encodeChartRange(await chartRange(charts, wanted, { start, finish, points, raw: false }))
   }

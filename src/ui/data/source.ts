@@ -10,6 +10,14 @@ import type {
   RangeQuery,
 } from './answers.ts'
 
+/** Who waits for values over a span of time. */
+export interface RangeWatcher {
+  /** Is what they are for in view? What is not waits for what is. */
+  readonly isSeen?: ReadonlySignal<boolean> | undefined
+  /** Gets what has been read so far, where reading takes long. */
+  readonly onPart?: (soFar: ChartRange) => void
+}
+
 /** Something with metrics. */
 export interface Source {
   /** `host:SPEC`, `archive:ID` or `file:NAME`: unique, and part of shared addresses. */
@@ -30,10 +38,8 @@ export interface Source {
   instances(name: string): Promise<readonly InstanceInfo[]>
   /** Does the expression have a meaning here? */
   check(expr: string): Promise<CheckAnswer>
-  /**
-   * Values over a span of time; only with `span`, or where the host is recorded. RequestError. What is not seen waits for what is.
-   */
-  range?(query: RangeQuery, isSeen?: ReadonlySignal<boolean>): Promise<ChartRange>
+  /** Values over a span of time; only with `span`, or where the host is recorded. RequestError. */
+  range?(query: RangeQuery, watcher?: RangeWatcher): Promise<ChartRange>
   /** Releases what it holds. */
   close?(): void
 }
