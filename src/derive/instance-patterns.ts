@@ -2,8 +2,10 @@
 import type { Pattern } from '../base/pattern.ts'
 import { PcpError } from '../model/errors.ts'
 
-/** Steps of patterns times characters of names that one fetch may take: some seconds at worst, of patterns made for it. */
-const MOST_WORK = 100_000_000
+/** Steps of patterns times characters of names that one fetch may take: a tenth of a second, of patterns made for it. */
+const MOST_WORK = 20_000_000
+/** What a character costs besides, in steps. */
+const STEPS_OF_A_CHARACTER = 30
 /** Names that are remembered of one pattern. */
 const MOST_NAMES = 10_000
 
@@ -23,7 +25,7 @@ export class PatternWork {
     }
     let verdict = known.get(name)
     if (verdict === undefined) {
-      this.#left -= pattern.steps * (name.length + 1)
+      this.#left -= (pattern.steps + STEPS_OF_A_CHARACTER) * (name.length + 1)
       if (this.#left < 0) throw new PcpError('ETIMEDOUT', 'A pattern takes too long for so many instances')
       verdict = pattern.test(name)
       if (known.size >= MOST_NAMES) known.clear()
