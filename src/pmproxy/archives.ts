@@ -147,5 +147,5 @@ function walk(
 }
 
 function unknown(id: string): PcpError {
-  return new PcpError('PM_ERR_LOGFILE', `No archive "${id}" here: /ui/api/archives lists them`)
+  return new PcpError('PM_ERR_LOGFILE', `No archive "${id}" here, or no longer`)
 }
