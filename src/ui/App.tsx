@@ -10,6 +10,7 @@ import { Icon } from './panel/Icon.tsx'
 import { SourceChoice } from './panel/SourceChoice.tsx'
 import { TimeBar } from './panel/TimeBar.tsx'
 import { nextTheme, theme } from './theme.ts'
+import { time } from './time/control.ts'
 import { spread } from './view/spread.ts'
 
 const PANELS: Readonly<Record<Panel, readonly [title: string, content: (parts: Rest) => ComponentChild]>> = {
@@ -142,7 +143,9 @@ function OpenPanel({ which, parts }: OpenPanelProps): ComponentChild {
 function Light(): ComponentChild {
   if (shown.value?.span !== undefined) return <span class="light">archive</span>
   const state = connection.value
-  const text = { open: 'live', connecting: 'connecting …', lost: 'connection lost, trying again' }[state]
+  // What is shown need not be the present.
+  const open = time.mode.value === 'live' ? 'live' : 'connected'
+  const text = { open, connecting: 'connecting …', lost: 'connection lost, trying again' }[state]
   return (
     <span class={`light ${state}`} role="status">
       {text}

@@ -29,7 +29,10 @@ export function Legend({ style, data, hidden, onHide, cursor }: Props): Componen
     onHide(others.every((other) => hidden.has(other)) ? new Set() : new Set(others))
   }
   return (
-    <ul class="legend" style={{ '--longest': longest(data.lines.map(({ label }) => label)) }}>
+    <ul
+      class={`legend${data.measure.kind === 'bytes' && data.measure.suffix !== '' ? ' long' : ''}`}
+      style={{ '--longest': longest(data.lines.map(({ label }) => label)) }}
+    >
       {data.lines.map((line, i) => {
         const color = lineColor(data, i)
         const isDashed = lineDash(data, i) !== undefined

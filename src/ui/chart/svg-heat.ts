@@ -3,13 +3,16 @@ import { showValue } from '../view/measure.ts'
 import { heatColors, heatLimits, heatRuns } from './heat-map.ts'
 import type { Body, ColorOf, Drawn } from './svg.ts'
 import { fitted, rect, text, textWidth, WIDTH } from './svg-parts.ts'
+import { timeMarks } from './time-marks.ts'
 
 const MARGIN = 16
 const WIDEST_NAME = 220
 const KEY_WIDTH = 160
+/** That many times stand beside each other. */
+const TIMES = 8
 
 /** Rows with their names, and below them what the colours mean. */
-export function heatBody({ data, frame }: Drawn, color: ColorOf): Body {
+export function heatBody({ data, frame, zone }: Drawn, color: ColorOf): Body {
   const limits = heatLimits(data)
   const colors = heatColors(color)
   const rowHeight = data.lines.length > 24 ? 14 : 20
@@ -30,7 +33,10 @@ export function heatBody({ data, frame }: Drawn, color: ColorOf): Body {
     for (const { from, to, shade } of heatRuns(data.times, values, limits, colors.length))
       if (x(to) > x(from)) parts.push(rect(x(from), top, x(to) - x(from), rowHeight - 1, colors[shade]!))
   }
-  const bottom = data.lines.length * rowHeight + 12
+  const end = data.lines.length * rowHeight
+  for (const { at, label } of timeMarks(frame, TIMES, zone))
+    parts.push(text(x(at), end + 16, label, color('var(--faint)'), { anchor: 'middle' }))
+  const bottom = end + 32
   const [low, high] = limits.map((limit) => showValue(data.measure, limit)) as [string, string]
   const keyLeft = left + textWidth(low) + 8
   for (const [i, shade] of colors.entries())

@@ -4,10 +4,10 @@ import { resolveColor } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
 import { type Chart, isList } from '../view/view.ts'
-import { lineColor, readingOf } from './line-look.ts'
+import { lineColor, lineDash, readingOf } from './line-look.ts'
 import { heatBody } from './svg-heat.ts'
 import { gridBody, tableBody } from './svg-list.ts'
-import { fitted, rect, text, textWidth, WIDTH } from './svg-parts.ts'
+import { fitted, n, rect, text, textWidth, WIDTH, xml } from './svg-parts.ts'
 import { timeBody } from './svg-time.ts'
 
 /** What a picture is of. */
@@ -85,7 +85,7 @@ function legendOf({ chart, data, hidden }: Drawn, color: ColorOf): Body {
       ? []
       : [
           {
-            fill: color(lineColor(data, i)),
+            chip: chipOf(color(lineColor(data, i)), lineDash(data, i) !== undefined, color),
             words: `${label}  ${readingOf(data, chart.style, i, undefined, hidden)}`,
           },
         ],
@@ -93,13 +93,20 @@ function legendOf({ chart, data, hidden }: Drawn, color: ColorOf): Body {
   const room = WIDTH - 2 * MARGIN
   const longest = Math.max(0, ...entries.map(({ words }) => textWidth(words))) + 32
   const columns = Math.max(1, Math.floor(room / longest))
-  const parts = entries.flatMap(({ fill, words }, i) => {
+  const parts = entries.flatMap(({ chip, words }, i) => {
     const left = MARGIN + (i % columns) * (room / columns)
     const base = 18 + Math.floor(i / columns) * LEGEND_LINE
     return [
-      rect(left, base - 9, 10, 10, fill),
+      `<g transform="translate(${n(left)} ${base - 9})">${chip}</g>`,
       text(left + 15, base, fitted(words, room / columns - 20), color('var(--text)')),
     ]
   })
   return { parts, height: 8 + Math.ceil(entries.length / columns) * LEGEND_LINE }
+}
+
+/** What stands before a name: its colour, in slats where the line is dashed, with an edge as it may be see-through. */
+function chipOf(fill: string, isDashed: boolean, color: ColorOf): string {
+  const slats = isDashed ? [rect(0, 0, 4, 10, fill), rect(6, 0, 4, 10, fill)] : [rect(0, 0, 10, 10, fill)]
+  const edge = `<rect x="0.5" y="0.5" width="9" height="9" fill="none" stroke="${xml(color('var(--faint)'))}" stroke-opacity="0.4"/>`
+  return [...slats, ...(isDashed ? [] : [edge])].join('')
 }

@@ -103,7 +103,7 @@ export function MetricDetails({
             <dt>Labels</dt>
             <dd class="labels">
               {labels.map(([key, value]) => (
-                <span key={key}>{`${key}=${String(value)}`}</span>
+                <span key={key} title={`${key}=${String(value)}`}>{`${key}=${String(value)}`}</span>
               ))}
             </dd>
           </>

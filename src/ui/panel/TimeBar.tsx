@@ -59,7 +59,7 @@ export function TimeBar(): ComponentChild {
         </label>
         <Key label="Show twice as much (-)" icon="minus" onClick={() => time.zoom(2, 0.5)} />
       </span>
-      <label>
+      <label title="Speed">
         <span class="label">Speed</span>
         <select
           value={String(time.speed.value)}
@@ -73,7 +73,7 @@ export function TimeBar(): ComponentChild {
         </select>
       </label>
       {!isRecorded && (
-        <label>
+        <label title="Every">
           <span class="label">Every</span>
           <select
             value={String(every.value)}
@@ -189,7 +189,7 @@ function ZoneChoice(): ComponentChild {
   }
   const zone = time.zone.value
   return (
-    <label>
+    <label title="Zone">
       <span class="label">Zone</span>
       <select value={zone} onChange={({ currentTarget }) => choose(currentTarget.value)}>
         {[...new Set([...ZONES, zone])].map((name) => (
