@@ -58,6 +58,8 @@ export async function start(io: StartIo): Promise<Started | undefined> {
   const variables = { ...io.env, ...place.variables }
   const collectorOptions: CollectorOptions = {
     agents: builtinAgents(agents, options.threads).sort((a, b) => a.domain - b.domain),
+    // Threads of our own: one that is slow to start, on a machine that is busy, is not one that never will.
+    credsTimeoutSec: 60,
     ports: [options.port],
     ...endpointsOf(options),
     ...socketOf(place, io),
