@@ -37,12 +37,12 @@ async function pmfind(...args: readonly string[]) {
 }
 
 test('finds services on the hosts of a subnet', async () => {
-  expect(await pmfind('-m', 'probe=127.0.0.0/30,timeout=5')).toEqual({
+  expect(await pmfind('-m', 'probe=127.0.0.0/30,timeout=60')).toEqual({
     status: 0,
     stdout: `Discovered pmcd servers:\n  pcp://127.0.0.1:${port}\nNo pmproxy servers discovered\n`,
     stderr: '',
   })
-  expect(await pmfind('-q', '-s', 'pmcd', '-m', 'probe=127.0.0.1/32,timeout=5')).toMatchObject({
+  expect(await pmfind('-q', '-s', 'pmcd', '-m', 'probe=127.0.0.1/32,timeout=60')).toMatchObject({
     status: 0,
     stdout: '',
   })
@@ -53,14 +53,14 @@ test('finds services on the hosts of a subnet', async () => {
 })
 
 test('finds services on hosts that programs list', async () => {
-  for (const mechanism of [`shell,path=${dir},timeout=5`, `shell,timeout=5,command=${dir}/hosts`])
+  for (const mechanism of [`shell,path=${dir},timeout=60`, `shell,timeout=60,command=${dir}/hosts`])
     expect((await pmfind('-s', 'pmcd', '-m', mechanism)).stdout).toBe(
       `Discovered pmcd servers:\n  pcp://127.0.0.1:${port}\n`,
     )
 })
 
 test('shows who a collector collects for', async () => {
-  const { stdout } = await pmfind('-S', '-m', 'probe=127.0.0.1/32,timeout=5')
+  const { stdout } = await pmfind('-S', '-m', 'probe=127.0.0.1/32,timeout=60')
   expect(stdout).toMatch(/^[0-9a-f]{40} testhost\n$/)
 })
 
