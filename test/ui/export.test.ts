@@ -166,13 +166,28 @@ test.each(['plot', 'heat', 'table', 'grid'] as const)('long names stay within a 
     expect(textWidth(content!)).toBeLessThanOrEqual(WIDTH)
 })
 
-test('marks of a day are round hours of the zone', () => {
+test.each(['plot', 'heat'] as const)('marks of a day are round hours of the zone below %s', (style) => {
   const times = Array.from({ length: 100 }, (_, i) => START + 864 * i)
-  const { chart, data } = made('plot', { a: times.map((_, i) => i) }, BYTES, times)
+  const { chart, data } = made(style, { a: times.map((_, i) => i) }, BYTES, times)
   const frame = { from: START, to: START + 86_400 }
   const svg = toSvg({ chart, title: 'x', data, hidden: NONE, frame, zone: 'Asia/Kolkata' }, plain)
   const labels = [...svg.matchAll(/text-anchor="middle"[^>]*>([^<]*)</g)].map(([, label]) => label)
   expect(labels).toEqual(['06:00', '09:00', '12:00', '15:00', '18:00', '21:00', '00:00', '03:00', '06:00'])
+})
+
+test('a name in a picture has the sign of its line: an edge, and slats for another source', () => {
+  const { chart, data } = made('plot', { here: [1, 2], there: [3, 4] })
+  const lines = data.lines.map((line, i) =>
+    i === 0 ? line : { ...line, plot: { ...line.plot, source: 'b' } },
+  )
+  const frame = { from: START, to: START + 1800 }
+  const svg = toSvg({ chart, title: 'x', data: { ...data, lines }, hidden: NONE, frame, zone: 'UTC' }, plain)
+  check(svg)
+  const [here, there] = [...svg.matchAll(/<g transform="translate\([\d.]+ 9\)">(.*?)<\/g>/g)].map(
+    ([, sign]) => sign,
+  )
+  expect(here).toMatch(/^<rect x="0" y="0" width="10" .*stroke=/)
+  expect(there!.match(/width="4"/g)).toHaveLength(2)
 })
 
 test.each([
