@@ -221,19 +221,25 @@ export class HostSource implements MetricSource {
   labels(query: LabelQuery, ask: Ask): Promise<readonly LabelSet[]> {
     if ((this.features & PDU_FLAG_LABELS) === 0)
       return Promise.reject(new PcpError('PM_ERR_NOLABELS', `pmcd at ${this.address} knows no labels`))
-    return this.#ask(labelsQuestion(query, ask.requester.context), ask)
+    const question = labelsQuestion(query, ask.requester.context)
+    return this.#ask(
+      question.needsProfile === true ? { ...question, ...this.#profileFirst(ask) } : question,
+      ask,
+    )
   }
 
   fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
     if (ids.length === 0) return Promise.reject(new PcpError('PM_ERR_TOOSMALL', 'A fetch of no metrics'))
     const { context } = ask.requester
     const isHighRes = (this.features & PDU_FLAG_HIGHRES) !== 0
+    const { prepare, onRefusal } = this.#profileFirst(ask)
     return this.#ask(
       {
         pdu: isHighRes ? encodeHighResFetch(context, ids, context) : encodeFetch(context, ids, context),
         replyType: isHighRes ? PDU_HIGHRES_RESULT : PDU_RESULT,
         on: `${ids.length} metrics`,
-        needsProfile: true,
+        prepare,
+        onRefusal,
         read: (reply) => {
           const { timestamp, sets } = decodeResult(reply)
           ofLength(sets, ids.length)
@@ -268,22 +274,21 @@ export class HostSource implements MetricSource {
   }
 
   #ask<T>(request: Request<T>, ask: Ask): Promise<T> {
-    const { pdu, on, needsProfile } = request
+    const { pdu, on } = request
     if (pdu.length > MAX_CLIENT_PDU) {
       const text = `${on}: a request of ${pdu.length} bytes; collectors accept ${MAX_CLIENT_PDU}, ask in parts`
       return Promise.reject(new PcpError('PM_ERR_TOOBIG', text))
     }
-    return this.#requests.ask(needsProfile === true ? this.#withProfile(request, ask) : request, ask.signal)
+    return this.#requests.ask(request, ask.signal)
   }
 
   /**
    * A collector answers a PROFILE only to refuse it, so that refusal comes in place of the next reply, and every later
    * reply one too late: the connection must end.
    */
-  #withProfile<T>(request: Request<T>, ask: Ask): Request<T> {
+  #profileFirst(ask: Ask): Required<Pick<Request<unknown>, 'prepare' | 'onRefusal'>> {
     let hasSent = false
     return {
-      ...request,
       prepare: () => {
         hasSent = this.#sendProfile(ask.requester)
       },

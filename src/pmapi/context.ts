@@ -106,7 +106,8 @@ export class Context {
   /** Every question passes here: a context that was closed has no answers, also where others share its source. */
   #asking(options: CallOptions | undefined): Ask {
     this.#insistOnOpen()
-    return options?.signal === undefined ? this.#ask : { ...this.#ask, signal: options.signal }
+    const { signal } = options ?? {}
+    return signal === undefined ? this.#ask : { requester: this.#ask.requester, signal }
   }
 
   /** PMID of each name, or why not: PM_ERR_NAME, PM_ERR_NONLEAF. @see pmLookupName(3) */

@@ -10,6 +10,7 @@ import type { Services } from '../services.ts'
 import { type Outgoing, outgoing, respond, sharing } from './answer.ts'
 import { page, type Reply } from './reply.ts'
 import { MAX_HEADERS, MAX_URL, type WebRequest, webRequest } from './request.ts'
+import { NOT_COUNTED } from './unread.ts'
 
 /** A request takes longer than one of a collector's, and waits for that: docs/decisions/staying-awake.md */
 const awake = new Awake({ closeMs: 2, awakeMs: 0.4 })
@@ -37,7 +38,7 @@ export async function handle(
       return void preflight(request, message.url ?? '', response, services)
     const answer = await (refusal === undefined
       ? respond(request, services)
-      : outgoing(refusal, request, {}, services))
+      : outgoing(refusal, request, [], services))
     send(message, response, answer, client)
   } catch (error) {
     // The client has gone, or sent a body that it did not finish.
@@ -94,13 +95,15 @@ function send(
     done()
     return
   }
-  // Node tells no end of an answer whose turn never came.
-  unread.add(done)
-  response.once('close', () => {
-    if (unread.delete(done)) done()
-  })
+  if (done !== NOT_COUNTED) {
+    // Node tells no end of an answer whose turn never came.
+    unread.add(done)
+    response.once('close', () => {
+      if (unread.delete(done)) done()
+    })
+  }
   // What is left of a body nobody read must not be taken for the next request.
-  response.writeHead(status, message.complete ? headers : { ...headers, Connection: 'close' })
+  response.writeHead(status, [...headers, ...(message.complete ? [] : ['Connection', 'close'])])
   // Node sends a text together with the headers, bytes by themselves.
   response.end(message.method === 'HEAD' ? undefined : content)
 }

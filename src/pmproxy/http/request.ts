@@ -28,9 +28,11 @@ export const MAX_TEXT_BODY: number = 1024 * 1024
 
 /** Takes a request of node's server apart. */
 export function webRequest(message: IncomingMessage, signal: AbortSignal): WebRequest {
+  const { path, query } = targetOf(message.url ?? '/')
   return {
     method: message.method ?? 'GET',
-    ...targetOf(message.url ?? '/'),
+    path,
+    query,
     headers: message.headers,
     address: message.socket.remoteAddress,
     signal,

@@ -33,13 +33,11 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Headers of everything the page is made of. */
+/** Headers of everything the page is made of, besides those of every answer. */
 const SAFETY: Readonly<Record<string, string>> = {
   'Content-Security-Policy': POLICY,
-  'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
 }
 
 const MOST_BYTES = 16 * 1024 * 1024
