@@ -55,6 +55,10 @@ export const notice: Signal<{ readonly text: string; readonly isError: boolean }
 const stream = new LiveStream(
   `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ui/api/live`,
 )
+// The present of the page is that of the host it shows.
+stream.onRow = (host, at) => {
+  if (shownKey.peek() === `host:${host}`) time.hear(at)
+}
 /** The page's live values. */
 export const feeds: Feeds = new Feeds(stream)
 /** Programs that follow the page's time. */

@@ -21,6 +21,20 @@ test('live follows the present, and pausing stays', () => {
   expect(time.frame.value.to).toBe(NOW + 5)
 })
 
+test('the present is that of the host, whatever time the reader has', () => {
+  const time = new TimeControl()
+  time.hear(NOW - 3600)
+  expect(time.frame.value.to).toBe(NOW - 3600)
+  vi.advanceTimersByTime(2000)
+  time.hear(NOW - 3600 + 1) // a second on the way
+  expect(time.frame.value.to).toBe(NOW - 3600 + 2)
+  time.step(-1)
+  time.goLive()
+  expect(time.frame.value.to).toBe(NOW - 3600 + 2)
+  time.hear(NOW + 1.5)
+  expect(time.frame.value.to).toBe(NOW + 2)
+})
+
 test('plays at its speed, and what catches up with the present is live', () => {
   const time = new TimeControl()
   time.speed.value = 10

@@ -71,6 +71,8 @@ export class LiveStream {
   #pauseMs = FIRST_PAUSE_MS
   /** Hears where the time stands that programs follow. */
   onTime: (clock: FollowedClock) => void = () => {}
+  /** Hears when a host's newest values are from, by its own clock. */
+  onRow: (host: string, at: number) => void = () => {}
 
   constructor(url: string) {
     this.#url = url
@@ -140,10 +142,13 @@ export class LiveStream {
       if (message.key !== undefined) this.#subscriptions.get(message.key)?.listener.trouble(message.message)
     } else {
       // Rows of a list that was replaced may still be on their way.
-      const listener = this.#byTopic.get(message.topic)?.listener
+      const subscription = this.#byTopic.get(message.topic)
+      const listener = subscription?.listener
       if (message.type === 'insts') listener?.instances(message.metric, message.ids, message.names)
-      else if (message.type === 'row') listener?.row(message.time, message.values)
-      else listener?.trouble(message.type === 'lost' ? message.message : undefined)
+      else if (message.type === 'row') {
+        if (subscription !== undefined) this.onRow(subscription.wish.host, message.time)
+        listener?.row(message.time, message.values)
+      } else listener?.trouble(message.type === 'lost' ? message.message : undefined)
     }
   }
 }

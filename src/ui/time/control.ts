@@ -28,7 +28,10 @@ const WIDEST = 366 * 86_400
 /** A step is this part of what is shown. */
 const STEP = 1 / 10
 
-const nowSec = (): number => Date.now() / 1000
+/** Values come that much late without anybody's clock being wrong. */
+const TOLERANCE_SEC = 5
+
+const browserSec = (): number => Date.now() / 1000
 
 /** The state of the control. */
 export class TimeControl {
@@ -38,7 +41,7 @@ export class TimeControl {
   /** Name of the zone times are shown in; empty: the reader's own. */
   readonly zone: Signal<string> = signal('')
   readonly bounds: Signal<Bounds> = signal<Bounds>({})
-  readonly #end: Signal<number> = signal(nowSec())
+  readonly #end: Signal<number> = signal(browserSec())
   /** What all charts show. */
   readonly frame: ReadonlySignal<Frame> = computed(() => {
     const to = this.#end.value
@@ -48,23 +51,25 @@ export class TimeControl {
   readonly isLed: Signal<boolean> = signal(false)
   #ticker: ReturnType<typeof setInterval> | undefined
   #tickedAt = 0
+  /** Seconds by which the clock of the host is ahead of the reader's. */
+  #ahead = 0
 
   constructor() {
     effect(() => {
       const isMoving = this.mode.value !== 'paused'
       clearInterval(this.#ticker)
       if (!isMoving) return
-      this.#tickedAt = nowSec()
+      this.#tickedAt = browserSec()
       this.#ticker = setInterval(() => this.#tick(), this.mode.value === 'live' ? 1000 : 100)
     })
   }
 
   #tick(): void {
-    const now = nowSec()
-    const passed = now - this.#tickedAt
-    this.#tickedAt = now
+    const before = this.#tickedAt
+    this.#tickedAt = browserSec()
+    const passed = this.#tickedAt - before
     const mode = this.mode.peek()
-    if (mode === 'live') this.#end.value = now
+    if (mode === 'live') this.#end.value = this.now()
     else if (!this.isLed.peek()) {
       const wanted = this.#end.peek() + (mode === 'forward' ? 1 : -1) * passed * this.speed.peek()
       this.#moveTo(wanted)
@@ -73,13 +78,26 @@ export class TimeControl {
   }
 
   #isAtNow(): boolean {
-    return this.bounds.peek().end === undefined && this.#end.peek() >= nowSec() - 1
+    return this.bounds.peek().end === undefined && this.#end.peek() >= this.now() - 1
   }
 
   #moveTo(end: number): void {
-    const { start = -Infinity, end: last = nowSec() } = this.bounds.peek()
+    const { start = -Infinity, end: last = this.now() } = this.bounds.peek()
     // What is shown may begin before there is anything: an archive that is seen whole can be played all the same.
     this.#end.value = Math.max(Math.min(end, last), Math.min(last, start + STEP * this.width.peek()))
+  }
+
+  /** The present, by the clock of the host that is shown. */
+  now(): number {
+    return browserSec() + this.#ahead
+  }
+
+  /** Values of that host came that are from this moment: charts of another present than its own would be empty. */
+  hear(at: number): void {
+    const ahead = at - browserSec()
+    if (Math.abs(ahead - this.#ahead) <= TOLERANCE_SEC) return
+    this.#ahead = Math.abs(ahead) <= TOLERANCE_SEC ? 0 : ahead
+    if (this.mode.peek() === 'live') this.#end.value = this.now()
   }
 
   /** The clock of an archive stands here; `isMoving` says whether it goes on by itself. */
@@ -97,7 +115,7 @@ export class TimeControl {
       this.mode.value = bounds.end === undefined ? 'live' : 'paused'
       if (bounds.end !== undefined && bounds.start !== undefined)
         this.width.value = Math.max(NARROWEST, Math.min(bounds.end - bounds.start, DAY))
-      this.#end.value = bounds.end ?? nowSec()
+      this.#end.value = bounds.end ?? this.now()
     })
   }
 

@@ -2,7 +2,7 @@
 import { fromMillis, toSeconds } from '../../base/timestamp.ts'
 import { parseTimeWindow } from '../../time/window.ts'
 import type { Zone } from '../../time/zone.ts'
-import type { Bounds, Frame } from './control.ts'
+import { type Bounds, type Frame, time } from './control.ts'
 import { offsetOf } from './words.ts'
 
 /** The browser's idea of a zone, '' for the reader's own, as the library's. */
@@ -24,7 +24,7 @@ function zoneOf(name: string): Zone {
  * `2026-11-22 10:00`, `now`. Throws an Error with a message that points at what is wrong.
  */
 export function readWindow(from: string, to: string, bounds: Bounds, zone: string): Frame {
-  const now = Date.now() / 1000
+  const now = time.now()
   const { start, finish } = parseTimeWindow(
     { start: asArgument(from), finish: asArgument(to) },
     {
