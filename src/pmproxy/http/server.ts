@@ -5,8 +5,10 @@ import type { Duplex } from 'node:stream'
 import type { Limits } from '../limits.ts'
 import type { LiveSockets } from '../live/socket.ts'
 import type { Services } from '../services.ts'
+import { admit } from './admit.ts'
 import { handle } from './handler.ts'
 import { page, reasonOf } from './reply.ts'
+import { MAX_TEXT_BODY } from './request.ts'
 
 /** How often connections are looked at for those that take too long, ms. */
 const CHECK_MS = 5000
@@ -24,7 +26,26 @@ export function httpServer(services: Services, live: LiveSockets, limits: Limits
       requestTimeout: requestMs,
       connectionsCheckingInterval: Math.min(CHECK_MS, headersMs),
     },
-    (request, response) => void handle(request, response, services),
+    (request, response) => {
+      const refusal = admit(request)
+      if (refusal === undefined) return void handle(request, response, services)
+      services.statistics.requests++
+      services.statistics.failures++
+      response.writeHead(refusal.status, {
+        ...refusal.headers,
+        'Content-Type': refusal.type,
+        Connection: 'close',
+      })
+      response.end(request.method === 'HEAD' ? undefined : refusal.body)
+    },
+  )
+  // Who asks before sending a body hears at once that it is too long.
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    if (Number(request.headers['content-length'] ?? 0) <= MAX_TEXT_BODY) response.writeContinue()
+    server.emit('request', request, response)
+  })
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) =>
+    refuse(socket, 405, 'CONNECT is not answered'),
   )
   server.timeout = stalledMs
   // Their bytes are bounded, and who has too many hears so.
@@ -32,7 +53,8 @@ export function httpServer(services: Services, live: LiveSockets, limits: Limits
   // Node begins to enforce its times when a server listens, which this one never does.
   server.emit('listening')
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (request.headers.upgrade?.toLowerCase() === 'websocket')
+    if (admit(request) !== undefined) refuse(socket, 400, 'not a request')
+    else if (request.headers.upgrade?.toLowerCase() === 'websocket')
       void live.upgrade(request, socket, head).catch(() => socket.destroy())
     else answerPlainly(request, socket as Socket, services)
   })
@@ -40,14 +62,20 @@ export function httpServer(services: Services, live: LiveSockets, limits: Limits
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     const status =
       error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
-    const { body } = page(status, 'http', status === 431 ? 'too many headers' : 'not a request')
-    socket.end(
-      `HTTP/1.1 ${status} ${reasonOf(status)}\r\nConnection: close\r\nContent-Type: text/html\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    )
-    // It may go on sending for as long as it takes to read the answer.
-    destroyAfter(socket, LINGER_MS)
+    refuse(socket, status, status === 431 ? 'too many headers' : 'not a request')
   })
   return server
+}
+
+/** Answers what node made no request of, and closes the connection. */
+function refuse(socket: Duplex, status: number, what: string): void {
+  const { body } = page(status, 'http', what)
+  socket.on('error', () => socket.destroy())
+  socket.end(
+    `HTTP/1.1 ${status} ${reasonOf(status)}\r\nConnection: close\r\nContent-Type: text/html\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  )
+  // It may go on sending for as long as it takes to read the answer.
+  destroyAfter(socket, LINGER_MS)
 }
 
 function destroyAfter(socket: Duplex, ms: number): void {

@@ -1,0 +1,87 @@
+/** Requests that are unusual, or none: what HTTP wants of a server, where it matters who else reads them. RFC 9110, RFC 9112 */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { askRaw, type RawAnswer } from '../lib/raw-http.ts'
+import { startWebServer, type WebServer } from '../lib/web-server.ts'
+
+let server: WebServer
+let derive = ''
+beforeAll(async () => {
+  server = await startWebServer(['pmcd', 'simple'])
+  const { context } = await server.json<{ context: number }>('/pmapi/context?polltimeout=600')
+  derive = `POST /pmapi/${context}/derive HTTP/1.1\r\nHost: localhost\r\n`
+})
+afterAll(() => server.close())
+
+async function ask(text: string): Promise<RawAnswer> {
+  const answer = await askRaw(server.proxy.port, text)
+  if (answer === undefined) throw new Error('no answer')
+  return answer
+}
+
+const GET = (target: string, headers = 'Host: localhost\r\n'): string =>
+  `GET ${target} HTTP/1.1\r\n${headers}\r\n`
+const LONG = 1024 * 1024 + 1
+
+test('a body beyond the limit is refused before it is sent, and the connection closed', async () => {
+  for (const expects of ['', 'Expect: 100-continue\r\n']) {
+    const { status, headers, body } = await ask(`${derive}${expects}Content-Length: ${LONG}\r\n\r\n`)
+    expect([status, headers.get('connection')]).toEqual([400, 'close'])
+    expect(String(body)).toContain('the body has more than 1048576 bytes')
+  }
+  const chunk = `${LONG.toString(16)}\r\n${'x'.repeat(LONG)}\r\n0\r\n\r\n`
+  const { status, headers } = await ask(`${derive}Transfer-Encoding: chunked\r\n\r\n${chunk}`)
+  expect([status, headers.get('connection')]).toEqual([400, 'close'])
+})
+
+test('a body that waits for leave gets it; other expectations are not met', async () => {
+  const text = `${derive}Expect: 100-continue\r\nContent-Length: 6\r\n\r\na = 1\n`
+  expect((await ask(text)).status).toBe(200)
+  expect((await ask(GET('/pmapi/context', 'Host: x\r\nExpect: miracles\r\n'))).status).toBe(417)
+})
+
+test('what could be read in two ways is not answered', async () => {
+  for (const headers of [
+    'Content-Length: 6\r\nContent-Length: 6\r\n\r\n',
+    'Content-Length: 6\r\nContent-Length: 7\r\n\r\n',
+    'Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n',
+    'Content-Length: -1\r\n\r\n',
+    'Transfer-Encoding: gzip\r\n\r\n',
+    'host: evil.example\r\n\r\n',
+    'Folded: a\r\n b\r\n\r\n',
+    'Blank : a\r\n\r\n',
+  ]) {
+    const { status, headers: got } = await ask(`${derive}${headers}b = 1\n`)
+    expect([status, got.get('connection')], headers).toEqual([400, 'close'])
+  }
+  expect((await ask(GET('/pmapi/context', ''))).status).toBe(400)
+  const upgrade = 'Host: localhost\r\nHost: evil.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
+  expect((await ask(GET('/ui/api/live', upgrade))).status).toBe(400)
+})
+
+test('a whole URL is taken for its path, and its host for the one that was asked', async () => {
+  expect((await ask(GET('http://localhost/pmapi/context'))).status).toBe(200)
+  expect((await ask(GET('HTTP://localhost:1?x'))).status).toBe(302)
+  expect((await ask(GET('http://localhost/ui/api/config'))).status).toBe(200)
+  // Somebody else's name that leads here.
+  expect((await ask(GET('http://evil.example/ui/api/config'))).status).toBe(403)
+  expect((await ask(GET('ftp://localhost/pmapi/context'))).status).toBe(404)
+})
+
+test('HEAD has the headers alone; methods are not looked at but for those that mean something else', async () => {
+  const whole = await ask(GET('/nothing'))
+  const head = await ask('HEAD /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  expect([head.status, head.headers.get('content-length')]).toEqual([404, String(whole.body.length)])
+  expect(head.rest.length).toBe(0)
+  // As PCP's server: spec/vectors/web/http.json, put and delete.
+  for (const method of ['PUT', 'DELETE', 'PATCH', 'POST'])
+    expect((await ask(`${method} /pmapi/context HTTP/1.1\r\nHost: localhost\r\n\r\n`)).status, method).toBe(
+      200,
+    )
+  for (const line of ['CONNECT localhost:80', 'TRACE /pmapi/context'])
+    expect((await ask(`${line} HTTP/1.1\r\nHost: localhost\r\n\r\n`)).status, line).toBe(405)
+  const { status, headers } = await ask('OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  expect([status, headers.get('access-control-allow-methods')]).toEqual([
+    200,
+    'GET, PUT, HEAD, POST, TRACE, OPTIONS',
+  ])
+})
