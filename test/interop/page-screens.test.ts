@@ -1,0 +1,154 @@
+/** Screens that no other test of the page looks at: phones, forced colours, what panels show at first, and charts as files. */
+import type { BrowserContext, Locator, Page } from 'playwright-core'
+import { afterEach, expect, test } from 'vitest'
+import { describePage, PATIENCE, shotPath } from './lib/page.ts'
+
+/** Smaller than a finger, as width, height and name. A field that a label is around counts with it. */
+const SMALL = `[...document.querySelectorAll('button, summary, select, input:not([hidden]), label.button, label.link')]
+  .filter((element) => element.checkVisibility() && element.getClientRects().length > 0)
+  .flatMap((element) => {
+    const { width, height } = (element.closest('label.check') ?? element).getBoundingClientRect()
+    return width >= 44 && height >= 44 ? [] : [[Math.round(width), Math.round(height), element.outerHTML.slice(0, 80)].join(' ')]
+  })`
+
+describePage('the screens of the chart page', (t) => {
+  let other: BrowserContext | undefined
+  afterEach(async () => {
+    await other?.close()
+    other = undefined
+  })
+
+  const live = (page: Page, title = 'Load average'): Promise<void> =>
+    expect
+      .poll(() => page.locator(`[aria-label="${title}"] .legend .value`).first().textContent(), PATIENCE)
+      .toMatch(/^\d/)
+
+  /** A phone of somebody who prefers this theme. */
+  async function phone(colorScheme: 'dark' | 'light'): Promise<Page> {
+    await other?.close()
+    other = await t.browser.newContext({
+      colorScheme,
+      viewport: { width: 390, height: 800 },
+      deviceScaleFactor: 2,
+      hasTouch: true,
+      isMobile: true,
+    })
+    other.setDefaultTimeout(PATIENCE.timeout)
+    const page = await other.newPage()
+    await page.goto(t.address)
+    await live(page)
+    return page
+  }
+
+  /** Whether the end of what is in it can be seen. */
+  const reachesItsEnd = (panel: Locator): Promise<boolean> =>
+    panel.evaluate((one) => {
+      one.scrollTop = one.scrollHeight
+      const last = one.lastElementChild!.getBoundingClientRect()
+      const { innerHeight } = one.ownerDocument.defaultView!
+      return last.bottom <= innerHeight && one.getBoundingClientRect().bottom <= innerHeight
+    })
+
+  for (const theme of ['dark', 'light'] as const)
+    test(`a phone has room for fingers, and for the end of each panel, in ${theme}`, async () => {
+      const page = await phone(theme)
+      expect(await page.evaluate(SMALL)).toEqual([])
+      await page.screenshot({ path: shotPath(`phone-${theme}`) })
+      for (const name of ['Metrics', 'Sources', 'Views', 'Help']) {
+        await page.getByRole('button', { name, exact: true }).tap()
+        const panel = page.getByRole('complementary', { name })
+        await panel.waitFor()
+        if (name === 'Metrics') {
+          await panel.getByLabel('Search metrics').fill('disk dev')
+          await panel.getByRole('button', { name: /^disk\.dev\.read / }).tap()
+          await panel.locator('.instances button').first().waitFor()
+          await panel.getByLabel('Expression').fill('kernel.all.load * 2')
+          await panel.locator('.expression .primary').waitFor()
+        }
+        expect(await page.evaluate(SMALL), name).toEqual([])
+        expect(await reachesItsEnd(panel), name).toBe(true)
+        await page.screenshot({ path: shotPath(`phone-${theme}-${name.toLowerCase()}`) })
+        await panel.getByRole('button', { name: 'Close' }).tap()
+      }
+      await page.getByLabel('Menu of Load average').tap()
+      expect(await page.evaluate(SMALL), 'menu').toEqual([])
+      await page.getByRole('menuitem', { name: 'Change' }).tap()
+      await page.getByRole('dialog').waitFor()
+      expect(await page.evaluate(SMALL), 'editor').toEqual([])
+      await page.screenshot({ path: shotPath(`phone-${theme}-editor`) })
+    })
+
+  test('colours that mean something stay where the system chooses all others', async () => {
+    await live(t.page)
+    await t.page.emulateMedia({ forcedColors: 'active' })
+    const chips = t.chart('Load average').locator('.legend .chip')
+    const colors = await chips.evaluateAll((all) =>
+      all.map((chip) => chip.ownerDocument.defaultView!.getComputedStyle(chip).backgroundColor),
+    )
+    expect(new Set(colors).size).toBe(4)
+    const state = (pressed: boolean) =>
+      t.page
+        .getByRole('button', { name: pressed ? 'Live' : 'Metrics', exact: true })
+        .evaluate((button) => button.ownerDocument.defaultView!.getComputedStyle(button).backgroundColor)
+    expect(await state(true)).not.toBe(await state(false))
+    await t.shot('forced-colours')
+  })
+
+  test('the time control and the panels fit into one row and one screen at 1024', async () => {
+    await t.page.setViewportSize({ width: 1024, height: 700 })
+    await live(t.page)
+    const heights = await t.page
+      .locator('.timebar')
+      .evaluate((bar) => [bar.clientHeight, bar.firstElementChild!.clientHeight])
+    expect(heights[0]).toBeLessThan(2 * heights[1]!)
+    for (const [key, name] of [
+      ['m', 'Metrics'],
+      ['o', 'Sources'],
+      ['v', 'Views'],
+      ['?', 'Help'],
+    ] as const) {
+      await t.page.keyboard.press(key)
+      const panel = t.page.getByRole('complementary', { name })
+      await panel.waitFor()
+      if (name === 'Sources') await panel.locator('.on-server .leaf').first().waitFor()
+      expect(await reachesItsEnd(panel), name).toBe(true)
+      await t.shot(`panel-${name.toLowerCase()}`)
+      await panel.getByRole('button', { name: 'Close' }).click()
+    }
+    expect(t.complaints).toEqual([])
+  })
+
+  test('the light says whether what is shown is the present', async () => {
+    await live(t.page)
+    const light = t.page.locator('.head .light')
+    await expect.poll(() => light.textContent(), PATIENCE).toBe('live')
+    await t.page.getByRole('button', { name: 'Pause (space)' }).click()
+    await expect.poll(() => light.textContent(), PATIENCE).toBe('connected')
+  })
+
+  test('charts of each kind are kept as files', async () => {
+    await live(t.page, 'Processors')
+    for (const [title, name] of [
+      ['Processors', 'stack'],
+      ['Load average', 'lines'],
+      ['Each processor: time not idle', 'heat'],
+      ['File systems: space used', 'grid'],
+      ['Processes', 'table'],
+    ] as const) {
+      await t.chart(title).locator('canvas, tbody tr').first().waitFor()
+      for (const kind of ['png', 'svg', 'csv'] as const) {
+        await t.chart(title).getByLabel(`Menu of ${title}`).click()
+        if (kind === 'png') await t.chart(title).screenshot({ path: shotPath(`menu-${name}`) })
+        const [download] = await Promise.all([
+          t.page.waitForEvent('download'),
+          t
+            .chart(title)
+            .getByRole('menuitem', { name: `Save as ${kind.toUpperCase()}` })
+            .click(),
+        ])
+        await download.saveAs(shotPath(`file-${name}`).replace(/png$/, kind))
+      }
+    }
+    expect(t.complaints).toEqual([])
+  })
+})
