@@ -276,6 +276,7 @@ test('runs in a thread of a collector, which sees names come', async () => {
     agentDir: dir,
     variables: variables(),
     workers: { program, heapMb: 64 },
+    credsTimeoutSec: 60, // a thread takes its time to start on a busy machine
   })
   const source = await HostSource.connect(`localhost:${collector.port}`)
   // An agent behind a connection tells that names came with its next reply to a fetch.

@@ -119,6 +119,7 @@ test('in a thread of a collector its names come with what is sent', async () => 
     agentDir: dir,
     variables: { PCP_VAR_DIR: join(dir, 'var'), PCP_OTEL_PORT: '0' },
     workers: { program, heapMb: 64 },
+    credsTimeoutSec: 60, // a thread takes its time to start on a busy machine
   })
   const source = await HostSource.connect(`localhost:${collector.port}`)
   try {

@@ -57,6 +57,7 @@ describe.runIf(hasReference)("our collector with the reference's agents", () => 
       hostname,
       log,
       agentDir: dir,
+      credsTimeoutSec: 60, // a process takes its time to start on a busy machine
       variables,
       readLabels: () => readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname, root: '/' }),
     })
@@ -148,7 +149,7 @@ describe.runIf(hasReference)("our collector with the reference's agents", () => 
 
   test('an agent that is not ready is waited for', async () => {
     const host = `localhost:${ours.port}`
-    await run('pmstore', ['-h', host, 'sample.not_ready', '2'])
+    await run('pmstore', ['-h', host, 'sample.not_ready', '5'])
     const waiting = await run('pminfo', ['-h', host, '-f', 'sample.long.one'])
     expect(`${waiting.stdout}${waiting.stderr}`).toContain('Try again')
     for (;;) {
