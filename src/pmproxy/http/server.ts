@@ -34,6 +34,7 @@ export function httpServer(services: Services, live: LiveSockets, limits: Limits
       response.writeHead(refusal.status, {
         ...refusal.headers,
         'Content-Type': refusal.type,
+        'Content-Length': refusal.body.length,
         Connection: 'close',
       })
       response.end(request.method === 'HEAD' ? undefined : refusal.body)
