@@ -105,6 +105,7 @@ async function underOurs(line: string, use: (host: string) => Promise<string[]>)
       line: () => {},
     },
     agentDir: home,
+    credsTimeoutSec: 60, // a process takes its time to start on a busy machine
     variables,
     readLabels: () =>
       readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname: 'vm', root: '/' }),

@@ -13,7 +13,7 @@ export interface RawAnswer {
 }
 
 /** How long a server may be silent: some requests are never answered. */
-const PATIENCE_MS = 3000
+const PATIENCE_MS = 8000
 
 /** Sends the bytes over a connection of its own and reads one answer; undefined where there is none. `method` decides whether it has a body. */
 export async function askRaw(
