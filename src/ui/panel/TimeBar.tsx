@@ -121,6 +121,7 @@ function Key({ label, icon, isOn, onClick }: KeyProps): ComponentChild {
       type="button"
       class={`key${isOn ? ' on' : ''}`}
       aria-label={label}
+      aria-pressed={isOn}
       title={label}
       onClick={onClick}
     >
