@@ -176,7 +176,7 @@ test('many names go in messages that a collector accepts', async () => {
 })
 
 test('a collector that is silent is dropped, and everything asked is rejected', async () => {
-  const [host] = await connect(0, () => [], { PMCD_REQUEST_TIMEOUT: '0.03' })
+  const [host] = await connect(0, () => [], { PMCD_REQUEST_TIMEOUT: '0.5' })
   const lost = new Promise<SourceEvent>((resolve) => host.subscribe(resolve))
   const results = await Promise.allSettled([host.text(text, ask), host.children('', ask)])
   for (const result of results) expect(result).toMatchObject({ reason: { code: 'PM_ERR_TIMEOUT' } })
@@ -211,10 +211,10 @@ test('a reply that is there already is taken, however late we look', async () =>
       connection.send(encodeTextReply(0, 'here'))
       connection.flush()
       // This process stands still, like a stopped job: its clock runs on, nothing is read.
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 80)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 800)
       return []
     },
-    { PMCD_REQUEST_TIMEOUT: '0.04' },
+    { PMCD_REQUEST_TIMEOUT: '0.5' },
   )
   expect(await host.text(text, ask)).toBe('here')
 })
