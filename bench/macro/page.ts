@@ -74,7 +74,7 @@ function writeDay(base: string, every: number): number {
   return points
 }
 
-/** Puts into the page a function that tells how long after the next click or choice of files those in view were drawn, and every chart. */
+/** Puts into the page a function that tells how long after the next click or choice of files those in view showed something, and every chart all. */
 const STOPWATCH = `window.drawn = (key) => new Promise((resolve) => {
   let inView
   let start
@@ -83,9 +83,10 @@ const STOPWATCH = `window.drawn = (key) => new Promise((resolve) => {
   const look = () => {
     const cards = [...document.querySelectorAll('[data-chart]')]
     const isShown = document.querySelector('.source').value.startsWith(key)
-    const isDone = (card) => card.ariaBusy !== 'true' && card.querySelector('canvas, .grid-bars') !== null
+    const isBegun = (card) => card.querySelector('canvas, .grid-bars') !== null
+    const isDone = (card) => card.ariaBusy !== 'true' && isBegun(card)
     const seen = cards.filter((card) => card.getBoundingClientRect().top < innerHeight)
-    if (isShown && seen.every(isDone)) inView ??= performance.now() - start
+    if (isShown && seen.every(isBegun)) inView ??= performance.now() - start
     if (isShown && cards.filter(isDone).length >= ${CHARTS})
       requestAnimationFrame(() => resolve([inView, performance.now() - start]))
     else requestAnimationFrame(look)

@@ -11,9 +11,11 @@ import type { Frame } from '../../src/ui/time/control.ts'
 import type { Chart, ChartStyle, Plot } from '../../src/ui/view/view.ts'
 
 const SPAN = { start: 1000, end: 2000 }
+const SPAN_FRAME = { from: SPAN.start, to: SPAN.end }
 const INFO = { type: 'double', sem: 'instant', units: 'none', indom: null, help: '' }
 
 interface Recorded extends Source {
+  range(query: RangeQuery): Promise<ChartRange>
   readonly asked: RangeQuery[]
 }
 
@@ -150,4 +152,30 @@ test.each([
   const feed = new ChartFeed(new Feeds(stream), () => undefined, { onChange: () => {} })
   const chart: Chart = { id: 'c', title: '', style: 'heat', legend: true, plots: [plot('x', 'one')], scale }
   expect(feed.get(chart, { from: 1000, to: 2000 }, 1).limits).toEqual(limits)
+})
+
+test('what has been read so far is drawn while the rest is read', async () => {
+  const whole = archive('one')
+  let finish = (): void => {}
+  const range: Source['range'] = async (query, watcher) => {
+    const answer = await whole.range(query)
+    watcher?.onPart?.({ ...answer, lists: answer.lists.map((list) => list.slice(0, 10)) })
+    await new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    return answer
+  }
+  let changed = (): void => {}
+  const source = { ...whole, range }
+  const feed = new ChartFeed(new Feeds(stream), () => source, { onChange: () => changed() })
+  const chart: Chart = { id: 'c', title: 'c', style: 'plot', legend: true, plots: [plot('x', 'one')] }
+  const next = (act: () => void): Promise<ChartData> =>
+    new Promise((resolve) => {
+      changed = () => resolve(feed.get(chart, SPAN_FRAME, 1))
+      act()
+    })
+  const part = await next(() => feed.get(chart, SPAN_FRAME, 1))
+  expect([part.times.length, part.isReading, part.isWaiting]).toEqual([10, true, false])
+  const all = await next(() => finish())
+  expect([all.times.length, all.isReading]).toEqual([1001, false])
 })
