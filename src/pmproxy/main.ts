@@ -53,7 +53,10 @@ export async function runProxy(settings: ProxySettings, io: ProxyProcess): Promi
   const log = openServiceLog(settings.logPath, { progname: 'pmproxy', host: hostname() }, describe)
   const defect = (error: Error): void => log.notice('error', `A defect ends pmproxy: ${error.stack ?? error}`)
   process.on('uncaughtExceptionMonitor', defect) // a daemon has no standard error to show it on
-  let reload = (): void => {} // what comes before it serves anybody is read all the same
+  let isReloadDue = false
+  let reload = (): void => {
+    isReloadDue = true
+  }
   const hangUp = (): void => reload()
   process.on('SIGHUP', hangUp)
   if (settings.debug !== '') {
@@ -63,6 +66,7 @@ export async function runProxy(settings: ProxySettings, io: ProxyProcess): Promi
   try {
     const { proxy, pidFile, readAgain } = await start(settings, io, log)
     reload = readAgain
+    if (isReloadDue) reload()
     io.started(proxy)
     log.notice('info', `pmproxy ends: ${await ended}`)
     await proxy.close()
@@ -122,8 +126,9 @@ async function start(settings: ProxySettings, io: ProxyProcess, log: Log): Promi
   tellEndpoints(proxy, log)
   const readAgain = (): void => {
     try {
-      proxy.useTls(readTls())
-      log.notice('info', 'Certificates were read again')
+      const again = readTls()
+      proxy.useTls(again)
+      log.notice('info', again === undefined ? 'There are no certificates' : 'Certificates were read again')
     } catch (error) {
       log.notice('error', `Certificates left unchanged: ${PcpError.from(error).message}`)
     }
