@@ -95,9 +95,14 @@ export class WebContext {
     return context.fetch(ids, options)
   }
 
-  /** Connects again where its host went away. */
-  async revive(): Promise<void> {
-    if (this.#held.isLost) await this.#held.revive()
+  /** Has its host gone away? */
+  get isLost(): boolean {
+    return this.#held.isLost
+  }
+
+  /** Connects again. Errors as `Context.reconnect`. */
+  revive(): Promise<void> {
+    return this.#held.revive()
   }
 
   /** Lets go of its context. */
@@ -224,7 +229,7 @@ export class WebContexts {
     held.uses++
     held.isWanted = true
     try {
-      await held.revive()
+      if (held.isLost) await held.revive()
     } catch (error) {
       held.uses--
       throw error

@@ -108,7 +108,7 @@ function connectFailure(error: unknown): PcpError {
   return new PcpError(known.code, `cannot connect to PMCD: ${errStr(known.status)}`, { cause: error })
 }
 
-async function reuse(id: string, login: Login | undefined, { contexts }: Services): Promise<WebContext> {
+function reuse(id: string, login: Login | undefined, { contexts }: Services): Promise<WebContext> {
   if (!/^-?\d*$/.test(id)) throw new PcpError('PM_ERR_NOCONTEXT', `invalid context identifier: ${id}`)
   return contexts.use(Number(id), login)
 }
