@@ -3,11 +3,13 @@ import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { PcpError } from '../model/errors.ts'
+import { type TlsServer, tlsServer } from '../net/tls.ts'
+import { loadTlsConfig } from '../net/tls-config.ts'
 import type { Collector } from '../pmcd/options.ts'
 import { DEFAULT_CONFIG } from '../pmproxy/config.ts'
 import { type RunningProxy, startProxy } from '../pmproxy/server.ts'
 import type { Variables } from '../sys/config.ts'
-import { openLog } from '../sys/log.ts'
+import { type Log, openLog } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
 import { TIME_CONTROL_PORT } from '../wire/time-control.ts'
 import type { StartOptions } from './options.ts'
@@ -36,6 +38,7 @@ export async function startWeb(setup: WebSetup): Promise<RunningProxy | undefine
   const log = openLog(logPath, { progname: 'pmproxy', host: hostname() })
   const pageDir = join(binDir, '..', 'share', 'web')
   const addresses = options.listen?.includes('all') ? [] : options.listen
+  const tls = readTls(variables, log, say)
   let proxy: RunningProxy
   try {
     proxy = await startProxy({
@@ -47,6 +50,7 @@ export async function startWeb(setup: WebSetup): Promise<RunningProxy | undefine
       },
       ports: [options.webPort],
       ...(addresses === undefined ? {} : { addresses }),
+      ...(tls === undefined ? {} : { tls }),
       timePort: TIME_CONTROL_PORT,
       variables: { ...variables, PMCD_PORT: String(collector.port), PMCD_SOCKET: place.socketPath },
       log,
@@ -71,5 +75,19 @@ export async function startWeb(setup: WebSetup): Promise<RunningProxy | undefine
       await proxy.close()
       log.close()
     },
+  }
+}
+
+/** What the collector encrypts with, the charts do too; undefined without certificates, and with ones that cannot be used, which is told. */
+function readTls(variables: Variables, log: Log, say: (line: string) => void): TlsServer | undefined {
+  const warn = (problem: string): void => {
+    log.notice('warning', problem)
+    say(problem)
+  }
+  try {
+    return tlsServer(loadTlsConfig(variables), warn)
+  } catch (error) {
+    warn(`${PcpError.from(error).message}: connections are not encrypted`)
+    return undefined
   }
 }

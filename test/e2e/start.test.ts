@@ -2,11 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { get } from 'node:https'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { connect } from '../../src/pmapi/index.ts'
+import { canMakeCertificates, makeAuthority, makeCertificate, writeTlsConf } from '../lib/certificates.ts'
 
 const top = process.cwd()
 let dir: string
@@ -261,3 +263,50 @@ test('--listen takes an address of IPv6 alone', async () => {
   running.process.kill('SIGINT')
   expect((await ended(running)).status).toBe(0)
 })
+
+test('a second one in the same place collects, and says who records', async () => {
+  const quick = ['--port', '0', '--web-port', '0', '--agents', 'simple']
+  const first = start(...quick)
+  try {
+    await untilItSays(first, 'Ctrl-C')
+    const second = start(...quick)
+    await untilItSays(second, 'Ctrl-C')
+    expect(second.printed()).toMatch(/^not recording: another npm start records in the same place: .*--dir/m)
+    second.process.kill('SIGINT')
+    expect((await ended(second)).status).toBe(0)
+  } finally {
+    first.process.kill('SIGINT')
+    await ended(first)
+  }
+})
+
+test.skipIf(!canMakeCertificates())(
+  'with a certificate in its tls.conf the charts come by HTTPS too',
+  async () => {
+    makeAuthority(dir, 'ca')
+    makeCertificate(dir, 'server', 'ca', 'DNS:localhost')
+    mkdirSync(join(dir, 'etc'))
+    const conf = writeTlsConf(join(dir, 'etc', 'tls.conf'), {
+      'cert-file': join(dir, 'server.crt'),
+      'key-file': join(dir, 'server.key'),
+    })
+    const running = start('--port', '0', '--web-port', '0', '--agents', 'simple')
+    await untilItSays(running, 'Ctrl-C')
+    expect(readFileSync(join(dir, 'etc', 'pcp.conf'), 'utf8')).toContain(`PCP_TLSCONF_PATH=${conf}\n`)
+    const port = Number(/charts +http:\/\/localhost:(\d+)/.exec(running.printed())![1])
+    const ca = readFileSync(join(dir, 'ca.crt'))
+    const status = await new Promise((resolve, reject) => {
+      const request = get(
+        { host: 'localhost', port, path: '/ui/api/config', ca, agent: false },
+        (response) => {
+          response.resume()
+          resolve(response.statusCode)
+        },
+      )
+      request.on('error', reject)
+    })
+    expect(status).toBe(200)
+    running.process.kill('SIGINT')
+    expect((await ended(running)).status).toBe(0)
+  },
+)
