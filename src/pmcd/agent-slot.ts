@@ -31,7 +31,7 @@ const STATUS_EXITED = 2
 const STATUS_NEVER_STARTED = 4
 const STATUS_PROTOCOL = 8
 /** How long the log line about an agent that is gone waits for its exit status. */
-const EXIT_WAIT_MS = 100
+const EXIT_WAIT_MS = 2000
 
 const AGAIN: number = statusOf('PM_ERR_AGAIN')
 const NOAGENT: number = statusOf('PM_ERR_NOAGENT')
