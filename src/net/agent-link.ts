@@ -233,7 +233,8 @@ export class AgentLink implements MetricSource {
     }
     try {
       const isAlone = question.replyType !== PDU_RESULT
-      const request = { ...question, isAlone, prepare, onRefusal: this.#onRefusal }
+      const { pdu, replyType, on, read } = question
+      const request = { pdu, replyType, on, read, isAlone, prepare, onRefusal: this.#onRefusal }
       return await this.#requests.ask(request, ask.signal)
     } catch (error) {
       throw this.#explain(error)

@@ -137,7 +137,7 @@ class Agent implements AgentSource {
 
   async fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
     // who comes over a pipe has no moment: all metrics of a fetch share one, so that a file is read once for them
-    const asked = ask.moment === undefined ? { ...ask, moment: {} } : ask
+    const asked = ask.moment === undefined ? { moment: {}, ...ask } : ask
     return this.#serve('fetch', asked, () => this.#fetch(ids, asked))
   }
 
