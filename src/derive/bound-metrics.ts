@@ -164,10 +164,10 @@ export class BoundMetrics {
     return this.#told !== this.#heeded
   }
 
-  /** Hears of changes no more: the source may stay open for others. */
+  /** Hears of changes no more, not even for questions that are on their way: the source may stay open for others. */
   release(): void {
     this.#stopHearing?.()
-    this.#stopHearing = undefined
+    this.#stopHearing = () => {}
   }
 
   /** Unbinds what is made of metrics that are others now. One that is away stays what it was: its agent may come back. */

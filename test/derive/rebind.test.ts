@@ -135,4 +135,7 @@ test('names are not looked up again for changes of labels, and a source that was
   expect(agent.listeners.size).toBe(1)
   source.release()
   expect(agent.listeners.size).toBe(0)
+  // One that was on its way then.
+  await source.fetch([id], ask)
+  expect(agent.listeners.size).toBe(0)
 })
