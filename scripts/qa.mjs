@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { build, cleanEnv, top } from './lib/run.mjs'
+import { alone, buildIfChanged, cleanEnv, top } from './lib/run.mjs'
 
 /** More surprises than these are none of chance. */
 const MOST_AGAIN = 5
@@ -39,8 +39,11 @@ if (list === undefined || !existsSync(join(qa, 'lists', list))) {
 const place = join('/var/tmp/pcp-ts-qa', [list, ...options].join(' ').replace(/[^\w]+/g, '-'))
 rmSync(place, { recursive: true, force: true })
 mkdirSync(place, { recursive: true })
-build('--bin')
-enableServices()
+// Another list may be running what is built.
+alone('npm run qa', () => {
+  buildIfChanged()
+  enableServices()
+})
 // Agents of ours have texts and rules of their own.
 const known = join(
   top,
@@ -89,13 +92,15 @@ function runTests(which) {
     output += text
   })
   return new Promise((resolve) => {
-    runner.on('close', () =>
+    runner.on('close', () => {
+      if (!/^\d+ passed, \d+ failed, \d+ skipped$/m.test(output))
+        fail('the runner ended before the last test')
       resolve(
         new Map(
           [...output.matchAll(/^(\d+) (pass|FAIL|skip)\b/gm)].map(([, test, result]) => [test, result]),
         ),
-      ),
-    )
+      )
+    })
   })
 }
 

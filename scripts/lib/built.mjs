@@ -3,8 +3,8 @@ import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } 
 import { join } from 'node:path'
 
 /** What a build is made of; directories with all below. */
-const INPUTS = ['src', 'scripts', 'package-lock.json', 'tsconfig.json']
-/** What `npm start` needs of it. */
+const INPUTS = ['src', 'scripts', 'package.json', 'package-lock.json', 'tsconfig.json']
+/** What `build --bin` makes, and `npm start` needs. */
 const OUTPUTS = ['bin', 'share/web/index.html', 'dist/start.cjs']
 const STAMP = '.built'
 
@@ -12,6 +12,8 @@ const STAMP = '.built'
 export function isBuilt(top) {
   const stamp = statSync(join(top, STAMP), { throwIfNoEntry: false })
   if (stamp === undefined || !OUTPUTS.every((path) => existsSync(join(top, path)))) return false
+  // The clock was set back since: what changes now would seem older.
+  if (stamp.mtimeMs > Date.now()) return false
   return INPUTS.every((path) => !hasChanged(join(top, path), stamp.mtimeMs))
 }
 

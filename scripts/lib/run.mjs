@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isBuilt } from './built.mjs'
+import { withLock } from './lock.mjs'
 
 /** The checkout. */
 export const top = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
@@ -48,6 +50,21 @@ export function install() {
 /** Builds everything. */
 export function build(...args) {
   must(process.execPath, [join(top, 'scripts', 'build.mjs'), ...args])
+}
+
+/** Runs `work` while no other process of this checkout does such a thing; `who` waits. */
+export function alone(who, work) {
+  withLock(join(top, '.start.lock'), work, (holder) =>
+    console.error(`${who}: waiting for process ${holder}, which installs and builds here`),
+  )
+}
+
+/** Installs, and builds the commands, unless they are of what is there now. For `alone`: two at once take each other's files away. */
+export function buildIfChanged() {
+  install()
+  if (isBuilt(top)) return
+  console.log('Building: some seconds, and only after changes')
+  build('--bin')
 }
 
 /** Path of a package's command. */

@@ -8,7 +8,14 @@ import { beginBuild, isBuilt } from '../../scripts/lib/built.mjs'
 
 let top: string
 const file = (name: string): string => join(top, name)
-const FILES = ['src/a/one.ts', 'src/two.ts', 'scripts/three.mjs', 'package-lock.json', 'tsconfig.json']
+const FILES = [
+  'src/a/one.ts',
+  'src/two.ts',
+  'scripts/three.mjs',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+]
 const DIRS = ['src', 'src/a', 'scripts']
 const BUILT = ['bin/pminfo', 'share/web/index.html', 'dist/start.cjs']
 
@@ -20,23 +27,36 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(top, { recursive: true }))
 
-/** Builds, and puts that behind the last change: a file that was made in the same moment counts as changed. */
-function built(): number {
+/** Builds, and puts that between the last change and the next: a file that was made in the same moment counts as changed. */
+function built(): void {
   beginBuild(top)()
   const after = Math.ceil(Math.max(...[...FILES, ...DIRS].map((name) => statSync(file(name)).ctimeMs))) + 1
-  utimesSync(file('.built'), after / 1000, after / 1000)
-  return after
+  do utimesSync(file('.built'), after / 1000, after / 1000)
+  while (statSync(file('.built')).ctimeMs <= after)
 }
 
 test('what was built is built until something changes, also where a copy keeps its time', () => {
   expect(isBuilt(top)).toBe(false)
   for (const name of FILES) {
-    const after = built()
+    built()
     expect(isBuilt(top), name).toBe(true)
-    do utimesSync(file(name), 0, 0)
-    while (statSync(file(name)).ctimeMs < after)
+    utimesSync(file(name), 0, 0)
     expect(isBuilt(top), name).toBe(false)
   }
+})
+
+test('what is removed is a change', () => {
+  built()
+  expect(isBuilt(top)).toBe(true)
+  rmSync(file('src/a/one.ts'))
+  expect(isBuilt(top)).toBe(false)
+})
+
+test('a build of a time that is yet to come does not count: the clock was set back', () => {
+  built()
+  const later = Date.now() / 1000 + 60
+  utimesSync(file('.built'), later, later)
+  expect(isBuilt(top)).toBe(false)
 })
 
 test('a build that was broken off, or whose files are gone, does not count', () => {
