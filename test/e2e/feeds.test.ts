@@ -33,6 +33,7 @@ test('a child is heard line by line, and started again when it ends', async () =
   expect(feed.error?.code).toBe('PM_ERR_AGAIN')
   feed.start()
   feed.start()
+  expect(feed.starts).toBe(1)
   await eventually(() => expect(lines.length).toBeGreaterThanOrEqual(4))
   await eventually(() =>
     expect(feed.error).toMatchObject({ code: 'ECHILD', message: 'sh ended with status 3' }),

@@ -43,19 +43,15 @@ test.skipIf(!canMakeCertificates())(
     let ended: Promise<number> | undefined
     const proxy = await new Promise<RunningProxy>((started, failed) => {
       const settings = {
-        ...{
-          configName: file('pmproxy.conf'),
-          logPath: file('pmproxy.log'),
-          ports: [0],
-          addresses: ['127.0.0.1'],
-        },
-        ...{
-          isProxyOnly: true,
-          debug: '',
-          requiresUser: false,
-          requiresCertificate: false,
-          isService: false,
-        },
+        configName: file('pmproxy.conf'),
+        logPath: file('pmproxy.log'),
+        ports: [0],
+        addresses: ['127.0.0.1'],
+        isProxyOnly: true,
+        debug: '',
+        requiresUser: false,
+        requiresCertificate: false,
+        isService: false,
       }
       const env = {
         PCP_TLSCONF_PATH: file('tls.conf'),

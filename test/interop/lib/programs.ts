@@ -125,7 +125,7 @@ export async function launch(
 export function isListening(path: string): boolean {
   // Number, protocol, and flags: that of one which accepts connections is 0x10000.
   const rows = readFileSync('/proc/net/unix', 'utf8').split('\n')
-  return rows.some((row) => row.endsWith(` ${path}`) && /^\S+ \d+ \d+ 00010000 /.test(row))
+  return rows.some((row) => row.endsWith(` ${path}`) && /^\S+ \S+ \S+ 00010000 /.test(row))
 }
 
 /** Waits until the collector greets its clients. */
