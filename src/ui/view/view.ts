@@ -114,9 +114,12 @@ export function bringMatcher(found: Matcher): void {
   matcher.value = found
 }
 
-/** Views come by addresses that others made: one repetition, of a character, is all that is left to the browser's own expressions. */
+/**
+ * Views come by addresses that others made: one repetition, of a character, is all that is left to the browser's own expressions, and no
+ * escapes and brackets that mean something else there.
+ */
 function isQuick(text: string): boolean {
-  return text.length <= 100 && !/\[:|\\\d|\{|\(\?|\)[*+?]|\(.*\(|[*+?].*[*+?]/s.test(text)
+  return text.length <= 100 && !/\\[^dw.]|\[(?!\^?[\w-]+\])|\{|\(\?|\)[*+?]|\(.*\(|[*+?].*[*+?]/s.test(text)
 }
 
 const patterns = new Map<string, RegExp | undefined>()
