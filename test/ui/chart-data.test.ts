@@ -1,5 +1,5 @@
 /** What a chart draws of several sources, and what it says where there is nothing. */
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { ChartRange } from '../../src/archive/chart-answer.ts'
 import { rowsOf } from '../../src/ui/chart/table-rows.ts'
 import type { MetricOutcome, RangeQuery } from '../../src/ui/data/answers.ts'
@@ -178,4 +178,29 @@ test('what has been read so far is drawn while the rest is read', async () => {
   expect([part.times.length, part.isReading, part.isWaiting]).toEqual([10, true, false])
   const all = await next(() => finish())
   expect([all.times.length, all.isReading]).toEqual([1001, false])
+})
+
+test('what failed after a part of it had been read keeps that part, and is asked for again', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  try {
+    const whole = archive('one')
+    let isBroken = true
+    const range: Source['range'] = async (query, watcher) => {
+      const answer = await whole.range(query)
+      if (!isBroken) return answer
+      watcher?.onPart?.({ ...answer, lists: answer.lists.map((list) => list.slice(0, 10)) })
+      throw new Error('It broke')
+    }
+    const source = { ...whole, range }
+    const feed = new ChartFeed(new Feeds(stream), () => source, { onChange: () => {} })
+    const chart: Chart = { id: 'c', title: 'c', style: 'plot', legend: true, plots: [plot('x', 'one')] }
+    const draw = (): ChartData => feed.get(chart, SPAN_FRAME, 1)
+    await expect.poll(() => draw().problems).toEqual(['It broke'])
+    expect(draw().times).toHaveLength(10)
+    isBroken = false
+    vi.advanceTimersByTime(10_000)
+    await expect.poll(() => draw().times.length).toBe(1001)
+  } finally {
+    vi.useRealTimers()
+  }
 })

@@ -115,4 +115,14 @@ test('a chart whose values were away asks for them when they are back, and again
   // Nothing more to ask for once the hole is no longer shown.
   await lineAt(1600)
   expect(asked).toHaveLength(2)
+  // Of a long one only what is shown is asked for, as fine as it is shown.
+  for (const time of [1603, 90_000, 90_001]) listener!.row(time, [[3]])
+  asked.length = 0
+  await lineAt(90_001)
+  await lineAt(90_002)
+  expect(asked).toMatchObject([{ start: 89_401, finish: 90_000, points: 1198 }])
+  asked.length = 0
+  await lineAt(50_000)
+  await lineAt(50_000)
+  expect(asked).toMatchObject([{ start: 49_400, finish: 50_000, points: 1200 }])
 })

@@ -176,7 +176,7 @@ export class ChartFeed {
     const isLive = liveStart <= frame.to
     const from = !isShort ? frame.from : isLive ? to : Math.max(frame.from, to - RECENT_SEC)
     const holes = isShort ? [] : holesIn(live, frame)
-    const missed = this.#missed(state, source, plots, { holes, to: frame.to })
+    const missed = this.#missed(state, source, plots, { holes, frame })
     for (const plot of plots) {
       const recorded = history?.get(plot.metric, from, to, isShort ? to - from : frame.to - frame.from)
       const outcome = live?.outcome(plot.metric) ?? recorded?.outcome
@@ -203,13 +203,16 @@ export class ChartFeed {
     state: Assembly,
     source: Source,
     plots: readonly Plot[],
-    { holes, to }: { readonly holes: readonly Hole[]; readonly to: number },
+    { holes, frame: { from, to } }: { readonly holes: readonly Hole[]; readonly frame: Frame },
   ): (metric: string) => readonly Line[] {
     const [first, last] = [holes[0], holes.at(-1)]
     if (first === undefined || last === undefined) return () => []
     const history = this.#historyOf(state, source, plots, 'holes')
     const end = last.end + (RECORDED_SEC.find((wait) => last.end + wait <= to) ?? 0)
-    return (metric) => history?.get(metric, first.start, end, end - first.start)?.lines ?? []
+    // Of a night away only what is shown.
+    const width = Math.min(end - first.start, to - from)
+    return (metric) =>
+      history?.get(metric, Math.max(first.start, from), Math.min(end, to), width)?.lines ?? []
   }
 
   #historyOf(state: Assembly, source: Source, plots: readonly Plot[], use = ''): History | undefined {

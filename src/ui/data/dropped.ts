@@ -46,7 +46,9 @@ async function openInWorker(base: string, files: readonly File[]): Promise<Sourc
   const waiting = new Map<number, Waiting>()
   let asked = 0
   worker.onmessage = ({ data }: MessageEvent<Response>) => {
-    const { resolve, reject, onPart } = waiting.get(data.id)!
+    const asking = waiting.get(data.id)
+    if (asking === undefined) return // it was told that the worker failed
+    const { resolve, reject, onPart } = asking
     if ('part' in data) {
       onPart?.(data.part)
       return

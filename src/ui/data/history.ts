@@ -103,14 +103,14 @@ export class History {
       const finish = span === undefined ? to : Math.min(to + MARGIN * width, span.end)
       const points = Math.max(2, Math.min(10_000, Math.round((POINTS * (finish - start)) / width)))
       const query = { names: this.#names, derive: this.#derive, start, finish, points }
-      const take = (answer: ChartRange): void => {
+      const take = (answer: ChartRange, points: number): void => {
         this.#span = { from: start, to: finish, points, byName: recordedOf(answer, this.#names) }
       }
       const onPart = (soFar: ChartRange): void => {
-        take(soFar)
+        take(soFar, 0) // serves nobody, if the rest does not come
         this.#onChange()
       }
-      take(await range(query, { isSeen: this.#isSeen, onPart }))
+      take(await range(query, { isSeen: this.#isSeen, onPart }), points)
       this.#problem = undefined
     } catch (error) {
       this.#failedAt = performance.now()
