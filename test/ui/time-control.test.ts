@@ -33,6 +33,9 @@ test('the present is that of the host, whatever time the reader has', () => {
   expect(time.frame.value.to).toBe(NOW - 3600 + 2)
   time.hear(NOW + 1.5)
   expect(time.frame.value.to).toBe(NOW + 2)
+  time.hear(NOW - 3600)
+  time.reset({}) // another host
+  expect(time.frame.value.to).toBe(NOW + 2)
 })
 
 test('plays at its speed, and what catches up with the present is live', () => {

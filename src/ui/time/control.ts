@@ -111,6 +111,7 @@ export class TimeControl {
   /** Shows another source: its end, or the present. */
   reset(bounds: Bounds): void {
     batch(() => {
+      this.#ahead = 0 // until that source is heard
       this.bounds.value = bounds
       this.mode.value = bounds.end === undefined ? 'live' : 'paused'
       if (bounds.end !== undefined && bounds.start !== undefined)
