@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { RecordBuffer } from '../archive/write/record-buffer.ts'
+import { PcpError } from '../model/errors.ts'
 import type { Context } from '../pmapi/context.ts'
 import { archiveName } from '../pmlogger/archive-name.ts'
 import type { LoggerConfig } from '../pmlogger/config.ts'
@@ -12,7 +13,7 @@ import { ownSocketPath } from '../pmlogger/control-socket.ts'
 import type { Logger } from '../pmlogger/logger.ts'
 import { Pool } from '../pmlogger/pool.ts'
 import { readLoggerConfig } from '../pmlogger/read-config.ts'
-import { openRunFiles, type RunFiles } from '../pmlogger/run-files.ts'
+import { openRunFiles, type RunFiles, type RunPlaces } from '../pmlogger/run-files.ts'
 import type { LoggerLog, LoggerSettings } from '../pmlogger/settings.ts'
 import { startLogger } from '../pmlogger/start-logger.ts'
 import { archiveOutput } from '../sys/archive-output.ts'
@@ -82,7 +83,7 @@ export class PrimaryLogger {
     const { pid } = process
     const mapDir = join(variables['PCP_TMP_DIR']!, 'pmlogger')
     const socketPath = ownSocketPath(variables, pid, warn)
-    const files = openRunFiles({ mapDir, socketPath, pid, isPrimary: true, warn })
+    const files = takePlace({ mapDir, socketPath, pid, isPrimary: true, warn })
     this.#control = await openControl(access, {
       socketPath,
       pid,
@@ -122,5 +123,20 @@ export class PrimaryLogger {
       pool: this.#pool,
       buffer: this.#buffer,
     }
+  }
+}
+
+/** The place of the primary logger is that of this directory's first `npm start`. */
+function takePlace(places: RunPlaces): RunFiles {
+  try {
+    return openRunFiles(places)
+  } catch (error) {
+    const { code } = PcpError.from(error)
+    if (code !== 'EEXIST') throw error
+    throw new PcpError(
+      code,
+      'another npm start records in the same place: with a --dir of its own this one would record as well',
+      { cause: error },
+    )
   }
 }

@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
-import { PcpError } from '../model/errors.ts'
 import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
 import { connect } from '../pmapi/connect.ts'
 import type { Collector } from '../pmcd/options.ts'
@@ -61,7 +60,7 @@ export async function startRecording(setup: RecordingSetup): Promise<RunningReco
     keepBytes: options.keepBytes,
   }
   const recording = new Recording({
-    begin: (signal) => logger.begin(signal).catch(explainOther),
+    begin: (signal) => logger.begin(signal),
     tidy: (inUse, signal) => tidyArchives(dir, policy, { nowMs: Date.now(), inUse, signal }),
     // Days follow the clock on the wall, also where it is set.
     clock: { now: Date.now, sleep: SYSTEM_CLOCK.sleep },
@@ -78,17 +77,6 @@ export async function startRecording(setup: RecordingSetup): Promise<RunningReco
       log.close()
     },
   }
-}
-
-/** The place of the primary logger is that of this directory's first `npm start`. */
-function explainOther(error: unknown): never {
-  const { code } = PcpError.from(error)
-  if (code !== 'EEXIST') throw error
-  throw new PcpError(
-    code,
-    'another npm start records in the same place: with a --dir of its own this one would record as well',
-    { cause: error },
-  )
 }
 
 /** The user's own configuration where there is one, else ours. */
