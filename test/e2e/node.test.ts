@@ -177,7 +177,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)(
     const ended = once(child, 'exit')
     child.kill(signal)
     expect(await ended).toEqual([null, signal])
-    await expect.poll(() => processes()).toEqual([])
+    expect(await processes()).toEqual([])
   },
 )
 
