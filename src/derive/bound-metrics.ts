@@ -206,6 +206,8 @@ export class BoundMetrics {
     await this.#learn(new Set(unbound.flatMap(({ expr }) => [...namesIn(expr)])), ask)
     const pending = new Set(unbound.map(({ pmid }) => pmid))
     for (const definition of unbound) this.#bindOne(definition, pending)
+    // Meanwhile another question may have found that others of them are stale.
+    if (definitions.some(({ pmid }) => !this.#bound.has(pmid))) await this.#bind(definitions, ask)
   }
 
   /** Looks names up that were not found yet. */

@@ -1,5 +1,6 @@
 /** Derived metrics over a source whose agents are replaced. */
 import { expect, test } from 'vitest'
+import { DerivedDefinitions } from '../../src/derive/definitions.ts'
 import { withDerived } from '../../src/derive/derived-source.ts'
 import type { MetricDesc } from '../../src/model/desc.ts'
 import { PcpError } from '../../src/model/errors.ts'
@@ -138,4 +139,30 @@ test('names are not looked up again for changes of labels, and a source that was
   // One that was on its way then.
   await source.fetch([id], ask)
   expect(agent.listeners.size).toBe(0)
+})
+
+test('what is unbound for one question while another one binds is bound for both', async () => {
+  const agent = new Replaced()
+  const { source: under } = agent
+  let answer = (): void => {}
+  const slow: MetricSource = {
+    ...under,
+    lookupNames: async (names, asked) => {
+      if (names.includes('slow')) await new Promise<void>((resolve) => (answer = resolve))
+      return under.lookupNames(names, asked)
+    },
+  }
+  const globals = new DerivedDefinitions('global')
+  const source = withDerived(slow, () => globals.list())
+  for (const name of ['a', 'slow', 'other']) globals.add(`d.${name}`, `${name} * 2`)
+  const [a, late, other] = globals.list().map(({ pmid: id }) => id) as [number, number, number]
+  agent.serve('slow', pmid(245, 0, 4), PM_TYPE_32, 4)
+  await source.descs([a], ask)
+
+  const both = source.descs([a, late], ask)
+  agent.serve('a', A, PM_TYPE_DOUBLE, 1.25)
+  for (const listener of agent.listeners) listener({ type: 'changed', changes: PMCD_RESTART_AGENT })
+  await source.descs([other], ask)
+  answer()
+  expect(await both).toMatchObject([{ pmid: a, type: PM_TYPE_DOUBLE }, { pmid: late }])
 })
