@@ -6,15 +6,17 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build, cleanEnv, install, packageBin, run } from './lib/run.mjs'
+import { alone, build, cleanEnv, install, packageBin, run } from './lib/run.mjs'
 
 const known = ['unit', 'e2e', 'interop', 'fuzz']
 const named = process.argv.slice(2).filter((arg) => known.includes(arg))
 const rest = process.argv.slice(2).filter((arg) => !known.includes(arg))
 const projects = named.length > 0 ? named : ['unit', 'e2e']
 
-install()
-build()
+alone('npm test', () => {
+  install()
+  build()
+})
 const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-test-'))
 const report = join(dir, 'report.json')
 // Interop tests are two projects: of one the files run beside each other.
