@@ -4,7 +4,7 @@ import { decodeChartRange } from '../../src/archive/chart-bytes.ts'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { PM_SEM_COUNTER, PM_SEM_DISCRETE, PM_TYPE_STRING, PM_TYPE_U32 } from '../../src/model/types.ts'
-import { LocalArchive } from '../../src/ui/data/local-archive.ts'
+import { type ChartBytes, LocalArchive } from '../../src/ui/data/local-archive.ts'
 
 const START = 1_700_000_000
 
@@ -148,7 +148,7 @@ test('what has been read so far is told while the rest is read: the same values,
   const files = [...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes] as const)
   const archive = new LocalArchive('made', new Map(files))
   const query = { names: ['made.level'], derive: {}, start: START, finish: START + 36_000, points: 1000 }
-  const valuesOf = (bytes: Uint8Array): number[] => {
+  const valuesOf = (bytes: ChartBytes): number[] => {
     const { metrics, lists } = decodeChartRange(bytes)
     const [column] = 'columns' in metrics[0]! ? metrics[0].columns : []
     return [...lists[column!.values]!]

@@ -1,5 +1,5 @@
 /** A heat map with the names of its rows. */
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'

@@ -4,7 +4,7 @@ import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
 /** Whether an element is in view, and the reference it has to get. Until the browser has said so, it counts as seen. */
-export function useInView(): readonly [RefObject<HTMLElement>, ReadonlySignal<boolean>] {
+export function useInView(): readonly [RefObject<HTMLElement | null>, ReadonlySignal<boolean>] {
   const element = useRef<HTMLElement>(null)
   const isSeen = useSignal(true)
   useEffect(() => {

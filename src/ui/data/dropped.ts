@@ -4,6 +4,7 @@ import { addSource, say, show } from '../page.ts'
 import { type CheckAnswer, RequestError } from './answers.ts'
 import type { Opened, Request, Response } from './archive-worker.ts'
 import { batched } from './batch.ts'
+import type { ChartBytes } from './local-archive.ts'
 import type { Source } from './source.ts'
 
 /** Names of files that belong to archives, compressed or not. */
@@ -33,12 +34,12 @@ function workerUrl(): string {
   return document.querySelector<HTMLMetaElement>('meta[name="archive-worker"]')!.content
 }
 
-type Ask = (request: Request, onPart?: (bytes: Uint8Array) => void) => Promise<never>
+type Ask = (request: Request, onPart?: (bytes: ChartBytes) => void) => Promise<never>
 
 interface Waiting {
   readonly resolve: (value: never) => void
   readonly reject: (error: Error) => void
-  readonly onPart: ((bytes: Uint8Array) => void) | undefined
+  readonly onPart: ((bytes: ChartBytes) => void) | undefined
 }
 
 async function openInWorker(base: string, files: readonly File[]): Promise<Source> {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 type Triple = readonly [number, number, number]
 
-const css = readFileSync(new URL('../../src/ui/style/ground.css', import.meta.url), 'utf8')
+const css = readFileSync(new URL('../src/ui/style/ground.css', import.meta.url), 'utf8')
 
 /** A custom property of a theme, as light: red, green, blue from 0 to 1. */
 function lightOf(theme: 'light' | 'dark', name: string): Triple {
