@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { OVERVIEW } from '../../src/ui/view/overview.ts'
+import { toFragment } from '../../src/ui/view/share.ts'
 import { describePage, PATIENCE, shotPath } from './lib/page.ts'
 
 describePage("the chart page's views", (t) => {
@@ -36,6 +37,22 @@ describePage("the chart page's views", (t) => {
     ])
     return { name: download.suggestedFilename(), text: readFileSync(await download.path(), 'utf8') }
   }
+
+  test('a page with nothing but patterns draws what they choose as soon as it can read them', async () => {
+    const plot = {
+      metric: 'kernel.all.load',
+      instances: { mode: 'matching', text: '^(1+|5+){1,2} minute' },
+    } as const
+    const chart = { id: 'c', title: 'Chosen', style: 'plot', legend: true, plots: [plot] } as const
+    await t.page.goto('about:blank')
+    await t.page.goto(
+      `${t.address}#${await toFragment({ view: { name: 'Patterns', charts: [chart] }, width: 60 })}`,
+    )
+    await expect
+      .poll(() => t.names('Chosen'), PATIENCE)
+      .toEqual(['all.load 1 minute', 'all.load 5 minute', 'all.load 15 minute'])
+    expect(t.complaints).toEqual([])
+  })
 
   test('keeps, replaces, renames and forgets views, in two tabs, and opens on one of them', async () => {
     await t.page.keyboard.press('v')

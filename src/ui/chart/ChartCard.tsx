@@ -37,10 +37,11 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
   const frame = frameOf(chart)
   recorded.value
   const data = feed.get(chart, frame, every.value)
-  const hasValues = data.lines.length > 0
+  // Also where nothing is chosen: what chooses may be in the rest.
+  const isSettled = data.lines.length > 0 || !data.isWaiting
   useEffect(() => {
-    if (hasValues) preloadRest()
-  }, [hasValues])
+    if (isSettled) preloadRest()
+  }, [isSettled])
   const of = source === undefined ? undefined : sources.value.get(source)
   const title = fillIn(titleOf(chart), { host: (of ?? shown.value)?.host ?? '' })
   const isOneOfMany = chart !== origin && of !== undefined
