@@ -5,7 +5,18 @@ import { ChartCard } from './chart/ChartCard.tsx'
 import { connection } from './data/live.ts'
 import { toggle } from './keys.ts'
 import { askForRest, type Rest, rest } from './later.tsx'
-import { complain, editing, layout, notice, type Panel, panel, shown, shownKeys, view } from './page.ts'
+import {
+  complain,
+  editing,
+  feeds,
+  layout,
+  notice,
+  type Panel,
+  panel,
+  shown,
+  shownKeys,
+  view,
+} from './page.ts'
 import { Icon } from './panel/Icon.tsx'
 import { SourceChoice } from './panel/SourceChoice.tsx'
 import { TimeBar } from './panel/TimeBar.tsx'
@@ -141,11 +152,20 @@ function OpenPanel({ which, parts }: OpenPanelProps): ComponentChild {
 
 /** Whether live values come; nothing for an archive. */
 function Light(): ComponentChild {
-  if (shown.value?.span !== undefined) return <span class="light">archive</span>
-  const state = connection.value
+  const { key = '', span } = shown.value ?? {}
+  if (span !== undefined) return <span class="light">archive</span>
+  time.frame.value // looks again as time goes on
+  const isSilent = connection.value === 'open' && feeds.isSilent(key.slice('host:'.length))
+  const state = isSilent ? 'silent' : connection.value
   // What is shown need not be the present.
   const open = time.mode.value === 'live' ? 'live' : 'connected'
-  const text = { open, connecting: 'connecting …', lost: 'connection lost, trying again' }[state]
+  const texts = {
+    open,
+    connecting: 'connecting …',
+    lost: 'connection lost, trying again',
+    silent: 'no values',
+  }
+  const text = texts[state]
   return (
     <span class={`light ${state}`} role="status">
       {text}

@@ -126,6 +126,17 @@ describePage('the screens of the chart page', (t) => {
     await expect.poll(() => light.textContent(), PATIENCE).toBe('connected')
   })
 
+  test('the light says that a host sends nothing', async () => {
+    await live(t.page)
+    await t.page.getByLabel('Compare with').selectOption('more')
+    await t.page.getByLabel('Another host').fill('no.such.host.invalid')
+    await t.page.getByLabel('Another host').press('Enter')
+    const light = t.page.locator('.head .light')
+    await expect.poll(() => light.textContent(), PATIENCE).toBe('no values')
+    await t.page.locator('.source').selectOption({ index: 0 })
+    await expect.poll(() => light.textContent(), PATIENCE).toBe('live')
+  })
+
   test('charts of each kind are kept as files', async () => {
     await live(t.page, 'Processors')
     for (const [title, name] of [

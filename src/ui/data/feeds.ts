@@ -58,6 +58,12 @@ export class Feeds {
       if (except?.has(feed.values.store) !== true && feed.needs.delete(chartId)) this.#later(feed)
   }
 
+  /** Does the host send nothing that charts want of it? */
+  isSilent(host: string): boolean {
+    const feeds = [...this.#feeds.values()].filter((feed) => feed.host === host)
+    return feeds.length > 0 && feeds.every(({ values }) => values.store.problem !== undefined)
+  }
+
   #newFeed(host: string, every: number): Feed {
     const needs = new Map<string, Need>()
     const wanted = (metric: string): number => {
