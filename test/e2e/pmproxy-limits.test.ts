@@ -10,7 +10,9 @@ import { startWebServer, type WebServer } from '../lib/web-server.ts'
 
 let server: WebServer
 const sockets: Socket[] = []
+const closers: (() => void)[] = []
 afterEach(async () => {
+  for (const close of closers.splice(0)) close()
   for (const socket of sockets.splice(0)) socket.destroy()
   await server.close()
 })
@@ -158,26 +160,44 @@ test('expressions of all contexts together are bounded', async () => {
   expect(full).toBe(Math.floor((4 * 1024 * 1024) / each))
 })
 
-test('a page may wait for as many hosts as it may have subscriptions', async () => {
+/** A page that watches a collector which never answers. */
+async function waitingPage(): Promise<{
+  page: WebSocket
+  subscribe: (key: number, metrics: string[]) => void
+}> {
   await start({})
   const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1')
   await once(silent, 'listening')
-  const { port } = silent.address() as AddressInfo
+  closers.push(() => void silent.close())
+  const host = `127.0.0.1:${(silent.address() as AddressInfo).port}`
   const page = new WebSocket(`ws://127.0.0.1:${server.proxy.port}/ui/api/live`)
+  closers.push(() => page.terminate())
+  await once(page, 'open')
+  const subscribe = (key: number, metrics: string[]): void =>
+    page.send(JSON.stringify({ subscribe: `${key}`, every: 1, metrics, host }))
+  return { page, subscribe }
+}
+
+test('a page may wait for as many hosts as it may have subscriptions', async () => {
+  const { page, subscribe } = await waitingPage()
   const heard = new Promise((resolve) => {
     page.once('message', (data) => resolve(JSON.parse(String(data))))
     page.once('close', resolve)
   })
-  await once(page, 'open')
   const metrics = ['sample.long.one']
   // Each replaces one that has had no answer yet.
-  for (let i = 0; i < 400; i++)
-    page.send(JSON.stringify({ subscribe: `${i % 200}`, every: 1, metrics, host: `127.0.0.1:${port}` }))
+  for (let i = 0; i < 400; i++) subscribe(i % 200, metrics)
   page.send(JSON.stringify({ subscribe: '200', every: 1, metrics }))
   expect(await heard).toMatchObject({ type: 'error', key: '200', code: 'PM_ERR_TOOBIG' })
   expect(page.readyState).toBe(WebSocket.OPEN)
-  page.terminate()
-  silent.close()
+})
+
+test('a page that waits for more bytes than it may is ended', async () => {
+  const { page, subscribe } = await waitingPage()
+  const ended = once(page, 'close')
+  const metrics = Array.from({ length: 1000 }, (_, i) => `${'no.such.metric.'.repeat(14)}${i}`)
+  for (let i = 0; i < 160; i++) subscribe(i, metrics)
+  expect((await ended)[0]).toBe(1008)
 })
 
 test('a page that reads nothing of what it asked for is ended', async () => {

@@ -12,8 +12,9 @@ import { MOST_KEYS, type PageStream } from './page-stream.ts'
 
 /** Largest message of a page. */
 const MOST_BYTES = 256 * 1024
-/** Messages of a page that are being dealt with: all its hosts may take long to answer, and each subscription may have replaced another. */
-const MOST_QUEUED = 2 * MOST_KEYS
+/** Messages of a page that are being dealt with, and their bytes: all its hosts may take long to answer, and each subscription may have replaced others. */
+const MOST_QUEUED = 4 * MOST_KEYS
+const MOST_QUEUED_BYTES = 32 * 1024 * 1024
 /** How often a page has to show that it is there, ms. */
 const PING_MS = 30_000
 
@@ -67,6 +68,7 @@ export class LiveSockets {
   #serve(page: WebSocket, login: Login | undefined): void {
     const { feeds, config, limits, time: control } = this.#services
     let queued = 0
+    let queuedBytes = 0
     let stream: PageStream
     const send = (message: string | Buffer, sent?: () => void): void => {
       if (page.bufferedAmount > limits.pageUnreadBytes) page.terminate()
@@ -80,15 +82,19 @@ export class LiveSockets {
     }
     const pageTime = control && new PageTime(control, send)
     page.on('message', (data, isBinary) => {
-      if (isBinary || queued >= MOST_QUEUED) return page.close(isBinary ? 1003 : 1008)
+      if (isBinary) return page.close(1003)
       const text = String(data)
+      const size = text.length
+      if (queued >= MOST_QUEUED || queuedBytes + size > MOST_QUEUED_BYTES) return page.close(1008)
       if (text.startsWith(TIME_MESSAGE)) {
         if (pageTime?.receive(text) === false) page.close(1008)
         return
       }
       queued++
+      queuedBytes += size
       void stream.receive(text).finally(() => {
         queued--
+        queuedBytes -= size
       })
     })
     page.on('pong', () => this.#silent.delete(page))
