@@ -88,6 +88,7 @@ export const REASONS: readonly Reason[] = [
   forRequest("no socket but the collector's is looked at", /hostspec=unix:\/no/),
   forRequest('TRACE tells scripts what browsers hide from them', /^TRACE /),
   forRequest('HTTP/1.1 needs a Host', /^HTTP\/1\.1 without host/),
+  forRequest('a request may name the whole URL', /^absolute form/),
   forRequest('lines end in CR LF', /^line feeds alone/),
   forRequest('a percent sign may stand for itself', /^bad percent/),
   forRequest('names of headers may be in any case', /^header in other case/),
