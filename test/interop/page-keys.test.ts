@@ -1,6 +1,6 @@
 /** The chart page without a mouse, and without eyes. */
 import { expect, test } from 'vitest'
-import { describePage, PATIENCE } from './lib/page.ts'
+import { describePage, PANELS, PATIENCE } from './lib/page.ts'
 
 /** Things that can be used and have no name that could be read aloud. */
 const NAMELESS = `[...document.querySelectorAll('button, summary, select, input:not([hidden]), textarea, dialog, aside, canvas')]
@@ -46,12 +46,7 @@ describePage('the chart page for everybody', (t) => {
   const panel = (name: string) => t.page.getByRole('complementary', { name })
 
   test('each panel has a key, and Escape closes it', async () => {
-    for (const [key, name] of [
-      ['m', 'Metrics'],
-      ['o', 'Sources'],
-      ['v', 'Views'],
-      ['?', 'Help'],
-    ] as const) {
+    for (const [key, name] of PANELS) {
       await t.page.keyboard.press(key)
       await panel(name).waitFor()
       await t.page.keyboard.press('Escape')

@@ -1,7 +1,7 @@
 /** Screens that no other test of the page looks at: phones, forced colours, what panels show at first, and charts as files. */
 import type { BrowserContext, Locator, Page } from 'playwright-core'
 import { afterEach, expect, test } from 'vitest'
-import { describePage, PATIENCE, shotPath } from './lib/page.ts'
+import { describePage, PANELS, PATIENCE, shotPath } from './lib/page.ts'
 
 /** Smaller than a finger, as width, height and name. A field that a label is around counts with it. */
 const SMALL = `[...document.querySelectorAll('button, summary, select, input:not([hidden]), label.button, label.link')]
@@ -101,12 +101,7 @@ describePage('the screens of the chart page', (t) => {
       .locator('.timebar')
       .evaluate((bar) => [bar.clientHeight, bar.firstElementChild!.clientHeight])
     expect(heights[0]).toBeLessThan(2 * heights[1]!)
-    for (const [key, name] of [
-      ['m', 'Metrics'],
-      ['o', 'Sources'],
-      ['v', 'Views'],
-      ['?', 'Help'],
-    ] as const) {
+    for (const [key, name] of PANELS) {
       await t.page.keyboard.press(key)
       const panel = t.page.getByRole('complementary', { name })
       await panel.waitFor()

@@ -13,6 +13,14 @@ const SHOTS = join(top, 'coverage', 'screenshots')
 /** How long a machine that does other things as well may take to show something. */
 export const PATIENCE: { readonly timeout: number } = { timeout: 60_000 }
 
+/** Keys of the panels, and what these are called. */
+export const PANELS: readonly (readonly [key: string, name: string])[] = [
+  ['m', 'Metrics'],
+  ['o', 'Sources'],
+  ['v', 'Views'],
+  ['?', 'Help'],
+]
+
 /** A page that is opened anew before each test. */
 export interface PageTest {
   readonly page: Page
