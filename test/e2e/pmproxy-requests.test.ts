@@ -53,6 +53,7 @@ test('what could be read in two ways is not answered', async () => {
     const { status, headers: got } = await ask(`${derive}${headers}b = 1\n`)
     expect([status, got.get('connection')], headers).toEqual([400, 'close'])
     expect(got.has('content-length')).toBe(true)
+    expect(got.get('x-content-type-options'), headers).toBe('nosniff')
   }
   expect((await ask(GET('/pmapi/context', ''))).status).toBe(400)
   const upgrade = 'Host: localhost\r\nHost: evil.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'

@@ -7,6 +7,7 @@ import { Awake } from '../../net/awake.ts'
 import { apiRoute } from '../routes/pmapi.ts'
 import { isShared } from '../routes.ts'
 import type { Services } from '../services.ts'
+import { admit } from './admit.ts'
 import { type Outgoing, outgoing, respond, sharing } from './answer.ts'
 import { page, type Reply } from './reply.ts'
 import { MAX_HEADERS, MAX_URL, type WebRequest, webRequest } from './request.ts'
@@ -32,8 +33,11 @@ export async function handle(
   if (client.requests >= services.limits.pipelined) return void message.socket.destroy()
   client.requests++
   try {
+    const misread = admit(message)
+    // Nothing that follows can be trusted to be a request.
+    if (misread !== undefined) response.shouldKeepAlive = false
     const request = webRequest(message, gone)
-    const refusal = refusalOf(message)
+    const refusal = misread ?? refusalOf(message)
     if (refusal === undefined && request.method === 'OPTIONS')
       return void preflight(request, message.url ?? '', response, services)
     const answer = await (refusal === undefined

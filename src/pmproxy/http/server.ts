@@ -26,19 +26,7 @@ export function httpServer(services: Services, live: LiveSockets, limits: Limits
       requestTimeout: requestMs,
       connectionsCheckingInterval: Math.min(CHECK_MS, headersMs),
     },
-    (request, response) => {
-      const refusal = admit(request)
-      if (refusal === undefined) return void handle(request, response, services)
-      services.statistics.requests++
-      services.statistics.failures++
-      response.writeHead(refusal.status, {
-        ...refusal.headers,
-        'Content-Type': refusal.type,
-        'Content-Length': refusal.body.length,
-        Connection: 'close',
-      })
-      response.end(request.method === 'HEAD' ? undefined : refusal.body)
-    },
+    (request, response) => void handle(request, response, services),
   )
   // Who asks before sending a body hears at once that it is too long.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -73,7 +61,7 @@ function refuse(socket: Duplex, status: number, what: string): void {
   const { body } = page(status, 'http', what)
   socket.on('error', () => socket.destroy())
   socket.end(
-    `HTTP/1.1 ${status} ${reasonOf(status)}\r\nConnection: close\r\nContent-Type: text/html\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${reasonOf(status)}\r\nConnection: close\r\nContent-Type: text/html\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   )
   // It may go on sending for as long as it takes to read the answer.
   destroyAfter(socket, LINGER_MS)
