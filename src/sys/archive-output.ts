@@ -1,18 +1,8 @@
 /** The files of an archive being written, on disk. pmlogger(1), docs/formats/archive.md */
-import {
-  closeSync,
-  constants,
-  fdatasyncSync,
-  ftruncateSync,
-  linkSync,
-  openSync,
-  renameSync,
-  rmSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import { constants, linkSync, renameSync, rmSync, unlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { ByteSink } from '../base/byte-source.ts'
+import { type Disk, nodeDisk } from './disk.ts'
 
 /** How files are written. */
 export interface ArchiveOutputOptions {
@@ -25,6 +15,8 @@ export interface ArchiveOutputOptions {
   readonly collect?: number
   /** Waits at `flush` and `close` until the disk has it, for what must survive a crash of the system. Default false. */
   readonly sync?: boolean
+  /** Where the files are. Default this machine's. */
+  readonly disk?: Disk
 }
 
 /** What an archive writer makes its files with: `BASE.part`, never over something that is there. Throws Node's errors. */
@@ -125,6 +117,7 @@ const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | const
 
 /** A new file that is appended to. A write that fails leaves no part of its record behind. */
 class FileSink implements ByteSink {
+  readonly #disk: Disk
   readonly #fd: number
   readonly #sync: boolean
   readonly #waiting: Uint8Array
@@ -133,8 +126,12 @@ class FileSink implements ByteSink {
   #written = 0
   #isClosed = false
 
-  constructor(path: string, { mode = 0o666, collect = 0, sync = false }: ArchiveOutputOptions) {
-    this.#fd = openSync(path, CREATE, mode)
+  constructor(
+    path: string,
+    { mode = 0o666, collect = 0, sync = false, disk = nodeDisk }: ArchiveOutputOptions,
+  ) {
+    this.#disk = disk
+    this.#fd = disk.open(path, CREATE, mode)
     this.#sync = sync
     this.#waiting = new Uint8Array(collect)
   }
@@ -155,7 +152,7 @@ class FileSink implements ByteSink {
 
   flush(): void {
     this.#writeWaiting()
-    if (this.#sync) fdatasyncSync(this.#fd)
+    if (this.#sync) this.#disk.sync(this.#fd)
   }
 
   close(): void {
@@ -164,7 +161,7 @@ class FileSink implements ByteSink {
     try {
       this.flush()
     } finally {
-      closeSync(this.#fd)
+      this.#disk.close(this.#fd)
     }
   }
 
@@ -177,9 +174,9 @@ class FileSink implements ByteSink {
   #append(bytes: Uint8Array): void {
     let done = 0
     try {
-      while (done < bytes.length) done += writeSync(this.#fd, bytes, done)
+      while (done < bytes.length) done += this.#disk.write(this.#fd, bytes.subarray(done))
     } catch (error) {
-      if (done > 0) ftruncateSync(this.#fd, this.#written)
+      if (done > 0) this.#disk.truncate(this.#fd, this.#written)
       throw error
     }
     this.#written += bytes.length

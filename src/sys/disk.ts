@@ -1,0 +1,95 @@
+/**
+ * The file operations that durable storage is made of, as one interface: the production disk is Node's, the tests' records every
+ * operation and replays what a power cut could have left. docs/reliability.md
+ */
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fdatasyncSync,
+  fsyncSync,
+  ftruncateSync,
+  futimesSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmdirSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+
+/** What is known of a file. */
+export interface DiskStat {
+  readonly size: number
+  readonly mtimeMs: number
+  readonly mode: number
+  readonly uid: number
+  readonly gid: number
+  readonly ino: number
+  readonly isDirectory: boolean
+}
+
+/** Synchronous file operations. Each throws Node's error with an errno name as its `code`. */
+export interface Disk {
+  /** Opens a file; `flags` are those of open(2). Returns a descriptor. */
+  open(path: string, flags: number, mode?: number): number
+  /** Reads up to `target.length` bytes from `position`; returns how many, 0 at the end. */
+  read(fd: number, target: Uint8Array, position: number): number
+  /** Writes at the current place; returns how many bytes were written. */
+  write(fd: number, bytes: Uint8Array): number
+  truncate(fd: number, size: number): void
+  /** Waits until the content is on stable storage: fdatasync(2). */
+  sync(fd: number): void
+  close(fd: number): void
+  /** Waits until the names in a directory are on stable storage: fsync(2) of the directory. */
+  syncDirectory(path: string): void
+  mkdir(path: string, mode?: number): void
+  rmdir(path: string): void
+  link(from: string, to: string): void
+  rename(from: string, to: string): void
+  unlink(path: string): void
+  list(directory: string): string[]
+  /** Undefined when there is no such file. */
+  stat(path: string): DiskStat | undefined
+  /** Times in milliseconds since the epoch. */
+  setTimes(fd: number, atimeMs: number, mtimeMs: number): void
+  setMode(fd: number, mode: number): void
+  setOwner(fd: number, uid: number, gid: number): void
+}
+
+/** The disk of this machine. */
+export const nodeDisk: Disk = {
+  open: openSync,
+  read: (fd, target, position) => readSync(fd, target, 0, target.length, position),
+  write: (fd, bytes) => writeSync(fd, bytes),
+  truncate: ftruncateSync,
+  sync: fdatasyncSync,
+  close: closeSync,
+  syncDirectory(path) {
+    const fd = openSync(path, 'r')
+    try {
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+  },
+  mkdir: (path, mode) => void mkdirSync(path, { mode }),
+  rmdir: rmdirSync,
+  link: linkSync,
+  rename: renameSync,
+  unlink: unlinkSync,
+  list: (directory) => readdirSync(directory),
+  stat(path) {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (stats === undefined) return undefined
+    const { size, mtimeMs, mode, uid, gid, ino } = stats
+    return { size, mtimeMs, mode, uid, gid, ino, isDirectory: stats.isDirectory() }
+  },
+  setTimes: (fd, atimeMs, mtimeMs) => futimesSync(fd, atimeMs / 1000, mtimeMs / 1000),
+  setMode: fchmodSync,
+  setOwner: fchownSync,
+}
