@@ -17,6 +17,7 @@ const LAYERS: Record<string, number> = {
   derive: 2,
   archive: 2.5,
   mmv: 2,
+  'archive-store': 3,
   node: 3,
   net: 3,
   pmapi: 4,

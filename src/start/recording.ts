@@ -8,7 +8,7 @@
 import { PcpError } from '../model/errors.ts'
 import type { Clock } from '../pmapi/clock.ts'
 import type { LoggerEnd } from '../pmlogger/settings.ts'
-import type { Tidied } from './archive-store.ts'
+import type { Tidied } from './retention.ts'
 
 /** An archive that is being recorded. */
 export interface BegunArchive {

@@ -9,11 +9,11 @@ import type { LoggerLog } from '../pmlogger/settings.ts'
 import type { Variables } from '../sys/config.ts'
 import { type Log, openLog } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
-import { tidyArchives } from './archive-store.ts'
 import type { StartOptions } from './options.ts'
 import type { Place } from './place.ts'
 import { PrimaryLogger } from './primary-logger.ts'
 import { Recording } from './recording.ts'
+import { tidyArchives } from './retention.ts'
 
 /** What is recorded, and where. */
 export interface RecordingSetup {

@@ -1,6 +1,5 @@
 /** The files of an archive being written, on disk. pmlogger(1), docs/formats/archive.md */
-import { constants, linkSync, renameSync, rmSync, unlinkSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { constants } from 'node:fs'
 import type { ByteSink } from '../base/byte-source.ts'
 import { type Disk, nodeDisk } from './disk.ts'
 
@@ -24,84 +23,7 @@ export function archiveOutput(base: string, options: ArchiveOutputOptions = {}):
   return {
     name: base,
     create: (part) => new FileSink(`${base}.${part}`, options),
-    remove: (part) => unlinkSync(`${base}.${part}`),
-  }
-}
-
-/** An archive that has its name only when it is complete. */
-export interface TemporaryOutput extends ArchiveOutput {
-  /**
-   * Gives the files their names: `.meta`, without which there is no archive, last. When one of the names is taken the files
-   * are removed and Node's EEXIST is thrown. All sinks must be closed.
-   */
-  commit(): void
-  /**
-   * As `commit`, in the place of `old`, the files of the archive of that name, its metadata first. When that fails these are as they
-   * were.
-   */
-  replace(old: readonly string[]): void
-  /** Removes the files; nothing after `commit`. */
-  abandon(): void
-}
-
-/** As `archiveOutput`, under other names in the same directory until `commit`. */
-export function temporaryOutput(base: string, options: ArchiveOutputOptions = {}): TemporaryOutput {
-  const hidden = join(dirname(base), `.${basename(base)}.${process.pid}.new`)
-  const output = archiveOutput(hidden, options)
-  const parts: string[] = []
-  return {
-    name: base,
-    create(part) {
-      // Left by a process of the same id that died: nobody else has this name.
-      rmSync(`${hidden}.${part}`, { force: true })
-      try {
-        const sink = output.create(part)
-        parts.push(part)
-        return sink
-      } catch (error) {
-        // Nobody has heard of the name that the file has until it is complete.
-        if (error instanceof Error) error.message = error.message.replaceAll(hidden, base)
-        throw error
-      }
-    },
-    remove(part) {
-      output.remove(part)
-      parts.splice(parts.indexOf(part), 1)
-    },
-    commit() {
-      const named: string[] = []
-      try {
-        for (const part of parts.sort((a, b) => Number(a === 'meta') - Number(b === 'meta'))) {
-          linkSync(`${hidden}.${part}`, `${base}.${part}`)
-          named.push(part)
-        }
-      } catch (error) {
-        for (const part of named) unlinkSync(`${base}.${part}`)
-        throw error
-      } finally {
-        this.abandon()
-      }
-    },
-    replace(old) {
-      const kept: string[] = []
-      try {
-        old.forEach((path, i) => {
-          renameSync(path, `${hidden}.old${i}`)
-          kept.push(path)
-        })
-        this.commit()
-      } catch (error) {
-        // The metadata, without which there is no archive, comes back last.
-        for (let i = kept.length - 1; i >= 0; i--) renameSync(`${hidden}.old${i}`, kept[i]!)
-        throw error
-      } finally {
-        this.abandon()
-      }
-      for (let i = 0; i < kept.length; i++) rmSync(`${hidden}.old${i}`, { force: true })
-    },
-    abandon() {
-      for (const part of parts.splice(0)) rmSync(`${hidden}.${part}`, { force: true })
-    },
+    remove: (part) => (options.disk ?? nodeDisk).unlink(`${base}.${part}`),
   }
 }
 

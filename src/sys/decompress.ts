@@ -35,6 +35,29 @@ export function decompress(path: string, maxInMemory: number): Uint8Array | numb
   }
 }
 
+/** Decompresses a file of any size into a new one. Rejects as `decompress` throws, and with EEXIST. */
+export async function decompressFile(from: string, to: string): Promise<void> {
+  const decode = decoderFor(suffixOf(from))
+  try {
+    if (decode === undefined) {
+      const { createReadStream, createWriteStream } = process.getBuiltinModule('node:fs')
+      const { pipeline } = process.getBuiltinModule('node:stream/promises')
+      const { createGunzip } = process.getBuiltinModule('node:zlib')
+      await pipeline(createReadStream(from), createGunzip(), createWriteStream(to, { flags: 'wx' }))
+      return
+    }
+    const fd = openSync(to, 'wx')
+    try {
+      reading(from, (read) => decode(read, (bytes) => writeAll(fd, bytes)))
+    } finally {
+      closeSync(fd)
+    }
+  } catch (error) {
+    if (isOfSystem(error)) throw error
+    throw new Error(`cannot be decompressed: ${(error as Error).message}`, { cause: error })
+  }
+}
+
 function suffixOf(path: string): string {
   return path.slice(path.lastIndexOf('.'))
 }

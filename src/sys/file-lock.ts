@@ -1,6 +1,34 @@
-/** Locks made of files, for those who change a file that others change as well. */
-import { closeSync, openSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
-import { hostname } from 'node:os'
+/**
+ * Locks made of files, for programs that change what others change as well, PCP's scripts included: whoever finds the file waits.
+ *
+ * A lock file names its holder, and no waiter removes one that it found stale: by then it may be another's fresh lock. It adds a
+ * successor instead, whose name contains the token of the stale lock, so that only one waiter can:
+ *
+ *     lock ("p1 … a1")            p1 ended
+ *     lock.next.a1 ("p2 … b7")    p2 succeeded it, and was killed before it could rename its file to `lock`
+ *     lock.next.b7 ("p3 … c4")    p3 holds the lock, and now renames this file to `lock`
+ *
+ * A successor of a lock that was replaced meanwhile is not reached from `lock` any more; whoever made it sees that and withdraws.
+ */
+import { randomBytes } from 'node:crypto'
+import {
+  linkSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import {
+  formatIdentity,
+  hasEnded,
+  ownIdentity,
+  type ProcessIdentity,
+  parseIdentity,
+} from './process-identity.ts'
 
 /** A lock that is held. */
 export interface FileLock {
@@ -12,104 +40,171 @@ export interface FileLock {
 export interface LockOptions {
   /** How long to wait, in milliseconds; 0 not at all. */
   readonly limitMs: number
-  /** Gives up at once when aborted. */
+  /** Stops waiting when aborted. */
   readonly signal?: AbortSignal
+  /** Called before a stale lock is taken over, with the reason. */
+  readonly onStale?: (why: string) => void
+  /** Wall clock in milliseconds, compared with the age of lock files. */
+  readonly nowMs?: () => number
 }
 
-/** Time between two attempts, in milliseconds. */
-const PAUSE = 20
-/** PCP's scripts look once a second; there is no need to be quicker than 1/10 of that. */
-const PLAIN_PAUSE = 100
+/** PCP's own scripts remove a lock of that age; so locks that name no process of this host are stale then. */
+const STALE_MS = 30 * 60_000
+/** A holder renews its lock so much more often. */
+const RENEW_MS = 5 * 60_000
+const PAUSE_MS = 50
+const TOKEN_BYTES = 6
+const TOKEN = /^[0-9a-f]{12}$/
+/** Successors of one lock file; more mean that its holders end faster than a waiter can follow. */
+const MAX_CHAIN = 1000
+
+/** One file of the chain. */
+interface Link {
+  readonly path: string
+  /** What the name of its successor ends in. */
+  readonly token: string
+  /** Undefined for a lock that does not name its holder, as those of PCP's scripts. */
+  readonly holder: ProcessIdentity | undefined
+  readonly mtimeMs: number
+}
 
 /**
- * Takes the lock that PCP's scripts know: an empty file, made by whoever holds it (pmlock). Nobody can tell whose it is.
- * Undefined when it cannot be had in time; throws Node's error when it never could.
+ * Takes a lock. A lock whose holder ended is taken over; so is one of another host, container or program that was not renewed for
+ * 30 minutes. Resolves to undefined when it is not free in time; throws Node's error when it cannot be made.
  */
-export async function lockPlainly(path: string, options: LockOptions): Promise<FileLock | undefined> {
-  const take = (): void => closeSync(openSync(path, 'wx', 0))
-  return await wait(path, take, PLAIN_PAUSE, options)
-}
-
-/**
- * Takes a lock that knows its holder: a symbolic link to `host:pid`, which exists completely or not at all. A lock whose
- * holder died is taken over. Undefined when it cannot be had in time; throws Node's error when it never could.
- */
-export async function lockByName(path: string, options: LockOptions): Promise<FileLock | undefined> {
-  const take = (): void => symlinkSync(`${hostname()}:${process.pid}`, path)
-  return await wait(path, take, PAUSE, { ...options, onTaken: () => removeStale(path) })
-}
-
-/** Who holds a lock taken by `lockByName`; undefined when nobody does. */
-export function holderOf(path: string): string | undefined {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return undefined // gone, or no such lock: nobody to name either way
-  }
-}
-
-interface WaitOptions extends LockOptions {
-  /** Looks at a lock somebody has; true when it has gone and can be had at once. */
-  readonly onTaken?: () => boolean
-}
-
-async function wait(
-  path: string,
-  take: () => void,
-  pauseMs: number,
-  { limitMs, signal, onTaken }: WaitOptions,
-): Promise<FileLock | undefined> {
-  const end = performance.now() + limitMs
+export async function takeLock(path: string, options: LockOptions): Promise<FileLock | undefined> {
+  const end = performance.now() + options.limitMs
   for (;;) {
-    try {
-      take()
-      return held(path)
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== 'EEXIST') throw error
-    }
-    if (onTaken?.() === true) continue
-    if (performance.now() >= end || signal?.aborted === true) return undefined
-    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    const lock = tryTake(path, options)
+    if (lock !== undefined) return lock
+    if (performance.now() >= end || options.signal?.aborted === true) return undefined
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
   }
 }
 
-function held(path: string): FileLock {
+/** Returns who holds a lock, `host:pid`; undefined when it is free or names no holder. */
+export function holderOf(path: string): string | undefined {
+  const holder = lastOf(path)?.holder
+  return holder === undefined ? undefined : `${holder.host}:${holder.pid}`
+}
+
+function tryTake(path: string, { onStale, nowMs = Date.now }: LockOptions): FileLock | undefined {
+  const token = randomBytes(TOKEN_BYTES).toString('hex')
+  const mine = `${path}.${token}`
+  writeFileSync(mine, `${formatIdentity(ownIdentity())} ${token}\n`, { flag: 'wx', mode: 0o444 })
+  try {
+    const last = lastOf(path)
+    let place = path
+    if (last !== undefined) {
+      const why = whyStale(last, nowMs())
+      if (why === undefined) return undefined
+      onStale?.(why)
+      place = `${path}.next.${last.token}`
+    }
+    if (!linked(mine, place)) return undefined
+    // The holder before may have given the lock back meanwhile: then this place is not reached any more.
+    if (lastOf(path)?.token !== token) {
+      rmSync(place, { force: true })
+      return undefined
+    }
+    if (place !== path) renameSync(place, path)
+    removeStrays(path)
+    return held(path, token)
+  } finally {
+    rmSync(mine, { force: true })
+  }
+}
+
+/** A second name for a file, which appears with all its content; false when the name is taken. */
+function linked(mine: string, place: string): boolean {
+  try {
+    linkSync(mine, place)
+    return true
+  } catch (error) {
+    const { code } = error as { code?: unknown }
+    if (code === 'EEXIST') return false
+    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP' && code !== 'ENOSYS') throw error
+  }
+  // A file system without hard links.
+  try {
+    writeFileSync(place, readFileSync(mine), { flag: 'wx', mode: 0o444 })
+    return true
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+/** The file of the present holder; undefined when the lock is free. */
+function lastOf(path: string): Link | undefined {
+  let last = readLink(path)
+  for (let i = 0; last !== undefined && i < MAX_CHAIN; i++) {
+    const next = readLink(`${path}.next.${last.token}`)
+    if (next === undefined) return last
+    last = next
+  }
+  return last
+}
+
+function readLink(path: string): Link | undefined {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return undefined
+  const [, line, token] = /^(.*) ([0-9a-f]{12})\n$/.exec(readOr(path)) ?? []
+  const { ino, mtimeMs } = stats
+  const holder = line === undefined ? undefined : parseIdentity(line)
+  if (token === undefined || holder === undefined)
+    return { path, token: `${ino}-${Math.floor(mtimeMs)}`, holder: undefined, mtimeMs }
+  return { path, token, holder, mtimeMs }
+}
+
+function readOr(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return '' // gone, or of a program whose locks are unreadable
+  }
+}
+
+function whyStale({ holder, mtimeMs }: Link, nowMs: number): string | undefined {
+  if (holder !== undefined && hasEnded(holder))
+    return `removing lock file of process ${holder.pid}, which is no more`
+  // A process of this host that lives keeps its lock, however long it was stopped.
+  const isKnown = holder !== undefined && holder.host === ownIdentity().host && holder.boot !== ''
+  const isSeen = isKnown && holder.namespace === ownIdentity().namespace
+  return !isSeen && nowMs - mtimeMs > STALE_MS ? 'removing lock file older than 30 minutes' : undefined
+}
+
+function held(path: string, token: string): FileLock {
+  const timer = setInterval(() => {
+    const now = Date.now() / 1000
+    try {
+      utimesSync(path, now, now)
+    } catch {
+      clearInterval(timer) // removed by hand
+    }
+  }, RENEW_MS).unref()
   let isHeld = true
   return {
-    release: () => {
-      if (isHeld) rmSync(path, { force: true })
+    release() {
+      if (!isHeld) return
       isHeld = false
+      clearInterval(timer)
+      if (readLink(path)?.token === token) rmSync(path, { force: true })
     },
   }
 }
 
-/** Removes the lock of a process of this host that is no more. Returns whether it did. */
-function removeStale(path: string): boolean {
-  const holder = holderOf(path)
-  if (holder === undefined || isAlive(holder)) return false
-  // Of several that see the same dead holder one succeeds in moving the lock away; if that was a new one, it goes back.
-  const moved = `${path}.${process.pid}`
-  try {
-    renameSync(path, moved)
-    if (holderOf(moved) === holder) {
-      rmSync(moved, { force: true })
-      return true
+/** Removes what waiters and holders that were killed left beside a lock that was free. */
+function removeStrays(path: string): void {
+  const prefix = `${basename(path)}.`
+  for (const name of readdirSync(dirname(path))) {
+    if (!name.startsWith(prefix)) continue
+    const rest = name.slice(prefix.length)
+    const stray = join(dirname(path), name)
+    if (rest.startsWith('next.')) rmSync(stray, { force: true })
+    else if (TOKEN.test(rest)) {
+      const { holder } = readLink(stray) ?? {}
+      if (holder !== undefined && hasEnded(holder)) rmSync(stray, { force: true })
     }
-    renameSync(moved, path)
-  } catch {
-    // Somebody else was first.
-  }
-  return false
-}
-
-function isAlive(holder: string): boolean {
-  const colon = holder.lastIndexOf(':')
-  const pid = Number(holder.slice(colon + 1))
-  if (holder.slice(0, colon) !== hostname() || !Number.isInteger(pid) || pid <= 0) return true
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as { code?: unknown }).code !== 'ESRCH'
   }
 }

@@ -11,7 +11,7 @@ import { decodeText } from '../base/text.ts'
 import { pmidStr } from '../model/ids.ts'
 import { byDatestamp, mergePmns } from '../pmns/merge.ts'
 import { Pmns } from '../pmns/tree.ts'
-import { lockPlainly } from '../sys/file-lock.ts'
+import { takeLock } from '../sys/file-lock.ts'
 import { isReadableFile } from '../sys/pmns-files.ts'
 import { replaceFile } from '../sys/replace-file.ts'
 import { isStdpmidStale } from '../sys/stdpmid.ts'
@@ -55,7 +55,7 @@ export const tool: Tool = {
       return 1
     }
     const lockPath = join(io.cwd, 'root.lock')
-    const lock = await lockPlainly(lockPath, { limitMs: LOCK_LIMIT_MS, signal: io.signal })
+    const lock = await takeLock(lockPath, { limitMs: LOCK_LIMIT_MS, signal: io.signal })
     if (lock === undefined) {
       if (io.signal.aborted) return 1
       // A lock left by a script that died must not keep a collector from starting.

@@ -1,14 +1,17 @@
 /**
  * pmlogger_merge: archives of one host, one after the other, become one. pmlogger_merge(1)
  *
- * The inputs go (-f) only after the output is there as a whole. Unlike the reference's, a name that no archive has is told.
+ * The inputs go (-f) in the same step as the output appears. Unlike the reference's, it reports names that no archive has.
  */
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { type ArchiveFile, archiveFilesIn, filesOfArchive } from '../archive-store/files.ts'
+import { recover } from '../archive-store/transaction.ts'
 import { matchesGlob } from '../base/glob.ts'
 import { PcpError } from '../model/errors.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
-import { type ArchiveFile, archiveFilesIn, byPart, dayBefore, dayName } from './lib/admin/archive-names.ts'
+import { asParent } from '../sys/parent-process.ts'
+import { dayBefore, dayName } from './lib/admin/archive-names.ts'
 import { findProgram, runProgram } from './lib/admin/programs.ts'
 import { endEarly, HELP_ROW, type OptionTable, parseOptions } from './lib/options.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
@@ -80,6 +83,7 @@ async function merge(
   io: ToolIo,
   isAsked: boolean,
 ): Promise<number> {
+  if (!settings.showsOnly) await recoverAll(patterns, io)
   const inputs = findInputs(patterns, io, isAsked)
   if (inputs.length === 0) {
     if (isAsked) io.stderr.write(`${io.progname}: Error: no archives to be merged\n`)
@@ -95,29 +99,28 @@ async function merge(
     ...(labelHost === undefined ? [] : [`--labelhost=${labelHost}`]),
   ]
   const operands = [...inputs.map(({ base }) => base), output]
-  const args = [...flags, ...operands]
+  const args = [...(settings.removes ? ['--replace'] : []), ...flags, ...operands]
   const command = `pmlogextract ${flags.join(' ')} ${operands.join(' ')}`
   let status = 0
   if (settings.showsOnly) io.stdout.write(`+ ${command.replace('pmlogextract ', 'pmlogextract  ')}\n`)
-  else status = await extract(args, command, output, io)
+  else status = await extract(args, command, io)
   if (settings.isVerbose && !settings.showsOnly) status = (await showOutput(output, io)) ? status : 1
-  if (settings.removes && status === 0) removeInputs(inputs, settings, io)
+  if (settings.removes && status === 0) showRemoval(inputs, settings, io)
   return status
 }
 
-/** Runs pmlogextract; what it left when it failed is removed. */
-async function extract(
-  args: readonly string[],
-  command: string,
-  output: string,
-  io: ToolIo,
-): Promise<number> {
-  const { variables } = loadConfig(io.env)
-  const program = programOf('pmlogextract', variables)
+/** Completes what earlier commands began in the directories of the inputs: some of these may have gone already. */
+async function recoverAll(patterns: readonly string[], io: ToolIo): Promise<void> {
+  for (const dir of new Set(patterns.map((pattern) => resolve(io.cwd, dirname(pattern))))) await recover(dir)
+}
+
+/** Runs pmlogextract, which leaves nothing when it fails. */
+async function extract(args: readonly string[], command: string, io: ToolIo): Promise<number> {
+  const program = programOf('pmlogextract', loadConfig(io.env).variables)
   await io.stdout.flush()
   const status = await runProgram(program, args, {
     cwd: io.cwd,
-    env: io.env,
+    env: asParent(io.env),
     write: (text) => io.stdout.write(text),
     writeError: (text) => io.stderr.write(text),
   })
@@ -126,8 +129,6 @@ async function extract(
     `${io.progname}: Directory: ${io.cwd}\n${io.progname}: Failed: ${command}\n` +
       `${io.progname}: Trying to continue, although output archive may be corrupted.\n`,
   )
-  const dir = resolve(io.cwd, dirname(output))
-  for (const { name } of filesOf(dir, basename(output))) rmSync(join(dir, name), { force: true })
   return 1
 }
 
@@ -145,7 +146,7 @@ function findInputs(patterns: readonly string[], io: ToolIo, isAsked: boolean): 
     if (bases.length === 0 && isAsked)
       io.stderr.write(`${io.progname}: Warning: no archive "${pattern}", left out\n`)
     for (const base of bases) {
-      const files = filesOf(resolve(io.cwd, dirname(base)), basename(base))
+      const files = filesOfArchive(resolve(io.cwd, base))
       const missing = ['meta', '0'].find((part) => !files.some((file) => file.part === part))
       // A first volume may be gone where old ones are removed; metadata may not.
       if (missing === 'meta')
@@ -162,14 +163,10 @@ function basesOf(pattern: string, io: ToolIo): string[] {
   const place = resolve(io.cwd, dir)
   if (!existsSync(place)) return []
   const name = basename(pattern)
-  const bases = [...new Set(archiveFilesIn(place, { onlyDated: false }).map(({ base }) => base))]
+  const bases = [...new Set(archiveFilesIn(place).map(({ base }) => base))]
   if (!/[*?[]/.test(name)) return bases.includes(name) ? [pattern] : []
   const matching = (glob: string): string[] => bases.filter((base) => matchesGlob(glob, base))
   return [...matching(name), ...matching(`${name}-[0-9][0-9]`)].map((base) => prefix + base)
-}
-
-function filesOf(dir: string, base: string): ArchiveFile[] {
-  return archiveFilesIn(dir, { onlyDated: false }).filter((file) => file.base === base)
 }
 
 /** Tells of every file that is in the way of the output. */
@@ -208,13 +205,13 @@ async function showOutput(output: string, io: ToolIo): Promise<boolean> {
   return isWhole
 }
 
-function removeInputs(inputs: readonly Input[], { showsOnly, isVerbose }: Settings, io: ToolIo): void {
+/** Lists the inputs that went with the output's commit, or would go. */
+function showRemoval(inputs: readonly Input[], { showsOnly, isVerbose }: Settings, io: ToolIo): void {
   if (isVerbose) io.stdout.write(`Removing input archive files ${showsOnly ? '...' : ''}`)
   for (const { base, files } of inputs) {
-    const names = [...files].sort(byPart).map(({ name }) => join(dirname(base), name))
+    const names = files.map(({ name }) => join(dirname(base), name))
     if (showsOnly) io.stdout.write(`+ rm -f ${names.join(' ')}\n`)
-    else for (const name of names) rmSync(resolve(io.cwd, name))
-    if (isVerbose && !showsOnly) io.stdout.write('.'.repeat(names.length))
+    else if (isVerbose) io.stdout.write('.'.repeat(names.length))
   }
   if (isVerbose) io.stdout.write(' done\n')
 }

@@ -1,26 +1,21 @@
 /**
  * pmlogger_rewrite: many archives are changed by pmlogrewrite where they are, compressed ones too. pmlogger_rewrite(1)
  *
- * An archive is rewritten beside itself and its changed files put in place in the end: who reads it meanwhile sees the old one,
- * and what fails leaves it as it was.
+ * An archive is rewritten in a staging directory, and its changed files replace the old ones in one step: until then readers see the old
+ * ones, and a failure leaves them unharmed.
  */
-import {
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseFileName } from '../archive/file-names.ts'
+import { haveSameContent, makeLike } from '../archive-store/copy.ts'
+import { type ArchiveFile, archiveFilesIn, filesOfArchive, markArchive } from '../archive-store/files.ts'
+import { Transaction } from '../archive-store/transaction.ts'
 import { PcpError } from '../model/errors.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
-import { decompress } from '../sys/decompress.ts'
-import { type ArchiveFile, archiveFilesIn, byPart } from './lib/admin/archive-names.ts'
-import { compressorOfSuffix, makeLike } from './lib/admin/compress.ts'
+import { decompressFile } from '../sys/decompress.ts'
+import { asParent } from '../sys/parent-process.ts'
+import { compressorOfSuffix } from './lib/admin/compress.ts'
 import { findProgram, type RunOptions, runProgram } from './lib/admin/programs.ts'
 import { realPath, runningLoggers } from './lib/admin/running.ts'
 import { endEarly, HELP_ROW, type OptionTable, parseOptions } from './lib/options.ts'
@@ -109,23 +104,16 @@ function findArchives(operands: readonly string[], { verbosity }: Settings, io: 
     const path = resolve(io.cwd, operand)
     const stats = statSync(path, { throwIfNoEntry: false })
     if (stats?.isDirectory() === true) {
-      for (const { name, base } of archiveFilesIn(path, { onlyDated: false }))
-        addFile(join(operand, name), join(operand, base))
+      for (const { name, base } of archiveFilesIn(path)) addFile(join(operand, name), join(operand, base))
       continue
     }
     const parsed = parseFileName(basename(operand))
     if (stats?.isFile() === true && parsed !== undefined)
       addFile(operand, join(dirname(operand), parsed.base))
-    else if (filesOf(path).length > 0) add(operand)
+    else if (filesOfArchive(path).length > 0) add(operand)
     else io.stdout.write(`Warning: ${operand}: not a PCP archive name\n`)
   }
   return found
-}
-
-function filesOf(path: string): ArchiveFile[] {
-  const dir = dirname(path)
-  if (!existsSync(dir)) return []
-  return archiveFilesIn(dir, { onlyDated: false }).filter(({ base }) => base === basename(path))
 }
 
 /** False when the archive could not be rewritten, which was told. */
@@ -137,20 +125,27 @@ async function rewriteOne(base: string, settings: Settings, io: ToolIo): Promise
   const path = resolve(io.cwd, base)
   try {
     if (!(await isUsable(base, settings, io))) return false
-    const files = filesOf(path).sort(byPart)
-    const work = mkdtempSync(join(dirname(path), '.rewrite-'))
+    const marks = await markArchive(path)
+    const files = filesOfArchive(path)
+    const transaction = new Transaction(dirname(path), { signal: io.signal })
     try {
-      for (const { name, part } of files)
-        writeFileSync(join(work, `${basename(path)}.${part}`), contentOf(join(dirname(path), name)))
-      const args = [...settings.args, join(work, basename(path))]
+      for (const mark of marks) transaction.expect(mark)
+      const work = join(transaction.staging(), basename(path))
+      for (const { name, part } of files) await unpack(join(dirname(path), name), `${work}.${part}`)
+      const before = files.map(({ part }) => statSync(`${work}.${part}`).ino)
+      const args = [...settings.args, work]
       if ((await runProgram(program('pmlogrewrite', settings), args, outputOf(settings, io))) !== 0) {
         io.stdout.write(`Error: pmlogrewrite failed for ${base}, which stays as it is\n`)
         return false
       }
-      await putInPlace(base, files, work, settings, io)
+      // With -q it replaces no file when nothing changes.
+      if (files.every(({ part }, i) => statSync(`${work}.${part}`).ino === before[i])) return true
+      const lines = await stageChanged(base, files, work, transaction, settings)
+      await transaction.commit()
+      if (settings.verbosity > 0) io.stdout.write(lines.map((line) => `${line}\n`).join(''))
       return true
     } finally {
-      rmSync(work, { recursive: true, force: true })
+      transaction.abandon()
     }
   } catch (error) {
     io.stdout.write(`Error: ${base}: ${PcpError.from(error).message}\n`)
@@ -167,7 +162,7 @@ function program(name: string, { variables }: Settings): string {
 function outputOf({ variables }: Settings, io: ToolIo): RunOptions {
   return {
     cwd: io.cwd,
-    env: variables,
+    env: asParent(variables),
     write: (text) => io.stdout.write(text),
     writeError: (text) => io.stderr.write(text),
   }
@@ -196,47 +191,44 @@ async function isUsable(base: string, settings: Settings, io: ToolIo): Promise<b
   return false
 }
 
-/** The content of a file, decompressed where it is compressed. */
-function contentOf(path: string): Uint8Array {
-  if (parseFileName(path)?.suffix === '') return readFileSync(path)
-  const content = decompress(path, Number.POSITIVE_INFINITY)
-  if (typeof content !== 'number') return content
-  closeSync(content)
-  throw new PcpError('EFBIG', `${path} is too large to be decompressed in memory`)
+/** Copies a file, decompressed where it is compressed. */
+async function unpack(from: string, to: string): Promise<void> {
+  if (parseFileName(from)?.suffix === '') await copyFile(from, to)
+  else await decompressFile(from, to)
 }
 
-/** Replaces the files that have changed, after all of them are there. */
-async function putInPlace(
+/** Makes the changed files of an archive outputs, compressed as they were. Resolves to what is said of each. */
+async function stageChanged(
   base: string,
   files: readonly ArchiveFile[],
   work: string,
-  { variables, verbosity }: Settings,
-  io: ToolIo,
-): Promise<void> {
-  const dir = dirname(resolve(io.cwd, base))
-  const moves: { readonly from: string; readonly to: string; readonly line: string }[] = []
-  const isChanged = ({ name, base: plainBase, part }: ArchiveFile): boolean =>
-    Buffer.compare(readFileSync(join(work, `${plainBase}.${part}`)), contentOf(join(dir, name))) !== 0
-  const changed = new Set(files.filter(isChanged))
-  for (const file of files) {
-    const { name, base: plainBase, part, suffix, stats } = file
-    const plain = join(work, `${plainBase}.${part}`)
-    // What had to be decompressed is made again with the rest, as PCP's does.
-    if (!changed.has(file) && (suffix === '' || changed.size === 0)) continue
-    const how = suffix === '' ? 'changed' : 'changed and recompressed'
+  transaction: Transaction,
+  { variables }: Settings,
+): Promise<string[]> {
+  const dir = dirname(work)
+  const packing = join(dir, 'packing')
+  mkdirSync(packing)
+  const lines: string[] = []
+  for (const { name, part, suffix, stats } of files) {
+    const target = join(dirname(dir), name)
+    let made = `${work}.${part}`
+    // Compressed files are made again with the rest, as PCP's does.
+    if (suffix === '' && (await haveSameContent(made, target))) continue
     if (suffix !== '') {
       const compressor = compressorOfSuffix(suffix, variables)
       if (compressor === undefined)
         throw new PcpError('ENOENT', `no program makes files that end in ${suffix}`)
-      await compressor.compress(work, [basename(plain)])
+      const plain = join(packing, basename(made))
+      renameSync(made, plain)
+      await compressor.compress(packing, basename(plain))
+      const packed = [plain + suffix, `${plain}.bz2`].find(existsSync)
+      if (packed === undefined) throw new PcpError('EIO', `${name} was not made again`)
+      made = packed
     }
-    const made = [plain + suffix, `${plain}.bz2`].find(existsSync)
-    if (made === undefined) throw new PcpError('EIO', `${name} was not made again`)
     await makeLike(made, stats)
-    moves.push({ from: made, to: join(dir, name), line: `${how}: ${join(dirname(base), name)}` })
+    transaction.remove(target)
+    transaction.stageAs(made, target)
+    lines.push(`${suffix === '' ? 'changed' : 'changed and recompressed'}: ${join(dirname(base), name)}`)
   }
-  for (const { from, to, line } of moves) {
-    renameSync(from, to)
-    if (verbosity > 0) io.stdout.write(`${line}\n`)
-  }
+  return lines
 }

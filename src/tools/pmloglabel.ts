@@ -4,7 +4,8 @@
  * As PCP 6.0.3 prints it, but: labels keep their zoneinfo when they are written; -V changes no file whose label would get another
  * size; the label of a version 1 archive, which cannot be read, is not made up. docs/differences.md
  */
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { accessSync, closeSync, constants, openSync, realpathSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { Archive } from '../archive/archive.ts'
 import {
   type ArchiveLabel,
@@ -15,6 +16,8 @@ import {
   VOLUME_META,
 } from '../archive/label.ts'
 import type { ArchiveVersion } from '../archive/stamp.ts'
+import { copyLike } from '../archive-store/copy.ts'
+import { recover, Transaction } from '../archive-store/transaction.ts'
 import { type ArchiveFiles, readBytes } from '../base/byte-source.ts'
 import { isError, PcpError } from '../model/errors.ts'
 import { archiveFiles } from '../sys/archive-files.ts'
@@ -79,7 +82,7 @@ export const tool: Tool = {
       parsed.problems.push('insufficient arguments')
     const status = endEarly(OPTIONS, { given, problems: parsed.problems }, io)
     if (status !== undefined) return status
-    return new LabelWork(name!, wanted, io).run()
+    return await new LabelWork(name!, wanted, io).run()
   },
 }
 
@@ -116,13 +119,14 @@ class LabelWork {
     this.#io = io
   }
 
-  run(): number {
+  async run(): Promise<number> {
     const { verbose, isWriting, show } = this.#wanted
     if (verbose) this.#io.stdout.write(`Scanning for components of archive "${this.#name}"\n`)
+    if (isWriting) await recover(dirname(baseOf(this.#name, this.#files)))
     const files = this.#readAll()
     const golden = files.find(({ label }) => label !== undefined)
     if (golden !== undefined && (!isWriting || verbose)) this.#compareAll(files, golden)
-    if (isWriting) this.#writeAll(files, golden?.label)
+    if (isWriting) await this.#writeAll(files, golden?.label)
     if (show !== undefined && golden?.label !== undefined) this.#show(this.#changed(golden.label))
     return this.#status
   }
@@ -196,22 +200,33 @@ class LabelWork {
     }
   }
 
-  #writeAll(files: readonly LabelledFile[], golden: ArchiveLabel | undefined): void {
+  /** Files whose label cannot be written stay as they are; the others get theirs in one step. */
+  async #writeAll(files: readonly LabelledFile[], golden: ArchiveLabel | undefined): Promise<void> {
+    const transaction = new Transaction(dirname(files[0]!.path), { signal: this.#io.signal })
     for (const { path, what, volume, label = golden } of files) {
       if (label === undefined) continue
       if (this.#wanted.verbose) this.#io.stdout.write(`Writing label on ${what}\n`)
       const changed = { ...this.#changed(label), volume }
       try {
-        this.#writeLabel(path, encodeLabel(changed))
+        await this.#writeLabel(path, encodeLabel(changed), transaction)
       } catch (error) {
-        this.#io.stderr.write(`${this.#io.progname}: ${path}: ${PcpError.from(error).message}\n`)
-        this.#status = STATUS_NOT_WRITTEN
+        this.#notWritten(path, error)
       }
+    }
+    try {
+      await transaction.commit()
+    } catch (error) {
+      this.#notWritten(this.#name, error)
     }
   }
 
-  /** Replaces the label at the start of a file by one of the same size. */
-  #writeLabel(path: string, bytes: Uint8Array): void {
+  #notWritten(what: string, error: unknown): void {
+    this.#io.stderr.write(`${this.#io.progname}: ${what}: ${PcpError.from(error).message}\n`)
+    this.#status = STATUS_NOT_WRITTEN
+  }
+
+  /** Stages a copy of a file with another label of the same size. */
+  async #writeLabel(path: string, bytes: Uint8Array, transaction: Transaction): Promise<void> {
     const source = this.#files.open(path)
     const head = readBytes(source, 0, 4)
     const size = head.length < 4 ? 0 : new DataView(head.buffer, head.byteOffset, 4).getInt32(0)
@@ -223,11 +238,21 @@ class LabelWork {
       const why = `its label has ${size} bytes and would have ${bytes.length}: records behind it would be lost`
       throw new PcpError('EINVAL', why)
     }
-    const fd = openSync(path, 'r+')
+    const target = realpathSync(path)
+    accessSync(target, constants.W_OK)
+    transaction.remove(target)
+    const staged = transaction.stage(target)
     try {
-      writeSync(fd, bytes, 0, bytes.length, 0)
-    } finally {
-      closeSync(fd)
+      await copyLike(target, staged)
+      const fd = openSync(staged, 'r+')
+      try {
+        writeSync(fd, bytes, 0, bytes.length, 0)
+      } finally {
+        closeSync(fd)
+      }
+    } catch (error) {
+      transaction.withdraw(target)
+      throw error
     }
   }
 

@@ -1,11 +1,13 @@
 /**
  * pmlogmv, pmlogcp and pmlogls: rename, copy and list the files of an archive as one. pmlogmv(1)
  *
- * Nothing of the source goes before all of the destination is there; when something fails, what was made is removed.
+ * The destination appears and the source goes in one step; when something fails, nothing has changed.
  * pmlogcp and pmlogls are those of PCP 7.2.
  */
-import { constants, copyFile, existsSync, linkSync, statSync, unlinkSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { constants, copyFile, existsSync, linkSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { haveSameContent } from '../archive-store/copy.ts'
+import { recover, Transaction } from '../archive-store/transaction.ts'
 import { PcpError } from '../model/errors.ts'
 import { archiveFiles } from '../sys/archive-files.ts'
 import { baseOf, partsOf } from './lib/archive-input.ts'
@@ -29,9 +31,6 @@ const LIST_OPTIONS: OptionTable = {
   synopsis: '[options] archive',
   rows: OPTIONS.rows.filter((row) => 'heading' in row || row.short === 'V' || row === HELP_ROW),
 }
-
-/** Bytes that are compared at once. */
-const BLOCK = 1 << 20
 
 /** What shells take for something else than a name. */
 const UNSAFE = /[ \t\n!"#$&'()*;<>?[\\\]`{|}~]/
@@ -63,6 +62,7 @@ export const tool: Tool = {
     if (status !== undefined) return status
     const files = archiveFiles()
     const base = baseOf(source!, files)
+    if (!lists && !has('N')) await recover(dirname(base))
     const parts = partsOf(base, files)
     if (parts.length === 0) throw new PcpError('ENOENT', `no files match "${source}"`)
     if (lists) {
@@ -111,38 +111,52 @@ async function transfer(
     if (!copies) for (const { from } of steps) stdout.write(`+ rm ${from}\n`)
     return 0
   }
-  const made: string[] = []
+  const transaction = new Transaction(dirname(steps[0]!.from), { signal })
   try {
     for (const { from, to } of steps) {
-      const verb = copies || !linked(from, to) ? 'copy' : 'link'
-      // Whatever is there now is ours: what was there before has been looked for, and is never written over.
-      if (verb === 'copy' && existsSync(to)) throw new PcpError('EEXIST', `${to}: already exists`)
-      made.push(to)
-      if (verb === 'copy') await copy(from, to, checks)
+      const verb = await make(transaction, { from, to }, copies, checks)
       if (verbose) stdout.write(`${verb} ${from} -> ${to}\n`)
       await new Promise((proceed) => setImmediate(proceed)) // a signal among what waits
       if (signal.aborted) throw new PcpError('EINTR', 'interrupted')
     }
-  } catch (error) {
-    for (const path of made) if (existsSync(path)) unlinkSync(path)
-    throw error
+    await transaction.commit()
+  } finally {
+    transaction.abandon()
   }
-  if (copies) return 0
-  for (const { from } of steps) {
-    unlinkSync(from)
-    if (verbose) stdout.write(`remove ${from}\n`)
-  }
+  if (verbose && !copies) for (const { from } of steps) stdout.write(`remove ${from}\n`)
   return 0
 }
 
-/** A second name for the file; false where it would be on another file system. */
-function linked(from: string, to: string): boolean {
+/** Stages one file. Returns how. */
+async function make(
+  transaction: Transaction,
+  { from, to }: Step,
+  copies: boolean,
+  checks: boolean,
+): Promise<'copy' | 'link'> {
+  if (!copies) transaction.remove(from)
+  const staged = stage(transaction, to)
+  if (!copies && linked(from, to, staged)) return 'link'
+  await copy(from, staged, checks)
+  return 'copy'
+}
+
+/** The user knows the name that the file will have. */
+function stage(transaction: Transaction, to: string): string {
   try {
-    linkSync(from, to)
+    return transaction.stage(to)
+  } catch (error) {
+    throw PcpError.from(error, to)
+  }
+}
+
+/** Gives the file a second name; false where that would be on another file system. */
+function linked(from: string, to: string, staged: string): boolean {
+  try {
+    linkSync(from, staged)
     return true
   } catch (error) {
     const { code, text } = PcpError.from(error)
-    if (code === 'EEXIST') throw error
     // A copy would fail for the same reason, with less to say.
     if (code === 'EACCES' || code === 'EROFS' || code === 'ENOENT')
       throw new PcpError(code, `link ${from} -> ${to} failed: ${text}`, { cause: error })
@@ -154,23 +168,6 @@ async function copy(from: string, to: string, checks: boolean): Promise<void> {
   await new Promise<void>((resolve, reject) =>
     copyFile(from, to, constants.COPYFILE_EXCL, (error) => (error === null ? resolve() : reject(error))),
   )
-  const isSame = statSync(from).size === statSync(to).size && (!checks || (await haveSameBytes(from, to)))
+  const isSame = statSync(from).size === statSync(to).size && (!checks || (await haveSameContent(from, to)))
   if (!isSame) throw new PcpError('EIO', `${to}: not the same as ${from} after copying`)
-}
-
-/** Compares block by block: volumes may be larger than memory. */
-async function haveSameBytes(from: string, to: string): Promise<boolean> {
-  const { open } = process.getBuiltinModule('node:fs/promises')
-  const files = [await open(from), await open(to)] as const
-  const [a, b] = [Buffer.alloc(BLOCK), Buffer.alloc(BLOCK)]
-  try {
-    for (;;) {
-      const [{ bytesRead }, other] = [await files[0].read(a, 0, BLOCK), await files[1].read(b, 0, BLOCK)]
-      if (bytesRead !== other.bytesRead || !a.subarray(0, bytesRead).equals(b.subarray(0, bytesRead)))
-        return false
-      if (bytesRead === 0) return true
-    }
-  } finally {
-    for (const file of files) await file.close()
-  }
 }

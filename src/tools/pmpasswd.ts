@@ -5,7 +5,7 @@ import { PcpError } from '../model/errors.ts'
 import { makeVerifier, saslPrep } from '../net/sasl/keys.ts'
 import { formatUsers, parseUsers, userFilePath } from '../net/sasl/user-file.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
-import { lockByName } from '../sys/file-lock.ts'
+import { takeLock } from '../sys/file-lock.ts'
 import { makeDir } from '../sys/make-dir.ts'
 import { openAccounts } from '../sys/native/accounts.ts'
 import { replaceFile } from '../sys/replace-file.ts'
@@ -86,7 +86,7 @@ function remove(path: string, user: string, io: ToolIo): Promise<number> {
 /** Changes the file while nobody else does. */
 async function edit(path: string, io: ToolIo, change: (text: string) => string): Promise<number> {
   makeDir(dirname(path))
-  const lock = await lockByName(`${path}.edit`, { limitMs: LOCK_MS, signal: io.signal })
+  const lock = await takeLock(`${path}.edit`, { limitMs: LOCK_MS, signal: io.signal })
   if (lock === undefined) return fail(io, `somebody else changes ${path}; see ${path}.edit`)
   try {
     replaceFile(path, change(read(path)), { keepMode: true })

@@ -83,6 +83,7 @@ export const TOOLS: readonly ToolEntry[] = [
   { name: 'pmlogger_rewrite', load: async () => (await import('./pmlogger_rewrite.ts')).tool },
   { name: 'pmloglabel', load: async () => (await import('./pmloglabel.ts')).tool },
   { name: 'pmlogreduce', load: async () => (await import('./pmlogreduce/index.ts')).tool },
+  { name: 'pmlogcompress', load: async () => (await import('./pmlogcompress.ts')).tool },
   { name: 'pmlogcp', file: 'pmlogmv', load: async () => (await import('./pmlogmv.ts')).tool },
   { name: 'pmlogls', file: 'pmlogmv', load: async () => (await import('./pmlogmv.ts')).tool },
   { name: 'pmlogmv', load: async () => (await import('./pmlogmv.ts')).tool },

@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import {
   chmodSync,
   existsSync,
-  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -22,6 +21,7 @@ import { RecordReader } from '../../src/archive/reader.ts'
 import { PM_TYPE_32, PM_TYPE_U32 } from '../../src/model/types.ts'
 import { archiveFiles } from '../../src/sys/archive-files.ts'
 import { archiveOutput } from '../../src/sys/archive-output.ts'
+import { stagingName } from '../../src/sys/staging.ts'
 import { bundleTools } from '../lib/bundle-tools.ts'
 
 const TOOLS = {
@@ -31,6 +31,7 @@ const TOOLS = {
   pmlogextract: 'pmlogextract/index.ts',
   pmlogrewrite: 'pmlogrewrite/index.ts',
   pmlogmv: 'pmlogmv.ts',
+  pmlogcompress: 'pmlogcompress.ts',
   pmdumplog: 'pmlogdump/index.ts',
   pmlogger_check: 'pmlogger_check/index.ts',
   pmlogger: 'pmlogger.ts',
@@ -269,20 +270,27 @@ test('killed at any time it loses nothing, and the next run finishes what it beg
   }
   await run('pmlogger_daily', '-x', 'never', '-f')
   for (const age of [1, 2, 3]) expect(read(dayOf(age)).seconds).toEqual([...seconds, 50_000, 50_001])
+  expect(names()).toEqual([3, 2, 1].flatMap((age) => partsOf(dayOf(age))))
 })
 
-test('what killed commands have left is removed', async () => {
+/** A staging directory as a process leaves it that was killed, or is still at work in it. */
+function leaveStaging(pid: number, ...files: string[]): string {
+  const name = stagingName().replace(`.${process.pid}-`, `.${pid}-`)
+  mkdirSync(join(dir, name))
+  for (const file of files) writeFileSync(join(dir, name, file), 'half')
+  return name
+}
+
+test('what killed commands have left is removed, and what others work on stays', async () => {
   make(1, '00.10', [1])
-  writeFileSync(join(dir, `.${dayOf(1)}.999999999.new.0`), 'half')
-  writeFileSync(join(dir, `.${dayOf(1)}.${process.pid}.new.0`), 'being written')
-  // Killed while the files of a day got their names: the metadata would have been the last.
-  writeFileSync(join(dir, `.${dayOf(2)}.999999999.new.0`), 'whole')
-  linkSync(join(dir, `.${dayOf(2)}.999999999.new.0`), join(dir, `${dayOf(2)}.0`))
-  mkdirSync(join(dir, '.rewrite-abc'))
-  utimesSync(join(dir, '.rewrite-abc'), 1, 1)
-  mkdirSync(join(dir, '.rewrite-new'))
+  leaveStaging(2_000_000_000, `${dayOf(1)}.0`)
+  leaveStaging(2_000_000_001)
+  const atWork = leaveStaging(process.pid, `${dayOf(1)}.0`)
+  writeFileSync(join(dir, '.pcp-ts.lock'), `${hostname()}:2000000000 1 - - aaaaaaaaaaaa\n`)
+  const old = Date.now() / 1000 - 3600
+  utimesSync(join(dir, '.pcp-ts.lock'), old, old)
   await run('pmlogger_daily', '-x', 'never')
-  expect(names()).toEqual([`.${dayOf(1)}.${process.pid}.new.0`, '.rewrite-new', ...partsOf(dayOf(1))])
+  expect(names()).toEqual([atWork, ...partsOf(dayOf(1))])
 })
 
 test('mistakes in a control file are told with their line, and the other lines are done', async () => {

@@ -36,6 +36,7 @@ const TOOLS = {
   pmlogger_merge: 'pmlogger_merge.ts',
   pmlogextract: 'pmlogextract/index.ts',
   pmlogmv: 'pmlogmv.ts',
+  pmlogcompress: 'pmlogcompress.ts',
 }
 /** One archive in so many. */
 const SHARE = 14

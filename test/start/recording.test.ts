@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { PcpError } from '../../src/model/errors.ts'
 import type { Clock } from '../../src/pmapi/clock.ts'
 import type { LoggerEnd } from '../../src/pmlogger/settings.ts'
-import type { Tidied } from '../../src/start/archive-store.ts'
 import { type BegunArchive, Recording } from '../../src/start/recording.ts'
+import type { Tidied } from '../../src/start/retention.ts'
 
 const HOUR_MS = 3_600_000
 const NOTHING: Tidied = { compressed: [], removed: [], problems: [] }

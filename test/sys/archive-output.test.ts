@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { archiveOutput, temporaryOutput } from '../../src/sys/archive-output.ts'
+import { archiveOutput } from '../../src/sys/archive-output.ts'
 
 let dir: string
 let base: string
@@ -35,38 +35,4 @@ test('a file that is there is never opened', () => {
   writeFileSync(`${base}.meta`, 'mine')
   expect(() => archiveOutput(base).create('meta')).toThrow(expect.objectContaining({ code: 'EEXIST' }))
   expect(readFileSync(`${base}.meta`, 'utf8')).toBe('mine')
-})
-
-test('a temporary archive has its names when it is complete', () => {
-  const output = temporaryOutput(base)
-  for (const part of ['index', 'meta', '0']) {
-    const sink = output.create(part)
-    sink.write(bytes(part))
-    sink.close()
-  }
-  expect(['index', 'meta', '0'].some((part) => existsSync(`${base}.${part}`))).toBe(false)
-  output.commit()
-  output.abandon()
-  expect(readdirSync(dir).sort()).toEqual(['a.0', 'a.index', 'a.meta'])
-  expect(readFileSync(`${base}.meta`, 'utf8')).toBe('meta')
-})
-
-test('a temporary archive whose name was taken meanwhile leaves nothing behind', () => {
-  const output = temporaryOutput(base)
-  for (const part of ['index', 'meta', '0']) output.create(part).close()
-  writeFileSync(`${base}.meta`, 'mine')
-  expect(() => output.commit()).toThrow(expect.objectContaining({ code: 'EEXIST' }))
-  expect(readdirSync(dir)).toEqual(['a.meta'])
-})
-
-test('a temporary archive that is abandoned leaves nothing behind', () => {
-  const output = temporaryOutput(base)
-  for (const part of ['index', 'meta', '0', '1']) output.create(part).close()
-  output.abandon()
-  expect(readdirSync(dir)).toEqual([])
-})
-
-test('what goes wrong is said of the name that was asked for', () => {
-  const output = temporaryOutput(join(dir, 'none', 'a'))
-  expect(() => output.create('meta')).toThrow(`'${join(dir, 'none', 'a.meta')}'`)
 })

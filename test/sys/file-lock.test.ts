@@ -1,69 +1,201 @@
 /** Locks made of files. */
-import { spawnSync } from 'node:child_process'
-import { existsSync, lstatSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { holderOf, lockByName, lockPlainly } from '../../src/sys/file-lock.ts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { holderOf, takeLock } from '../../src/sys/file-lock.ts'
+import { formatIdentity, hasEnded, ownIdentity, parseIdentity } from '../../src/sys/process-identity.ts'
 
 let dir: string
-beforeAll(() => {
+let path: string
+beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'file-lock-'))
+  path = join(dir, 'lock')
 })
-afterAll(() => rmSync(dir, { recursive: true }))
+afterEach(() => rmSync(dir, { recursive: true }))
 
-describe.each([
-  ['lockPlainly', lockPlainly],
-  ['lockByName', lockByName],
-])('%s', (name, lock) => {
-  const once = { limitMs: 0 }
+const NOW = { limitMs: 0 }
+const MINUTE = 60_000
 
-  test('is held by one at a time', async () => {
-    const path = join(dir, name)
-    const first = await lock(path, once)
-    expect(await lock(path, once)).toBeUndefined()
-    first!.release()
-    const second = await lock(path, once)
-    first!.release() // no longer its to give back
-    expect(lstatSync(path)).toBeDefined()
-    second!.release()
-    expect(existsSync(path)).toBe(false)
-  })
+/** A lock file as a process leaves it that was killed. */
+function leave(token: string, holder = `${hostname()}:${spawnSync('true').pid} 1 - -`, at = path): void {
+  const [address, , boot, namespace] = holder.split(' ')
+  const { boot: ownBoot, namespace: ownNamespace } = ownIdentity()
+  const identity = `${address} 1 ${boot === '-' ? ownBoot : boot} ${namespace === '-' ? ownNamespace : namespace}`
+  writeFileSync(at, `${identity} ${token}\n`)
+}
 
-  test('is had by who waits', async () => {
-    const path = join(dir, name)
-    const first = await lock(path, once)
-    const waiting = lock(path, { limitMs: 10_000 })
-    first!.release()
-    const second = await waiting
-    expect(second).toBeDefined()
-    second!.release()
-  })
-
-  test('is not waited for after an abort', async () => {
-    const path = join(dir, name)
-    const first = await lock(path, once)
-    expect(await lock(path, { limitMs: 10_000, signal: AbortSignal.abort() })).toBeUndefined()
-    first!.release()
-  })
-
-  test('cannot be had where nothing can be made', async () => {
-    await expect(lock(join(dir, 'no', 'such'), { limitMs: 10_000 })).rejects.toMatchObject({ code: 'ENOENT' })
-  })
-})
-
-test('a lock whose holder died is taken over', async () => {
-  const path = join(dir, 'stale')
-  const { pid } = spawnSync('true')
-  symlinkSync(`${hostname()}:${pid}`, path)
-  const lock = await lockByName(path, { limitMs: 0 }) // that takes no time
+test('is held by one at a time', async () => {
+  const first = await takeLock(path, NOW)
   expect(holderOf(path)).toBe(`${hostname()}:${process.pid}`)
+  expect(await takeLock(path, NOW)).toBeUndefined()
+  first!.release()
+  const second = await takeLock(path, NOW)
+  first!.release() // no longer its to give back
+  expect(existsSync(path)).toBe(true)
+  second!.release()
+  expect(readdirSync(dir)).toEqual([])
+})
+
+test('a waiter gets it', async () => {
+  const first = await takeLock(path, NOW)
+  const waiting = takeLock(path, { limitMs: 10_000 })
+  first!.release()
+  const second = await waiting
+  expect(second).toBeDefined()
+  second!.release()
+})
+
+test('an abort ends the wait', async () => {
+  const first = await takeLock(path, NOW)
+  expect(await takeLock(path, { limitMs: 10_000, signal: AbortSignal.abort() })).toBeUndefined()
+  first!.release()
+})
+
+test('fails where no file can be made', async () => {
+  await expect(takeLock(join(dir, 'no', 'such'), { limitMs: 10_000 })).rejects.toMatchObject({
+    code: 'ENOENT',
+  })
+})
+
+test('takes over the lock of a process that ended, with the reason', async () => {
+  leave('aaaaaaaaaaaa')
+  const stale: string[] = []
+  const lock = await takeLock(path, { ...NOW, onStale: (why) => stale.push(why) })
+  expect(stale).toEqual([expect.stringMatching(/^removing lock file of process \d+, which is no more$/)])
+  expect(holderOf(path)).toBe(`${hostname()}:${process.pid}`)
+  lock!.release()
+  expect(readdirSync(dir)).toEqual([])
+})
+
+test('takes over the lock of a process whose id another one has now', async () => {
+  writeFileSync(path, `${formatIdentity({ ...ownIdentity(), start: '1' })} aaaaaaaaaaaa\n`)
+  expect(await takeLock(path, NOW)).toBeDefined()
+})
+
+test('takes over the lock of an earlier boot', async () => {
+  writeFileSync(path, `${formatIdentity({ ...ownIdentity(), boot: 'earlier' })} aaaaaaaaaaaa\n`)
+  expect(await takeLock(path, NOW)).toBeDefined()
+})
+
+test('a successor that was killed before it could rename its file is succeeded', async () => {
+  leave('aaaaaaaaaaaa')
+  leave('bbbbbbbbbbbb', undefined, `${path}.next.aaaaaaaaaaaa`)
+  const lock = await takeLock(path, NOW)
+  expect(holderOf(path)).toBe(`${hostname()}:${process.pid}`)
+  lock!.release()
+  expect(readdirSync(dir)).toEqual([])
+})
+
+test('a successor that lives holds the lock', async () => {
+  leave('aaaaaaaaaaaa')
+  writeFileSync(`${path}.next.aaaaaaaaaaaa`, `${formatIdentity(ownIdentity())} bbbbbbbbbbbb\n`)
+  expect(await takeLock(path, NOW)).toBeUndefined()
+})
+
+test('a waiter that found a lock stale does not take the fresh one that replaced it', async () => {
+  leave('aaaaaaaaaaaa')
+  let first: Awaited<ReturnType<typeof takeLock>>
+  // The second waiter has judged the old lock stale, and stops; the first takes over; the second goes on.
+  const onStale = (): void => {
+    const { pid } = ownIdentity()
+    writeFileSync(join(dir, 'first'), `${formatIdentity(ownIdentity())} cccccccccccc\n`)
+    rmSync(path)
+    linkSync(join(dir, 'first'), path)
+    first = { release: () => rmSync(path) }
+    expect(pid).toBe(process.pid)
+  }
+  expect(await takeLock(path, { ...NOW, onStale })).toBeUndefined()
+  expect(readFileSync(path, 'utf8')).toContain('cccccccccccc')
+  first!.release()
+})
+
+test('of many processes that find one stale lock, one at a time has it', async () => {
+  leave('aaaaaaaaaaaa')
+  const source = new URL('../../src/sys/file-lock.ts', import.meta.url).pathname
+  const { build } = await import('esbuild')
+  const program = join(dir, 'taker.cjs')
+  await build({
+    stdin: {
+      contents: `
+        import { appendFileSync } from 'node:fs'
+        import { takeLock } from ${JSON.stringify(source)}
+        void (async () => {
+          for (let i = 0; i < 5; i++) {
+            const lock = await takeLock(process.argv[2], { limitMs: 60000 })
+            appendFileSync(process.argv[3], 'in ')
+            await new Promise((resolve) => setTimeout(resolve, 2))
+            appendFileSync(process.argv[3], 'out ')
+            if (i < 4) lock.release()
+            else process.kill(process.pid, 'SIGKILL')
+          }
+        })()`,
+      resolveDir: dir,
+      loader: 'ts',
+    },
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    outfile: program,
+  })
+  const journal = join(dir, 'journal')
+  const children = Array.from({ length: 4 }, () => spawn(process.execPath, [program, path, journal]))
+  await Promise.all(children.map((child) => once(child, 'exit')))
+  expect(readFileSync(journal, 'utf8')).toBe('in out '.repeat(20))
+  const last = await takeLock(path, NOW)
+  last!.release()
+  expect(readdirSync(dir).sort()).toEqual(['journal', 'taker.cjs'])
+})
+
+test.each([
+  ['of another host', (): void => writeFileSync(path, 'elsewhere.example:1 1 - - aaaaaaaaaaaa\n')],
+  [
+    'of another container',
+    (): void =>
+      writeFileSync(path, `${formatIdentity({ ...ownIdentity(), namespace: 'pid:[1]' })} aaaaaaaaaaaa\n`),
+  ],
+  ["of PCP's scripts, which is empty", (): void => writeFileSync(path, '')],
+])('a lock %s is taken over when it was not renewed for 30 minutes', async (_, make) => {
+  make()
+  expect(await takeLock(path, NOW)).toBeUndefined()
+  const old = (Date.now() - 31 * MINUTE) / 1000
+  utimesSync(path, old, old)
+  const stale: string[] = []
+  const lock = await takeLock(path, { ...NOW, onStale: (why) => stale.push(why) })
+  expect(stale).toEqual(['removing lock file older than 30 minutes'])
+  // PCP's scripts look at its age.
+  expect(await takeLock(path, { ...NOW, nowMs: Date.now })).toBeUndefined()
+  lock!.release()
+  expect(readdirSync(dir)).toEqual([])
+})
+
+test('a lock of a living process never goes by age: it may have been stopped', async () => {
+  const lock = await takeLock(path, NOW)
+  expect(await takeLock(path, { ...NOW, nowMs: () => Date.now() + 600 * MINUTE })).toBeUndefined()
   lock!.release()
 })
 
-test('a lock of another host is left alone', async () => {
-  const path = join(dir, 'elsewhere')
-  symlinkSync('elsewhere.example:1', path)
-  expect(await lockByName(path, { limitMs: 30 })).toBeUndefined()
-  expect(holderOf(path)).toBe('elsewhere.example:1')
+test('what is no lock file is waited for', async () => {
+  symlinkSync(dir, path)
+  expect(await takeLock(path, NOW)).toBeUndefined()
+})
+
+test('an identity is read as it was written, and other text is none', () => {
+  const own = ownIdentity()
+  expect(parseIdentity(formatIdentity(own))).toEqual(own)
+  expect(hasEnded(own)).toBe(false)
+  for (const text of ['', 'host:1', 'host:0 1 2 3', 'host:x 1 2 3', 'a:1 b c d e'])
+    expect(parseIdentity(text)).toBeUndefined()
 })

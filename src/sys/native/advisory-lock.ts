@@ -4,7 +4,7 @@
  * Fallback: a second file beside it that names its holder; a holder that died is noticed by its process id.
  */
 import { closeSync, openSync } from 'node:fs'
-import { type FileLock, lockByName } from '../file-lock.ts'
+import { type FileLock, takeLock } from '../file-lock.ts'
 import { type LoadNative, loadNative } from './calls.ts'
 
 const LOCK_EX_NB = 2 | 4
@@ -15,7 +15,7 @@ const LOCK_EX_NB = 2 | 4
  */
 export async function tryLock(path: string, load: LoadNative = loadNative): Promise<FileLock | undefined> {
   const calls = load()
-  if (calls === undefined) return lockByName(`${path}.lock`, { limitMs: 0 })
+  if (calls === undefined) return takeLock(`${path}.lock`, { limitMs: 0 })
   const flock = calls.bind('int flock(int fd, int operation)')
   const fd = openSync(path, 'a')
   if (flock(fd, LOCK_EX_NB) !== 0) {

@@ -6,7 +6,7 @@ import { type LoadOptions, loadPmns, type PmnsFiles } from '../../pmns/load.ts'
 import type { MergeConflict } from '../../pmns/merge.ts'
 import type { Pmns } from '../../pmns/tree.ts'
 import { loadConfig, type Variables } from '../../sys/config.ts'
-import { type FileLock, holderOf, lockByName } from '../../sys/file-lock.ts'
+import { type FileLock, holderOf, takeLock } from '../../sys/file-lock.ts'
 import { pmnsFiles } from '../../sys/pmns-files.ts'
 import type { ToolIo } from './tool.ts'
 
@@ -63,12 +63,12 @@ export async function whileEditing(path: string, io: ToolIo, edit: () => number)
   const lockPath = `${resolve(io.cwd, path)}.edit`
   let lock: FileLock | undefined
   try {
-    lock = await lockByName(lockPath, { limitMs: LOCK_LIMIT_MS, signal: io.signal })
+    lock = await takeLock(lockPath, { limitMs: LOCK_LIMIT_MS, signal: io.signal })
   } catch {
     return edit() // No lock can be made there, so the file cannot be replaced either: editing says why.
   }
   if (lock === undefined) {
-    const holder = holderOf(lockPath) ?? 'somebody else'
+    const holder = holderOf(lockPath) ?? 'another process'
     io.stderr.write(
       `${io.progname}: Error: "${path}" is being changed by ${holder}: if that is wrong, remove ${lockPath}\n`,
     )

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
-import { lockByName } from '../../sys/file-lock.ts'
+import { takeLock } from '../../sys/file-lock.ts'
 import { makeDir } from '../../sys/make-dir.ts'
 import { replaceFile } from '../../sys/replace-file.ts'
 import { domainRegisters } from '../../sys/stdpmid.ts'
@@ -75,7 +75,7 @@ async function recordDomain(name: string, io: ToolIo): Promise<number> {
   const hint = 'become who may write there, or choose a domain with -d'
   if (!existsSync(dir)) throw new PcpError('ENOENT', `No directory ${dir} to record a domain in: ${hint}`)
   try {
-    const lock = await lockByName(`${path}.edit`, { limitMs: LOCK_MS, signal: io.signal })
+    const lock = await takeLock(`${path}.edit`, { limitMs: LOCK_MS, signal: io.signal })
     if (lock === undefined) throw new PcpError('EBUSY', `Somebody else changes ${path}: try again`)
     try {
       const confPath = variables['PCP_PMCDCONF_PATH']!

@@ -10,7 +10,7 @@ import { PcpError } from '../../model/errors.ts'
 import { loadConfig, type Variables } from '../../sys/config.ts'
 import { nameLines } from '../lib/admin/ages.ts'
 import { dayBefore, dayName } from '../lib/admin/archive-names.ts'
-import { compressorFor } from '../lib/admin/compress.ts'
+import { compressAs, compressorFor } from '../lib/admin/compress.ts'
 import { controlFiles, type Instance, instancesOf } from '../lib/admin/instances.ts'
 import { ownerToActFor } from '../lib/admin/owner.ts'
 import { lockPlace } from '../lib/admin/place.ts'
@@ -211,5 +211,6 @@ async function compress(instance: Instance, dir: string, logs: readonly OldLog[]
   }
   const compressor = compressorFor(command, instance.variables)
   if (compressor === undefined) throw new PcpError('ENOENT', `${command}: compression program not found`)
-  await compressor.compress(dir, names, ownerToActFor(dir))
+  const owner = ownerToActFor(dir)
+  await compressAs(dir, names, { compressor, owner, variables: instance.variables })
 }

@@ -4,13 +4,17 @@
  * Unlike the reference it also extracts the descriptors of event parameters, takes archives of a comma list or directory as
  * one, refuses a configuration that selects nothing, and gives the output its name only when it is complete.
  */
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Archive } from '../../archive/archive.ts'
+import { Listings } from '../../archive/file-names.ts'
 import { ArchiveWriter } from '../../archive/write/writer.ts'
+import { markArchive } from '../../archive-store/files.ts'
+import { type StagedOutput, stagedOutput } from '../../archive-store/staged-output.ts'
 import { PcpError } from '../../model/errors.ts'
-import { type TemporaryOutput, temporaryOutput } from '../../sys/archive-output.ts'
+import { archiveFiles } from '../../sys/archive-files.ts'
+import type { FileMark } from '../../sys/staging.ts'
 import { clockStampNanos } from '../../time/stamp.ts'
+import { isTaken } from '../lib/archive-output.ts'
 import { endEarly, usageText } from '../lib/options.ts'
 import { Progress } from '../lib/progress.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
@@ -64,6 +68,7 @@ export const tool: Tool = {
 
 async function extract(options: ExtractOptions, io: ToolIo, opened: Archive[]): Promise<number> {
   const config = options.config === undefined ? undefined : readConfig(options.config, io)
+  const replaced = options.replaces ? await markInputs(options, io) : []
   const inputs = openInputs(options, io, opened)
   if (inputs.length === 0) {
     io.stderr.write(`${io.progname}: Warning: all input archive(s) are empty, no output archive created\n`)
@@ -77,13 +82,11 @@ async function extract(options: ExtractOptions, io: ToolIo, opened: Archive[]): 
   const window = windowOf(inputs, options, zone, io)
   const wants = wantedMetrics(inputs, selection, options, io)
   const path = resolve(io.cwd, options.output)
-  const existing = ['index', 'meta', '0'].find((part) => existsSync(`${path}.${part}`))
-  if (existing !== undefined) {
-    io.stderr.write(`__pmLogNewFile: "${options.output}.${existing}" already exists, not over-written\n`)
+  if (isTaken(path, options.output, io)) {
     io.stderr.write(`${io.progname}: Error: __pmLogCreate: File exists\n`)
     return 1
   }
-  const output = temporaryOutput(path, { collect: COLLECT })
+  const output = stagedOutput(path, { collect: COLLECT, inputs: replaced, signal: io.signal })
   try {
     const writer = ArchiveWriter.create(output, { ...label, pid: process.pid })
     const merge = new Merge(inputs, writer, {
@@ -102,11 +105,22 @@ async function extract(options: ExtractOptions, io: ToolIo, opened: Archive[]): 
   }
 }
 
+/** The files of all inputs. */
+async function markInputs({ inputs }: ExtractOptions, io: ToolIo): Promise<FileMark[]> {
+  const listings = new Listings(archiveFiles())
+  const bases = inputs.flatMap((input) =>
+    input.split(',').flatMap((part) => listings.bases(resolve(io.cwd, part))),
+  )
+  const marks: FileMark[] = []
+  for (const base of new Set(bases)) marks.push(...(await markArchive(base)))
+  return marks
+}
+
 /** Writes everything and gives the output its name. */
 async function write(
   merge: Merge,
   writer: ArchiveWriter,
-  output: TemporaryOutput,
+  output: StagedOutput,
   options: ExtractOptions,
   io: ToolIo,
 ): Promise<number> {
@@ -120,7 +134,7 @@ async function write(
   } catch (error) {
     if (!options.isDesperate || io.signal.aborted || merge.written === 0) throw error
     writer.close()
-    output.commit()
+    await output.commit()
     io.stderr.write(`${io.progname}: ${PcpError.from(error).message}\n`)
     return 1
   } finally {
@@ -132,6 +146,6 @@ async function write(
     io.stderr.write(`Archive "${options.output}" not created.\n`)
     return 1
   }
-  output.commit()
+  await output.commit()
   return 0
 }

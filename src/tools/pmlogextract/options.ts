@@ -14,6 +14,7 @@ export const OPTIONS: OptionTable = {
     { short: 'd', long: 'desperate', help: 'keep what was written when something goes wrong' },
     { short: 'f', long: 'first', help: 'the output has the timezone of the first input, not the last' },
     { long: 'labelhost', arg: 'NAME', help: 'the output is of this host, whatever the inputs say' },
+    { long: 'replace', help: 'remove the inputs in the same step as the output gets its name' },
     { short: 'm', long: 'mark', help: 'write a mark between inputs even where one continues the other' },
     STANDARD.start,
     { short: 's', long: 'samples', arg: 'NUM', help: 'end after NUM records' },
@@ -43,6 +44,8 @@ export interface ExtractOptions {
   readonly volumeLimit: SizeLimit | undefined
   readonly isDaily: boolean
   readonly skipsConflicts: boolean
+  /** Whether the inputs go when the output is there. */
+  readonly replaces: boolean
   readonly inputs: readonly string[]
   readonly output: string
   readonly standard: ParsedStandard['standard']
@@ -77,6 +80,7 @@ export function extractOptions({ given, operands, standard }: ParsedStandard): E
     volumeLimit,
     isDaily: has('w'),
     skipsConflicts: has('x'),
+    replaces: has('replace'),
     inputs: operands.slice(0, -1),
     output: operands[operands.length - 1]!,
     standard,

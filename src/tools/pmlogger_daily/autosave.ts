@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { NEVER } from '../lib/admin/ages.ts'
-import { archiveFilesIn, dayName, fullDate, isWholeDay } from '../lib/admin/archive-names.ts'
+import { datedFilesIn, dayName, fullDate, isWholeDay } from '../lib/admin/archive-names.ts'
 import { makePlace } from '../lib/admin/place.ts'
 import { type Job, runCommand } from './job.ts'
 import { ageMs } from './settings.ts'
@@ -44,9 +44,7 @@ function makeSaved({ instance, voice, owner, settings }: Job, path: string): voi
 /** Whole days before today; where archives are compressed, only those that are. */
 function finishedDays({ dir, policy, io }: Job): string[] {
   const today = dayName(io.now())
-  const files = archiveFilesIn(dir, { onlyDated: true }).filter(
-    ({ base }) => isWholeDay(base) && fullDate(base) < today,
-  )
+  const files = datedFilesIn(dir).filter(({ base }) => isWholeDay(base) && fullDate(base) < today)
   const waits = ageMs(policy.compressAfter) !== NEVER
   const unfinished = new Set(
     files.flatMap(({ base, part, suffix }) => (waits && part === 'meta' && suffix === '' ? [base] : [])),

@@ -1,13 +1,11 @@
 /** Compressing archives that nobody writes any more, and those volumes of the current one that are full. */
+import { type ArchiveFile, isVolume } from '../../archive-store/files.ts'
 import { PcpError } from '../../model/errors.ts'
 import { ageWords, NEVER, nameLines } from '../lib/admin/ages.ts'
-import { type ArchiveFile, archiveFilesIn } from '../lib/admin/archive-names.ts'
-import { compressorFor } from '../lib/admin/compress.ts'
+import { datedFilesIn } from '../lib/admin/archive-names.ts'
+import { compressAs, compressorFor } from '../lib/admin/compress.ts'
 import { type Job, runCallbacks } from './job.ts'
 import { ageMs, expressionOf } from './settings.ts'
-
-/** Files that one call of the program gets: its command line has a limit. */
-const AT_ONCE = 200
 
 /** Compresses what is old enough; then the callbacks get the archives. */
 export async function compressArchives(job: Job): Promise<void> {
@@ -39,8 +37,7 @@ export async function compressArchives(job: Job): Promise<void> {
     return
   }
   try {
-    for (let i = 0; i < names.length; i += AT_ONCE)
-      await compressor.compress(dir, names.slice(i, i + AT_ONCE), job.owner)
+    await compressAs(dir, names, { compressor, owner: job.owner, variables: instance.variables })
   } catch (error) {
     voice.error(instance.where, PcpError.from(error, 'cannot compress').message, instance.host)
     return
@@ -51,8 +48,8 @@ export async function compressArchives(job: Job): Promise<void> {
 
 /** All files but those that the recorder writes to. */
 function finished({ dir, current }: Job): ArchiveFile[] {
-  const files = archiveFilesIn(dir, { onlyDated: true })
-  const volumes = files.filter(({ base, part }) => base === current && /^\d+$/.test(part))
+  const files = datedFilesIn(dir)
+  const volumes = files.filter((file) => file.base === current && isVolume(file))
   const newest = Math.max(-1, ...volumes.map(({ part }) => Number(part)))
-  return files.filter(({ base, part }) => base !== current || (/^\d+$/.test(part) && Number(part) < newest))
+  return files.filter((file) => file.base !== current || (isVolume(file) && Number(file.part) < newest))
 }

@@ -1,9 +1,9 @@
 /** Removing archives: what is too old, and the oldest of what is too much. */
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { type ArchiveFile, byArchive } from '../../archive-store/files.ts'
+import { removeArchive } from '../../archive-store/remove.ts'
 import { PcpError } from '../../model/errors.ts'
 import { ageWords, NEVER, nameLines } from '../lib/admin/ages.ts'
-import { type ArchiveFile, archiveFilesIn } from '../lib/admin/archive-names.ts'
+import { datedFilesIn } from '../lib/admin/archive-names.ts'
 import type { Job } from './job.ts'
 import { ageMs } from './settings.ts'
 
@@ -38,14 +38,8 @@ export function cull(job: Job): void {
 
 /** Archives that may go, by name: all but the one being written. */
 function stored({ dir, current }: Job): Stored[] {
-  const byBase = new Map<string, ArchiveFile[]>()
-  for (const file of archiveFilesIn(dir, { onlyDated: true })) {
-    if (file.base === current) continue
-    const files = byBase.get(file.base)
-    if (files === undefined) byBase.set(file.base, [file])
-    else files.push(file)
-  }
-  return [...byBase].map(([base, files]) => ({
+  const finished = datedFilesIn(dir).filter(({ base }) => base !== current)
+  return [...byArchive(finished)].map(([base, files]) => ({
     base,
     files,
     lastMs: Math.max(...files.map(({ stats }) => stats.mtimeMs)),
@@ -64,9 +58,7 @@ function remove({ dir, voice, instance }: Job, archives: readonly Stored[], head
   }
   for (const { files } of archives) {
     try {
-      // Without metadata there is no archive, whatever happens then.
-      const metaFirst = [...files].sort((a, b) => Number(b.part === 'meta') - Number(a.part === 'meta'))
-      for (const { name } of metaFirst) rmSync(join(dir, name), { force: true })
+      removeArchive(dir, files)
     } catch (error) {
       voice.error(instance.where, PcpError.from(error, 'cannot remove archives').message, instance.host)
     }

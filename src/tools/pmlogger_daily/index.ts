@@ -8,10 +8,11 @@
 import { rmSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
+import { recover } from '../../archive-store/transaction.ts'
 import { PcpError } from '../../model/errors.ts'
 import { loadConfig, type Variables } from '../../sys/config.ts'
 import { controlFiles, type Instance, instancesOf } from '../lib/admin/instances.ts'
-import { ownerToActFor } from '../lib/admin/owner.ts'
+import { actingAs, ownerToActFor } from '../lib/admin/owner.ts'
 import { lockPlace } from '../lib/admin/place.ts'
 import { findProgram } from '../lib/admin/programs.ts'
 import { openVoice, type Voice } from '../lib/admin/voice.ts'
@@ -25,7 +26,6 @@ import type { Job } from './job.ts'
 import { mergeArchives } from './merge.ts'
 import { rotate } from './rotate.ts'
 import { assign, OPTIONS, type Policy, policyProblem, type Settings, settingsOf } from './settings.ts'
-import { sweep } from './sweep.ts'
 
 /** Looks after the archives of all instances in the control files. Status 1 when something was wrong. */
 export const tool: Tool = {
@@ -193,9 +193,14 @@ async function maintain(
   }
 }
 
+/** Completes or undoes what commands have begun that were killed. */
+async function recoverPlace({ dir, owner, voice }: Job): Promise<void> {
+  if (!voice.showsOnly) await actingAs(owner, () => recover(resolve(dir)))
+}
+
 async function tidy(job: Job): Promise<void> {
   if (!job.settings.onlyCompresses) {
-    sweep(job)
+    await recoverPlace(job)
     prepareAutosave(job)
     cull(job)
     if (!(await mergeArchives(job))) return

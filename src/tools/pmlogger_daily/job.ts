@@ -1,4 +1,6 @@
 /** The directory that is looked after, and what the steps of its maintenance share. */
+
+import { asParent } from '../../sys/parent-process.ts'
 import type { Instance } from '../lib/admin/instances.ts'
 import type { Owner } from '../lib/admin/owner.ts'
 import { findProgram, runProgram } from '../lib/admin/programs.ts'
@@ -29,7 +31,12 @@ export async function runCommand(job: Job, name: string, args: readonly string[]
     voice.error(instance.where, `cannot find the command ${name}`, instance.host)
     return 1
   }
-  return await runProgram(program, args, { cwd: dir, env: instance.variables, owner, write: voice.part })
+  return await runProgram(program, args, {
+    cwd: dir,
+    env: asParent(instance.variables),
+    owner,
+    write: voice.part,
+  })
 }
 
 /** Calls what the user has set to be called for an archive: a command of the shell, which gets its path. */

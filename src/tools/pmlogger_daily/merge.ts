@@ -7,7 +7,7 @@ import { isError, PcpError } from '../../model/errors.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 import {
-  archiveFilesIn,
+  datedFilesIn,
   dateOf,
   dayBefore,
   dayName,
@@ -47,9 +47,7 @@ export async function mergeArchives(job: Job): Promise<boolean> {
 /** Parts of days, by day, in the order of their time. */
 function partsByDay({ dir, current }: Job, isWanted: (date: string) => boolean): Map<string, string[]> {
   const days = new Map<string, string[]>()
-  const bases = new Set(
-    archiveFilesIn(dir, { onlyDated: true }).flatMap(({ base, part }) => (part === 'meta' ? [base] : [])),
-  )
+  const bases = new Set(datedFilesIn(dir).flatMap(({ base, part }) => (part === 'meta' ? [base] : [])))
   for (const base of [...bases].sort()) {
     const date = dateOf(base)!
     if (base === current || !isPartOfDay(base) || !isWanted(fullDate(date))) continue
@@ -61,7 +59,7 @@ function partsByDay({ dir, current }: Job, isWanted: (date: string) => boolean):
 }
 
 function wholeDays({ dir }: Job, today: string): string[] {
-  const bases = archiveFilesIn(dir, { onlyDated: true }).map(({ base }) => base)
+  const bases = datedFilesIn(dir).map(({ base }) => base)
   return [...new Set(bases)].filter((base) => isWholeDay(base) && fullDate(base) < today)
 }
 

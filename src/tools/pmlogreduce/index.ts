@@ -3,17 +3,17 @@
  *
  * Unlike the reference it keeps labels and texts, and marks come in order of time.
  */
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ArchiveWriter } from '../../archive/write/writer.ts'
+import { stagedOutput } from '../../archive-store/staged-output.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import { typeStr } from '../../model/types.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
-import { temporaryOutput } from '../../sys/archive-output.ts'
 import { addTimes, compareTimes } from '../../time/arithmetic.ts'
 import { clockStampNanos } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
 import { type ArchiveInput, openArchive } from '../lib/archive-input.ts'
+import { isTaken } from '../lib/archive-output.ts'
 import { endEarly, HELP_ROW, type OptionTable, usageText, VERSION_ROW } from '../lib/options.ts'
 import { Progress } from '../lib/progress.ts'
 import { parseStandard, STANDARD } from '../lib/standard.ts'
@@ -92,9 +92,7 @@ async function reduce(
   io: ToolIo,
 ): Promise<number> {
   const path = resolve(io.cwd, name)
-  const existing = ['index', 'meta', '0'].find((part) => existsSync(`${path}.${part}`))
-  if (existing !== undefined) {
-    io.stderr.write(`__pmLogNewFile: "${name}.${existing}" already exists, not over-written\n`)
+  if (isTaken(path, name, io)) {
     io.stderr.write(`${io.progname}: Error: __pmLogCreate: File exists\n`)
     return 1
   }
@@ -106,7 +104,7 @@ async function reduce(
     io.stderr.write(`${io.progname}: ${metric}: Warning: skipping ${typeStr(type)} metric\n`)
   })
   const { version, hostname, timezone, zoneinfo } = archive.label
-  const output = temporaryOutput(path, { collect: COLLECT })
+  const output = stagedOutput(path, { collect: COLLECT, signal: io.signal })
   try {
     const writer = ArchiveWriter.create(output, { version, hostname, timezone, zoneinfo, pid: process.pid })
     let turn = io.now()
@@ -135,7 +133,7 @@ async function reduce(
       )
       return 1
     }
-    output.commit()
+    await output.commit()
     return 0
   } finally {
     progress.clear()

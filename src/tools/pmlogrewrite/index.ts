@@ -4,17 +4,20 @@
  * Unlike the reference it keeps the entries of the temporal index, adds new labels to those there are, lets one rule about labels or texts
  * have several clauses, leaves metrics with their domain where that is duplicated, and gives the output its name only when it is complete.
  */
-import { existsSync, readdirSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Archive } from '../../archive/archive.ts'
-import { parseFileName } from '../../archive/file-names.ts'
+import { Listings } from '../../archive/file-names.ts'
+import { markArchive } from '../../archive-store/files.ts'
+import { type StagedOutput, stagedOutput } from '../../archive-store/staged-output.ts'
 import { PcpError } from '../../model/errors.ts'
-import { type TemporaryOutput, temporaryOutput } from '../../sys/archive-output.ts'
+import { archiveFiles } from '../../sys/archive-files.ts'
+import type { FileMark } from '../../sys/staging.ts'
+import { isTaken } from '../lib/archive-output.ts'
 import { endEarly, usageText } from '../lib/options.ts'
 import { Progress } from '../lib/progress.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { OPTIONS, parseRewrite, type RewriteOptions, rewriteOptions } from './options.ts'
-import type { Plan } from './plan.ts'
 import { configFiles, openInput, readPlan } from './prepare.ts'
 import { Rewriting } from './rewrite.ts'
 import { changesAnything, summary } from './summary.ts'
@@ -62,10 +65,11 @@ export const tool: Tool = {
       return 1
     }
     try {
+      const replaced = options.isInPlace ? await markInput(options, io) : []
       const archive = openInput(options, io)
       if (archive === undefined) return 0
       try {
-        return await rewrite(archive, configs, options, io)
+        return await rewrite(archive, configs, options, replaced, io)
       } finally {
         archive.close()
       }
@@ -81,6 +85,7 @@ async function rewrite(
   archive: Archive,
   configs: readonly string[],
   options: RewriteOptions,
+  inputs: readonly FileMark[],
   io: ToolIo,
 ): Promise<number> {
   const plan = readPlan(archive, configs, options, io)
@@ -89,10 +94,10 @@ async function rewrite(
   if (options.isCheck || (options.isQuick && !changesAnything(plan))) return 0
   const path = outputPath(archive, options, io)
   const mode = options.isInPlace ? statSync(archive.members[0]!.meta.path).mode & 0o777 : 0o666
-  const output = temporaryOutput(path, { collect: COLLECT, mode })
+  const output = stagedOutput(path, { collect: COLLECT, mode, inputs, signal: io.signal })
   const rewriting = new Rewriting(plan, output)
   try {
-    return await write(rewriting, output, plan, options, io)
+    return await write(rewriting, output, options, io)
   } catch (error) {
     if (error instanceof PcpError)
       io.stderr.write(
@@ -106,6 +111,12 @@ async function rewrite(
   }
 }
 
+/** The files of the archive that is replaced. */
+async function markInput({ input }: RewriteOptions, io: ToolIo): Promise<FileMark[]> {
+  const bases = new Listings(archiveFiles()).bases(resolve(io.cwd, input))
+  return bases.length === 1 ? await markArchive(bases[0]!) : []
+}
+
 /** Where the output goes. EEXIST when something is there that is not to be replaced. */
 function outputPath(archive: Archive, { isInPlace, output, input }: RewriteOptions, io: ToolIo): string {
   if (isInPlace) {
@@ -116,27 +127,15 @@ function outputPath(archive: Archive, { isInPlace, output, input }: RewriteOptio
     )
   }
   const path = resolve(io.cwd, output!)
-  const existing = ['index', 'meta', '0'].find((part) => existsSync(`${path}.${part}`))
-  if (existing !== undefined) {
-    io.stderr.write(`__pmLogNewFile: "${output}.${existing}" already exists, not over-written\n`)
+  if (isTaken(path, output!, io))
     throw new PcpError('EEXIST', `Error: __pmLogCreate(${output},v${archive.label.version}): File exists`)
-  }
   return path
-}
-
-/** All files of an archive, its metadata first. */
-function filesOf(base: string): string[] {
-  const names = readdirSync(dirname(base)).map((name) => ({ name, parsed: parseFileName(name) }))
-  const mine = names.filter(({ parsed }) => parsed?.base === basename(base))
-  mine.sort((a, b) => Number(b.parsed!.part === 'meta') - Number(a.parsed!.part === 'meta'))
-  return mine.map(({ name }) => join(dirname(base), name))
 }
 
 /** Writes everything and gives the output its name. */
 async function write(
   rewriting: Rewriting,
-  output: TemporaryOutput,
-  { known }: Plan,
+  output: StagedOutput,
   options: RewriteOptions,
   io: ToolIo,
 ): Promise<number> {
@@ -165,7 +164,6 @@ async function write(
     io.stderr.write(`Archive "${name}" creation truncated.\n`)
   }
   rewriting.finish()
-  if (options.isInPlace) output.replace(filesOf(known.archive.members[0]!.base))
-  else output.commit()
+  await output.commit()
   return damage === undefined ? 0 : 1
 }

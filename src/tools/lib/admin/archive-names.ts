@@ -1,18 +1,5 @@
 /** The archives of a directory by the names that pmlogger gives them: `YYYYMMDD[.HH.MM][-NN]`, and `YYMMDD` of old. */
-import { readdirSync, type Stats, statSync } from 'node:fs'
-import { join } from 'node:path'
-import { parseFileName } from '../../../archive/file-names.ts'
-
-/** A file of an archive. */
-export interface ArchiveFile {
-  readonly name: string
-  readonly base: string
-  /** `meta`, `index` or digits. */
-  readonly part: string
-  /** '' or that of a compression. */
-  readonly suffix: string
-  readonly stats: Stats
-}
+import { type ArchiveFile, archiveFilesIn } from '../../../archive-store/files.ts'
 
 /** Names that begin with a date. */
 const DATED = /^((?:\d\d)?\d\d[01]\d[0-3]\d)(?:$|[.-])/
@@ -54,22 +41,7 @@ export function fullDate(date: string): string {
   return date.length === 8 ? date : `20${date}`
 }
 
-/** The files of archives in a directory, by name; with `onlyDated` those whose names begin with a date. Throws Node's error. */
-export function archiveFilesIn(dir: string, { onlyDated }: { readonly onlyDated: boolean }): ArchiveFile[] {
-  return readdirSync(dir)
-    .sort()
-    .flatMap((name) => {
-      const parsed = parseFileName(name)
-      if (parsed === undefined || (onlyDated && dateOf(parsed.base) === undefined)) return []
-      const stats = statSync(join(dir, name), { throwIfNoEntry: false })
-      return stats?.isFile() === true ? [{ name, ...parsed, stats }] : []
-    })
-}
-
-/** Orders files of an archive: volumes by number, then index and metadata. */
-export function byPart(a: ArchiveFile, b: ArchiveFile): number {
-  const isVolume = (part: string): boolean => /^\d+$/.test(part)
-  if (isVolume(a.part) && isVolume(b.part)) return Number(a.part) - Number(b.part)
-  if (isVolume(a.part) !== isVolume(b.part)) return isVolume(a.part) ? -1 : 1
-  return a.part < b.part ? -1 : 1
+/** Lists the files of archives whose names begin with a date, by name. Throws Node's error. */
+export function datedFilesIn(dir: string): ArchiveFile[] {
+  return archiveFilesIn(dir).filter(({ base }) => dateOf(base) !== undefined)
 }

@@ -1,24 +1,16 @@
-/** Compressing files, with a program or without: complete and on the disk before the other one goes. */
-import { createReadStream, createWriteStream, lchownSync, type Stats, statSync } from 'node:fs'
-import { chmod, rename, rm, utimes } from 'node:fs/promises'
+/** The programs that compress files of archives. */
+import { type Compressor, GZIP } from '../../../archive-store/compress.ts'
 import { PcpError } from '../../../model/errors.ts'
 import type { Variables } from '../../../sys/config.ts'
+import { asParent } from '../../../sys/parent-process.ts'
 import type { Owner } from './owner.ts'
 import { findProgram, runProgram } from './programs.ts'
 import { splitWords } from './words.ts'
 
-/** How files are compressed. */
-export interface Compressor {
-  /** As it is shown: `xz -0 --block-size=10MiB`. */
-  readonly command: string
-  /** Compresses files of a directory in place, with the rights of an owner; rejects with the first that could not be. */
-  compress(dir: string, names: readonly string[], owner?: Owner): Promise<void>
-}
-
-/** What is taken when nobody says otherwise: the first that this system has. */
+/** The default: the first that is installed. */
 const PREFERRED = ['xz -0 --block-size=10MiB', 'zstd -q --rm', 'gzip'] as const
 
-/** Options without which a program of that name asks, keeps the input, or is silent about nothing. */
+/** Options without which a program of that name prompts, keeps its input, or uses another suffix. */
 const PROGRAM_OF_SUFFIX: Readonly<Record<string, string>> = {
   '.xz': 'xz -0',
   '.lzma': 'xz -0 --format=lzma',
@@ -30,7 +22,7 @@ const PROGRAM_OF_SUFFIX: Readonly<Record<string, string>> = {
   '.zst': 'zstd -q --rm',
 }
 
-/** The compressor for a command, or the preferred one; undefined when there is no such program. */
+/** Finds the compressor for a command, or the preferred one; undefined when there is no such program. */
 export function compressorFor(command: string | undefined, variables: Variables): Compressor | undefined {
   const commands = command === undefined ? PREFERRED : [command]
   for (const each of commands) {
@@ -38,58 +30,54 @@ export function compressorFor(command: string | undefined, variables: Variables)
     const program = name === undefined ? undefined : findProgram(name, variables)
     if (program !== undefined) return withProgram(each, program, args, variables)
   }
-  return command === undefined ? WITHOUT_PROGRAM : undefined
+  return command === undefined ? GZIP : undefined
 }
 
-/** The compressor that makes files with that suffix; undefined when there is no such program. */
+/** Finds the compressor that makes files with a suffix; undefined when there is no such program. */
 export function compressorOfSuffix(suffix: string, variables: Variables): Compressor | undefined {
   const command = PROGRAM_OF_SUFFIX[suffix]
   const found = command === undefined ? undefined : compressorFor(command, variables)
-  return found ?? (suffix === '.gz' ? WITHOUT_PROGRAM : undefined)
+  return found ?? (suffix === '.gz' ? GZIP : undefined)
+}
+
+/** Files that one command gets: its command line has a limit. */
+const AT_ONCE = 200
+
+/** Compresses files of a directory with the rights of their owner, by pmlogcompress. Rejects with EIO and what it printed. */
+export async function compressAs(
+  dir: string,
+  names: readonly string[],
+  {
+    compressor,
+    owner,
+    variables,
+  }: { compressor: Compressor; owner: Owner | undefined; variables: Variables },
+): Promise<void> {
+  const program = findProgram('pmlogcompress', variables)
+  if (program === undefined) throw new PcpError('ENOENT', 'cannot find the command pmlogcompress')
+  let printed = ''
+  const write = (text: string): void => {
+    printed += text
+  }
+  for (let i = 0; i < names.length; i += AT_ONCE) {
+    const args = ['-X', compressor.command, ...names.slice(i, i + AT_ONCE)]
+    const status = await runProgram(program, args, { cwd: dir, env: asParent(variables), owner, write })
+    if (status !== 0) throw new PcpError('EIO', printed.trim() || `pmlogcompress ended with status ${status}`)
+  }
 }
 
 function withProgram(command: string, program: string, args: string[], env: Variables): Compressor {
   return {
     command,
-    compress: async (dir, names, owner) => {
-      let said = ''
+    async compress(directory, name) {
+      let printed = ''
       const write = (text: string): void => {
-        said += text
+        printed += text
       }
-      const status = await runProgram(program, [...args, ...names], { cwd: dir, env, owner, write })
-      if (status !== 0)
-        throw new PcpError('EIO', `${command} ended with status ${status}${said && `: ${said.trim()}`}`)
+      const status = await runProgram(program, [...args, name], { cwd: directory, env, write })
+      if (status === 0) return
+      const details = printed === '' ? '' : `: ${printed.trim()}`
+      throw new PcpError('EIO', `${command} ended with status ${status}${details}`)
     },
   }
-}
-
-/** The gzip format, which every reader of archives knows. */
-const WITHOUT_PROGRAM: Compressor = {
-  command: 'gzip',
-  compress: async (dir, names) => {
-    for (const name of names) await gzipFile(`${dir}/${name}`)
-  },
-}
-
-async function gzipFile(path: string): Promise<void> {
-  const { createGzip } = process.getBuiltinModule('node:zlib')
-  const { pipeline } = process.getBuiltinModule('node:stream/promises')
-  const unfinished = `${path}.gz.new`
-  try {
-    const stats = statSync(path)
-    await pipeline(createReadStream(path), createGzip(), createWriteStream(unfinished, { flush: true }))
-    await makeLike(unfinished, stats)
-    await rename(unfinished, `${path}.gz`)
-  } catch (error) {
-    await rm(unfinished, { force: true })
-    throw error
-  }
-  await rm(path)
-}
-
-/** Gives a new file the age, mode and, for root, the owner of the one that it is in place of. */
-export async function makeLike(path: string, { atime, mtime, mode, uid, gid }: Stats): Promise<void> {
-  if (process.geteuid?.() === 0) lchownSync(path, uid, gid)
-  await chmod(path, mode & 0o777)
-  await utimes(path, atime, mtime)
 }

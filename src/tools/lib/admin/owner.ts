@@ -41,3 +41,23 @@ export function makeDirFor(path: string, owner: Owner | undefined): void {
   mkdirSync(path, 0o755)
   if (owner !== undefined) lchownSync(path, owner.uid, owner.gid)
 }
+
+/**
+ * Does something with no more than the rights of an owner, when root acts for one. No program may be started meanwhile: it would keep
+ * root's real user id.
+ */
+export async function actingAs<T>(owner: Owner | undefined, action: () => Promise<T>): Promise<T> {
+  if (owner === undefined) return await action()
+  const groups = process.getgroups!()
+  const gid = process.getegid!()
+  process.setgroups!([])
+  process.setegid!(owner.gid)
+  process.seteuid!(owner.uid)
+  try {
+    return await action()
+  } finally {
+    process.seteuid!(0)
+    process.setegid!(gid)
+    process.setgroups!(groups)
+  }
+}

@@ -3,8 +3,8 @@ import { accessSync, constants, lchownSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { PcpError } from '../../../model/errors.ts'
 import type { Variables } from '../../../sys/config.ts'
+import { type FileLock, takeLock } from '../../../sys/file-lock.ts'
 import type { ToolIo } from '../tool.ts'
-import { type Mutex, takeMutex } from './mutex.ts'
 import type { Owner } from './owner.ts'
 import { runProgram } from './programs.ts'
 import type { Voice, Where } from './voice.ts'
@@ -36,12 +36,12 @@ export function makePlace(path: string, owner: Owner | undefined, voice: Voice):
 export async function lockPlace(
   lockPath: string,
   { voice, where, io, variables }: { voice: Voice; where: Where; io: ToolIo; variables: Variables },
-): Promise<Mutex | undefined> {
+): Promise<FileLock | undefined> {
   const dir = dirname(lockPath)
   const list = async (...args: string[]): Promise<void> => {
     await runProgram('/bin/ls', args, { cwd: dir, env: variables, write: voice.part })
   }
-  const free: Mutex = { release: () => {} }
+  const free: FileLock = { release: () => {} }
   if (!isWritable(dir)) {
     voice.warning(where, `no write access in ${dir}, skip lock file processing`)
     await list('-ld', dir)
@@ -57,11 +57,11 @@ export async function lockPlace(
       voice.part(execFileSync('/bin/ls', ['-l', lockPath], { encoding: 'utf8' })) // before it is gone
     },
   }
-  const mutex = await takeMutex(lockPath, options)
-  if (mutex !== undefined) {
+  const lock = await takeLock(lockPath, options)
+  if (lock !== undefined) {
     voice.tell(2, 'Acquired lock:')
     if (voice.verbosity >= 2) await list('-l', lockPath)
-    return mutex
+    return lock
   }
   voice.note(where, 'is another PCP cron job running concurrently?')
   await list('-l', lockPath)

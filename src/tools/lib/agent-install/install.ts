@@ -10,7 +10,7 @@ import { encodeHelp } from '../../../pmda/help-file.ts'
 import { loadPmns } from '../../../pmns/load.ts'
 import { Pmns } from '../../../pmns/tree.ts'
 import type { Variables } from '../../../sys/config.ts'
-import { lockByName } from '../../../sys/file-lock.ts'
+import { takeLock } from '../../../sys/file-lock.ts'
 import { defaultPmnsPath, pmnsFiles } from '../../../sys/pmns-files.ts'
 import type { CollectorControl } from './collector.ts'
 import { changeConf } from './conf-text.ts'
@@ -126,7 +126,7 @@ async function transact(
   const root = defaultPmnsPath(variables)
   // The lock of commands that edit the name space; where there is no directory for one there is nothing to edit.
   const isNew = !existsSync(dirname(root))
-  const lock = isNew ? undefined : await lockByName(`${root}.edit`, { limitMs: LOCK_MS, signal })
+  const lock = isNew ? undefined : await takeLock(`${root}.edit`, { limitMs: LOCK_MS, signal })
   if (lock === undefined && !isNew) throw new PcpError('EBUSY', `Somebody else changes ${root}: try again`)
   const journal = new Journal(settings.onChange)
   let wasTold = false

@@ -1,11 +1,10 @@
 /** The command line of pmlogctl and pmiectl, and the lock that lets one of them work at a time. */
-import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { PcpError } from '../../../model/errors.ts'
 import { loadConfig } from '../../../sys/config.ts'
+import { type FileLock, holderOf, takeLock } from '../../../sys/file-lock.ts'
 import { makeDir } from '../../../sys/make-dir.ts'
-import { type Mutex, takeMutex } from '../admin/mutex.ts'
 import { splitWords } from '../admin/words.ts'
 import { endEarly, HELP_ROW, type OptionTable, type ParsedOptions, parseOptions } from '../options.ts'
 import type { ToolIo } from '../tool.ts'
@@ -101,7 +100,7 @@ async function perform(command: string, hosts: readonly string[], run: FarmRun):
     error('you must be root (uid 0) to change the Performance Co-Pilot logger setup')
     return 1
   }
-  const lock = showsOnly ? undefined : await takeLock(run)
+  const lock = showsOnly ? undefined : await lockFarm(run)
   if (lock === undefined && !showsOnly) return 1
   try {
     if (command === 'create') return await createAll(hosts, run)
@@ -129,7 +128,7 @@ async function status(hosts: readonly string[], run: FarmRun): Promise<number> {
 const LOCK_MS = 10_000
 
 /** The lock; undefined, and told, when somebody else has it. */
-async function takeLock(run: FarmRun): Promise<Mutex | undefined> {
+async function lockFarm(run: FarmRun): Promise<FileLock | undefined> {
   const { kind, variables, io, warn, error, tell } = run
   const path = join(variables['PCP_SYSCONF_DIR'] ?? '/etc/pcp', kind.service, 'lock')
   makeDir(dirname(path), 0o755)
@@ -142,26 +141,18 @@ async function takeLock(run: FarmRun): Promise<Mutex | undefined> {
     nowMs: io.now,
     signal: io.signal,
     onStale: (why: string) => {
-      warn(`${why}${holderOf(path)}`)
+      const pid = holderOf(path)?.split(':').at(-1)
+      warn(pid === undefined ? why : `${why} (PID ${pid})`)
       list()
     },
   }
-  const mutex = await takeMutex(path, options)
-  if (mutex !== undefined) {
+  const lock = await takeLock(path, options)
+  if (lock !== undefined) {
     tell(2, `Lock acquired: ${path}`)
-    return mutex
+    return lock
   }
   warn(`is another ${kind.command} job running concurrently?`)
   list()
   error(`failed to acquire exclusive lock (${path}) ...`)
   return undefined
-}
-
-function holderOf(path: string): string {
-  try {
-    const pid = /(\d+)\s*$/.exec(readFileSync(path, 'utf8'))?.[1]
-    return pid === undefined ? '' : ` (PID ${pid})`
-  } catch {
-    return ''
-  }
 }

@@ -1,12 +1,12 @@
 /** Ages, names of archives, and the lock of a directory. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { hostname, tmpdir } from 'node:os'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { archiveFilesIn, byPart } from '../../../../src/archive-store/files.ts'
 import { ageWords, NEVER, nameLines, parseAge } from '../../../../src/tools/lib/admin/ages.ts'
 import {
-  archiveFilesIn,
-  byPart,
+  datedFilesIn,
   dateOf,
   dayBefore,
   dayName,
@@ -14,7 +14,6 @@ import {
   isPartOfDay,
   isWholeDay,
 } from '../../../../src/tools/lib/admin/archive-names.ts'
-import { takeMutex } from '../../../../src/tools/lib/admin/mutex.ts'
 
 let dir = ''
 beforeEach(() => {
@@ -76,43 +75,12 @@ test('files of archives, those compressed among them', () => {
     'pmlogger.log',
   ]
   for (const name of names) writeFileSync(join(dir, name), '')
-  const found = archiveFilesIn(dir, { onlyDated: true }).sort(byPart)
+  const found = datedFilesIn(dir).sort(byPart)
   expect(found.map(({ name, base, part, suffix }) => [name, base, part, suffix])).toEqual([
     ['20261120.2.xz', '20261120', '2', '.xz'],
     ['20261120.10', '20261120', '10', ''],
     ['20261120.index', '20261120', 'index', ''],
     ['20261120.meta.zst', '20261120', 'meta', '.zst'],
   ])
-  expect(archiveFilesIn(dir, { onlyDated: false }).map(({ name }) => name)).toContain('own.meta')
-})
-
-/** Takes the lock at once or not at all. */
-async function take(): Promise<{ mutex: Awaited<ReturnType<typeof takeMutex>>; stale: string[] }> {
-  const stale: string[] = []
-  const { signal } = new AbortController()
-  const options = { limitMs: 0, nowMs: Date.now, signal, onStale: (why: string) => stale.push(why) }
-  return { mutex: await takeMutex(join(dir, 'lock'), options), stale }
-}
-
-test('a lock is of one at a time', async () => {
-  const { mutex } = await take()
-  expect(readFileSync(join(dir, 'lock'), 'utf8')).toBe(`${hostname()}:${process.pid}\n`)
-  expect((await take()).mutex).toBeUndefined()
-  mutex!.release()
-  expect(existsSync(join(dir, 'lock'))).toBe(false)
-})
-
-test('a lock of nobody is removed, and that is told', async () => {
-  writeFileSync(join(dir, 'lock'), `${hostname()}:999999999\n`)
-  const left = await take()
-  expect(left.stale).toEqual(['removing lock file of process 999999999, which is no more'])
-  left.mutex!.release()
-  // that of a command of PCP's has no text
-  writeFileSync(join(dir, 'lock'), '')
-  expect((await take()).mutex).toBeUndefined()
-  const old = Date.now() / 1000 - 31 * 60
-  utimesSync(join(dir, 'lock'), old, old)
-  const { mutex, stale } = await take()
-  expect(stale).toEqual(['removing lock file older than 30 minutes'])
-  mutex!.release()
+  expect(archiveFilesIn(dir).map(({ name }) => name)).toContain('own.meta')
 })

@@ -13,13 +13,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { stagingName } from '../../src/sys/staging.ts'
 import {
   type KeepPolicy,
   storedArchives,
   storedBytes,
   type Tidied,
   tidyArchives,
-} from '../../src/start/archive-store.ts'
+} from '../../src/start/retention.ts'
 
 const DAY_MS = 86_400_000
 const NOW = Date.UTC(2026, 10, 20, 12)
@@ -60,7 +61,7 @@ test('archives are listed oldest first, with all their files', () => {
     ['20261118.00.00', 1160],
     ['20261119.00.00', 1610],
   ])
-  expect(found[0]!.files.find(({ part }) => part === '3')).toMatchObject({ isCompressed: true })
+  expect(found[0]!.files.find(({ part }) => part === '3')).toMatchObject({ suffix: '.xz' })
   expect(storedBytes(found)).toBe(2770)
 })
 
@@ -95,7 +96,9 @@ test('after a day volumes and metadata are compressed, and keep their age', asyn
 
 test('what a killed process left unfinished is removed, and the file compressed again', async () => {
   makeArchive('20261118.00.00', 2)
-  makeFile('20261118.00.00.0.gz.new', 2)
+  const unfinished = stagingName().replace(`.${process.pid}-`, '.2000000000-')
+  mkdirSync(join(dir, unfinished))
+  makeFile(`${unfinished}/20261118.00.00.0.gz`, 2)
   // Complete, but the process died before the plain file was removed.
   makeFile('20261118.00.00.meta.gz', 2)
   await tidy()

@@ -4,31 +4,21 @@
  *
  *     20261120.15.20.{0,1..,meta,index} ──a day──► .0.gz .1.gz .meta.gz .index ──age, size──► gone
  */
-import { createReadStream, createWriteStream, readdirSync, rmSync, statSync } from 'node:fs'
-import { rename, utimes } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
-import { parseFileName } from '../archive/file-names.ts'
+import { compressFile, GZIP } from '../archive-store/compress.ts'
+import { type ArchiveFile, archiveFilesIn, byArchive } from '../archive-store/files.ts'
+import { removeArchive } from '../archive-store/remove.ts'
+import { recover } from '../archive-store/transaction.ts'
 import { PcpError } from '../model/errors.ts'
 
 /** An archive with all its files. */
 export interface StoredArchive {
   /** Base name. */
   readonly name: string
-  readonly files: readonly StoredFile[]
+  readonly files: readonly ArchiveFile[]
   readonly bytes: number
   /** When it was last written to, in milliseconds since the epoch. */
-  readonly lastMs: number
-}
-
-/** One file of an archive. */
-export interface StoredFile {
-  readonly name: string
-  /** `meta`, `index` or the number of a volume. */
-  readonly part: string
-  readonly isCompressed: boolean
-  readonly bytes: number
   readonly lastMs: number
 }
 
@@ -53,27 +43,15 @@ export interface Tidied {
 
 /** Names that the recorder gives: nothing else in the directory is ours to touch. */
 const OURS = /^\d{8}\.\d\d\.\d\d(?:-\d\d)?$/
-/** A file being compressed; nobody takes it for part of an archive. */
-const UNFINISHED = /^(\d{8}\.\d\d\.\d\d(?:-\d\d)?)\.[^.]+\.gz\.new$/
-
 /** The archives in a directory, oldest first; none where there is no directory. Throws Node's error. */
 export function storedArchives(dir: string): StoredArchive[] {
-  const files = new Map<string, StoredFile[]>()
-  for (const name of namesIn(dir)) {
-    const parsed = parseFileName(name)
-    if (parsed === undefined || !OURS.test(parsed.base)) continue
-    const stats = statSync(join(dir, name), { throwIfNoEntry: false })
-    if (stats?.isFile() !== true) continue
-    const { part, suffix } = parsed
-    const list = files.get(parsed.base) ?? []
-    list.push({ name, part, isCompressed: suffix !== '', bytes: stats.size, lastMs: stats.mtimeMs })
-    files.set(parsed.base, list)
-  }
-  const archives = [...files].map(([name, list]) => ({
+  if (!existsSync(dir)) return []
+  const ours = archiveFilesIn(dir).filter(({ base }) => OURS.test(base))
+  const archives = [...byArchive(ours)].map(([name, files]) => ({
     name,
-    files: list,
-    bytes: list.reduce((sum, { bytes }) => sum + bytes, 0),
-    lastMs: Math.max(...list.map(({ lastMs }) => lastMs)),
+    files,
+    bytes: files.reduce((sum, { stats }) => sum + stats.size, 0),
+    lastMs: Math.max(...files.map(({ stats }) => stats.mtimeMs)),
   }))
   return archives.sort((a, b) => a.lastMs - b.lastMs || (a.name < b.name ? -1 : 1))
 }
@@ -96,13 +74,13 @@ export async function tidyArchives(
   const removed: string[] = []
   const problems: string[] = []
   const remove = (archive: StoredArchive): boolean => {
-    const problem = removeArchive(dir, archive)
+    const problem = removeStored(dir, archive)
     if (problem === undefined) removed.push(archive.name)
     else problems.push(problem)
     return problem === undefined
   }
   try {
-    removeUnfinished(dir)
+    await recover(dir)
     for (const archive of storedArchives(dir)) {
       const age = nowMs - archive.lastMs
       if (archive.name === inUse() || age < Math.min(policy.compressAfterMs, policy.keepMs)) continue
@@ -122,25 +100,10 @@ export async function tidyArchives(
   return { compressed, removed, problems }
 }
 
-function namesIn(dir: string): string[] {
+/** Returns what went wrong. */
+function removeStored(dir: string, { name, files }: StoredArchive): string | undefined {
   try {
-    return readdirSync(dir)
-  } catch (error) {
-    if ((error as { code?: unknown }).code === 'ENOENT') return []
-    throw error
-  }
-}
-
-/** What a process that was killed has begun. */
-function removeUnfinished(dir: string): void {
-  for (const name of namesIn(dir)) if (UNFINISHED.test(name)) rmSync(join(dir, name), { force: true })
-}
-
-/** Returns what went wrong. Metadata goes first: without it there is no archive, whatever happens then. */
-function removeArchive(dir: string, { name, files }: StoredArchive): string | undefined {
-  try {
-    const metaFirst = [...files].sort((a, b) => Number(b.part === 'meta') - Number(a.part === 'meta'))
-    for (const file of metaFirst) rmSync(join(dir, file.name), { force: true })
+    removeArchive(dir, files)
     return undefined
   } catch (error) {
     return `Cannot remove the archive ${join(dir, name)}: ${PcpError.from(error).text}`
@@ -156,9 +119,9 @@ async function compressArchive(
 ): Promise<boolean> {
   let hasDone = false
   for (const file of files) {
-    if (file.isCompressed || file.part === 'index') continue
+    if (file.suffix !== '' || file.part === 'index') continue
     try {
-      await compressFile(join(dir, file.name), file.lastMs, signal)
+      await compressFile(join(dir, file.name), GZIP, { signal })
       hasDone = true
     } catch (error) {
       if (signal.aborted) return hasDone
@@ -166,20 +129,4 @@ async function compressArchive(
     }
   }
   return hasDone
-}
-
-/** Replaces a file by a compressed one of the same age: complete and on the disk before the other one goes. */
-async function compressFile(path: string, lastMs: number, signal: AbortSignal): Promise<void> {
-  const target = `${path}.gz`
-  const unfinished = `${target}.new`
-  try {
-    const output = createWriteStream(unfinished, { flush: true })
-    await pipeline(createReadStream(path), createGzip(), output, { signal })
-    await utimes(unfinished, lastMs / 1000, lastMs / 1000)
-    await rename(unfinished, target)
-  } catch (error) {
-    rmSync(unfinished, { force: true })
-    throw error
-  }
-  rmSync(path)
 }

@@ -1,0 +1,64 @@
+/** Compressing files of archives: the compressed file is complete and durable before the other one goes. */
+import { statSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { PcpError } from '../model/errors.ts'
+import { makeLike } from './copy.ts'
+import { Transaction, type TransactionOptions } from './transaction.ts'
+
+/** What compresses a file in place: `NAME` becomes `NAME.SUFFIX`, whose suffix names the format. */
+export interface Compressor {
+  /** As it is shown to a user: `xz -0 --block-size=10MiB`. */
+  readonly command: string
+  /** Compresses one file of a directory in which nothing else is. Rejects when that fails. */
+  compress(directory: string, name: string, signal?: AbortSignal): Promise<void>
+}
+
+/** The gzip format, without a program. */
+export const GZIP: Compressor = {
+  command: 'gzip',
+  async compress(directory, name, signal) {
+    const { createReadStream, createWriteStream } = process.getBuiltinModule('node:fs')
+    const { createGzip } = process.getBuiltinModule('node:zlib')
+    const { pipeline } = process.getBuiltinModule('node:stream/promises')
+    const path = join(directory, name)
+    // Flushed by the thread pool, so that the commit does not wait for the disk.
+    const output = createWriteStream(`${path}.gz`, { flush: true })
+    await pipeline(createReadStream(path), createGzip(), output, { ...(signal && { signal }) })
+  },
+}
+
+/**
+ * Replaces a file of an archive by a compressed one of the same age, mode and, for root, owner. EIO when the compressor made nothing, and
+ * as `Transaction.commit`; the file is then unharmed.
+ */
+export async function compressFile(
+  path: string,
+  compressor: Compressor,
+  options: TransactionOptions = {},
+): Promise<void> {
+  const { signal } = options
+  const directory = dirname(resolve(path))
+  const name = basename(path)
+  const transaction = new Transaction(directory, options)
+  try {
+    const stats = statSync(path)
+    transaction.remove(path)
+    // Programs compress in place, and refuse files that have a second name.
+    const staging = transaction.staging()
+    const work = join(staging, name)
+    await copyFile(path, work)
+    await compressor.compress(staging, name, signal)
+    const made = transaction.staged().find((each) => each.startsWith(`${name}.`))
+    if (made === undefined)
+      throw new PcpError('EIO', `${compressor.command} has not made a compressed file of ${path}`)
+    await makeLike(join(staging, made), stats)
+    const target = join(directory, made)
+    // Left by a program that was interrupted: the plain file is the valid one.
+    if (statSync(target, { throwIfNoEntry: false }) !== undefined) transaction.remove(target)
+    transaction.stageAs(join(staging, made), target)
+    await transaction.commit()
+  } finally {
+    transaction.abandon()
+  }
+}

@@ -1,0 +1,74 @@
+/** The files of archives as maintenance sees them: by archive and part, compressed or not. */
+import { readdirSync, type Stats, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { parseFileName } from '../archive/file-names.ts'
+import { nodeDisk } from '../sys/disk.ts'
+import { type FileMark, markFile } from '../sys/staging.ts'
+import { recover } from './transaction.ts'
+
+/** A file of an archive. */
+export interface ArchiveFile {
+  readonly name: string
+  readonly base: string
+  /** `meta`, `index` or digits. */
+  readonly part: string
+  /** '' or that of a compression. */
+  readonly suffix: string
+  readonly stats: Stats
+}
+
+/** Lists the files of archives in a directory, by name. Throws Node's error. */
+export function archiveFilesIn(dir: string): ArchiveFile[] {
+  return readdirSync(dir)
+    .sort()
+    .flatMap((name) => {
+      const parsed = parseFileName(name)
+      if (parsed === undefined) return []
+      const stats = statSync(join(dir, name), { throwIfNoEntry: false })
+      return stats?.isFile() === true ? [{ name, ...parsed, stats }] : []
+    })
+}
+
+/** Lists the files of one archive, by its path without suffixes, in the order of `byPart`; none where there is no directory. */
+export function filesOfArchive(base: string): ArchiveFile[] {
+  const dir = dirname(base)
+  if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() !== true) return []
+  return archiveFilesIn(dir)
+    .filter((file) => file.base === basename(base))
+    .sort(byPart)
+}
+
+/**
+ * Marks the files of an archive that is going to be replaced, after completing what an earlier process began in its directory. To be called
+ * before the archive is read, so that a change meanwhile is noticed.
+ */
+export async function markArchive(base: string): Promise<FileMark[]> {
+  const absolute = resolve(base)
+  await recover(dirname(absolute))
+  return filesOfArchive(absolute).flatMap(
+    ({ name }) => markFile(nodeDisk, join(dirname(absolute), name)) ?? [],
+  )
+}
+
+/** Groups files by the name of their archive, in the order of the first of each. */
+export function byArchive<T extends Pick<ArchiveFile, 'base'>>(files: readonly T[]): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const file of files) {
+    const group = groups.get(file.base)
+    if (group === undefined) groups.set(file.base, [file])
+    else group.push(file)
+  }
+  return groups
+}
+
+/** Orders files of an archive: volumes by number, then index and metadata. */
+export function byPart(a: Pick<ArchiveFile, 'part'>, b: Pick<ArchiveFile, 'part'>): number {
+  if (isVolume(a) && isVolume(b)) return Number(a.part) - Number(b.part)
+  if (isVolume(a) !== isVolume(b)) return isVolume(a) ? -1 : 1
+  return a.part < b.part ? -1 : 1
+}
+
+/** Returns whether a file is a data volume. */
+export function isVolume({ part }: Pick<ArchiveFile, 'part'>): boolean {
+  return /^\d+$/.test(part)
+}

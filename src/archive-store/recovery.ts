@@ -1,0 +1,123 @@
+/** Completing transactions that were committed, and undoing those that were not, after their process ended. docs/formats/staging.md */
+import { dirname, join, resolve } from 'node:path'
+import { type Disk, nodeDisk } from '../sys/disk.ts'
+import {
+  COMMIT,
+  coordinatorOf,
+  hasOwnerEnded,
+  isCommitted,
+  isStaged,
+  isStaging,
+  isUnchanged,
+  type Manifest,
+  readManifest,
+} from '../sys/staging.ts'
+
+/** What recovery knows of this process. All but the defaults are for tests. */
+export interface RecoveryOptions {
+  readonly disk?: Disk
+  /** Whose staging directories are completed. Default the effective user of this process. */
+  readonly uid?: number | undefined
+  /** Returns whether the process that made a staging directory of that name has ended; undefined when that is not known. */
+  readonly hasEnded?: (name: string) => boolean | undefined
+  /** Wall clock in milliseconds. */
+  readonly nowMs?: () => number
+}
+
+/** A staging directory of an unknown process that nobody has touched for so long is abandoned. */
+const ABANDONED_MS = 86_400_000
+
+/** Recovers a directory whose lock the caller holds. Throws Node's errors. */
+export function recoverLocked(directory: string, options: RecoveryOptions = {}): void {
+  const { disk = nodeDisk } = options
+  for (const name of disk.list(directory)) {
+    if (!isStaging(name)) continue
+    const staging = join(resolve(directory), name)
+    if (isTrusted(staging, options) && isAbandoned(staging, name, options)) recoverOne(staging, options)
+  }
+}
+
+function recoverOne(staging: string, options: RecoveryOptions): void {
+  const { disk = nodeDisk } = options
+  const coordinator = coordinatorOf(disk, staging)
+  if (coordinator !== staging && !isTrusted(coordinator, options) && disk.stat(coordinator) !== undefined)
+    return
+  const manifest = readManifest(disk, coordinator)
+  if (manifest !== undefined && isCommitted(disk, manifest))
+    applyManifest(coordinator, manifest, [staging], disk)
+  else removeStaging(staging, disk)
+}
+
+/** Nobody else can make this process remove or rename files: staging directories of other users are left alone. */
+function isTrusted(
+  staging: string,
+  { disk = nodeDisk, uid = process.geteuid?.() }: RecoveryOptions,
+): boolean {
+  const owner = disk.stat(staging)?.uid
+  return owner !== undefined && (uid === undefined || owner === uid)
+}
+
+function isAbandoned(
+  staging: string,
+  name: string,
+  { disk = nodeDisk, hasEnded = hasOwnerEnded, nowMs = Date.now }: RecoveryOptions,
+): boolean {
+  const known = hasEnded(name)
+  if (known !== undefined) return known
+  return nowMs() - (disk.stat(staging)?.mtimeMs ?? 0) > ABANDONED_MS
+}
+
+/**
+ * Gives outputs their names, removes inputs, and then what was staged. Can be done again from any point. `stagings` are those of the
+ * transaction that are known beside the coordinator's.
+ */
+export function applyManifest(
+  coordinator: string,
+  manifest: Manifest,
+  stagings: readonly string[],
+  disk: Disk,
+): void {
+  const { outputs, inputs } = manifest
+  const parents = new Set<string>()
+  for (const output of outputs) {
+    if (isStaged(disk, output)) disk.rename(output.path, output.to)
+    parents.add(dirname(output.to))
+  }
+  for (const parent of parents) disk.syncDirectory(parent)
+  for (const input of inputs) {
+    if (isUnchanged(disk, input)) disk.unlink(input.path)
+    parents.add(dirname(input.path))
+  }
+  for (const parent of parents) disk.syncDirectory(parent)
+  for (const staging of new Set([...stagings, ...stagingsOf(manifest)]))
+    if (staging !== coordinator) removeStaging(staging, disk)
+  removeStaging(coordinator, disk)
+}
+
+/** Removes a staging directory: its manifest durably first, as without the other files it would be misread. */
+export function removeStaging(staging: string, disk: Disk): void {
+  const manifest = join(staging, COMMIT)
+  if (disk.stat(manifest) !== undefined) {
+    disk.unlink(manifest)
+    disk.syncDirectory(staging)
+  }
+  removeTree(staging, disk)
+}
+
+function stagingsOf({ outputs }: Manifest): string[] {
+  return outputs
+    .map(({ path }) => dirname(path))
+    .filter((path) => isStaging(path.slice(path.lastIndexOf('/') + 1)))
+}
+
+/** Removes a directory with everything in it, or nothing when there is none. */
+function removeTree(path: string, disk: Disk): void {
+  const stat = disk.stat(path)
+  if (stat === undefined) return
+  if (!stat.isDirectory) {
+    disk.unlink(path)
+    return
+  }
+  for (const name of disk.list(path)) removeTree(join(path, name), disk)
+  disk.rmdir(path)
+}

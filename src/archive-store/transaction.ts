@@ -1,0 +1,261 @@
+/**
+ * "These files become those files", all of them or none, whatever kills the process or the machine. docs/formats/staging.md
+ *
+ *     begin ─► stage outputs, name inputs ─► commit: sync outputs ─► lock ─► check inputs ─► manifest ─► apply ─► clean up
+ *
+ * A crash before the manifest is there leaves the inputs; the next transaction in the directory removes the outputs. A crash after it
+ * leaves outputs that readers see in place of the inputs (sys/staged-view.ts); the next transaction completes it.
+ */
+import { constants } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { PcpError } from '../model/errors.ts'
+import { type Disk, nodeDisk } from '../sys/disk.ts'
+import { type FileLock, takeLock } from '../sys/file-lock.ts'
+import { hasParentEnded } from '../sys/parent-process.ts'
+import {
+  COMMIT,
+  COORDINATOR,
+  type FileMark,
+  formatManifest,
+  isStaging,
+  isUnchanged,
+  type Manifest,
+  markFile,
+  type StagedFile,
+  stagingName,
+  writeText,
+} from '../sys/staging.ts'
+import { applyManifest, type RecoveryOptions, recoverLocked, removeStaging } from './recovery.ts'
+
+/** Where transactions take place. All but the defaults are for tests. */
+export interface TransactionOptions extends RecoveryOptions {
+  readonly disk?: Disk
+  /** Takes a lock file, or resolves to undefined when it is not free in time. */
+  readonly lock?: (path: string, signal?: AbortSignal) => Promise<FileLock | undefined>
+  /** Stops waiting for locks. */
+  readonly signal?: AbortSignal
+}
+
+/** Mode of staging directories, whose manifest every reader of the directory needs. */
+const STAGING_MODE = 0o755
+/** Commits take milliseconds, but for slow disks. */
+const LOCK_MS = 60_000
+/** Name of the lock file that a directory has during a commit. */
+const LOCK = '.pcp-ts.lock'
+
+async function takeStoreLock(path: string, signal?: AbortSignal): Promise<FileLock | undefined> {
+  return await takeLock(path, { limitMs: LOCK_MS, ...(signal === undefined ? {} : { signal }) })
+}
+
+/**
+ * Completes or undoes what processes that have ended left in a directory: before its files are listed to be changed. Does nothing where
+ * there is no such directory, or where it cannot be changed. Throws EBUSY as `commit`, and the errors of the file system.
+ */
+export async function recover(directory: string, options: TransactionOptions = {}): Promise<void> {
+  const { disk = nodeDisk } = options
+  if (disk.stat(directory)?.isDirectory !== true) return
+  // A lock that was left behind goes as well.
+  if (!disk.list(directory).some((name) => isStaging(name) || name.startsWith(LOCK))) return
+  const lock = await lockDirectory(directory, options)
+  try {
+    recoverLocked(directory, options)
+  } finally {
+    lock.release()
+  }
+}
+
+async function lockDirectory(directory: string, options: TransactionOptions): Promise<FileLock> {
+  const { lock = takeStoreLock, signal } = options
+  const path = join(directory, LOCK)
+  const taken = await lock(path, signal)
+  if (taken !== undefined) return taken
+  throw new PcpError('EBUSY', `${directory} is being changed by another process: try again (${path})`)
+}
+
+/** One transaction. Ends with `commit` or `abandon`. */
+export class Transaction {
+  readonly #directory: string
+  readonly #options: TransactionOptions
+  readonly #disk: Disk
+  /** Staging directories by the directory that contains them; that of the transaction first. */
+  readonly #staging = new Map<string, string>()
+  /** Final path → staged path. */
+  readonly #outputs = new Map<string, string>()
+  readonly #inputs = new Map<string, FileMark>()
+  readonly #expected: FileMark[] = []
+  #hasEnded = false
+
+  /** Begins a transaction whose manifest will be in `directory`, usually that of the inputs. Nothing is made before it is needed. */
+  constructor(directory: string, options: TransactionOptions = {}) {
+    this.#directory = resolve(directory)
+    this.#options = options
+    this.#disk = options.disk ?? nodeDisk
+  }
+
+  /** Returns the staging directory for files of a directory, made on first use. Throws Node's error. */
+  staging(directory: string = this.#directory): string {
+    const parent = resolve(directory)
+    const known = this.#staging.get(parent)
+    if (known !== undefined) return known
+    const path = join(parent, stagingName())
+    this.#disk.mkdir(path, STAGING_MODE)
+    this.#staging.set(parent, path)
+    return path
+  }
+
+  /** Returns where to make the file that will be at `path`. Throws Node's error. */
+  stage(path: string): string {
+    const to = resolve(path)
+    const staged = join(this.staging(dirname(to)), basename(to))
+    this.#outputs.set(to, staged)
+    return staged
+  }
+
+  /** Makes a file in a staging directory an output, under another name: what a program made there. */
+  stageAs(staged: string, path: string): void {
+    this.#outputs.set(resolve(path), staged)
+  }
+
+  /** Lists what there is in the staging directory of the transaction's directory. */
+  staged(): string[] {
+    return this.#disk.list(this.staging())
+  }
+
+  /** Makes the commit fail unless a file is as it was marked. */
+  expect(mark: FileMark): void {
+    this.#expected.push(mark)
+  }
+
+  /** Takes back an input and the output that would have replaced it. */
+  withdraw(path: string): void {
+    this.#inputs.delete(resolve(path))
+    this.unstage(path)
+  }
+
+  /** Withdraws an output and removes what was staged for it. */
+  unstage(path: string): void {
+    const staged = this.#outputs.get(resolve(path))
+    if (staged === undefined) return
+    this.#outputs.delete(resolve(path))
+    if (this.#disk.stat(staged) !== undefined) this.#disk.unlink(staged)
+  }
+
+  /** Adds an input, in its marked or present state: it goes with the commit, unless an output replaces it. ENOENT when it is missing. */
+  remove(file: string | FileMark): void {
+    const mark = typeof file === 'string' ? markFile(this.#disk, resolve(file)) : file
+    if (mark === undefined) throw new PcpError('ENOENT', `${file}: no such file`)
+    this.#inputs.set(mark.path, mark)
+  }
+
+  /**
+   * Makes the outputs valid and removes the inputs. EEXIST when an output's name is taken by something else than an input, ESTALE when
+   * an input was changed since it was named, EBUSY when another process keeps the directory locked, ECANCELED when the command that
+   * started this one has ended, and the errors of the file system: then nothing has changed.
+   */
+  async commit(): Promise<void> {
+    if (this.#hasEnded) return
+    try {
+      this.#syncOutputs()
+      const locks = await this.#lockAll()
+      try {
+        for (const directory of this.#directories()) recoverLocked(directory, this.#options)
+        this.#check()
+        const manifest = this.#manifest()
+        const coordinator = this.staging()
+        this.#writeManifest(coordinator, manifest)
+        this.#hasEnded = true
+        applyManifest(coordinator, manifest, [...this.#staging.values()], this.#disk)
+      } finally {
+        for (const lock of locks) lock.release()
+      }
+    } finally {
+      this.abandon()
+    }
+  }
+
+  /** Removes what was staged; does nothing after `commit`. */
+  abandon(): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    for (const path of this.#staging.values()) removeStaging(path, this.#disk)
+  }
+
+  /** Every directory in which names change. */
+  #directories(): string[] {
+    const paths = [...this.#outputs.keys(), ...this.#inputs.keys()]
+    return [...new Set([this.#directory, ...paths.map((path) => dirname(path))])].sort()
+  }
+
+  #syncOutputs(): void {
+    const coordinator = this.staging()
+    // Inputs in other directories: whoever reads these must find the manifest.
+    for (const directory of this.#directories()) this.staging(directory)
+    for (const staged of this.#outputs.values()) syncFile(this.#disk, staged)
+    for (const [parent, staging] of this.#staging) {
+      if (staging !== coordinator)
+        writeText(this.#disk, join(staging, COORDINATOR), `${relative(parent, coordinator)}\n`)
+      this.#disk.syncDirectory(staging)
+      this.#disk.syncDirectory(parent)
+    }
+  }
+
+  async #lockAll(): Promise<FileLock[]> {
+    const locks: FileLock[] = []
+    try {
+      // In one order, so that two transactions never wait for each other.
+      for (const directory of this.#directories()) locks.push(await lockDirectory(directory, this.#options))
+      return locks
+    } catch (error) {
+      for (const lock of locks) lock.release()
+      throw error
+    }
+  }
+
+  #check(): void {
+    signalAborted(this.#options.signal)
+    if (hasParentEnded()) throw new PcpError('ECANCELED', 'the command that started this one has ended')
+    for (const input of [...this.#inputs.values(), ...this.#expected])
+      if (!isUnchanged(this.#disk, input))
+        throw new PcpError('ESTALE', `${input.path} was changed by another process meanwhile`)
+    for (const to of this.#outputs.keys())
+      if (!this.#inputs.has(to) && this.#disk.stat(to) !== undefined)
+        throw new PcpError('EEXIST', `${to}: already exists`)
+  }
+
+  #manifest(): Manifest {
+    const outputs = [...this.#outputs].map(
+      ([to, path]): StagedFile => ({ to, ...markFile(this.#disk, path)! }),
+    )
+    const inputs = [...this.#inputs.values()].filter(({ path }) => !this.#outputs.has(path))
+    // Readers that do not know manifests find an archive by its metadata: it appears last, and goes first.
+    return {
+      outputs: outputs.sort((a, b) => Number(isMeta(a.to)) - Number(isMeta(b.to))),
+      inputs: inputs.sort((a, b) => Number(isMeta(b.path)) - Number(isMeta(a.path))),
+    }
+  }
+
+  #writeManifest(coordinator: string, manifest: Manifest): void {
+    const path = join(coordinator, COMMIT)
+    writeText(this.#disk, `${path}.new`, formatManifest(manifest, dirname(coordinator)))
+    this.#disk.rename(`${path}.new`, path)
+    // Should this fail, the outputs are removed, and a manifest without them is void.
+    this.#disk.syncDirectory(coordinator)
+  }
+}
+
+function isMeta(path: string): boolean {
+  return /\.meta(?:\.[^./]+)?$/.test(path)
+}
+
+function signalAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new PcpError('EINTR', 'interrupted')
+}
+
+function syncFile(disk: Disk, path: string): void {
+  const fd = disk.open(path, constants.O_RDONLY)
+  try {
+    disk.sync(fd)
+  } finally {
+    disk.close(fd)
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * Which process made a file, in a form that outlives it: a process id alone is reused. Process, start time, boot, PID namespace
+ * and host together identify a process for good.
+ */
+import { readFileSync, readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
+
+/** One process of one boot of one host. Fields that the system does not provide are ''. */
+export interface ProcessIdentity {
+  readonly pid: number
+  /** Start time in clock ticks since boot, `/proc/PID/stat` field 22. */
+  readonly start: string
+  /** `/proc/sys/kernel/random/boot_id` */
+  readonly boot: string
+  /** PID namespace, `pid:[4026531836]`: ids of another container mean nothing here. */
+  readonly namespace: string
+  readonly host: string
+}
+
+/** Field 22 of /proc/PID/stat, counted from the state, which follows the command's closing parenthesis. */
+const START_FIELD = 19
+
+let own: ProcessIdentity | undefined
+
+/** Identifies this process. */
+export function ownIdentity(): ProcessIdentity {
+  own ??= {
+    pid: process.pid,
+    start: startOf(process.pid) ?? '',
+    boot: readOr('/proc/sys/kernel/random/boot_id').trim(),
+    namespace: namespaceOf(),
+    host: hostname(),
+  }
+  return own
+}
+
+/** One line: `host:pid start boot namespace`. */
+export function formatIdentity({ pid, start, boot, namespace, host }: ProcessIdentity): string {
+  return `${host}:${pid} ${start || '-'} ${boot || '-'} ${namespace || '-'}`
+}
+
+/** Parses what `formatIdentity` makes; undefined for any other text. */
+export function parseIdentity(line: string): ProcessIdentity | undefined {
+  const [, host, pid, start, boot, namespace] =
+    /^(\S+):([1-9]\d{0,9}) (\S+) (\S+) (\S+)$/.exec(line.trim()) ?? []
+  if (host === undefined) return undefined
+  const field = (text: string | undefined): string => (text === undefined || text === '-' ? '' : text)
+  return {
+    pid: Number(pid),
+    start: field(start),
+    boot: field(boot),
+    namespace: field(namespace),
+    host,
+  }
+}
+
+/**
+ * Returns whether a process certainly exists no more: its host was restarted, its id is free, or has gone to a later process.
+ * False for processes of other hosts and containers, of which nothing is known here.
+ */
+export function hasEnded(identity: ProcessIdentity): boolean {
+  const here = ownIdentity()
+  if (identity.host !== here.host) return false
+  if (identity.boot !== here.boot) return true
+  if (identity.namespace !== here.namespace) return false
+  if (!isAlive(identity.pid)) return true
+  const start = startOf(identity.pid)
+  return start !== undefined && identity.start !== '' && start !== identity.start
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as { code?: unknown }).code !== 'ESRCH'
+  }
+}
+
+/** Undefined where there is no such process, or no /proc. */
+function startOf(pid: number): string | undefined {
+  const stat = readOr(`/proc/${pid}/stat`)
+  // The command may contain spaces and parentheses.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields[START_FIELD]
+}
+
+function namespaceOf(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid')
+  } catch {
+    return '' // no /proc: identities then differ by process id alone
+  }
+}
+
+function readOr(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return '' // gone, or no such system
+  }
+}

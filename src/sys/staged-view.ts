@@ -1,0 +1,42 @@
+/**
+ * A directory as readers should see it: with the outputs of transactions that are committed but not complete, as after a crash, and
+ * without their inputs.
+ */
+import { dirname, join, resolve } from 'node:path'
+import { type Disk, nodeDisk } from './disk.ts'
+import { coordinatorOf, isCommitted, isStaged, isStaging, isUnchanged, readManifest } from './staging.ts'
+
+/** Names in a directory, and where the files are that have another name still. */
+export interface DirectoryView {
+  readonly names: readonly string[]
+  /** Absolute path of a file that a reader sees → absolute path of the staged file. */
+  readonly staged: ReadonlyMap<string, string>
+}
+
+const NONE: ReadonlyMap<string, string> = new Map()
+
+/** Lists a directory. Throws Node's error. */
+export function viewDirectory(directory: string, disk: Disk = nodeDisk): DirectoryView {
+  const listed = disk.list(directory)
+  if (!listed.some(isStaging)) return { names: listed, staged: NONE }
+  const names = new Set(listed)
+  const staged = new Map<string, string>()
+  const here = resolve(directory)
+  const isHere = (path: string): boolean => dirname(path) === here
+  const nameOf = (path: string): string => path.slice(here === '/' ? 1 : here.length + 1)
+  for (const name of listed) {
+    if (!isStaging(name)) continue
+    names.delete(name)
+    const manifest = readManifest(disk, coordinatorOf(disk, join(here, name)))
+    if (manifest === undefined || !isCommitted(disk, manifest)) continue
+    for (const input of manifest.inputs)
+      if (isHere(input.path) && isUnchanged(disk, input)) names.delete(nameOf(input.path))
+    for (const output of manifest.outputs) {
+      if (!isHere(output.to)) continue
+      if (!isStaged(disk, output)) continue
+      names.add(nameOf(output.to))
+      staged.set(output.to, output.path)
+    }
+  }
+  return { names: [...names], staged }
+}

@@ -1,0 +1,195 @@
+/**
+ * Staging directories: where files are made before they replace others, and how every process sees whether they already have.
+ * docs/formats/staging.md
+ *
+ *     archives/
+ *       20260101.00.10.{0,index,meta}     inputs
+ *       .pcp-ts.OWNER-TOKEN/              staging directory, OWNER its process
+ *         20260101.{0,index,meta}         outputs, complete
+ *         commit                          manifest: from here on the outputs are valid and the inputs are not
+ *       other/.pcp-ts.OWNER-TOKEN/        outputs in another directory
+ *         coordinator                     path of the staging directory that has the manifest
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { decodeText, encodeText } from '../base/text.ts'
+import type { Disk } from './disk.ts'
+import { hasEnded, ownIdentity, type ProcessIdentity } from './process-identity.ts'
+
+/** Name of the manifest in a staging directory. */
+export const COMMIT = 'commit'
+/** Name of the file that leads from a staging directory to the one with the manifest. */
+export const COORDINATOR = 'coordinator'
+
+/** A file as it was when it was listed: what proves that it is still the same. */
+export interface FileMark {
+  /** Absolute. */
+  readonly path: string
+  readonly ino: number
+  readonly size: number
+  readonly mtimeMs: number
+}
+
+/** A staged file and the name it gets. */
+export interface StagedFile extends FileMark {
+  /** Absolute. */
+  readonly to: string
+}
+
+/** What a transaction does: its outputs get their names, in this order, then its inputs go, in this order. */
+export interface Manifest {
+  readonly outputs: readonly StagedFile[]
+  readonly inputs: readonly FileMark[]
+}
+
+const PREFIX = '.pcp-ts.'
+const NAME = /^\.pcp-ts\.(\d+)-(\d*)-([0-9a-f]{8})-([0-9a-f]{8})-[0-9a-f]{12}$/
+const HASH_CHARS = 8
+const TOKEN_BYTES = 6
+/** A manifest names a few files a volume; anything larger is not one. */
+const MAX_TEXT = 1 << 26
+
+/** Returns a new name for a staging directory of this process. */
+export function stagingName(): string {
+  const { pid, start, boot, host, namespace } = ownIdentity()
+  const token = randomBytes(TOKEN_BYTES).toString('hex')
+  return `${PREFIX}${pid}-${start}-${hash(boot)}-${hash(`${host} ${namespace}`)}-${token}`
+}
+
+/** Returns whether a name is that of a staging directory. */
+export function isStaging(name: string): boolean {
+  return NAME.test(name)
+}
+
+/** Returns whether the process that made a staging directory has certainly ended; undefined for one of another host or container. */
+export function hasOwnerEnded(name: string): boolean | undefined {
+  const [, pid, start, boot, place] = NAME.exec(name) ?? []
+  if (pid === undefined) return undefined
+  const own = ownIdentity()
+  if (place !== hash(`${own.host} ${own.namespace}`)) return undefined
+  const owner: ProcessIdentity = { ...own, pid: Number(pid), start: start! }
+  return hasEnded(boot === hash(own.boot) ? owner : { ...owner, boot: `not ${own.boot}` })
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, HASH_CHARS)
+}
+
+/** The staging directory with the manifest that decides about this one: itself, or where its `coordinator` file leads. */
+export function coordinatorOf(disk: Disk, staging: string): string {
+  const path = readText(disk, join(staging, COORDINATOR))?.trim()
+  return path === undefined || path === '' ? staging : resolve(dirname(staging), path)
+}
+
+/** The manifest of a staging directory; undefined before the commit, and after the transaction is complete. */
+export function readManifest(disk: Disk, coordinator: string): Manifest | undefined {
+  const text = readText(disk, join(coordinator, COMMIT))
+  return text === undefined ? undefined : parseManifest(text, dirname(coordinator))
+}
+
+/** Makes the text of a manifest. Paths are relative to the directory that contains the staging directory, which may be moved. */
+export function formatManifest({ outputs, inputs }: Manifest, directory: string): string {
+  const mark = ({ path, ...rest }: FileMark): FileMark => ({ path: relative(directory, path), ...rest })
+  const text = {
+    version: 1,
+    outputs: outputs.map(({ to, ...file }) => ({ to: relative(directory, to), ...mark(file) })),
+    inputs: inputs.map(mark),
+  }
+  return `${JSON.stringify(text)}\n`
+}
+
+/** Undefined for a text that is no manifest, or of a version that is not known here. */
+function parseManifest(text: string, directory: string): Manifest | undefined {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return undefined // not written by us: the manifest gets its name when it is complete
+  }
+  const { version, outputs, inputs } = (parsed ?? {}) as {
+    version?: unknown
+    outputs?: unknown
+    inputs?: unknown
+  }
+  if (version !== 1 || !isMarks(outputs) || !isMarks(inputs)) return undefined
+  const absolute = <T extends FileMark>(mark: T): T => ({ ...mark, path: resolve(directory, mark.path) })
+  const staged: StagedFile[] = []
+  for (const output of outputs) {
+    const { to } = output as Partial<StagedFile>
+    if (typeof to !== 'string') return undefined
+    staged.push({ ...absolute(output), to: resolve(directory, to) })
+  }
+  return { outputs: staged, inputs: inputs.map(absolute) }
+}
+
+function isMarks(value: unknown): value is FileMark[] {
+  const isMark = (mark: Partial<FileMark> | null): boolean =>
+    typeof mark?.path === 'string' &&
+    [mark.ino, mark.size, mark.mtimeMs].every((number) => typeof number === 'number')
+  return Array.isArray(value) && value.every(isMark)
+}
+
+/** Marks a file in its present state; undefined when there is none. */
+export function markFile(disk: Disk, path: string): FileMark | undefined {
+  const stat = disk.stat(path)
+  return stat && { path, ino: stat.ino, size: stat.size, mtimeMs: stat.mtimeMs }
+}
+
+/** Returns whether an input is unchanged. */
+export function isUnchanged(disk: Disk, input: FileMark): boolean {
+  const now = disk.stat(input.path)
+  return now?.ino === input.ino && now.size === input.size && now.mtimeMs === input.mtimeMs
+}
+
+/** Returns whether an output still has its staged name. */
+export function isStaged(disk: Disk, output: StagedFile): boolean {
+  return isSameFile(disk, output, output.path)
+}
+
+/** Its times may be set meanwhile, but renaming changes neither inode nor content. */
+function isSameFile(disk: Disk, { ino, size }: FileMark, path: string): boolean {
+  const stat = disk.stat(path)
+  return stat?.ino === ino && stat.size === size
+}
+
+/**
+ * Returns whether a transaction with this manifest is committed. It is not when outputs are missing and none has its final name yet: then
+ * the commit failed, the outputs were being removed, and the inputs must stay.
+ */
+export function isCommitted(disk: Disk, { outputs }: Manifest): boolean {
+  const staged = outputs.filter((output) => isStaged(disk, output)).length
+  return staged === outputs.length || outputs.some((output) => isSameFile(disk, output, output.to))
+}
+
+/** Reads a small file; undefined when there is none. */
+function readText(disk: Disk, path: string): string | undefined {
+  const size = disk.stat(path)?.size
+  if (size === undefined || size > MAX_TEXT) return undefined
+  let fd: number
+  try {
+    fd = disk.open(path, constants.O_RDONLY)
+  } catch {
+    return undefined // gone since, or not for us to read
+  }
+  try {
+    const bytes = new Uint8Array(size)
+    let used = 0
+    for (let got = 1; used < size && got > 0; used += got) got = disk.read(fd, bytes.subarray(used), used)
+    return decodeText(bytes.subarray(0, used))
+  } finally {
+    disk.close(fd)
+  }
+}
+
+/** Makes a file with a text, on stable storage. EEXIST when there is one. */
+export function writeText(disk: Disk, path: string, text: string): void {
+  const fd = disk.open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644)
+  try {
+    const bytes = encodeText(text)
+    for (let used = 0; used < bytes.length; ) used += disk.write(fd, bytes.subarray(used))
+    disk.sync(fd)
+  } finally {
+    disk.close(fd)
+  }
+}
