@@ -284,7 +284,8 @@ export class ArchiveWriter {
   #append(at: Timestamp, bytes: Uint8Array): void {
     this.start(at)
     if (this.#data.size + bytes.length > this.#maxVolume && this.#data.size > labelSize(this.version)) {
-      this.#options.onVolume?.(this.switchVolume(at))
+      const volume = this.switchVolume(at)
+      this.#options.onVolume?.(volume)
     }
     const offset = this.#data.size
     const isFirst = offset === labelSize(this.version)

@@ -253,6 +253,12 @@ describe('volumes', () => {
     expect(writer.dataBytes).toBe(872 + 872 + 840)
   })
 
+  test('end there without a listener as well', () => {
+    const { writer, size } = newArchive({ maxVolumeBytes: 808 + 80 })
+    for (let i = 0; i < 5; i++) writer.result(at(i), [emptySet(PMID)])
+    expect([size('0'), size('1'), size('2')]).toEqual([872, 872, 840])
+  })
+
   test('may begin with any number', () => {
     const { writer, size } = newArchive({ firstVolume: 5 })
     writer.result(at(1), [emptySet(PMID)])
