@@ -13,6 +13,7 @@
  */
 import {
   type Attributes,
+  type ContentEntry,
   type DirectoryImage,
   type DiskImage,
   type FileImage,
@@ -203,8 +204,6 @@ function apply(entry: NameEntry, namesOf: (dir: number) => Map<string, number>):
   }
 }
 
-type ContentEntry = Extract<JournalEntry, { kind: 'write' | 'truncate' }>
-
 /** The changes of one file since its content was last completely durable. */
 class FileHistory {
   #base: Uint8Array
@@ -232,9 +231,10 @@ class FileHistory {
       case 'write':
       case 'truncate':
         this.#changes.push({ entry, isDurable: false, isDoomed: false })
+        this.#set({ mtimeMs: entry.mtimeMs })
         break
       case 'attributes':
-        this.#pendingAttributes = { ...(this.#pendingAttributes ?? this.#attributes), ...entry.changed }
+        this.#set(entry.changed)
         break
       case 'syncFailed':
         for (const change of this.#changes) change.isDoomed = true
@@ -242,6 +242,10 @@ class FileHistory {
       case 'sync':
         this.#synced()
     }
+  }
+
+  #set(changed: Partial<Attributes>): void {
+    this.#pendingAttributes = { ...(this.#pendingAttributes ?? this.#attributes), ...changed }
   }
 
   #synced(): void {

@@ -28,12 +28,17 @@ export type DiskImage = ReadonlyMap<number, FileImage | DirectoryImage>
 
 /** One change. It refers to inode numbers so that it can be replayed without the earlier name changes. */
 export type JournalEntry =
-  | { readonly kind: 'write'; readonly ino: number; readonly offset: number; readonly bytes: Uint8Array }
-  | { readonly kind: 'truncate'; readonly ino: number; readonly size: number }
+  | ContentEntry
   | { readonly kind: 'attributes'; readonly ino: number; readonly changed: Partial<Attributes> }
   | { readonly kind: 'sync' | 'syncFailed'; readonly ino: number }
   | { readonly kind: 'syncDirectory'; readonly dir: number }
   | NameEntry
+
+/** A change of a file's content, and the modification time it sets. */
+export type ContentEntry = { readonly ino: number; readonly mtimeMs: number } & (
+  | { readonly kind: 'write'; readonly offset: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'truncate'; readonly size: number }
+)
 
 /** A change of directory entries. */
 export type NameEntry =
@@ -191,14 +196,16 @@ export class Volume {
     this.#reserve(node, size)
     node.bytes.set(bytes, offset)
     this.#resized(node, size)
-    this.journal.push({ kind: 'write', ino: node.ino, offset, bytes: bytes.slice() })
+    const { ino, mtimeMs } = node
+    this.journal.push({ kind: 'write', ino, mtimeMs, offset, bytes: bytes.slice() })
   }
 
   truncate(node: FileNode, size: number): void {
     this.#reserve(node, Math.max(size, node.size))
     node.bytes.fill(0, size)
     this.#resized(node, size)
-    this.journal.push({ kind: 'truncate', ino: node.ino, size })
+    const { ino, mtimeMs } = node
+    this.journal.push({ kind: 'truncate', ino, mtimeMs, size })
   }
 
   setAttributes(node: FileNode | DirectoryNode, changed: Partial<Attributes>): void {
