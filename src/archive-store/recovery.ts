@@ -6,9 +6,9 @@ import {
   coordinatorOf,
   hasOwnerEnded,
   isCommitted,
+  isPresent,
   isStaged,
   isStaging,
-  isUnchanged,
   type Manifest,
   readManifest,
 } from '../sys/staging.ts'
@@ -85,7 +85,7 @@ export function applyManifest(
   }
   for (const parent of parents) disk.syncDirectory(parent)
   for (const input of inputs) {
-    if (isUnchanged(disk, input)) disk.unlink(input.path)
+    if (isPresent(disk, input)) disk.unlink(input.path)
     parents.add(dirname(input.path))
   }
   for (const parent of parents) disk.syncDirectory(parent)

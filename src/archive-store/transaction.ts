@@ -1,7 +1,7 @@
 /**
  * "These files become those files", all of them or none, whatever kills the process or the machine. docs/formats/staging.md
  *
- *     begin ─► stage outputs, name inputs ─► commit: sync outputs ─► lock ─► check inputs ─► manifest ─► apply ─► clean up
+ *     begin ─► stage outputs, name inputs ─► commit: sync files ─► lock ─► check inputs ─► manifest ─► apply ─► clean up
  *
  * A crash before the manifest is there leaves the inputs; the next transaction in the directory removes the outputs. A crash after it
  * leaves outputs that readers see in place of the inputs (sys/staged-view.ts); the next transaction completes it.
@@ -155,7 +155,7 @@ export class Transaction {
   async commit(): Promise<void> {
     if (this.#hasEnded) return
     try {
-      this.#syncOutputs()
+      this.#syncFiles()
       const locks = await this.#lockAll()
       try {
         for (const directory of this.#directories()) recoverLocked(directory, this.#options)
@@ -186,11 +186,13 @@ export class Transaction {
     return [...new Set([this.#directory, ...paths.map((path) => dirname(path))])].sort()
   }
 
-  #syncOutputs(): void {
+  #syncFiles(): void {
     const coordinator = this.staging()
     // Inputs in other directories: whoever reads these must find the manifest.
     for (const directory of this.#directories()) this.staging(directory)
     for (const staged of this.#outputs.values()) syncFile(this.#disk, staged)
+    // An input that a power cut makes shorter would not be recognised any more.
+    for (const { path } of this.#inputs.values()) syncFile(this.#disk, path)
     for (const [parent, staging] of this.#staging) {
       if (staging !== coordinator)
         writeText(this.#disk, join(staging, COORDINATOR), `${relative(parent, coordinator)}\n`)

@@ -4,7 +4,7 @@
  */
 import { dirname, join, resolve } from 'node:path'
 import { type Disk, nodeDisk } from './disk.ts'
-import { coordinatorOf, isCommitted, isStaged, isStaging, isUnchanged, readManifest } from './staging.ts'
+import { coordinatorOf, isCommitted, isPresent, isStaged, isStaging, readManifest } from './staging.ts'
 
 /** Names in a directory, and where the files are that have another name still. */
 export interface DirectoryView {
@@ -30,7 +30,7 @@ export function viewDirectory(directory: string, disk: Disk = nodeDisk): Directo
     const manifest = readManifest(disk, coordinatorOf(disk, join(here, name)))
     if (manifest === undefined || !isCommitted(disk, manifest)) continue
     for (const input of manifest.inputs)
-      if (isHere(input.path) && isUnchanged(disk, input)) names.delete(nameOf(input.path))
+      if (isHere(input.path) && isPresent(disk, input)) names.delete(nameOf(input.path))
     for (const output of manifest.outputs) {
       if (!isHere(output.to)) continue
       if (!isStaged(disk, output)) continue

@@ -136,10 +136,14 @@ export function markFile(disk: Disk, path: string): FileMark | undefined {
   return stat && { path, ino: stat.ino, size: stat.size, mtimeMs: stat.mtimeMs }
 }
 
-/** Returns whether an input is unchanged. */
-export function isUnchanged(disk: Disk, input: FileMark): boolean {
-  const now = disk.stat(input.path)
-  return now?.ino === input.ino && now.size === input.size && now.mtimeMs === input.mtimeMs
+/** Returns whether nobody has written to a file since it was marked. */
+export function isUnchanged(disk: Disk, mark: FileMark): boolean {
+  return isPresent(disk, mark) && disk.stat(mark.path)?.mtimeMs === mark.mtimeMs
+}
+
+/** Returns whether an input is still there, after a power cut too, which may have taken its times back. */
+export function isPresent(disk: Disk, input: FileMark): boolean {
+  return isSameFile(disk, input, input.path)
 }
 
 /** Returns whether an output still has its staged name. */
