@@ -60,13 +60,23 @@ export class Archive {
   static open(names: string | readonly string[], files: ArchiveFiles, options: ArchiveOptions = {}): Archive {
     const elements = (typeof names === 'string' ? [names] : names).flatMap((name) => name.split(','))
     const { anyFeatures = false, onWarning = () => {} } = options
-    const opening = new Opening(files, anyFeatures, onWarning)
+    let warnings: PcpError[] = []
+    const open = (from: ArchiveFiles): Opening => {
+      warnings = []
+      const opening = new Opening(from, anyFeatures, (warning) => warnings.push(warning))
+      try {
+        opening.addAll(elements)
+        return opening
+      } catch (error) {
+        for (const { volumes } of opening.members) closeVolumes(volumes)
+        throw error
+      }
+    }
     try {
-      opening.addAll(elements)
-      return new Archive(opening.members, opening.metadata, onWarning)
-    } catch (error) {
-      for (const { volumes } of opening.members) closeVolumes(volumes)
-      throw error
+      const { members, metadata } = files.consistent?.(open) ?? open(files)
+      return new Archive(members, metadata, onWarning)
+    } finally {
+      for (const warning of warnings) onWarning(warning)
     }
   }
 

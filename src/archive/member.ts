@@ -32,6 +32,7 @@ export interface Member {
  * `openLabelled`, for the lowest volume, the index and the metadata in this order; records are not looked at.
  */
 export function openMember(files: ArchiveFiles, found: MemberFiles, anyFeatures: boolean): Member {
+  for (const { path } of found.volumes) files.pin?.(path)
   const volumes = found.volumes.map(({ number, path }) => new Volume(files, number, path, anyFeatures))
   try {
     const { label } = volumes[0]!.open()

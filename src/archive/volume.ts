@@ -88,12 +88,15 @@ export class Volume {
     }
   }
 
-  /** As `open`, undefined for a volume that readers skip: it cannot be opened or has nothing but a label. */
+  /**
+   * As `open`, undefined for a volume that readers skip: it cannot be opened or has nothing but a label. Throws ESTALE for one that was
+   * replaced: to leave it out would show a gap that was not recorded.
+   */
   tryOpen(): LabelledFile | undefined {
     try {
       return this.open()
     } catch (error) {
-      if (error instanceof PcpError) return undefined
+      if (error instanceof PcpError && error.code !== 'ESTALE') return undefined
       throw error
     }
   }

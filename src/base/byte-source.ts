@@ -38,6 +38,13 @@ export interface ArchiveFiles {
   list(directory: string): readonly string[]
   /** Opens a file; one with a compression suffix shows its content decompressed. */
   open(path: string): ByteSource
+  /** Notes which file a path refers to now: once that is replaced or removed, opening the path fails with ESTALE. */
+  pin?(path: string): void
+  /**
+   * Runs an action that lists, pins and opens files, and runs it again when some of them were replaced meanwhile, so that what it opened
+   * belongs together. Sources of a run that does not count are closed.
+   */
+  consistent?<T>(action: (files: ArchiveFiles) => T): T
 }
 
 /** A source of bytes in memory. */

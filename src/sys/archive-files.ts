@@ -1,9 +1,8 @@
 /** Archive files on disk, decompressed where they have to be. docs/formats/archive.md §1 */
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { type ArchiveFiles, type ByteSource, bytesSource } from '../base/byte-source.ts'
 import { decompress, isCompressed } from './decompress.ts'
-import { viewDirectory } from './staged-view.ts'
+import { consistent, FileSnapshot } from './file-snapshot.ts'
 
 /** Decompressed files kept in memory, all together; what is more goes to temporary files. */
 const MAX_IN_MEMORY = 64 << 20
@@ -11,8 +10,6 @@ const MAX_IN_MEMORY = 64 << 20
 /** Files of this system, relative to the working directory. */
 export function archiveFiles(): ArchiveFiles {
   let inMemory = 0
-  /** Files of unfinished transactions, by the path that readers know. */
-  const staged = new Map<string, string>()
   const open = (path: string): ByteSource => {
     if (!isCompressed(path)) return new FileSource(openSync(path, 'r'))
     const content = decompress(path, MAX_IN_MEMORY - inMemory)
@@ -28,28 +25,8 @@ export function archiveFiles(): ArchiveFiles {
     }
   }
   return {
-    isDirectory(path) {
-      try {
-        return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
-      } catch {
-        return false // what is wrong with it shows when it is opened
-      }
-    },
-    list(directory) {
-      const view = viewDirectory(directory)
-      for (const [path, at] of view.staged) staged.set(path, at)
-      return view.names
-    },
-    open(path) {
-      const at = staged.size === 0 ? undefined : staged.get(resolve(path))
-      if (at === undefined) return open(path)
-      try {
-        return open(at)
-      } catch (error) {
-        if ((error as { code?: unknown }).code !== 'ENOENT') throw error
-        return open(path) // the transaction has been completed since
-      }
-    },
+    ...new FileSnapshot(open).files(),
+    consistent: (action) => consistent(open, action),
   }
 }
 

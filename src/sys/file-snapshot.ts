@@ -1,0 +1,154 @@
+/**
+ * Files that belong together although other processes replace them: directories are read with unfinished transactions applied, and
+ * what was opened is checked against what is there afterwards.
+ */
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { ArchiveFiles, ByteSource } from '../base/byte-source.ts'
+import { type DirectoryView, viewDirectory } from './staged-view.ts'
+
+/** Runs before what was opened is taken as it is: only a directory that changes all the time needs so many. */
+const MAX_RUNS = 8
+
+/** Runs an action until nothing it used was replaced meanwhile. @see ArchiveFiles.consistent */
+export function consistent<T>(open: (path: string) => ByteSource, action: (files: ArchiveFiles) => T): T {
+  for (let run = 1; ; run++) {
+    const snapshot = new FileSnapshot(open, true)
+    try {
+      const result = action(snapshot.files())
+      if (run === MAX_RUNS || snapshot.isCurrent()) {
+        snapshot.settle()
+        return result
+      }
+    } catch (error) {
+      if (run === MAX_RUNS || snapshot.isCurrent()) throw error
+    }
+    snapshot.close()
+  }
+}
+
+/** The files that one reader uses, and which they were. */
+export class FileSnapshot {
+  readonly #open: (path: string) => ByteSource
+  readonly #views = new Map<string, DirectoryView>()
+  /** Files of unfinished transactions, by the absolute path that readers know. */
+  readonly #staged = new Map<string, string>()
+  /** Inodes; undefined for a path without a file. */
+  readonly #used = new Map<string, number | undefined>()
+  readonly #pinned = new Map<string, number | undefined>()
+  /** What was opened, until it is settled that it counts. */
+  #sources: ByteSource[] | undefined
+
+  /** With `isChecked` it notes what is used, for `isCurrent` and `close`, until `settle`. */
+  constructor(open: (path: string) => ByteSource, isChecked = false) {
+    this.#open = open
+    if (isChecked) this.#sources = []
+  }
+
+  /** The files, as a reader of archives needs them. */
+  files(): ArchiveFiles {
+    return {
+      isDirectory(path) {
+        try {
+          return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+        } catch {
+          return false // what is wrong with it shows when it is opened
+        }
+      },
+      list: (directory) => this.#list(directory),
+      open: (path) => this.#openChecked(path),
+      pin: (path) => {
+        const inode = this.#inode(path)
+        this.#pinned.set(path, inode)
+        this.#used.set(path, inode)
+      },
+    }
+  }
+
+  /** Returns whether every directory and file still is what it was when it was used. */
+  isCurrent(): boolean {
+    const isSame = ([directory, old]: [string, DirectoryView]): boolean => {
+      const now = this.#view(directory)
+      return (
+        now !== undefined &&
+        now.names.length === old.names.length &&
+        now.names.every((name, i) => name === old.names[i]) &&
+        [...now.staged.keys()].every((path) => this.#staged.has(path))
+      )
+    }
+    return (
+      [...this.#views].every(isSame) && [...this.#used].every(([path, inode]) => this.#inode(path) === inode)
+    )
+  }
+
+  /** Closes what was opened. */
+  close(): void {
+    for (const source of this.#sources ?? []) source.close()
+    this.settle()
+  }
+
+  /** Forgets what was used, but not what is pinned. */
+  settle(): void {
+    this.#sources = undefined
+    this.#views.clear()
+    this.#used.clear()
+  }
+
+  #view(directory: string): DirectoryView | undefined {
+    try {
+      const { names, staged } = viewDirectory(directory)
+      return { names: [...names].sort(), staged }
+    } catch {
+      return undefined // removed
+    }
+  }
+
+  #list(directory: string): readonly string[] {
+    const { names, staged } = viewDirectory(directory)
+    for (const [path, at] of staged) this.#staged.set(path, at)
+    if (this.#sources !== undefined) this.#views.set(directory, { names: [...names].sort(), staged })
+    return names
+  }
+
+  #openChecked(path: string): ByteSource {
+    const pinned = this.#pinned.get(path)
+    if (this.#pinned.has(path) && this.#inode(path) !== pinned) throw replaced(path)
+    if (this.#sources === undefined) return this.#openAnywhere(path)
+    if (!this.#used.has(path)) this.#used.set(path, this.#inode(path))
+    const source = this.#openAnywhere(path)
+    this.#sources.push(source)
+    return source
+  }
+
+  #openAnywhere(path: string): ByteSource {
+    const at = this.#stagedAt(path)
+    if (at === undefined) return this.#open(path)
+    try {
+      return this.#open(at)
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'ENOENT') throw error
+      return this.#open(path) // the transaction has been completed since
+    }
+  }
+
+  #stagedAt(path: string): string | undefined {
+    return this.#staged.size === 0 ? undefined : this.#staged.get(resolve(path))
+  }
+
+  #inode(path: string): number | undefined {
+    const at = this.#stagedAt(path)
+    for (const each of at === undefined ? [path] : [at, path]) {
+      try {
+        return statSync(each).ino
+      } catch {
+        // not there: under its other name, or gone
+      }
+    }
+    return undefined
+  }
+}
+
+function replaced(path: string): Error {
+  const message = `${path} was replaced or removed while its archive was being read: open the archive again`
+  return Object.assign(new Error(message), { code: 'ESTALE' })
+}
