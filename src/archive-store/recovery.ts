@@ -43,6 +43,7 @@ function recoverOne(staging: string, options: RecoveryOptions): void {
   if (coordinator !== staging && !isTrusted(coordinator, options) && disk.stat(coordinator) !== undefined)
     return
   const manifest = readManifest(disk, coordinator)
+  if (manifest === 'newer') return
   if (manifest !== undefined && isCommitted(disk, manifest))
     applyManifest(coordinator, manifest, [staging], disk)
   else removeStaging(staging, disk)

@@ -10,7 +10,6 @@
  *
  * A successor of a lock that was replaced meanwhile is not reached from `lock` any more; whoever made it sees that and withdraws.
  */
-import { randomBytes } from 'node:crypto'
 import {
   linkSync,
   lstatSync,
@@ -25,6 +24,7 @@ import { basename, dirname, join } from 'node:path'
 import {
   formatIdentity,
   hasEnded,
+  newToken,
   ownIdentity,
   type ProcessIdentity,
   parseIdentity,
@@ -53,7 +53,6 @@ const STALE_MS = 30 * 60_000
 /** A holder renews its lock so much more often. */
 const RENEW_MS = 5 * 60_000
 const PAUSE_MS = 50
-const TOKEN_BYTES = 6
 const TOKEN = /^[0-9a-f]{12}$/
 /** Successors of one lock file; more mean that its holders end faster than a waiter can follow. */
 const MAX_CHAIN = 1000
@@ -89,7 +88,7 @@ export function holderOf(path: string): string | undefined {
 }
 
 function tryTake(path: string, { onStale, nowMs = Date.now }: LockOptions): FileLock | undefined {
-  const token = randomBytes(TOKEN_BYTES).toString('hex')
+  const token = newToken()
   const mine = `${path}.${token}`
   writeFileSync(mine, `${formatIdentity(ownIdentity())} ${token}\n`, { flag: 'wx', mode: 0o444 })
   try {

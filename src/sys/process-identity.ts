@@ -19,6 +19,7 @@ export interface ProcessIdentity {
 
 /** Field 22 of /proc/PID/stat, counted from the state, which follows the command's closing parenthesis. */
 const START_FIELD = 19
+const TOKEN_BYTES = 6
 
 let own: ProcessIdentity | undefined
 
@@ -32,6 +33,12 @@ export function ownIdentity(): ProcessIdentity {
     host: hostname(),
   }
   return own
+}
+
+/** Returns 12 random hexadecimal digits, which tell what one process makes apart. */
+export function newToken(): string {
+  // Loaded when it is needed: most commands only read.
+  return process.getBuiltinModule('node:crypto').randomBytes(TOKEN_BYTES).toString('hex')
 }
 
 /** One line: `host:pid start boot namespace`. */
@@ -68,7 +75,8 @@ export function hasEnded(identity: ProcessIdentity): boolean {
   return start !== undefined && identity.start !== '' && start !== identity.start
 }
 
-function isAlive(pid: number): boolean {
+/** Returns whether there is a process with this id. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

@@ -28,7 +28,7 @@ export function viewDirectory(directory: string, disk: Disk = nodeDisk): Directo
     if (!isStaging(name)) continue
     names.delete(name)
     const manifest = readManifest(disk, coordinatorOf(disk, join(here, name)))
-    if (manifest === undefined || !isCommitted(disk, manifest)) continue
+    if (manifest === undefined || manifest === 'newer' || !isCommitted(disk, manifest)) continue
     for (const input of manifest.inputs)
       if (isHere(input.path) && isPresent(disk, input)) names.delete(nameOf(input.path))
     for (const output of manifest.outputs) {

@@ -10,12 +10,11 @@
  *       other/.pcp-ts.OWNER-TOKEN/        outputs in another directory
  *         coordinator                     path of the staging directory that has the manifest
  */
-import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { decodeText, encodeText } from '../base/text.ts'
 import type { Disk } from './disk.ts'
-import { hasEnded, ownIdentity, type ProcessIdentity } from './process-identity.ts'
+import { hasEnded, newToken, ownIdentity, type ProcessIdentity } from './process-identity.ts'
 
 /** Name of the manifest in a staging directory. */
 export const COMMIT = 'commit'
@@ -45,15 +44,15 @@ export interface Manifest {
 
 const PREFIX = '.pcp-ts.'
 const NAME = /^\.pcp-ts\.(\d+)-(\d*)-([0-9a-f]{8})-([0-9a-f]{8})-[0-9a-f]{12}$/
+const VERSION = 1
 const HASH_CHARS = 8
-const TOKEN_BYTES = 6
 /** A manifest names a few files a volume; anything larger is not one. */
 const MAX_TEXT = 1 << 26
 
 /** Returns a new name for a staging directory of this process. */
 export function stagingName(): string {
   const { pid, start, boot, host, namespace } = ownIdentity()
-  const token = randomBytes(TOKEN_BYTES).toString('hex')
+  const token = newToken()
   return `${PREFIX}${pid}-${start}-${hash(boot)}-${hash(`${host} ${namespace}`)}-${token}`
 }
 
@@ -73,6 +72,7 @@ export function hasOwnerEnded(name: string): boolean | undefined {
 }
 
 function hash(text: string): string {
+  const { createHash } = process.getBuiltinModule('node:crypto')
   return createHash('sha256').update(text).digest('hex').slice(0, HASH_CHARS)
 }
 
@@ -82,8 +82,11 @@ export function coordinatorOf(disk: Disk, staging: string): string {
   return path === undefined || path === '' ? staging : resolve(dirname(staging), path)
 }
 
-/** The manifest of a staging directory; undefined before the commit, and after the transaction is complete. */
-export function readManifest(disk: Disk, coordinator: string): Manifest | undefined {
+/**
+ * The manifest of a staging directory; undefined before the commit, and after the transaction is complete; `newer` for one of a later
+ * version of this package, which only that can complete.
+ */
+export function readManifest(disk: Disk, coordinator: string): Manifest | 'newer' | undefined {
   const text = readText(disk, join(coordinator, COMMIT))
   return text === undefined ? undefined : parseManifest(text, dirname(coordinator))
 }
@@ -92,15 +95,15 @@ export function readManifest(disk: Disk, coordinator: string): Manifest | undefi
 export function formatManifest({ outputs, inputs }: Manifest, directory: string): string {
   const mark = ({ path, ...rest }: FileMark): FileMark => ({ path: relative(directory, path), ...rest })
   const text = {
-    version: 1,
+    version: VERSION,
     outputs: outputs.map(({ to, ...file }) => ({ to: relative(directory, to), ...mark(file) })),
     inputs: inputs.map(mark),
   }
   return `${JSON.stringify(text)}\n`
 }
 
-/** Undefined for a text that is no manifest, or of a version that is not known here. */
-function parseManifest(text: string, directory: string): Manifest | undefined {
+/** Undefined for a text that is no manifest. */
+function parseManifest(text: string, directory: string): Manifest | 'newer' | undefined {
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
@@ -112,7 +115,8 @@ function parseManifest(text: string, directory: string): Manifest | undefined {
     outputs?: unknown
     inputs?: unknown
   }
-  if (version !== 1 || !isMarks(outputs) || !isMarks(inputs)) return undefined
+  if (typeof version === 'number' && version > VERSION) return 'newer'
+  if (version !== VERSION || !isMarks(outputs) || !isMarks(inputs)) return undefined
   const absolute = <T extends FileMark>(mark: T): T => ({ ...mark, path: resolve(directory, mark.path) })
   const staged: StagedFile[] = []
   for (const output of outputs) {
