@@ -4,7 +4,7 @@ import type { PerformanceEntry } from 'node:perf_hooks'
 
 /** Kind of a collection that looks at everything, in entries of type 'gc'. */
 const MAJOR = 4
-/** How long after a collection another thread still gives back the buffers that it found unused. */
+/** Buffers found unused are freed on another thread: how long that usually takes. */
 const SWEEP_MS = 2
 
 /**
@@ -12,7 +12,10 @@ const SWEEP_MS = 2
  * nobody uses any more, and tells nothing of what grows. Until the first one it is what there is but for the newest data.
  */
 export class LiveMemory {
-  #bytes: number | undefined
+  /** The heap after the last full collection. */
+  #heap: number | undefined
+  /** The fewest bytes of buffers seen since: however late they were freed, later ones never count. */
+  #buffers = 0
   readonly #atFirst: number = inUse()
   #timer: NodeJS.Timeout | undefined
   readonly #observer = new PerformanceObserver((list) => {
@@ -25,12 +28,12 @@ export class LiveMemory {
 
   /** Bytes of the engine's heap and of buffers outside it. */
   get bytes(): number {
-    return this.#bytes ?? grown()
+    return this.#heap === undefined ? grown() : this.#kept(this.#heap)
   }
 
   /** By how many bytes it is more than all there was when this was made; 0 until garbage was collected, and when it is less. */
   get growth(): number {
-    return Math.max(0, (this.#bytes ?? 0) - this.#atFirst)
+    return this.#heap === undefined ? 0 : Math.max(0, this.#kept(this.#heap) - this.#atFirst)
   }
 
   /** Looks no more. */
@@ -40,11 +43,16 @@ export class LiveMemory {
   }
 
   #collected(): void {
-    const { heapUsed } = process.memoryUsage()
+    const { heapUsed, arrayBuffers } = process.memoryUsage()
+    this.#heap = heapUsed
+    this.#buffers = arrayBuffers
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => {
-      this.#bytes = heapUsed + process.memoryUsage().arrayBuffers
-    }, SWEEP_MS).unref()
+    this.#timer = setTimeout(() => this.#kept(heapUsed), SWEEP_MS).unref()
+  }
+
+  #kept(heap: number): number {
+    this.#buffers = Math.min(this.#buffers, process.memoryUsage().arrayBuffers)
+    return heap + this.#buffers
   }
 }
 

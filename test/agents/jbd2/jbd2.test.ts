@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { agent } from '../../../src/agents/jbd2/index.ts'
 import { parseJournal } from '../../../src/agents/jbd2/journals.ts'
 import { type AgentSource, openAgent } from '../../../src/pmda/open-agent.ts'
@@ -36,19 +36,23 @@ average:
 `
 const UNUSED = '0 transactions (0 requested), each up to 8192 blocks\n'
 
-const root = mkdtempSync(join(tmpdir(), 'pcp-ts-jbd2-'))
-const journals = join(root, 'proc/fs/jbd2')
+let root: string
+let journals: string
+let source: AgentSource
 const write = (name: string, text: string): void => {
   mkdirSync(join(journals, name), { recursive: true })
   writeFileSync(join(journals, name, 'info'), text)
 }
-write('dm-1-8', NEW)
-write('sda1-8', OLD)
-write('vda-8', UNUSED)
-mkdirSync(join(journals, 'gone'))
-
-const source: AgentSource = openAgent(agent, { root })
-afterAll(async () => {
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'pcp-ts-jbd2-'))
+  journals = join(root, 'proc/fs/jbd2')
+  write('dm-1-8', NEW)
+  write('sda1-8', OLD)
+  write('vda-8', UNUSED)
+  mkdirSync(join(journals, 'gone'))
+  source = openAgent(agent, { root })
+})
+afterEach(async () => {
   await source.close()
   rmSync(root, { recursive: true })
 })
@@ -103,6 +107,7 @@ test('has the values that PCP has', async () => {
 })
 
 test('a journal that comes back has its number again', async () => {
+  await answer(source, 'jbd2.transaction.count')
   rmSync(join(journals, 'dm-1-8'), { recursive: true })
   expect(await answer(source, 'jbd2.transaction.count')).toEqual({ '1 sda1-8': 24 })
   write('dm-1-8', NEW.replace('6117', '6004799503160661'))
@@ -112,7 +117,6 @@ test('a journal that comes back has its number again', async () => {
     '0 dm-1-8': 6004799503160661n * 7n,
     '1 sda1-8': 24,
   })
-  write('dm-1-8', NEW)
 })
 
 test('a kernel without journals has none of them, and no error', async () => {

@@ -23,6 +23,9 @@ for (const [at, [name]] of KVM_FILES.entries()) write(`all/sys/kernel/debug/kvm/
 write('all/sys/kernel/debug/kvm/1234-12/exits', '5\n')
 write('all/sys/kernel/debug/kvm/exits', '18446744073709551615\n')
 rmSync(join(root, 'all/sys/kernel/debug/kvm/invlpg'))
+write('traced/t/events/kvm/kvm_a/id', '987\n')
+write('traced/t/events/kvm/kvm_b/id', '988\n')
+write('traced/sys/devices/system/cpu/online', '0,2-3\n')
 
 const source: AgentSource = openAgent(agent, { root: join(root, 'all') })
 afterAll(async () => {
@@ -111,9 +114,6 @@ function openTraces(options: Partial<TraceOptions>): AgentSource {
 }
 
 test('counts trace points on each processor that lets it', async () => {
-  write('traced/t/events/kvm/kvm_a/id', '987\n')
-  write('traced/t/events/kvm/kvm_b/id', '988\n')
-  write('traced/sys/devices/system/cpu/online', '0,2-3\n')
   const said: string[] = []
   const closed: string[] = []
   const traces = openTraces({

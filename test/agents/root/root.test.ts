@@ -1,8 +1,8 @@
 /** The root agent over the files of engines, as a test writes them. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { agent } from '../../../src/agents/root/index.ts'
 import { type AgentSource, openAgent } from '../../../src/pmda/open-agent.ts'
 import { allAnswers } from '../../lib/agent-answers.ts'
@@ -93,7 +93,8 @@ test('shows what the engines know of their containers', async () => {
 })
 
 test('where no process is to be seen, control groups are those of the rules of docker', async () => {
-  rmSync(join(root, 'proc/4001'), { recursive: true })
+  renameSync(join(root, 'proc/4001'), join(root, 'proc/gone'))
+  onTestFinished(() => renameSync(join(root, 'proc/gone'), join(root, 'proc/4001')))
   const group = async (env: Readonly<Record<string, string>>): Promise<unknown> => {
     const other = open({ PCP_LXC_DIR: '/nowhere', PCP_PODMAN_DATADIR: '/nowhere', ...env })
     const { 'containers.cgroup': answer } = await allAnswers(other, ['containers.cgroup'])

@@ -1,16 +1,20 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Tool, ToolIo } from '../../../src/tools/lib/tool.ts'
 import { tool } from '../../../src/tools/pcp/index.ts'
 import { type TestIo, testIo } from '../run-tool.ts'
 
-const home = realpathSync(mkdtempSync(join(tmpdir(), 'pcp-')))
-afterAll(() => rmSync(home, { recursive: true, force: true }))
-const system = join(home, 'system')
-mkdirSync(join(home, '.pcp', 'bin'), { recursive: true })
-mkdirSync(system)
+let home: string
+let system: string
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'pcp-')))
+  system = join(home, 'system')
+  mkdirSync(join(home, '.pcp', 'bin'), { recursive: true })
+  mkdirSync(system)
+})
+afterEach(() => rmSync(home, { recursive: true, force: true }))
 
 /** A program that leaves its name, arguments and a variable in `told`, and ends with a status. */
 function program(path: string, status: number): void {
@@ -89,6 +93,7 @@ test('says which command may be meant', async () => {
 })
 
 test('the help lists the commands', async () => {
+  program(join(system, 'pcp-other'), 6)
   const { printed } = await run(['--help'])
   expect(printed.stderr).toMatch(/\nAvailable Commands:\s+iostat other summary\n$/)
 })
