@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config'
 /** What is awaited comes when it comes: how long a busy machine may take before it counts as never. */
 const PATIENT = { poll: { timeout: 30_000 } }
 
+/** Tests that need nothing but Node do not see the user's home and settings either. */
+const ALONE = { globalSetup: ['test/lib/environment.ts'] }
+
 /** Of the interop tests those that run programs over archives and files, without a collector: they may run beside each other. */
 const OVER_ARCHIVES = [
   'archive-*',
@@ -23,6 +26,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          ...ALONE,
           expect: PATIENT,
           sequence: { groupOrder: 0 },
           include: ['test/**/*.test.ts'],
@@ -36,6 +40,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          ...ALONE,
           expect: PATIENT,
           sequence: { groupOrder: 1 },
           include: ['test/e2e/**/*.test.ts'],

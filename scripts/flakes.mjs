@@ -73,15 +73,22 @@ process.exitCode = failedRuns > 0 || remains.size > 0 ? 1 : 0
 
 /** Runs the suite once and adds its results to the tables. */
 async function runOnce(number) {
-  const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-flakes-'))
-  const [temporary, home, report] = ['tmp', 'home', 'report.json'].map((name) => join(dir, name))
+  const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-'))
+  // Short names: paths of sockets are limited.
+  const [temporary, home, report] = ['t', 'h', 'report.json'].map((name) => join(dir, name))
+  chmodSync(dir, 0o755) // some tests start programs as another user
   mkdirSync(temporary)
   chmodSync(temporary, 0o1777)
   mkdirSync(home)
   const seed = Math.floor(Math.random() * 1e9)
   const mark = `${process.pid}.${number}`
   const began = performance.now()
-  const status = await vitest(report, seed, { TMPDIR: temporary, HOME: home, [MARK]: mark })
+  const status = await vitest(report, seed, {
+    ...{ TMPDIR: temporary, HOME: home },
+    // What test/lib/environment.ts would set up, and remove before it is looked at.
+    PCP_TS_TEST_DIR: dir,
+    [MARK]: mark,
+  })
   const seconds = Math.round((performance.now() - began) / 1000)
   const { passed, failed } = addReport(report, status)
   const left = [...(await leftProcesses(mark)), ...leftFiles(temporary), ...leftFiles(home, '~')]

@@ -1,0 +1,26 @@
+/** The environment of a test run: the same for every user, and nothing of it outlives the run. Set up once by the runner. */
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Set while a run has its directory: projects of one run share it, and a caller may have made it. */
+const MARK = 'PCP_TS_TEST_DIR'
+/** Settings of the user's shell that commands heed. */
+const OF_USERS = /^(PCP(?!_TS)|PMCD|PMDA|PMIE|PMLOGGER|PMNS|PMPROXY|XDG)_/
+
+/** Points HOME and TMPDIR at directories made for this run; returns what removes them. */
+export default function setup(): (() => void) | undefined {
+  const { env } = process
+  if (env[MARK] !== undefined) return undefined
+  for (const name of Object.keys(env)) if (OF_USERS.test(name)) delete env[name]
+  const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-'))
+  chmodSync(dir, 0o755) // some tests start programs as another user
+  for (const name of ['h', 't']) mkdirSync(join(dir, name))
+  chmodSync(join(dir, 't'), 0o1777)
+  // Sockets are made there, and their paths are limited: the names are short.
+  Object.assign(env, { [MARK]: dir, HOME: join(dir, 'h'), TMPDIR: join(dir, 't') })
+  return () => {
+    delete env[MARK]
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
