@@ -5,6 +5,7 @@ import { PcpError } from '../model/errors.ts'
 import { Framer } from '../wire/framer.ts'
 import { pduType } from '../wire/pdu.ts'
 import { countPdu, newPduCounters, type PduCounters } from './counters.ts'
+import { deadline } from './wait.ts'
 import type { PduWatch } from './watch.ts'
 
 /** The two directions of a connection: one socket twice, or two pipes. */
@@ -69,7 +70,7 @@ export class PduConnection {
   #isBlocked = false
   /** Has a PDU come since the timer was looked at? Then what is incomplete now is another one. */
   #hasReceived = false
-  #incompleteTimer: NodeJS.Timeout | undefined
+  #cancelIncomplete: (() => void) | undefined
 
   /** PDUs are kept back until `onPdu` is called. */
   constructor(stream: PduStream, options: PduConnectionOptions) {
@@ -255,14 +256,14 @@ export class PduConnection {
     if (this.#hasReceived || !this.#framer.hasPartial) this.#stopWatching()
     this.#hasReceived = false
     if (this.#framer.hasPartial && this.#isReading && this.#closedBy === undefined)
-      this.#incompleteTimer ??= setTimeout(() => {
-        this.destroy(new PcpError('PM_ERR_TIMEOUT', `${this.name} did not complete a PDU within ${ms} ms`))
-      }, ms)
+      this.#cancelIncomplete ??= deadline(ms, () =>
+        this.destroy(new PcpError('PM_ERR_TIMEOUT', `${this.name} did not complete a PDU within ${ms} ms`)),
+      )
   }
 
   #stopWatching(): void {
-    clearTimeout(this.#incompleteTimer)
-    this.#incompleteTimer = undefined
+    this.#cancelIncomplete?.()
+    this.#cancelIncomplete = undefined
   }
 
   get #isReading(): boolean {

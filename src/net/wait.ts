@@ -5,6 +5,24 @@ import { PcpError } from '../model/errors.ts'
 /** The longest delay of a timer; anything longer would fire at once. */
 export const MAX_DELAY_MS: number = 2 ** 31 - 1
 
+/**
+ * Calls `act` in `ms`, unless the function it returns is called before. Input that has arrived by then is read first: after
+ * the process stood still (a stopped job, a busy machine) timers run before the event loop reads.
+ */
+export function deadline(ms: number, act: () => void): () => void {
+  let soon: NodeJS.Immediate | undefined
+  const timer = setTimeout(
+    () => {
+      soon = setImmediate(act)
+    },
+    Math.min(ms, MAX_DELAY_MS),
+  )
+  return () => {
+    clearTimeout(timer)
+    clearImmediate(soon)
+  }
+}
+
 /** When to stop waiting. */
 export interface WaitLimit {
   readonly ms: number
@@ -30,7 +48,7 @@ export function wait<T>(
     const end = (outcome: T | PcpError): void => {
       if (isOver) return
       isOver = true
-      clearTimeout(timer)
+      cancel()
       unwatch()
       stop()
       if (outcome instanceof PcpError) reject(outcome)
@@ -38,7 +56,7 @@ export function wait<T>(
     }
     const abort = (): void =>
       end(new PcpError('ECANCELED', `${what} was given up`, { cause: signal?.reason }))
-    const timer = setTimeout(() => end(late()), Math.min(ms, MAX_DELAY_MS))
+    const cancel = deadline(ms, () => end(late()))
     const unwatch = onAbort(signal, abort)
     const stop = begin(end)
     if (signal?.aborted === true) abort()

@@ -8,6 +8,7 @@ import type { AccessTable, Admission, Peer } from '../net/access/table.ts'
 import { PduConnection, socketStream } from '../net/connection.ts'
 import type { PduCounters } from '../net/counters.ts'
 import type { Endpoint } from '../net/listen.ts'
+import { deadline } from '../net/wait.ts'
 import { descriptorOf } from '../sys/descriptor.ts'
 import type { Log } from '../sys/log.ts'
 import type { PeerCredentials } from '../sys/native/peer-credentials.ts'
@@ -240,11 +241,10 @@ export class Clients {
   /** Takes its PDUs, and drops it when it does not introduce itself in time. */
   #hear({ client, connection }: Connected): void {
     connection.onPdu((pdu) => client.receive(pdu))
-    const timer = setTimeout(() => {
+    const cancel = deadline(this.#host.handshakeMs, () => {
       if (!client.isOpen) connection.destroy()
-    }, this.#host.handshakeMs)
-    timer.unref()
-    connection.onClose(() => clearTimeout(timer))
+    })
+    connection.onClose(cancel)
   }
 
   #gone({ client, admission }: Connected, error: PcpError): void {

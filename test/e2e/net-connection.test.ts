@@ -6,7 +6,7 @@ import { pduCount, pduTotal } from '../../src/net/counters.ts'
 import { decodeAttr, encodeAttr } from '../../src/wire/attr.ts'
 import { decodeError, encodeError } from '../../src/wire/error.ts'
 import { PDU_ATTR, PDU_ERROR, pduType } from '../../src/wire/pdu.ts'
-import { connectionAndSocket, connectionPair, ended } from '../lib/net-peers.ts'
+import { connectionAndSocket, connectionPair, ended, standStill } from '../lib/net-peers.ts'
 
 /** The next `count` PDUs. */
 function take(connection: PduConnection, count: number): Promise<Uint8Array[]> {
@@ -76,6 +76,18 @@ test('the rest of a PDU must come in time', async () => {
   expect((await end).code).toBe('PM_ERR_TIMEOUT')
 })
 
+test('the rest of a PDU that arrived while this process stood still is in time', async () => {
+  const [near, far] = await connectionAndSocket({ incompleteMs: 20 })
+  const first = take(near, 1)
+  far.write(Buffer.concat([encodeError(4), encodeError(5).subarray(0, 13)]))
+  await first
+  const second = take(near, 1)
+  far.write(encodeError(5).subarray(13))
+  standStill(40)
+  expect(decodeError((await second)[0]!).status).toBe(5)
+  await near.close()
+})
+
 test('a PDU completed in time lets the connection live', async () => {
   const [near, far] = await connectionAndSocket({ incompleteMs: 20_000 })
   const got = take(near, 1)
@@ -118,6 +130,7 @@ test('a stream whose every chunk ends within a PDU lives as long as each is comp
   expect(connection.closedBy).toBeUndefined()
   expect(got()).toBe(5)
   vi.advanceTimersByTime(100)
+  await turn()
   expect(connection.closedBy?.code).toBe('PM_ERR_TIMEOUT')
 })
 

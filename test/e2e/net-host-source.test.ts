@@ -1,5 +1,5 @@
 /** HostSource and fake collectors. */
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { pmid } from '../../src/model/ids.ts'
 import { LABEL_DOMAIN } from '../../src/model/labels.ts'
 import { ALL_INSTANCES } from '../../src/model/profile.ts'
@@ -16,7 +16,7 @@ import { decodePmnsNames, encodePmnsIds, encodePmnsNames } from '../../src/wire/
 import { decodeProfile } from '../../src/wire/profile.ts'
 import { encodeHighResResult, encodeResult } from '../../src/wire/result.ts'
 import { encodeTextReply } from '../../src/wire/text.ts'
-import { type FakePmcd, fakePmcd, type Script } from '../lib/net-peers.ts'
+import { type FakePmcd, fakePmcd, type Script, standStill } from '../lib/net-peers.ts'
 
 const ask = { requester: ANONYMOUS }
 const text = { kind: 'metric', id: 1, level: 'oneline' } as const
@@ -176,7 +176,7 @@ test('many names go in messages that a collector accepts', async () => {
 })
 
 test('a collector that is silent is dropped, and everything asked is rejected', async () => {
-  const [host] = await connect(0, () => [], { PMCD_REQUEST_TIMEOUT: '0.5' })
+  const [host] = await connect(0, () => [], { PMCD_REQUEST_TIMEOUT: '0.05' })
   const lost = new Promise<SourceEvent>((resolve) => host.subscribe(resolve))
   const results = await Promise.allSettled([host.text(text, ask), host.children('', ask)])
   for (const result of results) expect(result).toMatchObject({ reason: { code: 'PM_ERR_TIMEOUT' } })
@@ -185,23 +185,32 @@ test('a collector that is silent is dropped, and everything asked is rejected', 
 })
 
 test('time starts anew with every reply: a long queue is not a timeout', async () => {
+  const uptime = vi.spyOn(process, 'uptime')
+  onTestFinished(() => {
+    uptime.mockRestore()
+    vi.useRealTimers()
+  })
   const replies: (() => void)[] = []
   const [host] = await connect(
     0,
     (_, connection) => {
       replies.push(() => connection.send(encodeTextReply(0, 'x')))
-      if (replies.length === 4) void answerSlowly()
       return []
     },
-    { PMCD_REQUEST_TIMEOUT: '1.5' },
+    { PMCD_REQUEST_TIMEOUT: '60' },
   )
-  async function answerSlowly(): Promise<void> {
-    for (const reply of replies) {
-      await new Promise((resolve) => setTimeout(resolve, 500))
-      reply()
-    }
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  let now = 1000
+  uptime.mockImplementation(() => now)
+  const asked = [1, 2, 3, 4].map(() => host.text(text, ask))
+  while (replies.length < 4) await new Promise((resolve) => setImmediate(resolve))
+  for (const [i, reply] of replies.entries()) {
+    now += 50
+    vi.advanceTimersByTime(50_000)
+    await new Promise((resolve) => setImmediate(resolve))
+    reply()
+    expect(await asked[i]).toBe('x')
   }
-  expect(await Promise.all([1, 2, 3, 4].map(() => host.text(text, ask)))).toEqual(['x', 'x', 'x', 'x'])
 })
 
 test('a reply that is there already is taken, however late we look', async () => {
@@ -210,11 +219,10 @@ test('a reply that is there already is taken, however late we look', async () =>
     (_, connection) => {
       connection.send(encodeTextReply(0, 'here'))
       connection.flush()
-      // This process stands still, like a stopped job: its clock runs on, nothing is read.
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 800)
+      standStill(200)
       return []
     },
-    { PMCD_REQUEST_TIMEOUT: '0.5' },
+    { PMCD_REQUEST_TIMEOUT: '0.1' },
   )
   expect(await host.text(text, ask)).toBe('here')
 })

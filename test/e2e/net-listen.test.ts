@@ -9,8 +9,9 @@ import { parseHostSpec } from '../../src/net/host-spec.ts'
 import { type Listeners, listen } from '../../src/net/listen.ts'
 import { attrText, decodeAttr } from '../../src/wire/attr.ts'
 import { decodeCreds } from '../../src/wire/creds.ts'
+import { encodeChallenge } from '../../src/wire/error.ts'
 import { PDU_ATTR, PDU_CREDS, pduType } from '../../src/wire/pdu.ts'
-import { fakePmcd } from '../lib/net-peers.ts'
+import { fakePmcd, standStill } from '../lib/net-peers.ts'
 
 let dir = ''
 beforeAll(() => {
@@ -157,6 +158,20 @@ test('a collector that says nothing times out', async () => {
     code: 'ECANCELED',
   })
   mute.close()
+})
+
+test('a challenge that arrived while this process stood still is in time', async () => {
+  const pmcd = createServer((socket) => {
+    socket.write(encodeChallenge(0))
+    standStill(100)
+  })
+  await new Promise<void>((resolve) => pmcd.listen(0, '127.0.0.1', resolve))
+  const { port } = pmcd.address() as { port: number }
+  const { connection } = await dial(parseHostSpec(`127.0.0.1:${port}`), {
+    env: { PMCD_REQUEST_TIMEOUT: '0.05' },
+  })
+  connection.destroy()
+  pmcd.close()
 })
 
 test('a container is announced and named; a collector without containers is refused', async () => {

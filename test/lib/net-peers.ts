@@ -37,6 +37,11 @@ export async function connectionPair(): Promise<readonly [PduConnection, PduConn
   ]
 }
 
+/** Blocks this process, like a job that is stopped: clocks run on, nothing is read. */
+export function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
 /** Why a connection ends. */
 export function ended(connection: PduConnection): Promise<PcpError> {
   return new Promise((resolve) => connection.onClose(resolve))
