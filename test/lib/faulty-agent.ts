@@ -5,6 +5,7 @@ export const FAULTY_AGENT = `
 const [fault, pidPath] = process.argv.slice(2)
 require('node:fs').writeFileSync(pidPath, String(process.pid))
 let isFaulty = false
+let isBegun = false
 process.on('SIGUSR2', () => { isFaulty = true })
 const ints = (...words) => {
   const bytes = Buffer.alloc(4 * words.length)
@@ -33,7 +34,7 @@ function answer(fetch) {
   switch (fault) {
     case 'slow': return setTimeout(out, 300, reply)
     case 'garbage': return out(Buffer.from(Array.from({ length: 256 }, (_, i) => (i * 37) & 255)))
-    case 'half': return out(reply.subarray(0, reply.length / 2))
+    case 'half': if (!isBegun) out(reply.subarray(0, reply.length / 2)); isBegun = true; return
     case 'flood': for (let i = 0; i < 2000; i++) out(reply); return
     case 'long': out(ints(0x7ffffb00, 0x7001, 0)); return setInterval(() => out(Buffer.alloc(65536)), 1)
   }
