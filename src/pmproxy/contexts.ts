@@ -7,6 +7,7 @@ import { openArchive } from '../pmapi/archive.ts'
 import { type CallOptions, Context } from '../pmapi/context.ts'
 import { type DerivedSetup, derivedSetup } from '../pmapi/derived.ts'
 import type { Variables } from '../sys/config.ts'
+import { monotonicMs } from '../sys/monotonic.ts'
 import type { ArchiveRoots } from './archives.ts'
 import type { Hosts, Login } from './hosts.ts'
 import type { Memo } from './memo.ts'
@@ -152,7 +153,7 @@ export class WebContexts {
   #ofArchives = 0
   #defined = 0
 
-  constructor(hosts: Hosts, archives: ArchiveRoots, env: Variables, now: () => number = Date.now) {
+  constructor(hosts: Hosts, archives: ArchiveRoots, env: Variables, now: () => number = monotonicMs) {
     this.#hosts = hosts
     this.#archives = archives
     this.#env = env

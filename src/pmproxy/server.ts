@@ -57,6 +57,8 @@ export interface ProxyOptions {
   readonly mostPdu?: number
   /** In place of the usual ones. */
   readonly limits?: Partial<Limits>
+  /** Milliseconds of a clock that is never set back, by which contexts expire; default: the system's. */
+  readonly clock?: () => number
 }
 
 /** A running pmproxy. */
@@ -82,7 +84,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const statistics = newStatistics()
   const hosts = new Hosts(variables, config.hosts === undefined ? {} : { allowed: config.hosts })
   const archives = new ArchiveRoots(config.archiveDirs)
-  const contexts = new WebContexts(hosts, archives, variables)
+  const contexts = new WebContexts(hosts, archives, variables, options.clock)
   const feeds = new Feeds(contexts, statistics)
   const time = options.timePort === undefined ? undefined : await startTimeControl(options.timePort)
   const search = new NameSearch()

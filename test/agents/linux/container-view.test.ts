@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { agent } from '../../../src/agents/linux/index.ts'
 import { isError } from '../../../src/model/errors.ts'
 import type { Ask } from '../../../src/model/source.ts'
@@ -98,7 +98,12 @@ test('a container that is not there, or does not run, is told', async () => {
 })
 
 test('a container that was started again is looked at anew', async () => {
+  expect(await answer(source, 'hinv.ninterface', inside('db'))).toBe(1)
   docker('2', { State: { Running: true, Pid: 41 }, Name: '/db' })
+  onTestFinished(() => {
+    docker('2', { State: { Running: true, Pid: 42 }, Name: '/db' })
+    now += 2000
+  })
   now += 2000
   expect(await answer(source, 'hinv.ninterface', inside('db'))).toBe(2)
 })
