@@ -11,13 +11,13 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   rmSync,
   statSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
+import { processesBelow } from './lib/leftovers.mjs'
 import { cleanEnv, packageBin, top } from './lib/run.mjs'
 
 const USAGE = `usage: npm run flakes -- [OPTION...] [PROJECT...] [-- VITEST ARGUMENT...]
@@ -46,8 +46,6 @@ if (option.help) {
 const projects = positionals.filter((arg) => arg === 'unit' || arg === 'e2e')
 const others = positionals.filter((arg) => !projects.includes(arg))
 const [runs, load, slowest] = [option.runs, option.load, option.slowest].map(Number)
-/** In the environment of all that a run starts, so that what outlives it is found. */
-const MARK = 'PCP_TS_FLAKES_RUN'
 /** How long a process may take to end after its test. */
 const GRACE_MS = 2000
 
@@ -81,17 +79,15 @@ async function runOnce(number) {
   chmodSync(temporary, 0o1777)
   mkdirSync(home)
   const seed = Math.floor(Math.random() * 1e9)
-  const mark = `${process.pid}.${number}`
   const began = performance.now()
   const status = await vitest(report, seed, {
     ...{ TMPDIR: temporary, HOME: home },
     // What test/lib/environment.ts would set up, and remove before it is looked at.
     PCP_TS_TEST_DIR: dir,
-    [MARK]: mark,
   })
   const seconds = Math.round((performance.now() - began) / 1000)
   const { passed, failed } = addReport(report, status)
-  const left = [...(await leftProcesses(mark)), ...leftFiles(temporary), ...leftFiles(home, '~')]
+  const left = [...(await leftProcesses(dir)), ...leftFiles(temporary), ...leftFiles(home, '~')]
   for (const name of left) remains.set(name, (remains.get(name) ?? 0) + 1)
   if (failed.length > 0) failedRuns++
   const order = option.shuffle ? `, seed ${seed}` : ''
@@ -149,29 +145,14 @@ function addReport(path, status) {
   return { passed, failed }
 }
 
-/** Command lines of the processes that still run with this mark in their environment. */
-async function leftProcesses(mark) {
+/** Command lines of the processes of a run that still run. */
+async function leftProcesses(dir) {
   const end = performance.now() + GRACE_MS
   for (;;) {
-    const left = marked(`${MARK}=${mark}`)
-    if (left.length === 0 || performance.now() > end) return left
+    const left = processesBelow(dir)
+    if (left.length === 0 || performance.now() > end) return left.map(({ command }) => `process: ${command}`)
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-}
-
-function marked(setting) {
-  if (!existsSync('/proc/self/environ')) return []
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        if (!readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(setting)) return []
-        const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim()
-        return [`process: ${words || readlinkSync(`/proc/${pid}/exe`)}`.slice(0, 160)]
-      } catch {
-        return [] // ended meanwhile, or another user's
-      }
-    })
 }
 
 /** Files that a run left, without the random part of their names. */

@@ -2,6 +2,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+// @ts-expect-error plain JavaScript, which scripts share
+import { processesBelow } from '../../scripts/lib/leftovers.mjs'
 
 /** Set while a run has its directory: projects of one run share it, and a caller may have made it. */
 const MARK = 'PCP_TS_TEST_DIR'
@@ -21,6 +23,10 @@ export default function setup(): (() => void) | undefined {
   Object.assign(env, { [MARK]: dir, HOME: join(dir, 'h'), TMPDIR: join(dir, 't') })
   return () => {
     delete env[MARK]
+    for (const { pid, command } of processesBelow(dir) as readonly { pid: number; command: string }[]) {
+      console.error(`A test left a process behind: ${command}`)
+      process.kill(pid, 'SIGKILL')
+    }
     rmSync(dir, { recursive: true, force: true })
   }
 }
