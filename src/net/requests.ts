@@ -66,6 +66,8 @@ export class RequestQueue {
   readonly #sent: Pending[] = []
   #timer: NodeJS.Timeout | undefined
   #lastReply = 0
+  /** When the timer looks at the oldest request. */
+  #timerDue = 0
   #heldBy: PcpError | undefined
 
   constructor(connection: PduConnection, options: RequestQueueOptions) {
@@ -147,7 +149,9 @@ export class RequestQueue {
       this.#sent.push(item)
       item.request.prepare?.()
       this.#connection.send(item.request.pdu)
-      if (timeoutMs > 0 && this.#timer === undefined) this.#arm(timeoutMs)
+      // A limit that was lowered meanwhile is due before the timer.
+      if (timeoutMs > 0 && (this.#timer === undefined || this.#timerDue > item.since + timeoutMs))
+        this.#arm(timeoutMs)
     }
   }
 
@@ -160,6 +164,8 @@ export class RequestQueue {
 
   /** One timer serves all requests: it looks at the oldest. It does not keep the process alive, the socket does. */
   #arm(ms: number): void {
+    clearTimeout(this.#timer)
+    this.#timerDue = monotonicMs() + ms
     this.#timer = setTimeout(() => this.#checkTime(false), Math.min(Math.max(1, ms), MAX_DELAY_MS))
     this.#timer.unref()
   }

@@ -210,7 +210,11 @@ test('scripts are run, their complaints logged, and those that do not end are en
   expect(log.some((text) => text.endsWith('good.sh: on standard error'))).toBe(true)
   expect(await source.traverse('openmetrics', ASK)).not.toContain('openmetrics.not_run.x')
   // The whole group of processes is gone, what the script started as well.
-  const pid = Number(readFileSync(join(dir, 'config.d', 'hanging.pid.txt'), 'utf8'))
+  const pid = await eventually(() => {
+    const started = Number(readFileSync(join(dir, 'config.d', 'hanging.pid.txt'), 'utf8'))
+    expect(started).toBeGreaterThan(0)
+    return started
+  })
   await eventually(() => expect(isRunning(pid)).toBe(false))
 })
 

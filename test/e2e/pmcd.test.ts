@@ -202,10 +202,16 @@ test('an agent that is killed is started again, and clients are told', async () 
 })
 
 test('an agent that hangs costs its own metrics PM_ERR_TIMEOUT, once', async () => {
-  const { port, lines } = await start({ timeoutSec: 1, restartsAgents: false })
-  const source = await client(`127.0.0.1:${port}`)
-  await source.fetch([NUMFETCH], ASK)
+  const { lines } = await start({
+    timeoutSec: 60,
+    restartsAgents: false,
+    peerCredentials: { of: () => ({ uid: 0, gid: 0, pid: 1 }), problem: () => undefined },
+  })
+  const source = await client(`unix://${join(dir, 'pmcd.socket')}`)
+  expect(statuses(await source.fetch([NUMFETCH], ASK))).toEqual([1])
   process.kill(agentPid(lines), 'SIGSTOP')
+  const timeout = pmid(2, 0, 4)
+  await source.store([makeSet(timeout, PM_TYPE_U32, [-1], [1])], ASK)
   const result = await source.fetch([pmid(2, 0, 7), NUMFETCH], ASK)
   expect(statuses(result)).toEqual([1, statusOf('PM_ERR_TIMEOUT')])
   expect(result.changes).toBe(4)
