@@ -170,8 +170,16 @@ test.skipIf(process.platform === 'win32')(
     for (let i = 0; i < 20; i++) staying.push(await RawClient.open(port))
     await hang(port, 300, greeting)
     const HIGHRES_RESULT = 0x7015
-    for (const client of staying) {
-      for (let i = 0; i < 10; i++) expect((await client.fetchOnce(GOOD)).readInt32BE(4)).toBe(HIGHRES_RESULT)
+    const log = join(collector.dir, 'log', 'pmcd', 'pmcd.log')
+    for (const [place, client] of staying.entries()) {
+      for (let i = 0; i < 10; i++) {
+        const reply = await client.fetchOnce(GOOD).catch((error: unknown) => {
+          throw new Error(`client ${place}, fetch ${i}; the log: ${readFileSync(log, 'utf8')}`, {
+            cause: error,
+          })
+        })
+        expect(reply.readInt32BE(4)).toBe(HIGHRES_RESULT)
+      }
       client.close()
     }
     expect(collector.hasEnded()).toBe(false)
