@@ -81,7 +81,7 @@ async function runOnce(number) {
   const seed = Math.floor(Math.random() * 1e9)
   const began = performance.now()
   const status = await vitest(report, seed, {
-    ...{ TMPDIR: temporary, HOME: home },
+    ...{ TMPDIR: temporary, HOME: home, TZ: 'UTC', LC_ALL: 'C.UTF-8' },
     // What test/lib/environment.ts would set up, and remove before it is looked at.
     PCP_TS_TEST_DIR: dir,
   })

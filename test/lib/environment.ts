@@ -10,7 +10,7 @@ const MARK = 'PCP_TS_TEST_DIR'
 /** Settings of the user's shell that commands heed. */
 const OF_USERS = /^(PCP(?!_TS)|PMCD|PMDA|PMIE|PMLOGGER|PMNS|PMPROXY|XDG)_/
 
-/** Points HOME and TMPDIR at directories made for this run; returns what removes them. */
+/** Points HOME and TMPDIR at directories made for this run, in UTC and English; returns what removes them. */
 export default function setup(): (() => void) | undefined {
   const { env } = process
   if (env[MARK] !== undefined) return undefined
@@ -20,7 +20,8 @@ export default function setup(): (() => void) | undefined {
   for (const name of ['h', 't']) mkdirSync(join(dir, name))
   chmodSync(join(dir, 't'), 0o1777)
   // Sockets are made there, and their paths are limited: the names are short.
-  Object.assign(env, { [MARK]: dir, HOME: join(dir, 'h'), TMPDIR: join(dir, 't') })
+  const places = { [MARK]: dir, HOME: join(dir, 'h'), TMPDIR: join(dir, 't') }
+  Object.assign(env, { ...places, TZ: 'UTC', LC_ALL: 'C.UTF-8' })
   return () => {
     delete env[MARK]
     for (const { pid, command } of processesBelow(dir) as readonly { pid: number; command: string }[]) {
