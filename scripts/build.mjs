@@ -19,11 +19,11 @@ import { beginBuild } from './lib/built.mjs'
 import { install, packageBin, run, top } from './lib/run.mjs'
 
 install()
-const isDone = beginBuild(top)
+const binOnly = process.argv.includes('--bin')
+const isDone = beginBuild(top, binOnly ? 'bin' : 'all')
 const { build, transform } = await import('esbuild')
 const { generateToolDocuments } = await import('./gen-man.mjs')
 const { buildUi } = await import('./build-ui.mjs')
-const binOnly = process.argv.includes('--bin')
 
 /** Public entry points: name in package.json's exports to source file. */
 const ENTRIES = {

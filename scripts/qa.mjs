@@ -1,8 +1,9 @@
 /**
  * Runs a list of the reference's own test suite with our commands in place of the installed ones.
- * `npm run qa LIST [option...]`, LIST one of live, archive, agents, tools; options go to the runner.
- * Needs the runner and the installed reference, as root: PCP_QA names the runner's folder (default ../shared/qa). Each run has a /tmp
- * of its own, so that lists can run side by side; what failing tests printed stays in /var/tmp/pcp-ts-qa, by list.
+ * `npm run qa LIST [--part K/N] [option...]`, LIST one of live, archive, agents, tools; `--part` runs every Nth test from the Kth on; other
+ * options go to the runner. Needs the runner and the installed reference, as root: PCP_QA names the runner's folder (default ../shared/qa).
+ * The runner gives each run processes, a network and PCP's directories of its own, and this script a /tmp and a /var/tmp, so that lists can run
+ * side by side. What failing tests printed stays in /var/tmp/pcp-ts-qa, by list.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import {
@@ -12,31 +13,42 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  unwatchFile,
+  watchFile,
   writeFileSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { note } from './lib/ci/progress.mjs'
 import { alone, buildIfChanged, cleanEnv, top } from './lib/run.mjs'
 
-/** More surprises than these are none of chance. */
+/** More unexpected failures than these have one cause, and are not run again. */
 const MOST_AGAIN = 5
-/** `RUNNER PLACE CHECKOUT OPTION...`: tests name files in /tmp after process numbers, which are the same in each run. */
+/** How often the runner's progress is looked at: less than the shortest test takes. */
+const WATCH_MS = 50
+/** Where a run sees its place: both directories for temporary files, which may hold the place and the runner, are covered. */
+const INSIDE = '/run/pcp-ts-qa'
+/** `RUNNERS PLACE CHECKOUT OPTION...`: tests name temporary files after process numbers, which are the same in each run. */
 const IN_PLACE = `set -e
-place=$1 checkout=$2
+mkdir -p "$1/checkout" "$1/runner" "$1/tmp" "$1/var-tmp" ${INSIDE}
+chmod 1777 "$1/tmp" "$1/var-tmp"
+mount --bind "$1" ${INSIDE}
+mount --bind "$2" ${INSIDE}/checkout
+mount --bind "$0" ${INSIDE}/runner
+mount --bind ${INSIDE}/tmp /tmp
+mount --bind ${INSIDE}/var-tmp /var/tmp
+cd ${INSIDE}/checkout
 shift 2
-mkdir -p "$place/checkout" "$place/tmp"
-chmod 1777 "$place/tmp"
-mount --bind "$checkout" "$place/checkout"
-mount --bind "$place/tmp" /tmp
-cd "$place/checkout"
-exec "$0" --bin "$place/checkout/bin" --keep "$place/kept" "$@"`
+exec ${INSIDE}/runner/run --bin ${INSIDE}/checkout/bin --keep ${INSIDE}/kept "$@"`
 
 const qa = realpathSync(resolve(top, process.env.PCP_QA ?? '../shared/qa'))
-const [list, ...options] = process.argv.slice(2)
+const [list, ...given] = process.argv.slice(2)
 if (list === undefined || !existsSync(join(qa, 'lists', list))) {
   console.error(`usage: npm run qa LIST [option...]   (no list "${list ?? ''}" in ${join(qa, 'lists')})`)
   process.exit(1)
 }
-const place = join('/var/tmp/pcp-ts-qa', [list, ...options].join(' ').replace(/[^\w]+/g, '-'))
+const { part, parts, options } = withoutPart(given)
+const suite = ['qa', list, ...given].join(' ')
+const place = join('/var/tmp/pcp-ts-qa', [list, ...given].join(' ').replace(/[^\w]+/g, '-'))
 rmSync(place, { recursive: true, force: true })
 mkdirSync(place, { recursive: true })
 // Another list may be running what is built.
@@ -56,12 +68,18 @@ const causes = new Map(
     .split('\n')
     .map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]),
 )
+/** Tests that failed first, and passed when the runner or this script ran them once more: each is a defect of ours or of the test. */
+const unsteady = new Set()
 const results = await runTests(['--list', listFile()])
 const surprises = [...results].filter(([test, result]) => result === 'FAIL' && !causes.has(test))
-// In surroundings of its own a test that was only disturbed passes.
 if (surprises.length > 0 && surprises.length <= MOST_AGAIN) {
-  console.log(`once more: ${surprises.map(([test]) => test).join(' ')}`)
-  for (const [test, result] of await runTests(surprises.map(([test]) => test))) results.set(test, result)
+  console.log(
+    `failed twice, run once more in a place of its own: ${surprises.map(([test]) => test).join(' ')}`,
+  )
+  for (const [test, result] of await runTests(surprises.map(([test]) => test))) {
+    results.set(test, result)
+    if (result === 'pass') unsteady.add(test)
+  }
 }
 const count = (wanted) => [...results.values()].filter((result) => result === wanted).length
 for (const [test, result] of results) {
@@ -71,7 +89,16 @@ for (const [test, result] of results) {
     fail(`passes but is listed as known to fail: ${test}`)
 }
 if (count('pass') === 0) fail('no test was run')
-console.log(`${count('pass')} passed, ${count('FAIL')} failed, ${count('skip')} skipped`)
+for (const test of unsteady) {
+  note({ suite, test, again: true })
+  console.log(`passed only when run once more: ${test}${causes.has(test) ? ` (${causes.get(test)})` : ''}`)
+}
+// Only what failing tests printed is of use afterwards.
+for (const name of ['checkout', 'runner', 'tmp', 'var-tmp', join('kept', 'ov'), join('kept', 'root')])
+  rmSync(join(place, name), { recursive: true, force: true })
+console.log(
+  `${count('pass')} passed, ${count('FAIL')} failed, ${count('skip')} skipped, ${unsteady.size} of them passed only when run once more`,
+)
 
 function fail(why) {
   console.log(why)
@@ -80,19 +107,31 @@ function fail(why) {
 
 /** Runs tests; resolves to the result of each: pass, FAIL or skip. */
 function runTests(which) {
-  const args = [join(qa, 'run'), place, top, ...which, ...options]
+  const args = [qa, place, top, ...which, ...options]
   const runner = spawn('unshare', ['--mount', 'bash', '-c', IN_PLACE, ...args], {
     stdio: ['inherit', 'pipe', 'inherit'],
     // The suite expects what 6.0.3 shows between two observations (docs/differences.md, Interpolation).
     env: cleanEnv({ PCP_INTERP_EARLIER: '1' }),
   })
+  const attempts = new Map()
+  const unwatch = watchAttempts((test) => {
+    attempts.set(test, (attempts.get(test) ?? 0) + 1)
+    note({ suite, test, began: true })
+  })
+  let began = performance.now()
   let output = ''
   runner.stdout.setEncoding('utf8').on('data', (text) => {
     process.stdout.write(text)
     output += text
+    for (const [, test, result] of text.matchAll(/^(\d+) (pass|FAIL|skip)\b/gm)) {
+      note({ suite, test, ms: performance.now() - began })
+      began = performance.now()
+      if (result === 'pass' && attempts.get(test) > 1) unsteady.add(test)
+    }
   })
   return new Promise((resolve) => {
     runner.on('close', () => {
+      unwatch()
       if (!/^\d+ passed, \d+ failed, \d+ skipped$/m.test(output))
         fail('the runner ended before the last test')
       resolve(
@@ -104,16 +143,40 @@ function runTests(which) {
   })
 }
 
+/** Calls `attempted` with each test that the runner begins, and again when it repeats one: each time it writes the number into a file. */
+function watchAttempts(attempted) {
+  const file = join(place, 'kept', 'current')
+  watchFile(file, { interval: WATCH_MS }, ({ mtimeMs }) => {
+    const test = mtimeMs === 0 ? '' : readFileSync(file, 'utf8').trim()
+    if (/^\d+$/.test(test)) attempted(test)
+  })
+  return () => unwatchFile(file)
+}
+
 /**
- * The runner takes pmdate for one of the agents, which stand in with --agents alone, and then misses it. Without --agents it is the reference's
- * in the tests that use it beside others of ours.
+ * The list for the runner, or its part. The runner takes pmdate for one of the agents, which stand in with --agents alone, and then misses it.
+ * Without --agents it is the reference's in the tests that use it beside others of ours.
  */
 function listFile() {
-  const file = join(qa, 'lists', list)
-  if (options.includes('--agents')) return file
-  const mended = join(place, list)
-  writeFileSync(mended, readFileSync(file, 'utf8').replace(/ pmdate\b/g, ''))
-  return mended
+  const lines = readFileSync(join(qa, 'lists', list), 'utf8')
+    .split('\n')
+    .filter((line) => /^\d/.test(line))
+    .filter((_, i) => i % parts === part - 1)
+  const text = `${lines.join('\n')}\n`
+  writeFileSync(join(place, list), options.includes('--agents') ? text : text.replace(/ pmdate\b/g, ''))
+  return `${INSIDE}/${list}`
+}
+
+/** Takes `--part K/N` out of the options: 1/1 where there is none. */
+function withoutPart(given) {
+  const at = given.indexOf('--part')
+  if (at < 0) return { part: 1, parts: 1, options: given }
+  const [part, parts] = (given[at + 1] ?? '').split('/').map(Number)
+  if (!(part >= 1 && part <= parts)) {
+    console.error(`--part ${given[at + 1] ?? ''}: not K/N with K from 1 to N`)
+    process.exit(1)
+  }
+  return { part, parts, options: given.toSpliced(at, 2) }
 }
 
 /**

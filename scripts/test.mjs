@@ -1,33 +1,29 @@
 /**
- * Runs the tests on a fresh machine: installs, builds, then unit and end-to-end tests with our own daemons on loopback.
+ * Runs the tests on a fresh machine: installs, builds what has changed, then unit and end-to-end tests with our own daemons on loopback.
  * `npm test -- interop` (or `npm run test:interop`) runs what needs the reference, `fuzz` the long fuzz runs.
  * Ends with the line 'N passed, N failed'.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { alone, build, cleanEnv, install, packageBin, run } from './lib/run.mjs'
+import { alone, buildIfChanged, cleanEnv, packageBin, run, top } from './lib/run.mjs'
 
 const known = ['unit', 'e2e', 'interop', 'fuzz']
 const named = process.argv.slice(2).filter((arg) => known.includes(arg))
 const rest = process.argv.slice(2).filter((arg) => !known.includes(arg))
 const projects = named.length > 0 ? named : ['unit', 'e2e']
 
-alone('npm test', () => {
-  install()
-  build()
-})
+alone('npm test', () => buildIfChanged('all'))
 const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-test-'))
 const report = join(dir, 'report.json')
 // Interop tests are two projects: of one the files run beside each other.
 const args = ['run', ...projects.flatMap((name) => ['--project', name === 'interop' ? 'interop*' : name])]
-const status = run(
-  packageBin('vitest'),
-  [...args, '--reporter=default', '--reporter=json', `--outputFile=${report}`, ...rest],
-  {
-    env: cleanEnv({ NO_COLOR: '1' }),
-  },
-)
+const reporters = ['--reporter=default', '--reporter=json', `--outputFile=${report}`]
+// CI wants to know which tests are slow, and which one hangs.
+if (process.env.CI_PROGRESS !== undefined)
+  reporters.push(`--reporter=${join(top, 'scripts', 'lib', 'ci', 'reporter.mjs')}`)
+const env = cleanEnv({ NO_COLOR: '1' })
+const status = run(packageBin('vitest'), [...args, ...reporters, ...rest], { env })
 let passed = 0
 let failed = 0
 try {

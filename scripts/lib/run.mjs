@@ -59,12 +59,15 @@ export function alone(who, work) {
   )
 }
 
-/** Installs, and builds the commands, unless they are of what is there now. For `alone`: two at once take each other's files away. */
-export function buildIfChanged() {
+/**
+ * Installs, and builds the commands (`bin`) or everything (`all`), unless the last build is newer than its sources. For `alone`: two builds
+ * side by side remove each other's files.
+ */
+export function buildIfChanged(what = 'bin') {
   install()
-  if (isBuilt(top)) return
+  if (isBuilt(top, what)) return
   console.log('Building: some seconds, and only after changes')
-  build('--bin')
+  build(...(what === 'bin' ? ['--bin'] : []))
 }
 
 /** Path of a package's command. */

@@ -28,8 +28,8 @@ beforeEach(() => {
 afterEach(() => rmSync(top, { recursive: true }))
 
 /** Builds, and puts that between the last change and the next: a file that was made in the same moment counts as changed. */
-function built(): void {
-  beginBuild(top)()
+function built(what: 'bin' | 'all' = 'bin'): void {
+  beginBuild(top, what)()
   const after = Math.ceil(Math.max(...[...FILES, ...DIRS].map((name) => statSync(file(name)).ctimeMs))) + 1
   do utimesSync(file('.built'), after / 1000, after / 1000)
   while (statSync(file('.built')).ctimeMs <= after)
@@ -43,6 +43,19 @@ test('what was built is built until something changes, also where a copy keeps i
     utimesSync(file(name), 0, 0)
     expect(isBuilt(top), name).toBe(false)
   }
+})
+
+test('a build of the commands is no build of the library', () => {
+  built()
+  for (const folder of ['esm', 'cjs', 'types', 'types-cjs']) mkdirSync(file(`dist/${folder}`))
+  for (const name of ['esm/index.js', 'cjs/all.js', 'types/index.d.ts', 'types-cjs/index.d.ts'])
+    writeFileSync(file(`dist/${name}`), '')
+  built()
+  expect([isBuilt(top), isBuilt(top, 'all')]).toEqual([true, false])
+  built('all')
+  expect([isBuilt(top), isBuilt(top, 'all')]).toEqual([true, true])
+  rmSync(file('dist/cjs/all.js'))
+  expect([isBuilt(top), isBuilt(top, 'all')]).toEqual([true, false])
 })
 
 test('what is removed is a change', () => {

@@ -23,10 +23,14 @@ import { makeSet } from '../../src/model/value-writer.ts'
 import { emptySet, type Value } from '../../src/model/values.ts'
 import { archiveOutput } from '../../src/sys/archive-output.ts'
 import { tool as pmlogextract } from '../../src/tools/pmlogextract/index.ts'
+import { generator } from '../lib/generator.ts'
+import { isExhaustive, seed } from '../lib/seed.ts'
 import { testIo } from '../tools/run-tool.ts'
 import { hasReference, plainEnv } from './lib/programs.ts'
 
 const ARCHIVES = '/var/lib/pcp/testsuite/archives'
+/** Random archives of each version. */
+const CASES = isExhaustive ? 200 : 10
 const EXTRACT = '/usr/lib/pcp/bin/pmlogextract'
 /** The reference's output does not know the parameters of event records; ours does. */
 const WITH_EVENTS = /^(foo\+|eventrec|eventrec-old|omnibus.*)$/
@@ -52,15 +56,6 @@ function reference(command: string, ...args: string[]): { status: number | null;
     maxBuffer: 1 << 28,
   })
   return { status, out: stdout + stderr }
-}
-
-/** A generator with a seed that is printed when something fails. */
-function generator(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
 }
 
 const TYPES = [
@@ -91,15 +86,15 @@ function randomValue(type: number, random: (below: number) => number): Value {
 }
 
 /** Writes an archive of random values; returns what pmdumplog has to show of them. */
-function writeRandom(base: string, version: 2 | 3, seed: number): string[] {
-  const random = generator(seed)
+function writeRandom(base: string, version: 2 | 3, caseSeed: number): string[] {
+  const random = generator(caseSeed)
   const writer = ArchiveWriter.create(archiveOutput(base), {
     version,
     hostname: 'h',
     timezone: 'UTC',
     zoneinfo: ':UTC',
     pid: 7,
-    ...(seed % 2 === 0 ? {} : { maxVolumeBytes: 3000 }),
+    ...(caseSeed % 2 === 0 ? {} : { maxVolumeBytes: 3000 }),
   })
   const descs = TYPES.flatMap((type, i) =>
     [PM_INDOM_NULL, INDOM].map((of, k) => ({ pmid: pmid(60, k, i), type, indom: of, sem: 3, units: 0 })),
@@ -152,12 +147,13 @@ function dumped(text: string): string[] {
 
 describe.runIf(hasReference)('what is written here', () => {
   test.each([2, 3] as const)('the reference reads in version %i', (version) => {
-    for (let seed = 1; seed <= 10; seed++) {
-      const base = join(dir, `v${version}-${seed}`)
-      const expected = writeRandom(base, version, seed)
+    for (let n = 0; n < CASES; n++) {
+      const caseSeed = seed * CASES + n
+      const base = join(dir, `v${version}-${n}`)
+      const expected = writeRandom(base, version, caseSeed)
       const check = reference('pmlogcheck', '-w', base)
-      expect(check, `seed ${seed}`).toEqual({ status: 0, out: '' })
-      expect(dumped(reference('pmdumplog', '-m', base).out), `seed ${seed}`).toEqual(expected)
+      expect(check, `case ${n}`).toEqual({ status: 0, out: '' })
+      expect(dumped(reference('pmdumplog', '-m', base).out), `case ${n}`).toEqual(expected)
       const info = reference('pminfo', '-f', '-T', '-a', base, 'm')
       expect(info.out).toContain('A text')
     }

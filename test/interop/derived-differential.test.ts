@@ -1,4 +1,4 @@
-/** Random derived metrics in the reference library and in ours, over the same archive (SEED=n repeats or changes them). */
+/** Random derived metrics in the reference library and in ours, over the same archive. CONTRIBUTING.md: Random tests */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,15 +13,15 @@ import { valuesOf } from '../../src/model/value-set.ts'
 import type { ValueSet } from '../../src/model/values.ts'
 import { openArchive } from '../../src/pmapi/archive.ts'
 import { writeDataset } from '../derive/dataset-archive.ts'
+import { isExhaustive, seed } from '../lib/seed.ts'
 import { type DerivedCase, DerivedCases, reasonFor } from './lib/derived-cases.ts'
 import { hasReference, plainEnv } from './lib/programs.ts'
 import { Random } from './lib/random.ts'
 
-const CASES = 4000
+const CASES = isExhaustive ? 40_000 : 4000
 const FETCHES = 6
 /** Rules, operators and functions that `DerivedCases` makes. */
 const COVERED = 43
-const seed = Number(process.env['SEED'] ?? 1)
 const isPossible =
   hasReference && existsSync('/usr/include/pcp/pmapi.h') && spawnSync('gcc', ['--version']).status === 0
 if (!isPossible) console.log("skipped: needs the reference's headers (libpcp3-dev) and gcc")

@@ -26,6 +26,12 @@ export class Random {
     return list[this.int(0, list.length - 1)]!
   }
 
+  /** The list in random order. */
+  shuffled<T>(list: readonly T[]): T[] {
+    const rest = [...list]
+    return Array.from(list, () => rest.splice(this.int(0, rest.length - 1), 1)[0]!)
+  }
+
   /** True so often of one. */
   chance(share: number): boolean {
     return this.next() < share

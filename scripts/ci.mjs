@@ -1,0 +1,175 @@
+/**
+ * What a newcomer does, and then what only the reference can tell: install, lint, types, the README's test command, interop against Debian's PCP
+ * where the machine can install it, and the reference's own test suite. Ends with the slowest tests, the time of each step, and the line
+ * 'N passed, N failed'. Needs nothing but Node, as nothing is installed yet. `.ci/run` starts it; CONTRIBUTING.md describes it.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { killAll, orphans } from './lib/ci/processes.mjs'
+import { nameOf, slowest } from './lib/ci/progress.mjs'
+import { notRun, runStep } from './lib/ci/step.mjs'
+
+const MINUTE_MS = 60_000
+/** The whole run ends within an hour, however busy the machine is. */
+const LIMIT_MS = Number(process.env.CI_MINUTES ?? 58) * MINUTE_MS
+const NEEDED_BYTES = 2e9
+/** Lists of the suite wait more than they work. */
+const LISTS_AT_ONCE = 2
+
+const top = dirname(dirname(fileURLToPath(import.meta.url)))
+const began = performance.now()
+const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-ci-'))
+const stopping = new AbortController()
+const env = {
+  ...process.env,
+  PCP_TS_SEED: process.env.PCP_TS_SEED ?? String(Math.floor(Date.now() / 86_400_000)),
+}
+delete env.NODE_EXTRA_CA_CERTS
+const results = []
+
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => stopping.abort(`${name} received`))
+process.on('exit', () => rmSync(dir, { recursive: true, force: true }))
+
+const left = killAll(() => orphans(top))
+if (left.length > 0)
+  console.log(`killed what an earlier run left behind: ${left.map(({ command }) => command).join('; ')}`)
+for (const place of places()) if (freeBytes(place) < NEEDED_BYTES) console.log(lackOfSpace(place))
+console.log(`seed of the random tests: PCP_TS_SEED=${env.PCP_TS_SEED}`)
+
+if (
+  await step('install', 10, ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'])
+) {
+  const hasSetup = existsSync(join(top, '../shared/qa/setup-pcp'))
+  const reference = hasSetup ? prepareReference() : undefined
+  const checks = Promise.all([
+    step('lint', 10, ['node_modules/.bin/biome', 'check', '--error-on-warnings', '.']),
+    step('types', 10, ['node_modules/.bin/tsc', '-p', 'tsconfig.json']),
+    step('types of the page', 10, ['node_modules/.bin/tsc', '-p', 'src/ui']),
+  ])
+  // Everything below shares one build; none of it builds again.
+  const isBuilt = await step('build', 10, ['node', 'scripts/build.mjs'])
+  await checks
+  if (!isBuilt) skip(['test', 'interop', 'qa'], 'the build failed')
+  else await Promise.all([testThenInterop(reference), lists(reference)])
+} else skip(['lint', 'types', 'test', 'interop', 'qa'], 'the installation failed')
+finish()
+
+/** Installs the reference and a browser; resolves to whether both are there. */
+async function prepareReference() {
+  const isInstalled = await step('reference', 25, ['../shared/qa/setup-pcp'], {
+    hint: () =>
+      `\n${tail('/tmp/setup-pcp.log')}\nIt is installed from the mirror of /etc/apt: can this machine reach that?`,
+  })
+  if (!isInstalled || ['/usr/bin/chromium', '/usr/bin/google-chrome'].some(existsSync)) return isInstalled
+  const packages = ['chromium', 'fonts-dejavu-core']
+  return step('browser', 10, ['apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...packages], {
+    hint: () => '\nThe mirror of /etc/apt has it: can this machine reach that?',
+  })
+}
+
+async function testThenInterop(reference) {
+  await step('test', 30, ['npm', 'test', '--silent'], { isLive: true })
+  if (reference === undefined)
+    console.log('interop and the suite of the reference: not run, as there is no ../shared/qa/setup-pcp')
+  else if (await reference)
+    await step('interop', 40, ['npm', 'run', '--silent', 'test:interop'], { isLive: true })
+  else skip(['interop'], 'the reference could not be installed')
+}
+
+/** Runs the lists of the reference's suite: each has its own processes, network and directories, so they run beside the rest. */
+async function lists(reference) {
+  if (reference === undefined) return
+  if (!(await reference)) return skip(['qa'], 'the reference could not be installed')
+  const waiting = readFileSync(join(top, 'test/interop/qa-lists'), 'utf8').trim().split('\n')
+  const lane = async () => {
+    for (let list = waiting.shift(); list !== undefined; list = waiting.shift())
+      await step(`qa ${list}`, 40, ['npm', 'run', '--silent', 'qa', '--', ...list.split(' ')])
+  }
+  await Promise.all(Array.from({ length: LISTS_AT_ONCE }, lane))
+}
+
+/** Runs a step and keeps its result; resolves to whether nothing failed. `hint` is added to the output of a failure. */
+async function step(name, limitMinutes, command, { isLive = false, hint } = {}) {
+  const rest = LIMIT_MS - (performance.now() - began)
+  if (rest <= 0 || stopping.signal.aborted)
+    return skip([name], rest <= 0 ? 'no time is left' : stopping.signal.reason)
+  console.log(`== ${name}: begun`)
+  const limitMs = Math.min(limitMinutes * MINUTE_MS, rest)
+  const result = await runStep({ name, command, top, dir, env, limitMs, stopped: stopping.signal, isLive })
+  results.push(result)
+  console.log(`== ${name}: ended after ${Math.round(result.seconds)} s`)
+  if (!isLive) process.stdout.write(result.output)
+  if (result.failed === 0) return true
+  if (hint !== undefined) console.log(hint())
+  for (const place of places()) if (freeBytes(place) < NEEDED_BYTES / 10) console.log(lackOfSpace(place))
+  return false
+}
+
+/** Counts steps as failed that cannot run. */
+function skip(names, why) {
+  for (const name of names) {
+    results.push(notRun(name, why))
+    process.stdout.write(results.at(-1).output)
+  }
+  return false
+}
+
+function finish() {
+  const notes = results.flatMap((result) => result.notes)
+  const isOurs = ({ suite }) => !suite.startsWith('qa ')
+  print(
+    'slowest 20 tests',
+    slowest(notes, 20, (one) => one.test !== undefined && isOurs(one)),
+  )
+  print(
+    'slowest 20 files',
+    slowest(notes, 20, (one) => one.test === undefined && isOurs(one)),
+  )
+  print(
+    "slowest 20 tests of the reference's suite",
+    slowest(notes, 20, (one) => one.test !== undefined && !isOurs(one)),
+  )
+  print('passed only when run once more', notes.filter((one) => one.again).map(nameOf))
+  print(
+    'steps',
+    results.map(({ name, seconds, cpuSeconds, passed, failed }) => {
+      const cpu = cpuSeconds === undefined ? '' : `, ${Math.round(cpuSeconds)} s of processor`
+      return `${String(Math.round(seconds)).padStart(6)} s${cpu}: ${name}: ${passed} passed, ${failed} failed`
+    }),
+  )
+  const sum = (key) => results.reduce((total, result) => total + result[key], 0)
+  if (sum('failed') > 0) console.log(`PCP_TS_SEED=${env.PCP_TS_SEED} repeats the random tests of this run`)
+  console.log(`${Math.round((performance.now() - began) / MINUTE_MS)} minutes`)
+  console.log(`${sum('passed')} passed, ${sum('failed')} failed`)
+  process.exit(sum('failed') === 0 ? 0 : 1)
+}
+
+function print(title, lines) {
+  if (lines.length > 0) console.log(`== ${title}\n${lines.join('\n')}`)
+}
+
+/** Where the steps write. */
+function places() {
+  return [top, tmpdir(), '/var/tmp']
+}
+
+function freeBytes(place) {
+  try {
+    const { bavail, bsize } = statfsSync(place)
+    return bavail * bsize
+  } catch {
+    return Number.POSITIVE_INFINITY // no such place
+  }
+}
+
+function lackOfSpace(place) {
+  return `The disk of ${place} has ${Math.round(freeBytes(place) / 1e6)} MB left; a run needs ${NEEDED_BYTES / 1e6} MB.`
+}
+
+function tail(file) {
+  return existsSync(file)
+    ? readFileSync(file, 'utf8').split('\n').slice(-15).join('\n')
+    : `${file} was not written`
+}

@@ -1,0 +1,85 @@
+/** The processes of CI's steps: found by a mark in their environment, so that daemons which left their group are found too. */
+import { readdirSync, readFileSync } from 'node:fs'
+
+const MARK = 'CI_STEP'
+/** Killing takes more than one round where a process is being started meanwhile. */
+const ROUNDS = 20
+
+/** Returns the environment variable that marks the processes of a step. */
+export function markOf(top, step) {
+  return { [MARK]: [process.pid, top, step].join('\t') }
+}
+
+/** Lists the marked processes of this run, or of one of its steps, as { pid, step, command }. Empty on machines without /proc. */
+export function processesOf(top, step) {
+  return marked(top, (owner, name) => owner === process.pid && (step === undefined || step === name))
+}
+
+/** Lists the marked processes that earlier runs in this checkout left behind. */
+export function orphans(top) {
+  return marked(top, (owner) => owner !== process.pid && !signal(owner, 0))
+}
+
+/** Kills what `list` returns until it returns nothing; returns everything that was killed. */
+export function killAll(list) {
+  const killed = new Map()
+  for (let round = 0; round < ROUNDS; round++) {
+    const found = list()
+    if (found.length === 0) break
+    for (const one of found) {
+      killed.set(one.pid, one)
+      signal(one.pid, 'SIGKILL')
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50)
+  }
+  return [...killed.values()]
+}
+
+/** Sends a signal to a process, or to a group where the number is negative; returns whether there is one. */
+export function signal(pid, name) {
+  try {
+    process.kill(pid, name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function marked(top, isWanted) {
+  const found = []
+  for (const name of entries('/proc')) {
+    const pid = Number(name)
+    if (!Number.isInteger(pid) || pid === process.pid) continue
+    const [owner, where, step] = markOfProcess(pid)
+    if (where === top && isWanted(Number(owner), step)) found.push({ pid, step, command: commandOf(pid) })
+  }
+  return found
+}
+
+function entries(directory) {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
+}
+
+function markOfProcess(pid) {
+  const mark = textOf(`/proc/${pid}/environ`)
+    .split('\0')
+    .find((entry) => entry.startsWith(`${MARK}=`))
+  return mark === undefined ? [] : mark.slice(MARK.length + 1).split('\t')
+}
+
+function commandOf(pid) {
+  return textOf(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim().slice(0, 150)
+}
+
+/** The text of a file; '' when the process has ended, or belongs to another user. */
+function textOf(path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,112 @@
+/** One step of CI: a command with a time limit, in a process group of its own; what it leaves running is killed. */
+import { spawn } from 'node:child_process'
+import { createWriteStream, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { killAll, markOf, processesOf, signal } from './processes.mjs'
+import { readNotes, unfinished } from './progress.mjs'
+
+/** How long a step may take to end after SIGTERM. */
+const GRACE_MS = 5000
+/** Runs a command and leaves its processor seconds, those of its children included, in the file $0. */
+const TIMED = 'export TIMEFORMAT="%U %S"; { time "$@" 2>&3; } 3>&2 2>"$0"'
+
+/**
+ * Runs a step and resolves to its result: { name, passed, failed, seconds, cpuSeconds, output, notes }. `limitMs` ends it, and so does
+ * `stopped` (an AbortSignal); it then counts as failed, and the output ends with what was still running. `isLive` copies the output to ours.
+ */
+export async function runStep({ name, command, top, dir, env, limitMs, stopped, isLive }) {
+  const file = (kind) => join(dir, `${name.replace(/[^\w]+/g, '-')}.${kind}`)
+  const began = performance.now()
+  const child = spawn('bash', ['-c', TIMED, file('time'), ...command], {
+    cwd: top,
+    detached: true,
+    env: { ...env, ...markOf(top, name), CI_PROGRESS: file('notes') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const log = createWriteStream(file('log'))
+  const show = (text) => {
+    log.write(text)
+    if (isLive) process.stdout.write(text)
+  }
+  const ends = Promise.all([child.stdout, child.stderr].map((stream) => shown(stream, show)))
+  let why
+  const end = (reason) => {
+    if (why !== undefined) return
+    why = reason
+    show(`\nstep '${name}': ${reason}; ${hanging(top, name, file('notes'))}\n`)
+    signal(-child.pid, 'SIGTERM')
+    const hard = setTimeout(() => signal(-child.pid, 'SIGKILL'), GRACE_MS)
+    child.once('exit', () => clearTimeout(hard))
+  }
+  const limit = setTimeout(() => end(`not finished after ${minutes(limitMs)}, ended`), limitMs)
+  const stop = () => end(String(stopped.reason))
+  stopped.addEventListener('abort', stop)
+  if (stopped.aborted) stop()
+  const status = await exitOf(child)
+  clearTimeout(limit)
+  stopped.removeEventListener('abort', stop)
+  const left = killAll(() => processesOf(top, name))
+  if (left.length > 0 && why === undefined)
+    show(`step '${name}' left processes behind, now killed:\n${left.map(line).join('\n')}\n`)
+  await ends
+  await new Promise((resolve) => log.end(resolve))
+  const output = readFileSync(file('log'), 'utf8')
+  return {
+    name,
+    ...counted(output, why === undefined ? status : 1),
+    seconds: (performance.now() - began) / 1000,
+    cpuSeconds: cpuSecondsIn(file('time')),
+    output,
+    notes: readNotes(file('notes')),
+  }
+}
+
+/** The result of a step that cannot run, and why. */
+export function notRun(name, why) {
+  const output = `step '${name}' was not run: ${why}\n`
+  return { name, passed: 0, failed: 1, seconds: 0, cpuSeconds: 0, output, notes: [] }
+}
+
+/** What passed and failed: a step counts as one unless its output ends with a line of its own about that. */
+export function counted(output, status) {
+  const [, passed, failed] =
+    output
+      .match(/^\d+ passed, \d+ failed/gm)
+      ?.at(-1)
+      ?.match(/(\d+)\D+(\d+)/) ?? []
+  if (passed === undefined) return status === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }
+  // A list that ends well has known failures (test/interop/known-failures): shown, not counted.
+  return { passed: Number(passed), failed: status === 0 ? 0 : Math.max(1, Number(failed)) }
+}
+
+/** Names the tests that are under way, and the processes of the step. */
+function hanging(top, name, notesFile) {
+  const tests = unfinished(readNotes(notesFile))
+  const under = tests.length > 0 ? `under way: ${tests.join('; ')}\n` : ''
+  return `${under}running:\n${processesOf(top, name).map(line).join('\n')}`
+}
+
+const line = ({ pid, command }) => `    ${pid} ${command}`
+const minutes = (ms) => `${Math.round(ms / 6000) / 10} min`
+
+/** Resolves when the stream ends. A stream that a killed process's child holds open ends with that child. */
+function shown(stream, show) {
+  stream.setEncoding('utf8').on('data', show)
+  return new Promise((resolve) => stream.once('close', resolve))
+}
+
+function exitOf(child) {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message))
+    child.once('exit', (status, by) => resolve(by ?? status))
+  })
+}
+
+function cpuSecondsIn(file) {
+  try {
+    const [user, system] = readFileSync(file, 'utf8').trim().split('\n').at(-1).split(' ').map(Number)
+    return user + system
+  } catch {
+    return undefined // ended before it could say
+  }
+}
