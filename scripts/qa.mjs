@@ -38,7 +38,7 @@ mount --bind ${INSIDE}/tmp /tmp
 mount --bind ${INSIDE}/var-tmp /var/tmp
 cd ${INSIDE}/checkout
 shift 2
-exec ${INSIDE}/runner/run --bin ${INSIDE}/checkout/bin --keep ${INSIDE}/kept "$@"`
+exec ${INSIDE}/runner/run --bin ${INSIDE}/checkout/bin --keep ${INSIDE}/"$@"`
 
 const qa = realpathSync(resolve(top, process.env.PCP_QA ?? '../shared/qa'))
 const [list, ...given] = process.argv.slice(2)
@@ -70,13 +70,16 @@ const causes = new Map(
 )
 /** Tests that failed first, and passed when the runner or this script ran them once more: each is a defect of ours or of the test. */
 const unsteady = new Set()
-const results = await runTests(['--list', listFile()])
+const results = await runTests('kept', ['--list', listFile()])
 const surprises = [...results].filter(([test, result]) => result === 'FAIL' && !causes.has(test))
 if (surprises.length > 0 && surprises.length <= MOST_AGAIN) {
   console.log(
     `failed twice, run once more in a place of its own: ${surprises.map(([test]) => test).join(' ')}`,
   )
-  for (const [test, result] of await runTests(surprises.map(([test]) => test))) {
+  for (const [test, result] of await runTests(
+    'kept-again',
+    surprises.map(([test]) => test),
+  )) {
     results.set(test, result)
     if (result === 'pass') unsteady.add(test)
   }
@@ -94,7 +97,16 @@ for (const test of unsteady) {
   console.log(`passed only when run once more: ${test}${causes.has(test) ? ` (${causes.get(test)})` : ''}`)
 }
 // Only what failing tests printed is of use afterwards.
-for (const name of ['checkout', 'runner', 'tmp', 'var-tmp', join('kept', 'ov'), join('kept', 'root')])
+for (const name of [
+  'checkout',
+  'runner',
+  'tmp',
+  'var-tmp',
+  'kept/ov',
+  'kept/root',
+  'kept-again/ov',
+  'kept-again/root',
+])
   rmSync(join(place, name), { recursive: true, force: true })
 console.log(
   `${count('pass')} passed, ${count('FAIL')} failed, ${count('skip')} skipped, ${unsteady.size} of them passed only when run once more`,
@@ -105,16 +117,16 @@ function fail(why) {
   process.exitCode = 1
 }
 
-/** Runs tests; resolves to the result of each: pass, FAIL or skip. */
-function runTests(which) {
-  const args = [qa, place, top, ...which, ...options]
+/** Runs tests and keeps what failing ones print in a folder; resolves to the result of each: pass, FAIL or skip. */
+function runTests(kept, which) {
+  const args = [qa, place, top, kept, ...which, ...options]
   const runner = spawn('unshare', ['--mount', 'bash', '-c', IN_PLACE, ...args], {
     stdio: ['inherit', 'pipe', 'inherit'],
     // The suite expects what 6.0.3 shows between two observations (docs/differences.md, Interpolation).
     env: cleanEnv({ PCP_INTERP_EARLIER: '1' }),
   })
   const attempts = new Map()
-  const unwatch = watchAttempts((test) => {
+  const unwatch = watchAttempts(join(place, kept, 'current'), (test) => {
     attempts.set(test, (attempts.get(test) ?? 0) + 1)
     note({ suite, test, began: true })
   })
@@ -144,10 +156,9 @@ function runTests(which) {
 }
 
 /** Calls `attempted` with each test that the runner begins, and again when it repeats one: each time it writes the number into a file. */
-function watchAttempts(attempted) {
-  const file = join(place, 'kept', 'current')
-  watchFile(file, { interval: WATCH_MS }, ({ mtimeMs }) => {
-    const test = mtimeMs === 0 ? '' : readFileSync(file, 'utf8').trim()
+function watchAttempts(file, attempted) {
+  watchFile(file, { interval: WATCH_MS }, () => {
+    const test = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
     if (/^\d+$/.test(test)) attempted(test)
   })
   return () => unwatchFile(file)

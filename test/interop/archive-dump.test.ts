@@ -1,6 +1,6 @@
 /**
  * Our tools for archive files beside the reference's over the archives of its test suite: output, messages and status.
- * Each command line has a share of its own of the archives; with ARCHIVES=all in the environment it has all of them.
+ * Each command line has a share of its own of the archives, others each day (CONTRIBUTING.md: Random tests).
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'

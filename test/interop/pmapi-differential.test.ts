@@ -1,9 +1,10 @@
-/** Random calls of the reference library and of ours: 10,000 a run, from a seed (SEED=n repeats or changes it). */
+/** Random calls of the reference library and of ours: 10,000 a run. CONTRIBUTING.md: Random tests */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { seed } from '../lib/seed.ts'
 import type { Call, Kind } from './lib/pmapi-calls.ts'
 import { hasReference } from './lib/programs.ts'
 import { Random } from './lib/random.ts'
@@ -12,7 +13,6 @@ import { VALUE_KINDS } from './lib/value-calls.ts'
 
 const KINDS: readonly Kind[] = [...VALUE_KINDS, ...TIME_KINDS]
 
-const seed = Number(process.env['SEED'] ?? 1)
 const canCompile = existsSync('/usr/include/pcp/pmapi.h') && spawnSync('gcc', ['--version']).status === 0
 const isPossible = hasReference && canCompile
 if (!isPossible) console.log("skipped: needs the reference's headers (libpcp3-dev) and gcc")

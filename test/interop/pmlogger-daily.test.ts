@@ -1,6 +1,6 @@
 /**
  * A night's work of pmlogger_daily beside the reference's: directories with parts of three days, made of archives of PCP's own
- * tests. A share of the archives, all of them with ARCHIVES=all in the environment.
+ * tests: of a share of them, others each day (CONTRIBUTING.md: Random tests).
  */
 import {
   chmodSync,

@@ -12,6 +12,14 @@ console.log(
   `PCP_TS_SEED=${seed}${isExhaustive ? ' PCP_TS_EXHAUSTIVE=1' : ''} repeats the random cases of this run`,
 )
 
+/**
+ * Whether a run includes the case of this number, of which it samples one in `every`: as the seed changes by day, `every` days include all of
+ * them. An exhaustive run includes each.
+ */
+export function isSampled(index: number, every: number): boolean {
+  return isExhaustive || (index + seed) % every === 0
+}
+
 /** Reads a seed; throws on anything but a whole number from 0 to 2^32 - 1. */
 export function seedFrom(text: string | undefined, now: number): number {
   if (text === undefined || text === '') return Math.floor(now / DAY_MS)

@@ -1,6 +1,7 @@
-/** The archives of PCP's own tests, and the share of them that a run looks at. */
+/** The archives of PCP's own tests, and the share of them that a run compares. */
 import { existsSync, readdirSync } from 'node:fs'
 import { parseFileName } from '../../../src/archive/file-names.ts'
+import { isSampled } from '../../lib/seed.ts'
 
 const SUITE = '/var/lib/pcp/testsuite'
 
@@ -16,14 +17,13 @@ export function suiteFolder(folder: (typeof FOLDERS)[number]): string {
 }
 
 /**
- * Names without `.meta` and so on of the archives of a folder. All of them with ARCHIVES=all in the environment, those with a name from a
- * list with commas there, otherwise every `every`th from `first` on: shares that start elsewhere have other archives.
+ * Names without `.meta` and so on of the archives of a folder: those that ARCHIVES in the environment lists with commas, otherwise one in
+ * `every`, others each day (CONTRIBUTING.md: Random tests). Shares with another `first` have other archives.
  */
 export function archivesOf(folder: (typeof FOLDERS)[number], every: number, first: number): string[] {
   const files = hasSuite ? readdirSync(suiteFolder(folder)) : []
   const names = [...new Set(files.flatMap((file) => parseFileName(file)?.base ?? []))].sort()
   const wanted = process.env['ARCHIVES']
-  if (wanted === 'all') return names
   if (wanted !== undefined) return names.filter((name) => wanted.split(',').includes(name))
-  return names.filter((_, i) => i % every === first % every)
+  return names.filter((_, i) => isSampled(i + first, every))
 }
