@@ -6,18 +6,34 @@ const PATIENT = { poll: { timeout: 30_000 } }
 /** Tests that need nothing but Node do not see the user's home and settings either. */
 const ALONE = { globalSetup: ['test/lib/environment.ts'] }
 
-/** Of the interop tests those that run programs over archives and files, without a collector: they may run beside each other. */
-const OVER_ARCHIVES = [
+/**
+ * Interop tests that may run beside each other: programs over archives and files, and collectors of ours. The reference's agents share files of
+ * instance numbers (/var/lib/pcp/config/pmda), so tests that start some run one at a time.
+ */
+const SIDE_BY_SIDE = [
+  'agent-install',
   'archive-*',
   'archives',
+  'browser',
   'derived-differential',
   'exporters',
   'package',
+  'page',
+  'page-*',
   'pcp-*',
+  'pmapi-differential',
+  'pmconfig',
+  'pmcpp',
+  'pmda-cache',
+  'pmgenmap',
   'pmie',
+  'pmlogctl',
+  'pmlogger-daily',
   'pmlogrewrite',
   'pmns-tools',
   'pmrep*',
+  'start',
+  'time-control',
 ].map((name) => `test/interop/${name}.test.ts`)
 
 export default defineConfig({
@@ -52,10 +68,10 @@ export default defineConfig({
       },
       {
         test: {
-          name: 'interop-archives',
+          name: 'interop-beside',
           expect: PATIENT,
           sequence: { groupOrder: 2 },
-          include: OVER_ARCHIVES,
+          include: SIDE_BY_SIDE,
           pool: 'forks',
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -68,7 +84,7 @@ export default defineConfig({
           expect: PATIENT,
           sequence: { groupOrder: 3 },
           include: ['test/interop/**/*.test.ts'],
-          exclude: OVER_ARCHIVES,
+          exclude: SIDE_BY_SIDE,
           pool: 'forks',
           testTimeout: 120_000,
           hookTimeout: 120_000,

@@ -1,7 +1,8 @@
 /**
  * What a newcomer does, and then what only the reference can tell: install, lint, types, the README's test command, interop against Debian's PCP
  * where the machine can install it, and the reference's own test suite. Ends with the slowest tests, the time of each step, and the line
- * 'N passed, N failed'. Needs nothing but Node, as nothing is installed yet. `.ci/run` starts it; CONTRIBUTING.md describes it.
+ * 'N passed, N failed'. Needs nothing but Node, as nothing is installed yet. `.ci/run [STEP...]` starts it, all steps or those named (`qa` for
+ * all lists of the suite); CONTRIBUTING.md describes it.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,6 +29,8 @@ const env = {
 }
 delete env.NODE_EXTRA_CA_CERTS
 const results = []
+const wanted = process.argv.slice(2)
+const isWanted = (name) => wanted.length === 0 || wanted.includes(name) || wanted.includes(name.split(' ')[0])
 
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => stopping.abort(`${name} received`))
 process.on('exit', () => rmSync(dir, { recursive: true, force: true }))
@@ -92,6 +95,7 @@ async function lists(reference) {
 
 /** Runs a step and keeps its result; resolves to whether nothing failed. `hint` is added to the output of a failure. */
 async function step(name, limitMinutes, command, { isLive = false, hint } = {}) {
+  if (!isWanted(name)) return true
   const rest = LIMIT_MS - (performance.now() - began)
   if (rest <= 0 || stopping.signal.aborted)
     return skip([name], rest <= 0 ? 'no time is left' : stopping.signal.reason)
@@ -109,7 +113,7 @@ async function step(name, limitMinutes, command, { isLive = false, hint } = {}) 
 
 /** Counts steps as failed that cannot run. */
 function skip(names, why) {
-  for (const name of names) {
+  for (const name of names.filter(isWanted)) {
     results.push(notRun(name, why))
     process.stdout.write(results.at(-1).output)
   }
@@ -140,6 +144,7 @@ function finish() {
     }),
   )
   const sum = (key) => results.reduce((total, result) => total + result[key], 0)
+  if (results.length === 0) skip(wanted, 'there is no such step')
   if (sum('failed') > 0) console.log(`PCP_TS_SEED=${env.PCP_TS_SEED} repeats the random tests of this run`)
   console.log(`${Math.round((performance.now() - began) / MINUTE_MS)} minutes`)
   console.log(`${sum('passed')} passed, ${sum('failed')} failed`)

@@ -29,7 +29,7 @@ async function differences(
   const found: string[] = []
   let lines = 0
   for (const { tool, name, args } of cases) {
-    const theirs = await run(`/usr/bin/${name}`, args, { env: { PCP_DERIVED_CONFIG: '' }, timeoutMs: 30_000 })
+    const theirs = await run(`/usr/bin/${name}`, args, { env: { PCP_DERIVED_CONFIG: '' } })
     const ours = await runOurs(tool, name, args)
     lines += theirs.stdout.split('\n').length
     const [a, b] = [

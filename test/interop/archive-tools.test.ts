@@ -73,7 +73,7 @@ async function compare(
   args: readonly string[],
   extra: Readonly<Record<string, string>> = {},
 ): Promise<Difference | undefined> {
-  const theirs = await run(`/usr/bin/${tool.name}`, args, { env: { ...env, ...extra }, timeoutMs: 30_000 })
+  const theirs = await run(`/usr/bin/${tool.name}`, args, { env: { ...env, ...extra } })
   const ours = await runOurs(tool, args, { ...env, ...extra })
   runs++
   lines += theirs.stdout.split('\n').length

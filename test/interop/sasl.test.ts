@@ -89,7 +89,6 @@ async function pminfo(side: 'ours' | 'theirs', host: string): Promise<string> {
   const [command, ...first] = PMINFO[side]
   const { stdout, stderr } = await run(command!, [...first, '-h', host, '-f', 'simple.numfetch'], {
     env: { PCP_TLSCONF_PATH: file('tls.conf') },
-    timeoutMs: 20_000,
   })
   return stdout + stderr
 }

@@ -68,7 +68,6 @@ async function pminfo(
   const args = [...first, '-h', host, '-f', 'simple.numfetch', 'simple.color']
   const { stdout, stderr } = await run(command!, args, {
     env: { PCP_TLSCONF_PATH: file(conf), ...env },
-    timeoutMs: 20_000,
   })
   return stdout + stderr
 }

@@ -28,19 +28,27 @@ export function plainEnv(extra: Readonly<Record<string, string>> = {}): NodeJS.P
   return env
 }
 
-/** Runs a command to its end. */
+/** How long a command may take on a busy machine. */
+const TIMEOUT_MS = 100_000
+
+/** Runs a command to its end. Rejects with what it printed when it takes longer than `timeoutMs`. */
 export function run(
   command: string,
   args: readonly string[],
   options: { env?: Readonly<Record<string, string>>; timeoutMs?: number; cwd?: string } = {},
 ): Promise<Printed> {
+  const { timeoutMs = TIMEOUT_MS } = options
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       env: plainEnv(options.env),
       stdio: ['ignore', 'pipe', 'pipe'],
       cwd: options.cwd,
-      timeout: options.timeoutMs ?? 100_000,
     })
+    let isLate = false
+    const limit = setTimeout(() => {
+      isLate = true
+      child.kill('SIGKILL')
+    }, timeoutMs)
     let stdout = ''
     let stderr = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -50,7 +58,12 @@ export function run(
       stderr += text
     })
     child.once('error', reject)
-    child.once('close', (status) => resolve({ status, stdout, stderr }))
+    child.once('close', (status) => {
+      clearTimeout(limit)
+      if (!isLate) return resolve({ status, stdout, stderr })
+      const what = [command, ...args].join(' ')
+      reject(new Error(`${what}\nnot finished after ${timeoutMs / 1000} s; it printed\n${stdout}${stderr}`))
+    })
   })
 }
 
