@@ -6,6 +6,9 @@ const PATIENT = { poll: { timeout: 30_000 } }
 /** Tests that need nothing but Node do not see the user's home and settings either. */
 const ALONE = { globalSetup: ['test/lib/environment.ts'] }
 
+/** A limit for interop tests that hang; comparisons of everything (`npm run exhaustive`) take longer. */
+const INTEROP_LIMIT_MS = process.env['PCP_TS_EXHAUSTIVE'] === '1' ? 3_600_000 : 120_000
+
 /**
  * Interop tests that may run beside each other: programs over archives and files, and collectors of ours. The reference's agents share files of
  * instance numbers (/var/lib/pcp/config/pmda), so tests that start some run one at a time.
@@ -73,8 +76,8 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
           include: SIDE_BY_SIDE,
           pool: 'forks',
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: INTEROP_LIMIT_MS,
+          hookTimeout: INTEROP_LIMIT_MS,
           maxWorkers: 2,
         },
       },
@@ -86,8 +89,8 @@ export default defineConfig({
           include: ['test/interop/**/*.test.ts'],
           exclude: SIDE_BY_SIDE,
           pool: 'forks',
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: INTEROP_LIMIT_MS,
+          hookTimeout: INTEROP_LIMIT_MS,
           fileParallelism: false,
         },
       },

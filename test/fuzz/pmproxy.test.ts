@@ -1,13 +1,14 @@
 /**
  * What makes no sense to a pmproxy, by the hundred thousand: requests, frames of pages, messages of programs that follow the time, PDUs that it
  * forwards and commands that it relays. Each request is answered, none with a 500, and nothing is left behind. PCP_TS_FUZZ_REQUESTS is another
- * number of requests, PCP_TS_FUZZ_SEED another seed: `npm run fuzz:web` sends 300,000.
+ * number of requests, PCP_TS_SEED another seed: `npm run fuzz:web` sends 300,000.
  */
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { attackAsClients } from '../lib/client-attack.ts'
 import { eventually } from '../lib/eventually.ts'
 import { heapMb } from '../lib/fuzz-report.ts'
+import { seed as runSeed } from '../lib/seed.ts'
 import {
   attackBySockets,
   damagedCommand,
@@ -19,7 +20,6 @@ import { attackByHttp } from '../lib/web-attack.ts'
 import { startWebServer, type WebServer } from '../lib/web-server.ts'
 
 const REQUESTS = Number(process.env['PCP_TS_FUZZ_REQUESTS'] ?? 20_000)
-const SEED = Number(process.env['PCP_TS_FUZZ_SEED'] ?? 20_261_122)
 /** What tens of thousands of messages may leave behind, in megabytes. */
 const MEMORY_MB = 48
 
@@ -60,10 +60,10 @@ async function inParts(
   parts: number,
   attack: (count: number, seed: number) => Promise<void>,
 ): Promise<void> {
-  await attack(Math.ceil(count / parts), SEED)
+  await attack(Math.ceil(count / parts), runSeed)
   const heap = [await quietHeapMb()]
   for (let part = 1; part < parts; part++) {
-    await attack(Math.ceil(count / parts), SEED + part)
+    await attack(Math.ceil(count / parts), runSeed + part)
     heap.push(await quietHeapMb())
     console.log(
       `${part + 1} of ${parts} parts; heap after each: ${heap.map((mb) => mb.toFixed(0)).join(', ')} MB`,
