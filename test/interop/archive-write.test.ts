@@ -3,7 +3,7 @@
  * of both sides on the same archives: the same records, byte for byte where value blocks have no padding.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -27,13 +27,11 @@ import { generator } from '../lib/generator.ts'
 import { isExhaustive, seed } from '../lib/seed.ts'
 import { testIo } from '../tools/run-tool.ts'
 import { hasReference, plainEnv } from './lib/programs.ts'
+import { archivesOf, hasEvents, hasSuite, suiteFolder } from './lib/suite.ts'
 
-const ARCHIVES = '/var/lib/pcp/testsuite/archives'
 /** Random archives of each version. */
 const CASES = isExhaustive ? 200 : 10
 const EXTRACT = '/usr/lib/pcp/bin/pmlogextract'
-/** The reference's output does not know the parameters of event records; ours does. */
-const WITH_EVENTS = /^(foo\+|eventrec|eventrec-old|omnibus.*)$/
 const dir = hasReference ? mkdtempSync(join(tmpdir(), 'archive-write-')) : ''
 const counts: Record<string, number> = {
   records: 0,
@@ -160,22 +158,13 @@ describe.runIf(hasReference)('what is written here', () => {
   })
 })
 
-describe.runIf(hasReference && existsSync(ARCHIVES))('pmlogextract', () => {
-  const bases =
-    hasReference && existsSync(ARCHIVES)
-      ? [
-          ...new Set(
-            readdirSync(ARCHIVES).filter(
-              (name) => name.endsWith('.meta') && !WITH_EVENTS.test(name.slice(0, -5)),
-            ),
-          ),
-        ].map((name) => join(ARCHIVES, name.slice(0, -5)))
-      : []
-
+describe.runIf(hasReference && hasSuite)('pmlogextract', () => {
   test('copies the records that the reference copies', async () => {
-    for (const [i, base] of bases.entries()) {
-      if (i % 8 !== 0) continue
-      const [theirs, ours] = [join(dir, `theirs-${i}`), join(dir, `ours-${i}`)]
+    for (const name of archivesOf('archives', 8, 0)) {
+      const base = `${suiteFolder('archives')}/${name}`
+      // The reference's output does not know the parameters of event records; ours does.
+      if (hasEvents(base)) continue
+      const [theirs, ours] = [join(dir, `theirs-${name}`), join(dir, `ours-${name}`)]
       const { status } = reference(EXTRACT, '-s', '60', base, theirs)
       expect(await pmlogextract.run(testIo('pmlogextract', ['-s', '60', base, ours])), base).toBe(status)
       if (status !== 0) continue

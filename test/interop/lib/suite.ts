@@ -1,6 +1,9 @@
 /** The archives of PCP's own tests, and the share of them that a run compares. */
 import { existsSync, readdirSync } from 'node:fs'
+import { Archive } from '../../../src/archive/archive.ts'
 import { parseFileName } from '../../../src/archive/file-names.ts'
+import { PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT } from '../../../src/model/types.ts'
+import { archiveFiles } from '../../../src/sys/archive-files.ts'
 import { isSampled } from '../../lib/seed.ts'
 
 const SUITE = '/var/lib/pcp/testsuite'
@@ -26,4 +29,17 @@ export function archivesOf(folder: (typeof FOLDERS)[number], every: number, firs
   const wanted = process.env['ARCHIVES']
   if (wanted !== undefined) return names.filter((name) => wanted.split(',').includes(name))
   return names.filter((_, i) => isSampled(i + first, every))
+}
+
+/** Whether an archive can be opened and has metrics of event records. */
+export function hasEvents(base: string): boolean {
+  let archive: Archive
+  try {
+    archive = Archive.open(base, archiveFiles())
+  } catch {
+    return false
+  }
+  const types = [...archive.metadata.descs.values()].map(({ type }) => type)
+  archive.close()
+  return types.some((type) => type === PM_TYPE_EVENT || type === PM_TYPE_HIGHRES_EVENT)
 }

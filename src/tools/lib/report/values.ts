@@ -1,5 +1,6 @@
 /** The values of a report's metrics, sample after sample: rates and scales. pmFetchGroup(3) */
 import type { MetricDesc } from '../../../model/desc.ts'
+import { PM_INDOM_NULL } from '../../../model/ids.ts'
 import { counterGrowth } from '../../../model/rate.ts'
 import { convScale } from '../../../model/scale.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_DOUBLE, PM_TYPE_FLOAT } from '../../../model/types.ts'
@@ -35,6 +36,7 @@ export class MetricReader {
   readonly #type: number
   readonly #isRate: boolean
   readonly #repeats: boolean
+  readonly #isSingular: boolean
   readonly #wraps: boolean
   readonly #isWhole: boolean
   readonly #scale: ((value: number) => number) | undefined
@@ -44,6 +46,7 @@ export class MetricReader {
   /** `wraps`: an integer counter that decreased has gone round once. */
   constructor({ desc, units: { conversion } }: ReadMetric, wraps: boolean) {
     this.#type = desc.type
+    this.#isSingular = desc.indom === PM_INDOM_NULL
     this.#isRate = conversion.isRate
     this.#wraps = wraps
     this.#isWhole = conversion.type !== PM_TYPE_DOUBLE && conversion.type !== PM_TYPE_FLOAT
@@ -91,7 +94,9 @@ export class MetricReader {
     const rates: Cell[] = new Array<Cell>(now.cells.length).fill(undefined)
     if (before.cells.length === 0 || elapsedSec === 0) return rates
     for (let i = 0; i < rates.length; i++) {
-      const at = before.insts[i] === now.insts[i] ? i : indexOf(before.insts, now.insts[i]!)
+      // The instance number of a metric without instances means nothing: some archives have another in each record.
+      const isSame = this.#isSingular || before.insts[i] === now.insts[i]
+      const at = isSame ? i : indexOf(before.insts, now.insts[i]!)
       const [earlier, later] = [before.cells[at], now.cells[i]]
       if (!isNumber(earlier) || !isNumber(later)) continue
       const growth =
