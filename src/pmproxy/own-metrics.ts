@@ -7,6 +7,7 @@ import type { Gauge } from '../mmv/handles.ts'
 import { MmvWriter } from '../mmv/writer.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Log } from '../sys/log.ts'
+import { memoryUsage } from '../sys/memory-usage.ts'
 import type { Statistics } from './statistics.ts'
 
 /** How often values are brought up to date, ms. */
@@ -117,7 +118,7 @@ const GROUPS: readonly Group[] = [
         sem: 'instant',
         units: 'Kbyte',
         help: 'heap in use',
-        value: () => Math.floor(process.memoryUsage().heapUsed / 1024),
+        value: () => Math.floor(memoryUsage().heapUsed / 1024),
       },
       {
         name: 'map.context.size',

@@ -1,6 +1,7 @@
 /** Memory that this process's data take, without what nobody has collected yet. */
 
 import type { PerformanceEntry } from 'node:perf_hooks'
+import { memoryUsage } from './memory-usage.ts'
 
 /** Kind of a collection that looks at everything, in entries of type 'gc'. */
 const MAJOR = 4
@@ -43,7 +44,7 @@ export class LiveMemory {
   }
 
   #collected(): void {
-    const { heapUsed, arrayBuffers } = process.memoryUsage()
+    const { heapUsed, arrayBuffers } = memoryUsage()
     this.#heap = heapUsed
     this.#buffers = arrayBuffers
     clearTimeout(this.#timer)
@@ -51,19 +52,19 @@ export class LiveMemory {
   }
 
   #kept(heap: number): number {
-    this.#buffers = Math.min(this.#buffers, process.memoryUsage().arrayBuffers)
+    this.#buffers = Math.min(this.#buffers, memoryUsage().arrayBuffers)
     return heap + this.#buffers
   }
 }
 
 function inUse(): number {
-  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  const { heapUsed, arrayBuffers } = memoryUsage()
   return heapUsed + arrayBuffers
 }
 
 /** Without the spaces of new data, most of which are garbage soon. */
 function grown(): number {
-  let bytes = process.memoryUsage().arrayBuffers
+  let bytes = memoryUsage().arrayBuffers
   for (const { space_name, space_used_size } of process.getBuiltinModule('node:v8').getHeapSpaceStatistics())
     if (!space_name.startsWith('new_')) bytes += space_used_size
   return bytes
