@@ -197,7 +197,8 @@ test('a timer runs on while a section is open, and counts overlapping ones once'
     }),
   ).toThrow('never')
   const ended = busy.elapsedUs
-  expect(ended).toBeLessThan(total + 1e6)
+  const then = performance.now()
+  while (performance.now() === then);
   expect(busy.elapsedUs).toBe(ended)
 })
 
@@ -288,6 +289,7 @@ describe('the file', () => {
 
   it('has a later generation each time, and the old one is no longer valid', () => {
     const writer = open('app')
+    const before = Math.floor(Date.now() / 1000)
     writer.publish()
     const generations = [0, 1, 2].map((i) => {
       writer.counter(`c${i}`)
@@ -296,7 +298,9 @@ describe('the file', () => {
     })
     expect(generations.toSorted((a, b) => Number(a - b))).toEqual(generations)
     expect(new Set(generations).size).toBe(3)
-    expect(Math.abs(Number(generations[0]! >> 32n) - Date.now() / 1000)).toBeLessThan(5)
+    const sec = Number(generations[0]! >> 32n)
+    expect(sec).toBeGreaterThanOrEqual(before)
+    expect(sec).toBeLessThanOrEqual(Date.now() / 1000)
   })
 
   it('stays when it is to be kept, and may be taken over then', async () => {

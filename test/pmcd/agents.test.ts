@@ -133,7 +133,10 @@ test('an agent whose process cannot be ended is given up', async () => {
   const source = memoryAgent('a', 10)
   const never = new Promise<never>(() => {})
   await agents.start([option('a', 10, async () => ({ source, pid: 1, exited: never }))])
-  await agents.close()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const closing = agents.close()
+  await vi.advanceTimersByTimeAsync(60_000)
+  await closing
   expect(lines).toContain('Cleanup "a" agent (dom 10): terminated')
 })
 
