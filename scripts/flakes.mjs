@@ -87,7 +87,7 @@ async function runOnce(number) {
   })
   const seconds = Math.round((performance.now() - began) / 1000)
   const { passed, failed } = addReport(report, status)
-  const left = [...(await leftProcesses(dir)), ...leftFiles(temporary), ...leftFiles(home, '~')]
+  const left = [...(await leftProcesses(dir)), ...leftFiles(temporary)]
   for (const name of left) remains.set(name, (remains.get(name) ?? 0) + 1)
   if (failed.length > 0) failedRuns++
   const order = option.shuffle ? `, seed ${seed}` : ''
@@ -156,11 +156,11 @@ async function leftProcesses(dir) {
 }
 
 /** Files that a run left, without the random part of their names. */
-function leftFiles(dir, shown = '') {
+function leftFiles(dir) {
   return readdirSync(dir).map((name) => {
     const isDirectory = statSync(join(dir, name), { throwIfNoEntry: false })?.isDirectory() ?? false
     const inside = isDirectory ? ` (${readdirSync(join(dir, name)).slice(0, 5).join(' ')})` : ''
-    return `file: ${join(shown, name.replace(/-[A-Za-z0-9]{6}$/, '-*'))}${inside}`
+    return `file: ${name.replace(/-[A-Za-z0-9]{6}$/, '-*')}${inside}`
   })
 }
 
