@@ -27,7 +27,7 @@ import { generator } from '../lib/generator.ts'
 import { isExhaustive, seed } from '../lib/seed.ts'
 import { testIo } from '../tools/run-tool.ts'
 import { hasReference, plainEnv } from './lib/programs.ts'
-import { archivesOf, hasEvents, hasSuite, suiteFolder } from './lib/suite.ts'
+import { archivesOf, hasEvents, hasSuite, isOfTheEpoch, suiteFolder } from './lib/suite.ts'
 
 /** Random archives of each version. */
 const CASES = isExhaustive ? 200 : 10
@@ -162,8 +162,8 @@ describe.runIf(hasReference && hasSuite)('pmlogextract', () => {
   test('copies the records that the reference copies', async () => {
     for (const name of archivesOf('archives', 8, 0)) {
       const base = `${suiteFolder('archives')}/${name}`
-      // The reference's output does not know the parameters of event records; ours does.
-      if (hasEvents(base)) continue
+      // The reference's output does not know the parameters of event records, and cannot be read when it begins with the epoch.
+      if (hasEvents(base) || isOfTheEpoch(base)) continue
       const [theirs, ours] = [join(dir, `theirs-${name}`), join(dir, `ours-${name}`)]
       const { status } = reference(EXTRACT, '-s', '60', base, theirs)
       expect(await pmlogextract.run(testIo('pmlogextract', ['-s', '60', base, ours])), base).toBe(status)

@@ -44,19 +44,20 @@ export const DEVIATIONS: { readonly [agent: string]: Deviations } = {
   },
 }
 
-/** An agent runs while it looks at itself, and waits while the other one looks. */
+/** The reference's agent and collector run while they answer, in the memory that the answer takes, and wait while the other side reads. */
 export function whoLooks(): Deviations {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && isAgent(name))
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && isObserver(name))
+  const state = 'psinfo\\.(sname|wchan|wchan_s|vsize|rss)|(memory|smaps)\\.\\w+'
   return {
-    'an agent sees itself at work': new RegExp(
-      `^(hot)?proc\\.psinfo\\.(sname|wchan|wchan_s)\\[(${[process.pid, ...pids].join('|')})\\]$`,
+    'an observer is seen at work': new RegExp(
+      `^(hot)?proc\\.(${state})\\[(${[process.pid, ...pids].join('|')})\\]$`,
     ),
   }
 }
 
-function isAgent(pid: string): boolean {
+function isObserver(pid: string): boolean {
   try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8') === 'pmdaproc\n'
+    return /^(pmdaproc|pmcd)\n$/.test(readFileSync(`/proc/${pid}/comm`, 'utf8'))
   } catch {
     return false // ended since it was listed
   }

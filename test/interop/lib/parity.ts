@@ -203,8 +203,9 @@ const MIN_MISSES = 3
 export type Deviations = { readonly [reason: string]: RegExp }
 
 /**
- * Compares values until all agree, or `ROUNDS` times. An instance that one of the readings of the reference does not have
- * came or went, and counts for nothing.
+ * Compares values until all agree, or `ROUNDS` times; `ready` is awaited before each. An instance that one of the readings of the reference does
+ * not have came or went, and counts for nothing. A text that goes back and forth, such as the state of a busy process, agrees when the reference
+ * had it in any round.
  */
 export async function compareValues(
   ours: Answering,
@@ -212,6 +213,7 @@ export async function compareValues(
   names: readonly string[],
   ask: Ask,
   deviations: Deviations,
+  ready: () => Promise<void> = async () => {},
 ): Promise<ValueTally> {
   const isDeviation = (name: string): boolean =>
     Object.values(deviations).some((pattern) => pattern.test(name))
@@ -220,13 +222,24 @@ export async function compareValues(
   tally.deviations = names.length - pending.length
   const settled = new Set<string>()
   const misses = new Map<string, number>()
+  const seen = new Map<string, Set<Value>>()
   for (let round = 0; round < ROUNDS && pending.length > 0; round++) {
     tally.differ = []
+    await ready()
     const before = await readAll(theirs, pending, ask)
     const own = await readAll(ours, pending, ask)
     const after = await readAll(theirs, pending, ask)
+    for (const reading of [before, after]) remember(reading, seen)
     pending = pending.filter((name) => {
-      const wrong = compareMetric(name, before.get(name), own.get(name), after.get(name), settled, tally)
+      const wrong = compareMetric(
+        name,
+        before.get(name),
+        own.get(name),
+        after.get(name),
+        seen,
+        settled,
+        tally,
+      )
       for (const row of wrong) {
         const id = row.slice(0, row.indexOf(': '))
         const times = (misses.get(id) ?? 0) + 1
@@ -239,12 +252,24 @@ export async function compareValues(
   return tally
 }
 
+/** Keeps the texts of a reading of the reference, by metric and instance. */
+function remember(readings: ReadonlyMap<string, Reading>, seen: Map<string, Set<Value>>): void {
+  for (const [name, { answer }] of readings)
+    for (const [inst, value] of answer ?? []) {
+      if (typeof value !== 'string') break
+      const id = `${name}[${inst}]`
+      const values = seen.get(id) ?? new Set()
+      seen.set(id, values.add(value))
+    }
+}
+
 /** What of a metric does not agree yet; what agrees is counted, each value once. */
 function compareMetric(
   name: string,
   before: Reading | undefined,
   own: Reading | undefined,
   after: Reading | undefined,
+  seen: ReadonlyMap<string, ReadonlySet<Value>>,
   settled: Set<string>,
   tally: ValueTally,
 ): readonly string[] {
@@ -261,7 +286,8 @@ function compareMetric(
     const id = `${name}[${inst}]`
     if (later === undefined || settled.has(id)) continue
     const mine = mid.get(inst)
-    const match = mine === undefined ? 'differ' : matchOf(value, mine, later, own!.isLevel)
+    let match = mine === undefined ? 'differ' : matchOf(value, mine, later, own!.isLevel)
+    if (match === 'differ' && mine !== undefined && seen.get(id)?.has(mine) === true) match = 'drift'
     if (match === 'differ') wrong.push(`${id}: ${clip(value)} / ${clip(mine)} / ${clip(later)}`)
     else {
       settled.add(id)

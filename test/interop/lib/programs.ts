@@ -100,7 +100,8 @@ export async function startReference(agents: readonly string[]): Promise<TestCol
   )
   writeFileSync(join(dir, 'pmcd.conf'), `${lines.join('\n')}\n`)
   const files = ['-c', join(dir, 'pmcd.conf'), '-s', join(dir, 'pmcd.socket'), '-l', join(dir, 'pmcd.log')]
-  return launch(REFERENCE_PMCD, ['-f', '-p', String(port), ...files], port, dir)
+  // It would give up agents of a busy machine after five seconds.
+  return launch(REFERENCE_PMCD, ['-f', '-t', '60', '-p', String(port), ...files], port, dir)
 }
 
 /** Starts a collector in its state directory; resolves once it greets clients. */

@@ -33,13 +33,26 @@ export function archivesOf(folder: (typeof FOLDERS)[number], every: number, firs
 
 /** Whether an archive can be opened and has metrics of event records. */
 export function hasEvents(base: string): boolean {
+  return holds(base, ({ metadata }) =>
+    [...metadata.descs.values()].some(({ type }) => type === PM_TYPE_EVENT || type === PM_TYPE_HIGHRES_EVENT),
+  )
+}
+
+/** Whether an archive can be opened and begins with second 0. */
+export function isOfTheEpoch(base: string): boolean {
+  return holds(base, ({ start }) => start.sec === 0)
+}
+
+function holds(base: string, condition: (archive: Archive) => boolean): boolean {
   let archive: Archive
   try {
     archive = Archive.open(base, archiveFiles())
   } catch {
     return false
   }
-  const types = [...archive.metadata.descs.values()].map(({ type }) => type)
-  archive.close()
-  return types.some((type) => type === PM_TYPE_EVENT || type === PM_TYPE_HIGHRES_EVENT)
+  try {
+    return condition(archive)
+  } finally {
+    archive.close()
+  }
 }
