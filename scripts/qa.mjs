@@ -27,6 +27,8 @@ const MOST_AGAIN = 5
 const WATCH_MS = 50
 /** Where a run sees its place: both directories for temporary files, which may hold the place and the runner, are covered. */
 const INSIDE = '/run/pcp-ts-qa'
+/** Seconds for a test: tests that start a hundred commands take longer than the runner's 180 on a busy machine. */
+const TEST_SECONDS = 420
 /** `RUNNERS PLACE CHECKOUT OPTION...`: tests name temporary files after process numbers, which are the same in each run. */
 const IN_PLACE = `set -e
 mkdir -p "$1/checkout" "$1/runner" "$1/tmp" "$1/var-tmp" ${INSIDE}
@@ -38,7 +40,8 @@ mount --bind ${INSIDE}/tmp /tmp
 mount --bind ${INSIDE}/var-tmp /var/tmp
 cd ${INSIDE}/checkout
 shift 2
-exec ${INSIDE}/runner/run --bin ${INSIDE}/checkout/bin --keep ${INSIDE}/"$@"`
+sed 's/timeout -s KILL 180 /timeout -s KILL ${TEST_SECONDS} /' ${INSIDE}/runner/run > ${INSIDE}/run
+exec bash ${INSIDE}/run --bin ${INSIDE}/checkout/bin --keep ${INSIDE}/"$@"`
 
 const qa = realpathSync(resolve(top, process.env.PCP_QA ?? '../shared/qa'))
 const [list, ...given] = process.argv.slice(2)

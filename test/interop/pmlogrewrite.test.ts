@@ -54,6 +54,7 @@ const CASES: Readonly<Record<string, Case>> = {
 /** Where the reference is wrong, or only its index differs from that of the input; docs/differences.md says more. */
 const KNOWN: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^20180102 /, 'the reference damages names of instances that are written anew'],
+  [/^bigace_v2 version 3$/, "the reference's pmdumplog crashes while it lists the instance domains of ours"],
 ]
 
 /** A dump less the index, whose entries are those of the input here, in one order. */
