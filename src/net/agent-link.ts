@@ -205,8 +205,9 @@ export class AgentLink implements MetricSource {
   /** Tells the agent who a client is (PCP_ATTR_*), when it asked for that. */
   attribute(client: number, key: number, value: string): void {
     if ((this.flags & (PDU_FLAG_AUTH | PDU_FLAG_CONTAINER)) === 0) return
-    const send = (): void => this.#connection.send(encodeAgentAttr(key, value, client))
-    this.#requests.tell({ client, isEnd: false, send })
+    // Encoded here: what cannot be encoded is the caller's error, not that of a later request.
+    const pdu = encodeAgentAttr(key, value, client)
+    this.#requests.tell({ client, isEnd: false, send: () => this.#connection.send(pdu) })
   }
 
   /** The slot may be used by another client afterwards, so its profile is forgotten as well. */

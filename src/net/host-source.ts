@@ -56,10 +56,19 @@ const REQUEST_MS = 10_000
 const NAMES_BYTES = 63 * 1024
 /** Descriptors are asked for in messages of so many. */
 const MAX_DESC_IDS = 8192
+/** Questions about single items, and parts of long lists, that one call has under way: the queue has room for others. */
+const ITEMS_AT_ONCE = 1000
+const PARTS_AT_ONCE = 256
 /** What collectors refuse a PROFILE with; no FETCH fails so while its profile is fine. */
 const PROFILE_REFUSALS: ReadonlySet<number> = new Set(
   (['PM_ERR_PERMISSION', 'PM_ERR_IPC', 'EAGAIN'] as const).map(statusOf),
 )
+
+/** How a collector is asked. */
+export interface HostSourceOptions extends DialOptions {
+  /** Requests without a reply that there may be; another one fails with EAGAIN. Default 65,536. */
+  readonly maxRequests?: number
+}
 
 /**
  * A connection to a collector. Requests are pipelined; replies come in order. One connection may serve several contexts
@@ -76,6 +85,7 @@ export class HostSource implements MetricSource {
   readonly isUnix: boolean
   readonly #connection: PduConnection
   readonly #requests: RequestQueue
+  readonly #itemsAtOnce: number
   readonly #listeners = new SourceListeners()
   /** The profile the collector has for each context. */
   readonly #profiles = new Map<number, Profile>()
@@ -83,7 +93,7 @@ export class HostSource implements MetricSource {
   readonly #changes = new Map<number, number>()
 
   /** Takes over a dialed connection. `env` gives PMCD_REQUEST_TIMEOUT. */
-  constructor(spec: HostSpec, dialed: Dialed, options: DialOptions = {}) {
+  constructor(spec: HostSpec, dialed: Dialed, options: HostSourceOptions = {}) {
     this.spec = spec
     this.features = dialed.features
     this.address = dialed.address
@@ -93,15 +103,17 @@ export class HostSource implements MetricSource {
       depth: Number.POSITIVE_INFINITY,
       timeoutMs: timeoutMs(options.env?.['PMCD_REQUEST_TIMEOUT'], REQUEST_MS),
       toleratesOddStatus: false,
+      ...(options.maxRequests === undefined ? {} : { maxRequests: options.maxRequests }),
       onUnsolicited: (pdu) => {
         throw new PcpError('PM_ERR_IPC', `Unexpected ${pduName(pduType(pdu))} that nobody asked for`)
       },
     })
+    this.#itemsAtOnce = Math.max(1, Math.min(ITEMS_AT_ONCE, options.maxRequests ?? ITEMS_AT_ONCE))
     dialed.connection.onClose((error) => this.#listeners.emit({ type: 'lost', error }))
   }
 
   /** Connects to the collector that a host specification names. Errors as `dial` and `parseHostSpec`. */
-  static async connect(spec: string | HostSpec, options: DialOptions = {}): Promise<HostSource> {
+  static async connect(spec: string | HostSpec, options: HostSourceOptions = {}): Promise<HostSource> {
     const parsed = typeof spec === 'string' ? parseHostSpec(spec, options.env) : spec
     return new HostSource(parsed, await dial(parsed, options), options)
   }
@@ -145,7 +157,7 @@ export class HostSource implements MetricSource {
   }
 
   async #lookupMany(names: readonly string[], ask: Ask): Promise<readonly Outcome<Pmid>[]> {
-    const parts = partsOf(names).map((part) =>
+    const parts = await inBatches(partsOf(names), this.#partsAtOnce, (part) =>
       this.#ask<readonly Pmid[]>(
         {
           pdu: encodePmnsNames(part, undefined, ask.requester.context),
@@ -156,9 +168,10 @@ export class HostSource implements MetricSource {
         ask,
       ),
     )
-    const ids = (await Promise.all(parts)).flat()
-    // The reply tells which names failed, not why: ask again for those.
-    return Promise.all(ids.map((id, i) => (id === PM_ID_NULL ? this.#lookupName(names[i]!, ask) : id)))
+    // The reply names what failed, not why: ask again for those.
+    return inBatches<Pmid, Outcome<Pmid>>(parts.flat(), this.#itemsAtOnce, (id, i) =>
+      id === PM_ID_NULL ? this.#lookupName(names[i]!, ask) : id,
+    )
   }
 
   lookupId(id: Pmid, ask: Ask): Promise<readonly string[]> {
@@ -167,31 +180,33 @@ export class HostSource implements MetricSource {
 
   async descs(ids: readonly Pmid[], ask: Ask): Promise<readonly Outcome<MetricDesc>[]> {
     if (ids.length < 2 || (this.features & PDU_FLAG_DESCS) === 0)
-      return Promise.all(ids.map((id) => this.#desc(id, ask)))
-    const parts: Promise<readonly MetricDesc[]>[] = []
+      return inBatches(ids, this.#itemsAtOnce, (id) => this.#desc(id, ask))
+    const parts: (readonly Pmid[])[] = []
     for (let at = 0; at < ids.length; at += MAX_DESC_IDS) {
       const part = ids.slice(at, at + MAX_DESC_IDS)
       // A collector answers a lone bad id with an error in place of the list, so the rest of one is asked for singly.
-      if (part.length === 1) continue
-      parts.push(
-        this.#ask(
-          {
-            pdu: encodeDescIds(part, ask.requester.context),
-            replyType: PDU_DESCS,
-            on: `${part.length} descriptors`,
-            read: (reply) => ofLength(decodeDescs(reply), part.length),
-          },
-          ask,
-        ),
-      )
+      if (part.length > 1) parts.push(part)
     }
-    const descs = (await Promise.all(parts)).flat()
-    return Promise.all(
-      ids.map((id, i) => {
-        const desc = descs[i]
-        return desc === undefined || desc.pmid === PM_ID_NULL ? this.#desc(id, ask) : desc
-      }),
+    const found = await inBatches<readonly Pmid[], readonly MetricDesc[]>(parts, this.#partsAtOnce, (part) =>
+      this.#ask(
+        {
+          pdu: encodeDescIds(part, ask.requester.context),
+          replyType: PDU_DESCS,
+          on: `${part.length} descriptors`,
+          read: (reply) => ofLength(decodeDescs(reply), part.length),
+        },
+        ask,
+      ),
     )
+    const descs = found.flat()
+    return inBatches<Pmid, Outcome<MetricDesc>>(ids, this.#itemsAtOnce, (id, i) => {
+      const desc = descs[i]
+      return desc === undefined || desc.pmid === PM_ID_NULL ? this.#desc(id, ask) : desc
+    })
+  }
+
+  get #partsAtOnce(): number {
+    return Math.min(PARTS_AT_ONCE, this.#itemsAtOnce)
   }
 
   async #desc(id: Pmid, ask: Ask): Promise<Outcome<MetricDesc>> {
@@ -325,6 +340,21 @@ export class HostSource implements MetricSource {
     if (changes !== 0) this.#changes.delete(context)
     return changes
   }
+}
+
+/** Asks about items, so many at a time. */
+async function inBatches<I, T>(
+  items: readonly I[],
+  atOnce: number,
+  ask: (item: I, i: number) => T | Promise<T>,
+): Promise<readonly T[]> {
+  if (items.length <= atOnce) return Promise.all(items.map(ask))
+  const answers: T[] = []
+  for (let at = 0; at < items.length; at += atOnce) {
+    const batch = items.slice(at, at + atOnce).map((item, k) => ask(item, at + k))
+    answers.push(...(await Promise.all(batch)))
+  }
+  return answers
 }
 
 /** Splits names into lists that fit into one PDU each. */

@@ -20,7 +20,14 @@ export interface RequestQueueOptions {
   readonly isNews?: (status: number) => boolean
   /** News, or a PDU that no request waits for, arrived; throws PcpError to end the connection. */
   readonly onUnsolicited: (pdu: Uint8Array) => void
+  /** Requests without a reply that there may be, those that wait included; another one fails with EAGAIN. Default 65,536. */
+  readonly maxRequests?: number
 }
+
+/** Requests without a reply, and their bytes, of one connection. */
+const MAX_REQUESTS = 65_536
+/** Below what a connection may have to send: too many requests must not end it. */
+const MAX_BYTES = 32 * 2 ** 20
 
 /** A question and what goes with asking it. */
 export interface Request<T> extends Question<T> {
@@ -62,6 +69,7 @@ type Item = Pending | Notice
 export class RequestQueue {
   readonly #connection: PduConnection
   readonly #options: RequestQueueOptions
+  readonly #maxRequests: number
   #waiting: Item[] = []
   readonly #sent: Pending[] = []
   #timer: NodeJS.Timeout | undefined
@@ -69,10 +77,14 @@ export class RequestQueue {
   /** When the timer looks at the oldest request. */
   #timerDue = 0
   #heldBy: PcpError | undefined
+  /** Requests in `#waiting` and `#sent`, and bytes of their PDUs. */
+  #requests = 0
+  #bytes = 0
 
   constructor(connection: PduConnection, options: RequestQueueOptions) {
     this.#connection = connection
     this.#options = options
+    this.#maxRequests = options.maxRequests ?? MAX_REQUESTS
     connection.onPdu((pdu) => this.#receive(pdu))
     connection.onClose((error) => this.#end(error))
     // Whoever makes the queue is not complete yet: nothing may arrive now.
@@ -85,17 +97,21 @@ export class RequestQueue {
   }
 
   /**
-   * Asks, in turn. Rejects with what the peer answered, with why the connection ended, or with ECANCELED when `signal`
-   * is aborted; the reply is then discarded when it comes.
+   * Asks, in turn. Rejects with what the peer answered, with why the connection ended, with ECANCELED when `signal` is
+   * aborted (the reply is then discarded when it comes), or with EAGAIN when too many requests have no reply yet.
    */
   ask<T>(request: Request<T>, signal?: AbortSignal): Promise<T> {
     const refusal = this.#connection.closedBy ?? this.#heldBy
     if (refusal !== undefined) return Promise.reject(refusal)
     if (signal?.aborted === true) return Promise.reject(this.#givenUp(signal))
+    if (this.#requests >= this.#maxRequests || this.#bytes + request.pdu.length > MAX_BYTES)
+      return Promise.reject(this.#tooMany())
     return new Promise<T>((resolve, reject) => {
       const pending: Pending = { request, resolve: resolve as (value: unknown) => void, reject, since: 0 }
       if (signal !== undefined) this.#watch(pending, signal)
       this.#waiting.push(pending)
+      this.#requests++
+      this.#bytes += request.pdu.length
       this.#startNext()
     })
   }
@@ -115,7 +131,7 @@ export class RequestQueue {
     this.#heldBy = error
     const waiting = this.#waiting
     this.#waiting = waiting.filter((item) => !('request' in item))
-    for (const item of waiting) if ('request' in item) finish(item, error)
+    for (const item of waiting) if ('request' in item) this.#finish(item, error)
   }
 
   /** Takes requests again. */
@@ -126,10 +142,21 @@ export class RequestQueue {
 
   #watch(pending: Pending, signal: AbortSignal): void {
     pending.unwatch = onAbort(signal, () => {
+      const error = this.#givenUp(signal)
       const place = this.#waiting.indexOf(pending)
-      if (place >= 0) this.#waiting.splice(place, 1)
-      pending.reject(this.#givenUp(signal))
+      // The reply to one that was sent is still to come: it keeps its place.
+      if (place < 0) return pending.reject(error)
+      this.#waiting.splice(place, 1)
+      this.#finish(pending, error)
+      // What waited behind a request that had to be alone need not wait any more.
+      if (place === 0) this.#startNext()
     })
+  }
+
+  #tooMany(): PcpError {
+    const { name } = this.#connection
+    const text = `${name}: ${this.#requests} requests (${this.#bytes} bytes) have no reply yet: await some before asking more`
+    return new PcpError('EAGAIN', text)
   }
 
   #givenUp(signal: AbortSignal): PcpError {
@@ -147,11 +174,24 @@ export class RequestQueue {
       }
       item.since = monotonicMs()
       this.#sent.push(item)
-      item.request.prepare?.()
+      if (!this.#isPrepared(item)) continue
       this.#connection.send(item.request.pdu)
-      // A limit that was lowered meanwhile is due before the timer.
-      if (timeoutMs > 0 && (this.#timer === undefined || this.#timerDue > item.since + timeoutMs))
+      // Sending may have ended the connection. A limit that was lowered meanwhile is due before the timer.
+      const isLimited = timeoutMs > 0 && this.#sent.length > 0
+      if (isLimited && (this.#timer === undefined || this.#timerDue > item.since + timeoutMs))
         this.#arm(timeoutMs)
+    }
+  }
+
+  /** What cannot be prepared is not sent, so that no reply is waited for. */
+  #isPrepared(pending: Pending): boolean {
+    try {
+      pending.request.prepare?.()
+      return true
+    } catch (error) {
+      // Gone already if the connection ended meanwhile.
+      if (this.#sent.at(-1) === pending) this.#finish(this.#sent.pop()!, PcpError.from(error))
+      return false
     }
   }
 
@@ -236,19 +276,22 @@ export class RequestQueue {
   #settle(pending: Pending, outcome: unknown): void {
     this.#sent.shift()
     this.#lastReply = monotonicMs()
-    finish(pending, outcome)
+    this.#finish(pending, outcome)
     this.#startNext()
   }
 
   #end(error: PcpError): void {
     clearTimeout(this.#timer)
+    this.#timer = undefined
     for (const item of [...this.#sent.splice(0), ...this.#waiting.splice(0)])
-      if ('request' in item) finish(item, error)
+      if ('request' in item) this.#finish(item, error)
   }
-}
 
-function finish(pending: Pending, outcome: unknown): void {
-  pending.unwatch?.()
-  if (outcome instanceof PcpError) pending.reject(outcome)
-  else pending.resolve(outcome)
+  #finish(pending: Pending, outcome: unknown): void {
+    this.#requests--
+    this.#bytes -= pending.request.pdu.length
+    pending.unwatch?.()
+    if (outcome instanceof PcpError) pending.reject(outcome)
+    else pending.resolve(outcome)
+  }
 }

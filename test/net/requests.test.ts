@@ -1,0 +1,233 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { PcpError } from '../../src/model/errors.ts'
+import { PduConnection } from '../../src/net/connection.ts'
+import { type Request, RequestQueue, type RequestQueueOptions } from '../../src/net/requests.ts'
+import { decodeError, encodeError } from '../../src/wire/error.ts'
+import { PDU_ERROR } from '../../src/wire/pdu.ts'
+import { FakeDuplex } from '../lib/fake-duplex.ts'
+
+/** A queue, and the peer at the other end of it, which answers when the test says so. */
+function open(options: Partial<RequestQueueOptions> = {}) {
+  const stream = new FakeDuplex()
+  const connection = new PduConnection({ readable: stream, writable: stream }, { name: 'peer' })
+  const queue = new RequestQueue(connection, {
+    depth: 4,
+    timeoutMs: 0,
+    toleratesOddStatus: false,
+    onUnsolicited: () => {},
+    ...options,
+  })
+  return { queue, connection, stream }
+}
+
+/** Each request has a PDU of its own, told apart by the status in it; its reply is the same PDU. */
+function request(id: number, more: Partial<Request<number>> = {}): Request<number> {
+  return {
+    pdu: encodeError(id),
+    replyType: PDU_ERROR,
+    on: `request ${id}`,
+    read: (pdu) => decodeError(pdu).status,
+    ...more,
+  }
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const replies = (...ids: number[]): Uint8Array[] => ids.map((id) => encodeError(id))
+
+test('aborting a request that has to be alone starts those behind it', async () => {
+  const { queue, stream } = open()
+  const first = queue.ask(request(1))
+  const controller = new AbortController()
+  const alone = queue.ask(request(2, { isAlone: true }), controller.signal)
+  const behind = queue.ask(request(3))
+  await idle()
+  expect(stream.sent).toHaveLength(1)
+  controller.abort()
+  await expect(alone).rejects.toMatchObject({ code: 'ECANCELED' })
+  await idle()
+  expect(stream.sent).toHaveLength(2)
+  stream.reply(...replies(1, 3))
+  expect(await Promise.all([first, behind])).toEqual([1, 3])
+})
+
+test('a request that cannot be prepared fails alone: later replies are not taken for others', async () => {
+  const { queue, stream } = open()
+  const prepare = (): void => {
+    throw new PcpError('PM_ERR_TOOBIG')
+  }
+  const asked = [queue.ask(request(1)), queue.ask(request(2, { prepare })), queue.ask(request(3))]
+  const outcomes = Promise.allSettled(asked)
+  await idle()
+  stream.reply(...replies(1, 3))
+  expect(await outcomes).toMatchObject([{ value: 1 }, { reason: { code: 'PM_ERR_TOOBIG' } }, { value: 3 }])
+})
+
+test('one request too many fails with EAGAIN and harms no other', async () => {
+  const { queue, stream } = open({ maxRequests: 3 })
+  const asked = [1, 2, 3].map((id) => queue.ask(request(id)))
+  await expect(queue.ask(request(4))).rejects.toMatchObject({
+    code: 'EAGAIN',
+    message: 'peer: 3 requests (48 bytes) have no reply yet: await some before asking more',
+  })
+  await idle()
+  stream.reply(...replies(1))
+  expect(await asked[0]).toBe(1)
+  const again = queue.ask(request(5))
+  await idle()
+  stream.reply(...replies(2, 3, 5))
+  expect(await Promise.all([...asked, again])).toEqual([1, 2, 3, 5])
+})
+
+test('requests have a bound on their bytes as well, below what ends a connection', async () => {
+  const { queue, connection } = open()
+  const pdu = new Uint8Array(2 ** 20)
+  const asked = Array.from({ length: 32 }, () => queue.ask(request(1, { pdu })))
+  for (const each of asked) each.catch(() => {})
+  await expect(queue.ask(request(1))).rejects.toMatchObject({ code: 'EAGAIN' })
+  expect(connection.closedBy).toBeUndefined()
+  connection.destroy()
+})
+
+/** What may happen to a queue. */
+type Step =
+  | { readonly kind: 'ask'; readonly isAlone: boolean; readonly fails: boolean }
+  | { readonly kind: 'abort'; readonly back: number }
+  | { readonly kind: 'reply'; readonly count: number }
+  | { readonly kind: 'hold' }
+  | { readonly kind: 'release' }
+  | { readonly kind: 'end' }
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant('ask' as const),
+      isAlone: fc.boolean(),
+      fails: fc.integer({ min: 0, max: 9 }).map((chance) => chance === 0),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('abort' as const), back: fc.integer({ min: 1, max: 4 }) }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({ kind: fc.constant('reply' as const), count: fc.integer({ min: 1, max: 3 }) }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: 'hold' as const }) },
+  { weight: 2, arbitrary: fc.constant({ kind: 'release' as const }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'end' as const }) },
+)
+
+const DEPTH = 4
+
+/** What the queue should have sent: the simplest account of its rules. */
+class Model {
+  readonly sent: number[] = []
+  #waiting: { readonly id: number; readonly isAlone: boolean; readonly fails: boolean }[] = []
+  #underWay: { readonly isAlone: boolean }[] = []
+  isHeld = false
+
+  ask(id: number, isAlone: boolean, fails: boolean): void {
+    if (!this.isHeld) this.#waiting.push({ id, isAlone, fails })
+    this.#start()
+  }
+
+  /** Removes requests that wait. */
+  remove(isMeant: (id: number) => boolean): void {
+    this.#waiting = this.#waiting.filter(({ id }) => !isMeant(id))
+    this.#start()
+  }
+
+  reply(): void {
+    this.#underWay.shift()
+    this.#start()
+  }
+
+  release(): void {
+    this.isHeld = false
+    this.#start()
+  }
+
+  #start(): void {
+    for (;;) {
+      const next = this.#waiting[0]
+      if (next === undefined || this.isHeld) return
+      const isFree = this.#underWay.length === 0
+      const isShared = !next.isAlone && this.#underWay[0]?.isAlone !== true && this.#underWay.length < DEPTH
+      if (!isFree && !isShared) return
+      this.#waiting.shift()
+      if (next.fails) continue
+      this.#underWay.push(next)
+      this.sent.push(next.id)
+    }
+  }
+}
+
+test('whatever is asked, aborted, held and answered: what may be sent is sent, and each reply finds its request', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
+      const { queue, connection, stream } = open({ depth: DEPTH, maxRequests: 1000 })
+      const model = new Model()
+      const asked: { controller: AbortController; outcome: Promise<void> }[] = []
+      let replied = 0
+      const reply = (): void => {
+        const id = stream.sentStatuses[replied]
+        if (id === undefined || connection.closedBy !== undefined) return
+        replied++
+        model.reply()
+        stream.reply(encodeError(id))
+      }
+      for (const each of steps) {
+        if (each.kind === 'ask') {
+          const id = asked.length + 1
+          const controller = new AbortController()
+          const prepare = (): void => {
+            if (each.fails) throw new PcpError('PM_ERR_TOOBIG')
+          }
+          const answer = queue.ask(request(id, { isAlone: each.isAlone, prepare }), controller.signal)
+          const outcome = answer.then(
+            (status) => expect(status).toBe(id),
+            (error: unknown) => expect(error).toBeInstanceOf(PcpError),
+          )
+          asked.push({ controller, outcome })
+          if (connection.closedBy === undefined) model.ask(id, each.isAlone, each.fails)
+        } else if (each.kind === 'abort') {
+          const at = asked.length - each.back
+          asked[at]?.controller.abort()
+          model.remove((id) => id === at + 1)
+        } else if (each.kind === 'reply') {
+          for (let i = 0; i < each.count; i++) {
+            reply()
+            await idle()
+          }
+        } else if (each.kind === 'hold') {
+          model.isHeld = true
+          model.remove(() => true)
+          queue.hold(new PcpError('PM_ERR_AGAIN'))
+        } else if (each.kind === 'release') {
+          queue.release()
+          model.release()
+        } else {
+          connection.destroy()
+          model.remove(() => true)
+        }
+        await idle()
+        expect(stream.sentStatuses).toEqual(model.sent)
+      }
+      queue.release()
+      model.release()
+      for (let before = -1; before < replied; await idle()) {
+        before = replied
+        reply()
+      }
+      await Promise.all(asked.map(({ outcome }) => outcome))
+      expect(stream.sentStatuses).toEqual(model.sent)
+      expect(queue.isBusy).toBe(false)
+      connection.destroy()
+    }),
+    { numRuns: 300 },
+  )
+})
