@@ -5,6 +5,7 @@
  *     COMMAND ⏎ name:value ⏎ ... ⏎ ⏎ body NUL          CONNECT → CONNECTED, SEND with a receipt → RECEIPT
  */
 import type { Socket } from 'node:net'
+import { Backoff } from '../base/backoff.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Voice } from './problems.ts'
 
@@ -21,7 +22,7 @@ export interface StompConfig {
 
 const DEFAULT_TIMEOUT_SEC = 2
 const MAX_TIMEOUT_SEC = 600
-/** A server that cannot be reached is tried again no sooner. */
+/** A server is tried again no sooner; chance adds up to half. */
 const RETRY_MS = 60_000
 /** Longer frames than answers have are no answers. */
 const MAX_FRAME = 64 * 1024
@@ -69,13 +70,19 @@ export class StompClient {
   #text = ''
   /** Who waits for a frame. */
   #hear: ((frame: Frame | Error) => void) | undefined
-  #lastTryMs = Number.NEGATIVE_INFINITY
+  readonly #backoff: Backoff
   #sent = 0
 
-  constructor(config: StompConfig, voice: Voice, nowMs: () => number = () => performance.now()) {
+  constructor(
+    config: StompConfig,
+    voice: Voice,
+    nowMs: () => number = () => performance.now(),
+    random: () => number = Math.random,
+  ) {
     this.#config = config
     this.#voice = voice
     this.#nowMs = nowMs
+    this.#backoff = new Backoff({ delaysMs: [RETRY_MS], random })
   }
 
   /** Sends a message; false, and told once a minute, when the server cannot be reached or does not take it. */
@@ -103,8 +110,8 @@ export class StompClient {
 
   async #connect(): Promise<boolean> {
     const now = this.#nowMs()
-    if (now - this.#lastTryMs < RETRY_MS) return false
-    this.#lastTryMs = now
+    if (!this.#backoff.mayTry(now)) return false
+    this.#backoff.failed(now)
     return this.#attempt(async () => {
       const { host, port, username, password } = this.#config
       const { createConnection } = process.getBuiltinModule('node:net')

@@ -119,7 +119,12 @@ test('a server is tried again after a minute, and may be silent, endless or gone
     say: () => {},
     notice: (_: string, text: string) => void said.push(text.replace(/^.*\d+: /, '')),
   }
-  const client = new StompClient(parseStompConfig(configText(1), 'f'), voice, () => now)
+  const client = new StompClient(
+    parseStompConfig(configText(1), 'f'),
+    voice,
+    () => now,
+    () => 0,
+  )
   answer = () => ''
   expect(await client.send('a')).toBe(false)
   expect(await client.send('b')).toBe(false)

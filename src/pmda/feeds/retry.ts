@@ -1,12 +1,12 @@
-/** When to try again what failed: at once the first time, then after longer and longer. */
+/** When to try again what failed: immediately the first time, then after longer and longer. */
+import { Backoff, doublingDelays } from '../../base/backoff.ts'
 
-const FIRST_MS = 1000
-const LONGEST_MS = 60_000
+const DELAYS_MS = [0, ...doublingDelays(1000, 60_000)]
 
 /** One timer for one thing that is tried; it keeps no process alive. */
 export class Retry {
   readonly #attempt: () => void
-  #waitMs = 0
+  readonly #backoff = new Backoff({ delaysMs: DELAYS_MS })
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(attempt: () => void) {
@@ -16,14 +16,13 @@ export class Retry {
   /** Tries again, the sooner the fewer attempts failed since `succeeded`. */
   later(): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(this.#attempt, this.#waitMs)
+    this.#timer = setTimeout(this.#attempt, this.#backoff.failed(performance.now()))
     this.#timer.unref()
-    this.#waitMs = Math.min(LONGEST_MS, Math.max(FIRST_MS, this.#waitMs * 2))
   }
 
   /** It works: the next failure is the first. */
   succeeded(): void {
-    this.#waitMs = 0
+    this.#backoff.reset()
   }
 
   /** Tries no more. */

@@ -5,6 +5,7 @@
  *       ▲          │        │
  *       └── rows ──┴────────┘  every interval, in step with the clock
  */
+import { Backoff, doublingDelays } from '../../base/backoff.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import type { Pmid } from '../../model/ids.ts'
 import { type FetchResult, OTHER_METRICS, type ValueSet } from '../../model/values.ts'
@@ -24,8 +25,8 @@ export interface Wish {
 /** Metrics and expressions of one feed. */
 const MOST_METRICS = 10_000
 const MOST_DERIVED = 500
-/** Least time between attempts to reach a collector again, ms. */
-const RETRY_MS = 2000
+/** Delays between attempts to reach a collector again, ms: somebody is watching. */
+const RETRY_MS = doublingDelays(2000, 10_000)
 /** The moment is not closer than this, ms. */
 const EARLY_MS = 5
 
@@ -58,20 +59,25 @@ export class Feed {
   #hasChanged = false
   /** Were metrics others when the fetch before was answered? */
   #hasOthers = false
-  #triedMs = 0
+  readonly #backoff: Backoff
   #lastDerived = 0
 
-  /** `newContext` opens a context that is the feed's own, at the start and whenever the collector was away. */
+  /**
+   * `newContext` opens a context that is the feed's own, at the start and whenever the collector was away; `random` spreads the
+   * attempts of many feeds.
+   */
   constructor(
     newContext: () => Promise<Context>,
     everyMs: number,
     statistics: Statistics,
     nextTopic: () => number,
+    random: () => number = Math.random,
   ) {
     this.#newContext = newContext
     this.everyMs = everyMs
     this.#statistics = statistics
     this.#nextTopic = nextTopic
+    this.#backoff = new Backoff({ delaysMs: RETRY_MS, random })
   }
 
   /** Connects, and asks who answers. Errors of the context. */
@@ -229,7 +235,7 @@ export class Feed {
   async #tick(): Promise<void> {
     this.#schedule()
     if (this.#isBusy || this.#topics.size === 0) return // a slow collector loses rows rather than getting more questions
-    if (this.#lost !== undefined && performance.now() - this.#triedMs < RETRY_MS) return
+    if (this.#lost !== undefined && !this.#backoff.mayTry(performance.now())) return
     this.#isBusy = true
     try {
       if (this.#lost !== undefined) await this.#comeBack()
@@ -289,17 +295,17 @@ export class Feed {
 
   #lose(error: PcpError): void {
     if (this.#aborter.signal.aborted) return
+    this.#backoff.failed(performance.now())
     if (this.#lost !== undefined) return
-    this.#triedMs = performance.now()
     this.#lost = error
     this.#tellAll(({ topic }) => lostMessage(topic, error))
   }
 
   async #comeBack(): Promise<void> {
-    this.#triedMs = performance.now()
     await this.#connect()
     await this.#refresh(true)
     this.#lost = undefined
+    this.#backoff.succeeded(performance.now())
     this.#tellAll(({ topic }) => `{"type":"back","topic":${topic.id}}`)
   }
 

@@ -1,4 +1,5 @@
 /** The subscriptions of one page: begun, replaced, ended, and begun again where a host cannot be reached. docs/pmproxy.md */
+import { Backoff, doublingDelays } from '../../base/backoff.ts'
 import { PcpError } from '../../model/errors.ts'
 import { keyOf, parseMessage, type Subscription } from './messages.ts'
 import type { Page } from './page.ts'
@@ -16,8 +17,8 @@ export interface PageStreamParts {
 
 /** Subscriptions of a page. */
 export const MOST_KEYS = 200
-/** How often a subscription that failed is tried again, ms. */
-const RETRY_MS = 3000
+/** Delays after which a subscription that failed is tried again, ms. */
+const RETRY_MS = doublingDelays(3000, 10_000)
 /** Errors that another attempt does not mend. */
 const LASTING: ReadonlySet<string> = new Set(['PM_ERR_ARG', 'PM_ERR_PERMISSION', 'PM_ERR_TOOBIG'])
 
@@ -26,6 +27,7 @@ interface Watching {
   /** Attempts, and before the first of them what was asked under the key before: nothing of that comes later. */
   work: Promise<void>
   end: (() => void) | undefined
+  readonly backoff: Backoff
 }
 
 /** A page's stream. */
@@ -71,7 +73,12 @@ export class PageStream {
     if (before === undefined && this.#watching.size >= MOST_KEYS)
       throw new PcpError('PM_ERR_TOOBIG', `More than ${MOST_KEYS} subscriptions of one page`)
     before?.aborter.abort()
-    const watching: Watching = { aborter: new AbortController(), work: Promise.resolve(), end: undefined }
+    const watching: Watching = {
+      aborter: new AbortController(),
+      work: Promise.resolve(),
+      end: undefined,
+      backoff: new Backoff({ delaysMs: RETRY_MS }),
+    }
     this.#watching.set(key, watching)
     // Hosts do not wait for each other; what replaces something waits until that can say nothing more.
     watching.work = (before?.work ?? watching.work).then(() => this.#try(wish, watching, before, ''))
@@ -100,7 +107,7 @@ export class PageStream {
       if (LASTING.has(known.code)) return
       const timer = setTimeout(() => {
         watching.work = this.#try(wish, watching, undefined, known.message)
-      }, RETRY_MS)
+      }, watching.backoff.failed(performance.now()))
       timer.unref()
       signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
     }

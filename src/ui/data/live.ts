@@ -1,5 +1,6 @@
 /** Live values: one WebSocket for the whole page, opened again when it is lost. docs/pmproxy.md */
 import { type Signal, signal } from '@preact/signals'
+import { Backoff, doublingDelays } from '../../base/backoff.ts'
 import type { MetricOutcome } from './answers.ts'
 
 /** What a page wants of one host at one interval. */
@@ -53,8 +54,8 @@ export const LOST = 'The connection to pmproxy is lost'
 /** The page's connection to pmproxy, for the person to see. */
 export const connection: Signal<Connection> = signal<Connection>('connecting')
 
-const FIRST_PAUSE_MS = 500
-const LONGEST_PAUSE_MS = 15_000
+/** Delays after which a lost connection is opened again. */
+const RETRY_MS = doublingDelays(500, 15_000)
 
 interface Subscription {
   readonly wish: Wish
@@ -68,14 +69,16 @@ export class LiveStream {
   readonly #subscriptions = new Map<string, Subscription>()
   readonly #byTopic = new Map<number, Subscription>()
   #socket: WebSocket | undefined
-  #pauseMs = FIRST_PAUSE_MS
+  readonly #backoff: Backoff
   /** Hears where the time stands that programs follow. */
   onTime: (clock: FollowedClock) => void = () => {}
   /** Hears when a host's newest values are from, by its own clock. */
   onRow: (host: string, at: number) => void = () => {}
 
-  constructor(url: string) {
+  /** `random` spreads the attempts of many pages, which lose one server together. */
+  constructor(url: string, random: () => number = Math.random) {
     this.#url = url
+    this.#backoff = new Backoff({ delaysMs: RETRY_MS, random })
   }
 
   /** Asks for values under a key; what was asked under it before is replaced. */
@@ -113,7 +116,7 @@ export class LiveStream {
     this.#socket = socket
     socket.onopen = () => {
       connection.value = 'open'
-      this.#pauseMs = FIRST_PAUSE_MS
+      this.#backoff.succeeded(performance.now())
       this.sendTime({ do: 'watch' })
       for (const [key, { wish }] of this.#subscriptions) this.#send({ subscribe: key, ...wish })
     }
@@ -124,8 +127,7 @@ export class LiveStream {
       connection.value = 'lost'
       this.#byTopic.clear()
       for (const { listener } of this.#subscriptions.values()) listener.trouble(LOST)
-      setTimeout(() => this.#connect(), this.#pauseMs)
-      this.#pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * this.#pauseMs)
+      setTimeout(() => this.#connect(), this.#backoff.failed(performance.now()))
     }
   }
 

@@ -1,9 +1,11 @@
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
+import { PcpError } from '../../../src/model/errors.ts'
 import { Context } from '../../../src/pmapi/context.ts'
 import { Feed, type Wish } from '../../../src/pmproxy/live/feed.ts'
 import { Page } from '../../../src/pmproxy/live/page.ts'
 import { newStatistics } from '../../../src/pmproxy/statistics.ts'
 import { Sample } from '../../agents/sample/open.ts'
+import { overriding } from '../../lib/overriding.ts'
 
 const closers: (() => unknown)[] = []
 afterEach(async () => {
@@ -55,6 +57,46 @@ async function opened(): Promise<{
     },
   }
 }
+
+test.each([
+  [0, [2000, 4000, 8000, 10_000, 10_000]],
+  [0.75, [3000, 6000, 11_000, 14_000, 14_000]],
+])('a lost host is tried again at growing distances, which chance of %d spreads', async (chance, delays) => {
+  vi.useFakeTimers()
+  closers.push(() => vi.useRealTimers())
+  const sample = new Sample()
+  const failing = overriding(sample.agent, { fetch: () => Promise.reject(new PcpError('ECONNRESET')) })
+  const attempts: number[] = []
+  let isUp = true
+  const statistics = newStatistics()
+  const feed = new Feed(
+    async () => {
+      attempts.push(performance.now())
+      if (!isUp) throw new PcpError('ECONNREFUSED')
+      return Context.over(failing)
+    },
+    1000,
+    statistics,
+    () => 1,
+    () => chance,
+  )
+  closers.push(() => feed.close())
+  await feed.start()
+  const page = new Page({ send: (_, sent) => sent() }, statistics)
+  await feed.watch(page, 'a', { metrics: ['sample.long.ten'], derive: {} }, new AbortController().signal)
+  await vi.advanceTimersByTimeAsync(1000 - (Date.now() % 1000))
+  const lostAt = performance.now()
+  isUp = false
+  await vi.advanceTimersByTimeAsync(60_000)
+  const times = [lostAt, ...attempts.slice(1)]
+  // Attempts are made with rows, which are a second apart.
+  expect(
+    times
+      .slice(1)
+      .map((at, i) => Math.round(at - times[i]!))
+      .slice(0, delays.length),
+  ).toEqual(delays)
+})
 
 /** Expressions that differ, as a wish. */
 function expressions(from: number, count: number): Wish {

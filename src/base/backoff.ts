@@ -1,0 +1,71 @@
+/** When to try again what failed: after ever longer delays, spread by chance so that many clients do not return together. */
+
+/** How attempts are spaced. */
+export interface BackoffOptions {
+  /** Milliseconds to wait after the first, second... failure in a row; the last one repeats. */
+  readonly delaysMs: readonly number[]
+  /** Returns a number from 0 up to, but not including, 1; default Math.random. */
+  readonly random?: () => number
+}
+
+/** Share of a delay that chance may add to it. */
+const JITTER = 0.5
+
+/** Counts failures in a row and spaces attempts. Times are milliseconds of one clock that is never set back. */
+export class Backoff {
+  readonly #delaysMs: readonly number[]
+  readonly #random: () => number
+  #failures = 0
+  #failedAt = 0
+  #waitMs = 0
+  #succeededAt: number | undefined
+
+  constructor({ delaysMs, random = Math.random }: BackoffOptions) {
+    this.#delaysMs = delaysMs
+    this.#random = random
+  }
+
+  /** Returns whether an attempt may be made now. */
+  mayTry(now: number): boolean {
+    return this.leftMs(now) === 0
+  }
+
+  /** Returns the milliseconds until the next attempt. */
+  leftMs(now: number): number {
+    return Math.max(0, this.#failedAt + this.#waitMs - now)
+  }
+
+  /** Records a failed attempt, or the loss of what an attempt had brought; returns the milliseconds to wait. */
+  failed(now: number): number {
+    const { length } = this.#delaysMs
+    const delayOf = (failure: number): number => this.#delaysMs[Math.min(failure, length) - 1] ?? 0
+    // A server that accepts connections only to drop them must not be asked without pause.
+    if (this.#succeededAt !== undefined && now - this.#succeededAt >= delayOf(this.#failures))
+      this.#failures = 0
+    this.#succeededAt = undefined
+    this.#failures++
+    this.#failedAt = now
+    this.#waitMs = delayOf(this.#failures) * (1 + JITTER * this.#random())
+    return this.#waitMs
+  }
+
+  /** Records a success. The next failure counts as the first if the success outlives the delay that preceded it. */
+  succeeded(now: number): void {
+    this.#succeededAt ??= now
+    this.#waitMs = 0
+  }
+
+  /** Forgets all failures. */
+  reset(): void {
+    this.#failures = 0
+    this.#waitMs = 0
+    this.#succeededAt = undefined
+  }
+}
+
+/** Returns delays that double from the first to the longest. */
+export function doublingDelays(firstMs: number, longestMs: number): readonly number[] {
+  const delays: number[] = []
+  for (let ms = firstMs; ms < longestMs; ms *= 2) delays.push(ms)
+  return [...delays, longestMs]
+}

@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Backoff, doublingDelays } from '../../src/base/backoff.ts'
+
+const random = (): number => 0
+
+test('the first attempt may be made at any time, later ones after ever longer delays', () => {
+  const backoff = new Backoff({ delaysMs: [100, 200], random })
+  expect(backoff.mayTry(0)).toBe(true)
+  expect([0, 100, 300, 500].map((now) => backoff.failed(now))).toEqual([100, 200, 200, 200])
+  expect(backoff.leftMs(500)).toBe(200)
+  expect(backoff.mayTry(699)).toBe(false)
+  expect(backoff.mayTry(700)).toBe(true)
+})
+
+test('a success that lasts starts over; one that does not outlive its delay does not', () => {
+  const backoff = new Backoff({ delaysMs: [100, 200, 400], random })
+  backoff.failed(0)
+  backoff.succeeded(100)
+  expect(backoff.mayTry(100)).toBe(true)
+  expect(backoff.failed(199)).toBe(200)
+  backoff.succeeded(400)
+  expect(backoff.failed(600)).toBe(100)
+  backoff.failed(700)
+  backoff.reset()
+  expect(backoff.failed(700)).toBe(100)
+})
+
+test('chance adds up to half of a delay, and different chances give different times', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 1, max: 100_000 }), { minLength: 1, maxLength: 8 }),
+      fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), {
+        minLength: 1,
+        maxLength: 20,
+      }),
+      (delaysMs, chances) => {
+        let next = 0
+        const backoff = new Backoff({ delaysMs, random: () => chances[next++]! })
+        let now = 0
+        for (const [i, chance] of chances.entries()) {
+          const delay = delaysMs[Math.min(i, delaysMs.length - 1)]!
+          const wait = backoff.failed(now)
+          expect(wait).toBeGreaterThanOrEqual(delay)
+          expect(wait).toBeLessThanOrEqual(delay * 1.5)
+          expect(wait).toBeCloseTo(delay * (1 + chance / 2))
+          now += wait
+        }
+      },
+    ),
+  )
+})
+
+test('delays double up to the longest', () => {
+  expect(doublingDelays(500, 15_000)).toEqual([500, 1000, 2000, 4000, 8000, 15_000])
+  expect(doublingDelays(5, 5)).toEqual([5])
+})
