@@ -6,6 +6,7 @@ import {
   connect,
   convScale,
   type ErrorCode,
+  type FetchGroup,
   type FetchResult,
   isError,
   type MetricDesc,
@@ -16,9 +17,11 @@ import {
   type PlainValues,
   parseInterval,
   parseUnits,
+  type ReconnectOptions,
   type Row,
   type RowJson,
   type SampleOptions,
+  type TableRow,
   type Timestamp,
   type Value,
   type ValueSet,
@@ -32,6 +35,18 @@ test('a context comes from a host, or from any source', () => {
   expectTypeOf<ConnectOptions>().toHaveProperty('env')
   expectTypeOf(Context.over).parameter(0).toEqualTypeOf<MetricSource>()
   expectTypeOf<Context>().toExtend<AsyncDisposable>()
+  expectTypeOf<FetchGroup>().toExtend<AsyncDisposable>()
+})
+
+test('a context may reconnect by itself, and rows say that its source was away', () => {
+  expectTypeOf(connect).toBeCallableWith('db1', { reconnect: true })
+  expectTypeOf(connect).toBeCallableWith('db1', { reconnect: { delays: [1, 5] }, maxRequests: 1000 })
+  expectTypeOf<ReconnectOptions['delays']>().toEqualTypeOf<readonly number[] | undefined>()
+  expectTypeOf<Row['away']>().toEqualTypeOf<PcpError | undefined>()
+  expectTypeOf<TableRow<{ a: 'hinv.ncpu' }>['away']>().toEqualTypeOf<PcpError | undefined>()
+  expectTypeOf<RowJson['away']>().toEqualTypeOf<string | undefined>()
+  expectTypeOf<Context['away']>().toEqualTypeOf<PcpError | undefined>()
+  expectTypeOf<Context['untilOpen']>().returns.resolves.toEqualTypeOf<void>()
 })
 
 test('rows know the names that were asked for', () => {
