@@ -1,4 +1,5 @@
 /** Contexts on collectors. pmNewContext(3), docs/pmapi.md */
+import { PcpError } from '../model/errors.ts'
 import type { MetricSource } from '../model/source.ts'
 import { HostSource } from '../net/host-source.ts'
 import { type Env, type HostSpec, parseHostSpec } from '../net/host-spec.ts'
@@ -7,6 +8,15 @@ import type { Clock } from './clock.ts'
 import { Context } from './context.ts'
 import { type DerivedSetup, derivedSetup } from './derived.ts'
 import { withLocalNames } from './local-names.ts'
+
+/** How a context reconnects by itself. */
+export interface ReconnectOptions {
+  /**
+   * Seconds to wait after the loss, after the first failed attempt, after the second...; the last one repeats, and chance adds
+   * up to half. Default: PMCD_RECONNECT_TIMEOUT, or 1, 2, 5, 10, 20, 40, 80.
+   */
+  readonly delays?: readonly number[]
+}
 
 /** How to connect. */
 export interface ConnectOptions {
@@ -20,8 +30,15 @@ export interface ConnectOptions {
   readonly names?: Pmns
   /** Derived metrics; default: those of `registerDerived`, and of the files that PCP_DERIVED_CONFIG names. */
   readonly derived?: () => DerivedSetup
-  /** What `sample` keeps time by; tests give their own. */
+  /** What `sample` and reconnecting keep time by; tests give their own. */
   readonly clock?: Clock
+  /**
+   * Reconnect when the collector is lost, until the context is closed. Questions fail with the reason meanwhile; `sample` and
+   * `table` give a row whose `away` has it, then rows again. Default: only `reconnect()` connects again.
+   */
+  readonly reconnect?: boolean | ReconnectOptions
+  /** Requests without a reply that there may be: another one fails with EAGAIN. Default 65,536. */
+  readonly maxRequests?: number
 }
 
 /**
@@ -40,12 +57,25 @@ export async function connect(
   host: string | HostSpec = 'local:',
   options: ConnectOptions = {},
 ): Promise<Context> {
-  const { container, names, clock, signal } = options
+  const { container, names, clock, signal, reconnect = false, maxRequests } = options
+  const { delays = variableDelays(options.env ?? process.env) } =
+    typeof reconnect === 'boolean' ? {} : reconnect
+  if (!delays.every((seconds) => seconds > 0 && Number.isFinite(seconds)))
+    throw new PcpError(
+      'PM_ERR_ARG',
+      `Delays between attempts to reconnect must be positive: ${delays.join(', ')}`,
+    )
+  if (maxRequests !== undefined && !(maxRequests >= 1))
+    throw new PcpError('PM_ERR_ARG', `maxRequests must be at least 1: ${maxRequests}`)
   const given = options.env ?? process.env
   const env = container === undefined ? given : { ...given, PCP_CONTAINER: container }
   const spec = typeof host === 'string' ? parseHostSpec(host, env) : host
   const dial = (given?: AbortSignal): Promise<HostSource> =>
-    HostSource.connect(spec, given === undefined ? { env } : { env, signal: given })
+    HostSource.connect(spec, {
+      env,
+      ...(given === undefined ? {} : { signal: given }),
+      ...(maxRequests === undefined ? {} : { maxRequests }),
+    })
   const named = (source: MetricSource): MetricSource =>
     names === undefined ? source : withLocalNames(source, names)
   const source = await dial(signal)
@@ -54,11 +84,15 @@ export async function connect(
     counters: source.counters,
     derived: options.derived ?? (() => derivedSetup(env)),
     reopen: async (again) => named(await dial(again)),
-    reconnectTimeouts: (env['PMCD_RECONNECT_TIMEOUT'] ?? '')
-      .split(',')
-      .map(Number)
-      .filter((step) => step > 0),
+    reconnect: reconnect !== false,
+    reconnectTimeouts: delays,
     ...(container === undefined ? {} : { container }),
     ...(clock === undefined ? {} : { clock }),
   })
+}
+
+/** Seconds in PMCD_RECONNECT_TIMEOUT; what cannot be read is ignored. */
+function variableDelays(env: Env): readonly number[] {
+  const steps = (env['PMCD_RECONNECT_TIMEOUT'] ?? '').split(',').map(Number)
+  return steps.filter((step) => step > 0 && Number.isFinite(step))
 }

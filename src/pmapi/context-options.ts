@@ -24,10 +24,14 @@ export interface ContextOptions {
   readonly dup?: () => Context
   /** Derived metrics it has from the start; default: what `registerDerived` has defined so far. */
   readonly derived?: () => DerivedSetup
-  /** Opens the source afresh, for `reconnect`; without it there is nothing to reconnect to. */
+  /** Opens the source afresh; without it there is nothing to reconnect to. It must settle once its signal is aborted. */
   readonly reopen?: (signal?: AbortSignal) => Promise<MetricSource>
-  /** Seconds to wait after the first, second... failed attempt to reconnect; the last one repeats. */
+  /** Reconnect without being asked to when the source is lost. Default false. */
+  readonly reconnect?: boolean
+  /** Seconds to wait after the first, second... failed attempt to reconnect; the last one repeats. Chance adds up to half. */
   readonly reconnectTimeouts?: readonly number[]
+  /** Chance for those delays, from 0 up to 1; tests give their own. Default Math.random. */
+  readonly random?: () => number
 }
 
 /** Help text options. */

@@ -1,6 +1,5 @@
 /** A context: one metric source seen by one client, with its instance profile. pmNewContext(3), docs/pmapi.md */
-import type { DerivedDefinitions, DerivedText } from '../derive/definitions.ts'
-import { type DerivedSource, withDerived } from '../derive/derived-source.ts'
+import type { DerivedText } from '../derive/definitions.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import { clusterOf, domainOf, type Indom, PM_INDOM_NULL, type Pmid, pmid } from '../model/ids.ts'
@@ -19,13 +18,10 @@ import { PM_TYPE_STRING } from '../model/types.ts'
 import { extract } from '../model/value-set.ts'
 import type { FetchResult, ValueSet } from '../model/values.ts'
 import type { PduCounters } from '../net/counters.ts'
-import { SourceListeners } from '../net/listeners.ts'
 import { type ArchiveControl, forgetting, isNeverRecorded } from './archive-control.ts'
-import { Backoff } from './backoff.ts'
 import { type Clock, SYSTEM_CLOCK } from './clock.ts'
+import { ContextLink } from './context-link.ts'
 import type { ContextOptions, TextOptions } from './context-options.ts'
-import { derivedSetup } from './derived.ts'
-import { withEventMetrics } from './event-metrics.ts'
 import { helpText } from './help-text.ts'
 import { labelsOf } from './label-levels.ts'
 import { only } from './only.ts'
@@ -33,7 +29,6 @@ import type { Row } from './row.ts'
 import { type SampleOptions, sampleRows, type ValuesOptions, valuesOnce } from './sample.ts'
 import { SharedSource } from './shared-source.ts'
 import { type Columns, sampleTable, type TableOptions, type TableRow } from './table.ts'
-import { traced } from './traced.ts'
 
 /** What every question may carry. */
 export interface CallOptions {
@@ -46,34 +41,23 @@ export interface CallOptions {
  * are returned in its place by the plural calls; the singular ones throw them.
  */
 export class Context {
-  #source: MetricSource
-  #derived: DerivedSource
+  readonly #link: ContextLink
   readonly #archive: ArchiveControl | undefined
   #ask: Ask
   readonly #options: ContextOptions
   readonly #clock: Clock
-  readonly #backoff: Backoff
-  readonly #listeners = new SourceListeners()
-  readonly #tell = (event: SourceEvent): void => this.#listeners.emit(event)
-  /** Stops hearing what the present source tells; undefined while nobody listens. */
-  #stopHearing: (() => void) | undefined
-  /** Undefined after a failed `reconnect`, whose error says more than that the context was closed. */
-  #shared: SharedSource | undefined
-  #isClosed = false
 
   private constructor(shared: SharedSource, options: ContextOptions) {
-    this.#shared = shared.share()
     this.#options = options
-    this.#derived = this.#layers(shared)
-    this.#source = traced(this.#derived)
-    this.#archive = options.archive && forgetting(options.archive, () => this.#derived.forget())
     this.#clock = options.clock ?? SYSTEM_CLOCK
-    this.#backoff = new Backoff(options.reconnectTimeouts)
+    const link = new ContextLink(shared, options, this.#clock)
+    this.#link = link
+    this.#archive = options.archive && forgetting(options.archive, () => link.derived.forget())
     const { container, credentials } = options
     this.#ask = {
       requester: {
         client: 0,
-        context: shared.nextContext(),
+        context: link.context,
         profile: ALL_INSTANCES,
         ...(container === undefined ? {} : { container }),
         ...(credentials === undefined ? {} : { credentials }),
@@ -81,16 +65,14 @@ export class Context {
     }
   }
 
-  /** The source with what every context adds to it, and derived metrics of this one alone. */
-  #layers({ source }: SharedSource, own?: DerivedDefinitions): DerivedSource {
-    const { list, ...rest } = (this.#options.derived ?? derivedSetup)()
-    const options = own === undefined ? rest : { ...rest, own }
-    return withDerived(withEventMetrics(source), list, options)
-  }
-
   /** A context on any source: a connection, agents in this process, a fake in a test. `close` closes the source. */
   static over(source: MetricSource, options: ContextOptions = {}): Context {
-    return new Context(new SharedSource(source), options)
+    try {
+      return new Context(new SharedSource(source), options)
+    } catch (error) {
+      void source.close().catch(() => {})
+      throw error
+    }
   }
 
   /** PDUs exchanged with the source so far; undefined when it is in this process. */
@@ -105,14 +87,14 @@ export class Context {
 
   /** Every question passes here: a context that was closed has no answers, also where others share its source. */
   #asking(options: CallOptions | undefined): Ask {
-    this.#insistOnOpen()
+    this.#link.insistOnOpen()
     const { signal } = options ?? {}
     return signal === undefined ? this.#ask : { requester: this.#ask.requester, signal }
   }
 
   /** PMID of each name, or why not: PM_ERR_NAME, PM_ERR_NONLEAF. @see pmLookupName(3) */
   async lookupNames(names: readonly string[], options?: CallOptions): Promise<readonly Outcome<Pmid>[]> {
-    return names.length === 0 ? [] : this.#source.lookupNames(names, this.#asking(options))
+    return names.length === 0 ? [] : this.#link.source.lookupNames(names, this.#asking(options))
   }
 
   /** PMID of a name. PM_ERR_NAME, PM_ERR_NONLEAF. @see pmLookupName(3) */
@@ -122,22 +104,22 @@ export class Context {
 
   /** Children of a node of the name space, '' for the root; none for a leaf. PM_ERR_NAME. @see pmGetChildrenStatus(3) */
   async children(name = '', options?: CallOptions): Promise<readonly Child[]> {
-    return this.#source.children(name, this.#asking(options))
+    return this.#link.source.children(name, this.#asking(options))
   }
 
   /** Full names of all metrics below a node, in name space order. PM_ERR_NAME. @see pmTraversePMNS(3) */
   async traverse(name = '', options?: CallOptions): Promise<readonly string[]> {
-    return this.#source.traverse(name, this.#asking(options))
+    return this.#link.source.traverse(name, this.#asking(options))
   }
 
   /** All names of a PMID. PM_ERR_PMID, PM_ERR_NOAGENT. @see pmNameAll(3) */
   async namesOf(id: Pmid, options?: CallOptions): Promise<readonly string[]> {
-    return this.#source.lookupId(id, this.#asking(options))
+    return this.#link.source.lookupId(id, this.#asking(options))
   }
 
   /** Descriptor of each PMID, or why not: PM_ERR_PMID, PM_ERR_NOAGENT. @see pmLookupDescs(3) */
   async descs(ids: readonly Pmid[], options?: CallOptions): Promise<readonly Outcome<MetricDesc>[]> {
-    return ids.length === 0 ? [] : this.#source.descs(ids, this.#asking(options))
+    return ids.length === 0 ? [] : this.#link.source.descs(ids, this.#asking(options))
   }
 
   /** Descriptor of a PMID. PM_ERR_PMID, PM_ERR_NOAGENT. @see pmLookupDesc(3) */
@@ -148,13 +130,13 @@ export class Context {
   /** All instances of a domain, whatever the profile says. PM_ERR_INDOM. @see pmGetInDom(3) */
   async instances(indom: Indom, options?: CallOptions): Promise<Instances> {
     if (indom === PM_INDOM_NULL) throw new PcpError('PM_ERR_INDOM')
-    return this.#source.instances(indom, undefined, this.#asking(options))
+    return this.#link.source.instances(indom, undefined, this.#asking(options))
   }
 
   /** Instance of that external name, or of that name up to its first blank. PM_ERR_INST, PM_ERR_INDOM. @see pmLookupInDom(3) */
   async instanceId(indom: Indom, name: string, options?: CallOptions): Promise<number> {
     if (indom === PM_INDOM_NULL) throw new PcpError('PM_ERR_INDOM')
-    const { ids } = await this.#source.instances(indom, { name }, this.#asking(options))
+    const { ids } = await this.#link.source.instances(indom, { name }, this.#asking(options))
     if (ids.length === 0) throw new PcpError('PM_ERR_INST', `Unknown instance "${name}"`)
     return ids[0]!
   }
@@ -162,7 +144,7 @@ export class Context {
   /** External name of an instance. PM_ERR_INST, PM_ERR_INDOM. @see pmNameInDom(3) */
   async instanceName(indom: Indom, id: number, options?: CallOptions): Promise<string> {
     if (indom === PM_INDOM_NULL) throw new PcpError('PM_ERR_INDOM')
-    const { names } = await this.#source.instances(indom, { id }, this.#asking(options))
+    const { names } = await this.#link.source.instances(indom, { id }, this.#asking(options))
     if (names.length === 0) throw new PcpError('PM_ERR_INST')
     return names[0]!
   }
@@ -179,12 +161,12 @@ export class Context {
 
   async #text(kind: 'metric' | 'indom', id: number, options: TextOptions = {}): Promise<string> {
     const ask = this.#asking(options)
-    return helpText((level) => this.#source.text({ kind, id, level }, ask), options)
+    return helpText((level) => this.#link.source.text({ kind, id, level }, ask), options)
   }
 
   /** Label sets of one level; `id` is what that level wants. PM_ERR_NOLABELS. @see pmLookupLabels(3) */
   async labels(level: number, id: number, options?: CallOptions): Promise<readonly LabelSet[]> {
-    return this.#source.labels({ level, id }, this.#asking(options))
+    return this.#link.source.labels({ level, id }, this.#asking(options))
   }
 
   /** Labels of the source as a whole. PM_ERR_NOLABELS. @see pmGetContextLabels(3) */
@@ -237,7 +219,7 @@ export class Context {
   /** Values of metrics now, in the order asked for. @see pmFetch(3) */
   async fetch(ids: readonly Pmid[], options?: CallOptions): Promise<FetchResult> {
     if (ids.length === 0) throw new PcpError('PM_ERR_TOOSMALL', 'A fetch needs at least one metric')
-    return this.#source.fetch(ids, this.#asking(options))
+    return this.#link.source.fetch(ids, this.#asking(options))
   }
 
   /**
@@ -245,11 +227,11 @@ export class Context {
    * long archives, where each promise costs as much as a fetch.
    */
   fetchNow(ids: readonly Pmid[], options?: CallOptions): FetchResult | Promise<FetchResult> {
-    const isTraced = this.#source !== this.#derived
+    const isTraced = this.#link.source !== this.#link.derived
     if (this.#archive === undefined || isTraced || ids.length === 0 || ids.some(isNeverRecorded))
       return this.fetch(ids, options)
-    this.#insistOnOpen()
-    if (this.#derived.isFetching(this.#ask.requester)) return this.fetch(ids, options)
+    this.#link.insistOnOpen()
+    if (this.#link.derived.isFetching(this.#ask.requester)) return this.fetch(ids, options)
     return this.#archive.fetchNow(ids, this.profile)
   }
 
@@ -257,7 +239,7 @@ export class Context {
   async store(sets: readonly ValueSet[], options?: CallOptions): Promise<void> {
     if (sets.length === 0) throw new PcpError('PM_ERR_TOOSMALL', 'A store needs at least one metric')
     if (sets.some(({ status }) => status < 1)) throw new PcpError('PM_ERR_VALUE')
-    return this.#source.store(sets, this.#asking(options))
+    return this.#link.source.store(sets, this.#asking(options))
   }
 
   /**
@@ -313,51 +295,57 @@ export class Context {
    * wrong with the expression, PM_ERR_NAME for what can be no name. @see pmAddDerivedMetric(3)
    */
   async addDerived(name: string, expression: string, options?: CallOptions): Promise<Pmid> {
-    return this.#derived.define(name, expression, this.#asking(options))
+    return this.#link.derived.define(name, expression, this.#asking(options))
   }
 
   /** Gives a metric of `addDerived` a help text. PM_ERR_NAME, PM_ERR_TEXT when it has one. @see pmAddDerivedText(3) */
   addDerivedText(name: string, level: DerivedText, text: string): void {
-    this.#derived.own.setText(name, level, text)
+    this.#link.derived.own.setText(name, level, text)
   }
 
   /** Forgets a metric of `addDerived`. PM_ERR_NAME. @see pmUnregisterDerived(3) */
   removeDerived(name: string): void {
-    if (!this.#derived.own.remove(name))
+    if (!this.#link.derived.own.remove(name))
       throw new PcpError('PM_ERR_NAME', `Unknown derived metric: "${name}"`)
   }
 
-  /** Hears of changed names and agents, and of a lost source, also after `reconnect`, until it is closed. Returns how to stop. */
+  /** Subscribes to changed names and agents, and to a source lost and back, until the context is closed. Returns how to stop. */
   subscribe(listener: (event: SourceEvent) => void): () => void {
-    this.#stopHearing ??= this.#source.subscribe(this.#tell)
-    return this.#listeners.subscribe(listener)
+    return this.#link.subscribe(listener)
+  }
+
+  /** Why the source does not answer at present: it was lost, or is being opened again. Undefined while it answers. */
+  get away(): PcpError | undefined {
+    return this.#link.away
+  }
+
+  /** Why the source did not answer before it was opened again, the last time; undefined while it never was. */
+  get lastAway(): PcpError | undefined {
+    return this.#link.lastAway
+  }
+
+  /** Does it reconnect by itself? See `ConnectOptions.reconnect`. */
+  get reconnectsItself(): boolean {
+    return this.#link.reconnectsItself
+  }
+
+  /** How often its source was opened: 1, and one more after each reconnect. Counters of readings before may have restarted. */
+  get openings(): number {
+    return this.#link.openings
+  }
+
+  /** Waits until the source is open. Rejects with `away` unless somebody reconnects, and ECANCELED by the signal. */
+  async untilOpen(options?: CallOptions): Promise<void> {
+    return this.#link.untilOpen(options?.signal)
   }
 
   /**
-   * Opens the source afresh; the profile holds on. After a failed attempt the next ones fail at once, with ETIMEDOUT,
-   * until some time has passed: longer after every failure. @see pmReconnectContext(3)
+   * Opens the source afresh; profile and derived metrics are kept. Callers at the same time share one attempt. After a failed
+   * attempt the next ones fail at once, with ETIMEDOUT, until some time has passed: longer after every failure. ECANCELED by
+   * the signal, PM_ERR_NOCONTEXT when the context is closed. @see pmReconnectContext(3)
    */
   async reconnect(options?: CallOptions): Promise<void> {
-    const { reopen } = this.#options
-    if (reopen === undefined) {
-      this.#insistOnOpen()
-      return
-    }
-    if (!this.#backoff.mayTry(this.#clock.now()))
-      throw new PcpError('ETIMEDOUT', 'Too soon after the last failed attempt to reconnect')
-    await this.#release()
-    try {
-      const { context } = this.#ask.requester
-      this.#shared = new SharedSource(await reopen(options?.signal), context + 1).share()
-      this.#isClosed = false
-      this.#derived = this.#layers(this.#shared, this.#derived.own)
-      this.#source = traced(this.#derived)
-      if (this.#stopHearing !== undefined) this.#stopHearing = this.#source.subscribe(this.#tell)
-      this.#backoff.succeeded()
-    } catch (error) {
-      this.#backoff.failed(this.#clock.now())
-      throw new PcpError('ETIMEDOUT', `Cannot reconnect: ${(error as Error).message}`, { cause: error })
-    }
+    return this.#link.reconnect(options?.signal)
   }
 
   /**
@@ -366,34 +354,23 @@ export class Context {
    * Derived metrics of one context alone stay with it. @see pmDupContext(3)
    */
   async dup(options?: CallOptions): Promise<Context> {
-    this.#insistOnOpen()
+    this.#link.insistOnNotClosed()
     const { dup, reopen } = this.#options
     // The PDUs counted are those of this context's connection.
     const { counters: _, ...rest } = this.#options
     let other = dup?.()
     other ??= reopen === undefined ? undefined : Context.over(await reopen(options?.signal), rest)
-    other ??= new Context(this.#shared!, this.#options)
+    other ??= new Context(this.#link.shared!, this.#options)
     other.profile = this.profile
     return other
   }
 
-  /** Releases the source: later questions fail with PM_ERR_NOCONTEXT. Idempotent. @see pmDestroyContext(3) */
+  /**
+   * Releases the source, and gives up a `reconnect` under way: later questions fail with PM_ERR_NOCONTEXT. Idempotent.
+   * @see pmDestroyContext(3)
+   */
   async close(): Promise<void> {
-    this.#isClosed = true
-    await this.#release()
-  }
-
-  #insistOnOpen(): void {
-    if (this.#isClosed) throw new PcpError('PM_ERR_NOCONTEXT', 'The context was closed')
-  }
-
-  async #release(): Promise<void> {
-    const isLast = this.#shared?.release() === true
-    this.#shared = undefined
-    if (isLast) await this.#source.close()
-    // Others may keep the source open for long.
-    this.#stopHearing?.()
-    this.#derived.release()
+    await this.#link.close()
   }
 
   /** For `await using`. */

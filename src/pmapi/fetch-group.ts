@@ -77,16 +77,19 @@ interface Request {
 export class FetchGroup {
   readonly #context: Context
   readonly #options: FetchGroupOptions
-  readonly #names: InstanceNames
+  #names: InstanceNames
   #members: Member[] = []
   #request: Request | undefined
   #before: FetchResult | undefined
+  /** The opening of the source that the fetch before is from. */
+  #opening: number
   #timestamp: Timestamp | undefined
 
   private constructor(context: Context, options: FetchGroupOptions) {
     this.#context = context
     this.#names = new InstanceNames(context)
     this.#options = options
+    this.#opening = context.openings
   }
 
   /** A group over a context that it takes over: its profile becomes the group's, and `close` closes it. */
@@ -178,11 +181,21 @@ export class FetchGroup {
     throw error
   }
 
+  /** Rates are not computed across a reconnect: counters may have restarted, as after a mark in an archive. */
+  #forgetOtherSource(): void {
+    const { openings } = this.#context
+    if (openings === this.#opening) return
+    this.#opening = openings
+    this.#before = undefined
+    this.#names = new InstanceNames(this.#context)
+  }
+
   /** Fills in the items from the `first` one on, unless they were forgotten meanwhile. */
   #take(result: FetchResult, request: Request, first: number): number | Promise<number> {
     const { sets, timestamp } = result
     const { members, places } = request
     if (members !== this.#members) return result.changes
+    if (first === 0) this.#forgetOtherSource()
     const before = this.#before
     const elapsed = before === undefined ? 0 : secondsBetween(before.timestamp, timestamp)
     for (let m = first; m < places.length; m++) {
@@ -208,6 +221,11 @@ export class FetchGroup {
   async close(): Promise<void> {
     this.clear()
     await this.#context.close()
+  }
+
+  /** For `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
   }
 
   #add<M extends Member>(member: M): M {

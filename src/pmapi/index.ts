@@ -91,7 +91,7 @@ export { type LocalTime, localTime, newZone, UTC, type Zone } from '../time/zone
 export { type OpenArchiveOptions, openArchive } from './archive.ts'
 export type { ArchiveControl, ArchiveRange, SampleRange } from './archive-control.ts'
 export type { Clock } from './clock.ts'
-export { type ConnectOptions, connect } from './connect.ts'
+export { type ConnectOptions, connect, type ReconnectOptions } from './connect.ts'
 export { type CallOptions, Context } from './context.ts'
 export type { ContextOptions, TextOptions } from './context-options.ts'
 export { contextZoneName } from './context-zone.ts'

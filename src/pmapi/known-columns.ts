@@ -72,4 +72,6 @@ export interface KnownTableRow<M extends KnownMetrics, C extends KnownColumns<M>
   readonly values: { readonly [K in keyof C]: KnownCell<M, C[K]> }
   /** Why a column has no value. */
   readonly errors: { readonly [K in keyof C]?: PcpError }
+  /** Why no column has a value: the source was away. Undefined in all other rows. */
+  readonly away: PcpError | undefined
 }

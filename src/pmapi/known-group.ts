@@ -31,7 +31,10 @@ export interface KnownIndom<K extends KnownMetric, O> extends FetchIndom {
 
 /** A fetch group of known metrics, and of no others. @see FetchGroup */
 export interface KnownGroup<M extends KnownMetrics>
-  extends Pick<FetchGroup, 'context' | 'timestamp' | 'fetch' | 'clear' | 'close'> {
+  extends Pick<
+    FetchGroup,
+    'context' | 'timestamp' | 'fetch' | 'clear' | 'close' | typeof Symbol.asyncDispose
+  > {
   /** Adds one instance's value. @see FetchGroup.item */
   item<N extends NameBy<M, ScalarName<M>, true>, const O extends ItemOptions & { readonly instance: string }>(
     metric: N,

@@ -70,7 +70,7 @@ export interface KnownValues<K extends KnownMetric, AsRate extends boolean = fal
 
 /** A row of known metrics: a `Row` whose names and values have types. */
 export interface KnownRow<M extends KnownMetrics, N extends keyof M, AsRate extends boolean = false>
-  extends Pick<Row, 'toJSON'> {
+  extends Pick<Row, 'toJSON' | 'away'> {
   readonly time: Timestamp
   /** Everything about one metric. */
   get<K extends N>(name: K): KnownValues<M[K], AsRate>

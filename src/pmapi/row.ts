@@ -30,19 +30,24 @@ export interface RowJson {
   readonly values: { readonly [metric: string]: PlainValues<number | string> }
   /** Codes of the metrics that failed. */
   readonly errors: { readonly [metric: string]: string }
+  /** Why the source was away, in a row that stands for its absence. */
+  readonly away?: string
 }
 
 type Inspect = (shown: unknown, options: object) => string
 
 /** The values of all metrics at one moment. `N` are the names that were asked for. */
 export class Row<N extends string = string> {
-  /** When the values were read. */
+  /** When the values were read, or the absence of the source was noticed. */
   readonly time: Timestamp
+  /** Why there are no values: the source was away. Undefined in all other rows. */
+  readonly away: PcpError | undefined
   readonly #metrics: ReadonlyMap<string, MetricValues>
 
   /** Rows are made by `Context.sample` and `Context.values`. */
-  constructor(time: Timestamp, metrics: ReadonlyMap<string, MetricValues>) {
+  constructor(time: Timestamp, metrics: ReadonlyMap<string, MetricValues>, away?: PcpError) {
     this.time = time
+    this.away = away
     this.#metrics = metrics
   }
 
@@ -75,11 +80,17 @@ export class Row<N extends string = string> {
   /** What JSON.stringify makes of a row. */
   toJSON(): RowJson {
     const failed = [...this].flatMap(({ name, error }) => (error === undefined ? [] : [[name, error.code]]))
-    return { time: isoTime(this.time), values: this.#plain(jsonValue), errors: Object.fromEntries(failed) }
+    return {
+      time: isoTime(this.time),
+      values: this.#plain(jsonValue),
+      errors: Object.fromEntries(failed),
+      ...(this.away === undefined ? {} : { away: this.away.code }),
+    }
   }
 
   /** What console.log shows: the time, and the value or the code of the error of every metric. */
   #inspect(options: object, inspect: Inspect): string {
+    if (this.away !== undefined) return `Row ${isoTime(this.time)} away: ${this.away.message}`
     const shown: Record<string, unknown> = this.toObject()
     for (const { name, error } of this) if (error !== undefined) shown[name] = error.code
     return `Row ${isoTime(this.time)} ${inspect(shown, options)}`

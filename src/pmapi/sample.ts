@@ -1,7 +1,7 @@
 /** Sampling: the values of metrics, named and converted, once or at an interval. docs/pmapi.md */
-import { secondsBetween } from '../base/timestamp.ts'
+import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
-import { isError, PcpError } from '../model/errors.ts'
+import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import { PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { counterGrowth, rateUnits } from '../model/rate.ts'
 import { PM_SEM_COUNTER } from '../model/types.ts'
@@ -11,7 +11,7 @@ import type { FetchResult, Value, ValueSet } from '../model/values.ts'
 import type { Clock } from './clock.ts'
 import type { CallOptions, Context } from './context.ts'
 import { InstanceNames, isWanted } from './instance-names.ts'
-import { type ReadingsOptions, readings } from './readings.ts'
+import { type ReadingsOptions, readings, type Subject, setOf } from './readings.ts'
 import { type MetricValues, Row } from './row.ts'
 
 /** How `Context.values` reads. */
@@ -37,6 +37,8 @@ interface Sampled {
   readonly units: string
   /** Factor of the rate; undefined: values as they are. */
   readonly rateFactor: number | undefined
+  /** Why it is missing since the source was away. */
+  readonly error?: PcpError
 }
 
 /** Reads the values once. */
@@ -45,60 +47,67 @@ export async function valuesOnce(
   names: readonly string[],
   options: ValuesOptions,
 ): Promise<Row> {
-  const sampler = new Sampler(context, options)
-  const ids = await sampler.open(names)
-  return sampler.row(await context.fetch(ids, options), undefined)
+  const sampler = new Sampler(context, names, options)
+  const { ids } = await sampler.lookup(false)
+  return sampler.rowOf(await context.fetch(ids, options), undefined)
 }
 
 /** Reads the values at an interval that does not drift, or through an archive. */
-export async function* sampleRows(
+export function sampleRows(
   context: Context,
   names: readonly string[],
   options: SampleOptions,
   clock: Clock,
 ): AsyncGenerator<Row> {
-  const { count = Number.POSITIVE_INFINITY } = options
-  const sampler = new Sampler(context, options)
-  const ids = await sampler.open(names)
-  let before: FetchResult | undefined
-  let rows = 0
-  for await (const result of readings(context, ids, options, clock)) {
-    if (before !== undefined || !sampler.needsTwo) {
-      yield await sampler.row(result, before)
-      if (++rows >= count) return
-    }
-    before = result
-  }
+  return readings(context, new Sampler(context, names, options), options, clock)
 }
 
 /** What stays the same from one reading to the next: metrics, and the names of instances as they become known. */
-class Sampler {
+class Sampler implements Subject<Row> {
   readonly #context: Context
+  readonly #asked: readonly string[]
   readonly #options: SampleOptions
   #metrics: readonly Sampled[] = []
-  readonly #names: InstanceNames
+  #names: InstanceNames
 
-  constructor(context: Context, options: SampleOptions) {
+  constructor(context: Context, asked: readonly string[], options: SampleOptions) {
     this.#context = context
-    this.#names = new InstanceNames(context)
+    this.#asked = asked
     this.#options = options
+    this.#names = new InstanceNames(context)
   }
 
-  /** Do rates need a reading before the first row? */
-  get needsTwo(): boolean {
-    return this.#metrics.some(({ rateFactor }) => rateFactor !== undefined)
-  }
-
-  async open(names: readonly string[]): Promise<readonly Pmid[]> {
-    const leaves = await this.#leaves(names)
-    const descs = await this.#context.descs([...leaves.values()], this.#options)
-    this.#metrics = [...leaves.keys()].map((name, i) => {
-      const desc = descs[i]!
-      if (isError(desc))
-        throw new PcpError(desc.code, `No descriptor of "${name}": ${desc.text}`, { cause: desc })
-      return this.#sampled(name, desc)
+  /** The first time PM_ERR_NAME for an unknown name; later ones keep their place, with an error. */
+  async lookup(isAgain: boolean): Promise<{ readonly ids: readonly Pmid[]; readonly isComplete: boolean }> {
+    const found = await this.#leaves()
+    const ids = [...found.values()].filter((outcome): outcome is Pmid => !isError(outcome))
+    const descs = ids.length === 0 ? [] : await this.#context.descs(ids, this.#options)
+    let next = 0
+    const metrics = [...found].flatMap(([name, outcome]): Sampled[] => {
+      const desc = isError(outcome) ? outcome : descs[next++]!
+      if (!isError(desc)) return [this.#checked(name, desc)]
+      const error = new PcpError(desc.code, `No descriptor of "${name}": ${desc.text}`, { cause: desc })
+      if (!isAgain) throw isError(outcome) ? outcome : error
+      const isBelow = (known: Sampled): boolean => known.name === name || known.name.startsWith(`${name}.`)
+      return this.#metrics
+        .filter(isBelow)
+        .map((known) => ({ ...known, error: isError(outcome) ? outcome : error }))
     })
-    return [...leaves.values()]
+    this.#metrics = metrics
+    this.#names = new InstanceNames(this.#context)
+    const there = metrics.filter(({ error }) => error === undefined)
+    return { ids: there.map(({ desc }) => desc.pmid), isComplete: there.length === metrics.length }
+  }
+
+  /** A metric that is another one since the source was away must not pass for what it was. */
+  #checked(name: string, desc: MetricDesc): Sampled {
+    const before = this.#metrics.find((known) => known.name === name)
+    if (before === undefined || isAlike(before.desc, desc)) return this.#sampled(name, desc)
+    const error = new PcpError(
+      'PM_ERR_TYPE',
+      `"${name}" is another metric since its source was away: sample again`,
+    )
+    return { ...before, error }
   }
 
   #sampled(name: string, desc: MetricDesc): Sampled {
@@ -108,10 +117,11 @@ class Sampler {
     return { name, desc, units: unitsStr(units), rateFactor: factor }
   }
 
-  /** PMIDs by name; a name with others below it stands for all of those. */
-  async #leaves(names: readonly string[]): Promise<Map<string, Pmid>> {
+  /** PMIDs, or why there is none, by name; a name with others below it stands for all of those. */
+  async #leaves(): Promise<Map<string, Outcome<Pmid>>> {
+    const names = this.#asked
     const found = await this.#context.lookupNames(names, this.#options)
-    const leaves = new Map<string, Pmid>()
+    const leaves = new Map<string, Outcome<Pmid>>()
     for (const [i, outcome] of found.entries()) {
       const name = names[i]!
       if (!isError(outcome)) leaves.set(name, outcome)
@@ -119,19 +129,40 @@ class Sampler {
         const below = await this.#context.traverse(name, this.#options)
         const ids = await this.#context.lookupNames(below, this.#options)
         for (const [k, id] of ids.entries()) if (!isError(id)) leaves.set(below[k]!, id)
-      } else throw new PcpError(outcome.code, `${outcome.text}: "${name}"`, { cause: outcome })
+      } else leaves.set(name, new PcpError(outcome.code, `${outcome.text}: "${name}"`, { cause: outcome }))
     }
     return leaves
   }
 
-  async row(result: FetchResult, before: FetchResult | undefined): Promise<Row> {
+  /** Undefined where rates need another reading. */
+  async row(result: FetchResult, before: FetchResult | undefined): Promise<Row | undefined> {
+    const needsTwo = this.#metrics.some(({ rateFactor }) => rateFactor !== undefined)
+    return needsTwo && before === undefined ? undefined : this.rowOf(result, before)
+  }
+
+  /** All metrics without values: the source was away. */
+  gap(away: PcpError, time: Timestamp): Row {
+    const metrics = this.#metrics.map((metric): [string, MetricValues] => [
+      metric.name,
+      without(metric, away),
+    ])
+    return new Row(time, new Map(metrics), away)
+  }
+
+  async rowOf(result: FetchResult, before: FetchResult | undefined): Promise<Row> {
     const elapsed = before === undefined ? 0 : secondsBetween(before.timestamp, result.timestamp)
     const metrics = new Map<string, MetricValues>()
-    for (const [i, metric] of this.#metrics.entries()) {
-      const set = result.sets[i]!
+    let next = 0
+    for (const metric of this.#metrics) {
+      if (metric.error !== undefined) {
+        metrics.set(metric.name, without(metric, metric.error))
+        continue
+      }
+      const set = result.sets[next]!
+      const earlier = setOf(before, set.pmid, next++)
       const { indom } = metric.desc
       const names = indom === PM_INDOM_NULL ? undefined : await this.#names.of(indom, set, this.#options)
-      metrics.set(metric.name, this.#values(metric, set, before?.sets[i], elapsed, names))
+      metrics.set(metric.name, this.#values(metric, set, earlier, elapsed, names))
     }
     return new Row(result.timestamp, metrics)
   }
@@ -181,6 +212,14 @@ class Sampler {
     const growth = counterGrowth(first, last, desc.type, this.#options.counterWrap)
     return growth === undefined ? undefined : (growth / Math.abs(elapsed)) * rateFactor
   }
+}
+
+function isAlike(a: MetricDesc, b: MetricDesc): boolean {
+  return a.type === b.type && a.sem === b.sem && (a.indom === PM_INDOM_NULL) === (b.indom === PM_INDOM_NULL)
+}
+
+function without({ name, desc, units }: Sampled, error: PcpError): MetricValues {
+  return { name, desc, units, error, value: undefined, instances: new Map() }
 }
 
 function isNumeric(value: Value): value is number | bigint {

@@ -3,14 +3,14 @@ import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_DOUBLE, PM_TYPE_STRING } from '../model/types.ts'
-import type { FetchResult, Value } from '../model/values.ts'
+import type { FetchResult, Value, ValueSet } from '../model/values.ts'
 import type { Clock } from './clock.ts'
 import type { Context } from './context.ts'
 import { planConversion } from './conversion.ts'
 import { IndomItem, Item } from './fetch-item.ts'
 import { findInstance, InstanceNames, isWanted } from './instance-names.ts'
 import { parseMetricSpec } from './metric-spec.ts'
-import { type ReadingsOptions, readings } from './readings.ts'
+import { type ReadingsOptions, readings, type Subject, setOf } from './readings.ts'
 
 /** What a column shows. */
 export interface Column {
@@ -46,6 +46,8 @@ export interface TableRow<C extends Columns> {
   readonly values: { readonly [K in keyof C]: Cell<C[K]> }
   /** Why a column has no value: PM_ERR_AGAIN in the first row of a rate, PM_ERR_VALUE when there is none... */
   readonly errors: { readonly [K in keyof C]?: PcpError }
+  /** Why no column has a value: the source was away. Undefined in all other rows. */
+  readonly away: PcpError | undefined
 }
 
 /** How a table is sampled. */
@@ -56,33 +58,96 @@ export interface TableOptions extends ReadingsOptions {
   readonly counterWrap?: boolean
 }
 
-/** A column that was looked up. */
-interface Field {
+/** A column that was looked up, or why it is missing since the source was away. */
+type Field = {
   readonly name: string
-  readonly id: Pmid
-  readonly item: Item | IndomItem
-  readonly wanted: readonly string[] | undefined
-}
+  readonly column: Column
+} & ({ readonly id: Pmid; readonly item: Item | IndomItem } | { readonly missing: PcpError })
 
 /** Samples columns. Going forwards, discrete values hold until there is another one. */
-export async function* sampleTable<const C extends Columns>(
+export function sampleTable<const C extends Columns>(
   context: Context,
   columns: C,
   options: TableOptions,
   clock: Clock,
 ): AsyncGenerator<TableRow<C>> {
-  const { count = Number.POSITIVE_INFINITY } = options
-  const fields = await Promise.all(
-    Object.entries(columns).map(([name, column]) => openField(context, name, columnOf(column), options)),
-  )
-  const ids = [...new Set(fields.map(({ id }) => id))]
-  let before: FetchResult | undefined
-  let rows = 0
-  for await (const result of readings(context, ids, options, clock)) {
-    yield await rowOf<C>(fields, ids, result, before)
-    if (++rows >= count) return
-    before = result
+  return readings(context, new Table<C>(context, columns, options), options, clock)
+}
+
+/** The columns, as they are in the source that is open. */
+class Table<C extends Columns> implements Subject<TableRow<C>> {
+  readonly #context: Context
+  readonly #columns: C
+  readonly #options: TableOptions
+  #fields: readonly Field[] = []
+  #ids: readonly Pmid[] = []
+
+  constructor(context: Context, columns: C, options: TableOptions) {
+    this.#context = context
+    this.#columns = columns
+    this.#options = options
   }
+
+  /** Errors the first time; later ones belong to their columns. */
+  async lookup(isAgain: boolean): Promise<{ readonly ids: readonly Pmid[]; readonly isComplete: boolean }> {
+    const { openings } = this.#context
+    this.#fields = await Promise.all(
+      Object.entries(this.#columns).map(async ([name, given]): Promise<Field> => {
+        const column = columnOf(given)
+        try {
+          const item = await openItem(this.#context, column, this.#options)
+          return { name, column, id: item.id, item }
+        } catch (error) {
+          const isLost = this.#context.away !== undefined || this.#context.openings !== openings
+          if (!isAgain || isLost || this.#options.signal?.aborted === true) throw error
+          return { name, column, missing: PcpError.from(error) }
+        }
+      }),
+    )
+    this.#ids = [...new Set(this.#fields.flatMap((field) => ('missing' in field ? [] : [field.id])))]
+    return { ids: this.#ids, isComplete: this.#fields.every((field) => !('missing' in field)) }
+  }
+
+  async row(result: FetchResult, before: FetchResult | undefined): Promise<TableRow<C>> {
+    const elapsed = before === undefined ? 0 : secondsBetween(before.timestamp, result.timestamp)
+    const values: Record<string, unknown> = {}
+    const errors: Record<string, PcpError> = {}
+    for (const field of this.#fields) {
+      const { name, column } = field
+      if ('missing' in field) {
+        values[name] = emptyCell(column)
+        errors[name] = field.missing
+        continue
+      }
+      const { id, item } = field
+      const at = this.#ids.indexOf(id)
+      const earlier = setOf(before, id, at)
+      await item.take({ set: result.sets[at]!, before: earlier, elapsed, isFirst: earlier === undefined })
+      values[name] = item instanceof Item ? item.value : cellsOf(item, column)
+      if (item.error !== undefined) errors[name] = item.error
+    }
+    return rowOf<C>(result.timestamp, values, errors)
+  }
+
+  gap(away: PcpError, time: Timestamp): TableRow<C> {
+    const values = this.#fields.map(({ name, column }) => [name, emptyCell(column)])
+    const errors = this.#fields.map(({ name }) => [name, away])
+    return rowOf<C>(time, Object.fromEntries(values), Object.fromEntries(errors), away)
+  }
+}
+
+/** The columns were made from C's keys, each with the kind of cell that C says. */
+function rowOf<C extends Columns>(
+  time: Timestamp,
+  values: Record<string, unknown>,
+  errors: Record<string, PcpError>,
+  away?: PcpError,
+): TableRow<C> {
+  return { time, values, errors, away } as TableRow<C>
+}
+
+function emptyCell({ instances }: Column): ReadonlyMap<string, Value> | undefined {
+  return instances === undefined ? undefined : new Map()
 }
 
 function columnOf(column: string | Column): Column {
@@ -93,60 +158,29 @@ function columnOf(column: string | Column): Column {
   return instances[0] === undefined ? { metric } : { metric, instance: instances[0] }
 }
 
-async function openField(
+async function openItem(
   context: Context,
-  name: string,
   column: Column,
-  { counterWrap = false, backward = false }: TableOptions,
-): Promise<Field> {
+  { counterWrap = false, backward = false, signal }: TableOptions,
+): Promise<Item | IndomItem> {
   const { metric, instance, instances, scale, as = 'number' } = column
-  const desc = await context.desc(await context.lookupName(metric))
+  const call = signal === undefined ? {} : { signal }
+  const desc = await context.desc(await context.lookupName(metric, call), call)
   const type = as === 'exact' ? undefined : as === 'text' ? PM_TYPE_STRING : PM_TYPE_DOUBLE
   const conversion = planConversion(desc, { scale, type, isUtilisation: true })
   const repeats = desc.sem === PM_SEM_DISCRETE && !backward
-  if (instances === undefined) {
-    const id = await findInstance(context, desc, instance)
-    return { name, id: desc.pmid, item: new Item(conversion, id, counterWrap, repeats), wanted: undefined }
-  }
+  if (instances === undefined)
+    return new Item(conversion, await findInstance(context, desc, instance), counterWrap, repeats)
   const names = new InstanceNames(context)
-  const item = new IndomItem(
-    conversion,
-    Number.POSITIVE_INFINITY,
-    (set) => names.of(desc.indom, set),
-    counterWrap,
-    repeats,
-  )
-  return { name, id: desc.pmid, item, wanted: instances === 'all' ? undefined : instances }
+  const namesOf = (set: ValueSet): ReturnType<InstanceNames['of']> => names.of(desc.indom, set, call)
+  return new IndomItem(conversion, Number.POSITIVE_INFINITY, namesOf, counterWrap, repeats)
 }
 
-async function rowOf<C extends Columns>(
-  fields: readonly Field[],
-  ids: readonly Pmid[],
-  result: FetchResult,
-  before: FetchResult | undefined,
-): Promise<TableRow<C>> {
-  const elapsed = before === undefined ? 0 : secondsBetween(before.timestamp, result.timestamp)
-  const values: Record<string, unknown> = {}
-  const errors: Record<string, PcpError> = {}
-  for (const { name, id, item, wanted } of fields) {
-    const at = ids.indexOf(id)
-    const earlier = before?.sets[at]
-    await item.take({ set: result.sets[at]!, before: earlier, elapsed, isFirst: before === undefined })
-    values[name] = item instanceof Item ? item.value : cellsOf(item, wanted)
-    if (item.error !== undefined) errors[name] = item.error
-  }
-  // The columns were made from C's keys, each with the kind of cell that C says.
-  return { time: result.timestamp, values, errors } as TableRow<C>
-}
-
-function cellsOf(
-  { instances }: IndomItem,
-  wanted: readonly string[] | undefined,
-): ReadonlyMap<string, Value> {
+function cellsOf({ instances }: IndomItem, { instances: wanted }: Column): ReadonlyMap<string, Value> {
   const cells = new Map<string, Value>()
   for (const { name, value } of instances) {
     if (name === undefined || value === undefined) continue
-    if (wanted === undefined || isWanted(wanted, name)) cells.set(name, value)
+    if (wanted === 'all' || isWanted(wanted ?? [], name)) cells.set(name, value)
   }
   return cells
 }

@@ -1,8 +1,9 @@
 /** Rules on collectors, as time goes by. docs/pmie.md */
 
+import type { Backoff } from '../base/backoff.ts'
 import { PcpError } from '../model/errors.ts'
-import { Backoff } from '../pmapi/backoff.ts'
 import type { Clock } from '../pmapi/clock.ts'
+import { reconnectBackoff } from '../pmapi/reconnect-backoff.ts'
 import type { Perform } from './actions.ts'
 import { deliver, type RuleHost } from './host.ts'
 import { connectHost, type Hosts, type LiveHost, type OpenHost } from './hosts.ts'
@@ -29,8 +30,10 @@ export interface LiveSettings {
   /** Shows what an evaluation came to. */
   readonly report: (task: Task, sec: number) => void
   readonly flush: () => Promise<void>
-  /** Seconds between attempts to connect again. */
+  /** Seconds between attempts to connect again; chance adds up to half. */
   readonly reconnectTimeouts: readonly number[]
+  /** Chance for those delays, from 0 up to 1. Default Math.random. */
+  readonly random?: () => number
   /** After each evaluation of a task. */
   readonly onCounts: (counts: EvaluationCounts) => void
 }
@@ -176,9 +179,10 @@ class HostKeeper {
   }
 
   #failed(host: RuleHost): void {
-    const backoff = this.#backoffs.get(host) ?? new Backoff(this.#settings.reconnectTimeouts)
+    const { clock, reconnectTimeouts, random } = this.#settings
+    const backoff = this.#backoffs.get(host) ?? reconnectBackoff(reconnectTimeouts, random)
     this.#backoffs.set(host, backoff)
-    backoff.failed(this.#settings.clock.now())
+    backoff.failed(clock.now())
   }
 
   #reconnect(host: RuleHost): void {
@@ -188,7 +192,7 @@ class HostKeeper {
     connectHost(host as LiveHost, open, signal)
       .then(
         () => {
-          this.#backoffs.get(host)?.succeeded()
+          this.#backoffs.get(host)?.succeeded(clock.now())
           this.#fresh.add(host)
           voice.notice('info', `re-established connection to pmcd via ${host.connection}`)
         },

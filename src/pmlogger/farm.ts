@@ -11,9 +11,9 @@ import { RecordBuffer } from '../archive/write/record-buffer.ts'
 import { decodeText } from '../base/text.ts'
 import { traceTo } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
-import { Backoff } from '../pmapi/backoff.ts'
 import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
 import type { Context } from '../pmapi/context.ts'
+import { reconnectBackoff } from '../pmapi/reconnect-backoff.ts'
 import { archiveOutput } from '../sys/archive-output.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
 import { hostZoneName, hostZoneRule } from '../sys/host-zone.ts'
@@ -47,8 +47,6 @@ export interface FarmIo {
 const STARTING = 16
 /** The first fetches of all collectors are spread over so many milliseconds. */
 const SPREAD_MS = 10_000
-/** How often it is looked whether a collector may be tried again. */
-const RETRY_MS = 1000
 
 /** Records every collector of a file until it is told to end, or all have ended. Resolves to the exit status. */
 export async function runFarm(path: string, settings: ProcessSettings, io: FarmIo): Promise<number> {
@@ -160,7 +158,7 @@ class Member {
   /** When its first fetch is due, by `performance.now()`. */
   readonly #firstAt: number
   readonly #log: LoggerLog
-  readonly #backoff = new Backoff()
+  readonly #backoff = reconnectBackoff()
   #logger: Logger | undefined
   #isAgain = false
 
@@ -218,22 +216,20 @@ class Member {
   ): Promise<Logger | undefined> {
     let told = ''
     while (!signal.aborted) {
-      if (this.#backoff.mayTry(performance.now())) {
-        try {
-          const logger = await turn(async () => {
-            signal.throwIfAborted()
-            return startLogger(this.#settings(), signal)
-          })
-          this.#backoff.succeeded()
-          return logger
-        } catch (error) {
-          this.#backoff.failed(performance.now())
-          const { message } = PcpError.from(error)
-          if (message !== told && !signal.aborted) this.#log.notice('error', message)
-          told = message
-        }
+      await pause(this.#backoff.leftMs(performance.now()), signal)
+      try {
+        const logger = await turn(async () => {
+          signal.throwIfAborted()
+          return startLogger(this.#settings(), signal)
+        })
+        this.#backoff.succeeded(performance.now())
+        return logger
+      } catch (error) {
+        this.#backoff.failed(performance.now())
+        const { message } = PcpError.from(error)
+        if (message !== told && !signal.aborted) this.#log.notice('error', message)
+        told = message
       }
-      await pause(RETRY_MS, signal)
     }
     return undefined
   }

@@ -213,7 +213,7 @@ export class WebContexts {
         derived,
         onWarning: () => undefined,
       })
-    const open = () => this.#hosts.lease(host, login)
+    const open = (signal?: AbortSignal) => this.#hosts.lease(host, login, signal)
     return Context.over(await open(), { hostname: host, derived, reopen: open })
   }
 

@@ -1,4 +1,5 @@
 /** Connections to collectors, shared by all who ask the same one as the same user. docs/pmproxy.md */
+import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
 import type { MetricSource } from '../model/source.ts'
 import { HostSource } from '../net/host-source.ts'
@@ -49,9 +50,9 @@ export class Hosts {
 
   /**
    * A source at the other end of a connection, which `close` gives back. Errors of `parseHostSpec` and `dial`; PM_ERR_PERMISSION for a host
-   * that is not on the list, PM_ERR_CONNLIMIT for too many.
+   * that is not on the list, PM_ERR_CONNLIMIT for too many, ECANCELED by the signal; others may go on waiting for the connection.
    */
-  async lease(text: string, login?: Login): Promise<MetricSource> {
+  async lease(text: string, login?: Login, signal?: AbortSignal): Promise<MetricSource> {
     if (this.#closing.signal.aborted) throw new PcpError('PM_ERR_NOTCONN', 'The server is going away')
     const spec = this.#specOf(text, login)
     const key = JSON.stringify([spec.text, spec.attrs])
@@ -65,11 +66,11 @@ export class Hosts {
       this.#release(key, entry)
     }
     try {
-      const { cached } = await entry.opened
+      const { cached } = await unlessAborted(entry.opened, signal)
       return { ...cached, close: release }
     } catch (error) {
       await release()
-      if (this.#entries.get(key) === entry) this.#entries.delete(key)
+      if (signal?.aborted !== true && this.#entries.get(key) === entry) this.#entries.delete(key)
       throw error
     }
   }
@@ -134,4 +135,16 @@ export class Hosts {
     entry.idle = setTimeout(end, this.#closing.signal.aborted ? 0 : IDLE_MS)
     entry.idle.unref()
   }
+}
+
+/** Stops waiting when the signal is aborted; what was waited for goes on. */
+function unlessAborted<T>(opened: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return opened
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void =>
+      reject(new PcpError('ECANCELED', 'Connecting was given up', { cause: signal.reason }))
+    const unwatch = onAbort(signal, giveUp)
+    opened.finally(unwatch).then(resolve, reject)
+    if (signal.aborted) giveUp()
+  })
 }

@@ -103,6 +103,7 @@ test('reconnects to a fresh source, and waits longer after every failure', async
   const context = Context.over(source, {
     clock: { now: () => now, sleep: async () => {} },
     reconnectTimeouts: [5, 10],
+    random: () => 0,
     reopen: async () => {
       if (!works) throw new PcpError('ECONNREFUSED')
       return openAgent(demoAgent)

@@ -161,7 +161,7 @@ test('a row shows its values in the console, as plain objects and as JSON', asyn
     "Row 1970-01-01T00:00:00.000000000Z { 'demo.text': 'hello', 'demo.bin': { 'second bin': 20, first: 10 }, " +
       "'demo.big': 18446744073709551615n, 'demo.broken': 'PM_ERR_AGAIN' }",
   )
-  expect(Object.keys(row)).toEqual(['time'])
+  expect(Object.keys(row)).toEqual(['time', 'away'])
 })
 
 test('a row at a time that no calendar has shows the time as numbers', async () => {

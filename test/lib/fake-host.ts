@@ -1,0 +1,203 @@
+/** A host whose connections, answers and losses happen when the test says so, and a clock that does as well. */
+import { onAbort } from '../../src/base/on-abort.ts'
+import { PcpError } from '../../src/model/errors.ts'
+import type { Profile } from '../../src/model/profile.ts'
+import type { Ask, MetricSource, SourceEvent } from '../../src/model/source.ts'
+import type { FetchResult } from '../../src/model/values.ts'
+import type { Clock } from '../../src/pmapi/clock.ts'
+
+/** A clock that the test advances. */
+export class ManualClock implements Clock {
+  #now = 0
+  readonly #sleeping = new Set<{ readonly at: number; readonly wake: () => void }>()
+  #onSleep: (() => void) | undefined
+
+  now(): number {
+    return this.#now
+  }
+
+  sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        this.#sleeping.delete(sleeper)
+        reject(new PcpError('ECANCELED'))
+      }
+      const unwatch = onAbort(signal, giveUp)
+      const wake = (): void => {
+        this.#sleeping.delete(sleeper)
+        unwatch()
+        resolve()
+      }
+      const sleeper = { at: this.#now + ms, wake }
+      this.#sleeping.add(sleeper)
+      if (signal?.aborted === true) giveUp()
+      this.#onSleep?.()
+    })
+  }
+
+  /** How many sleep. */
+  get sleepers(): number {
+    return this.#sleeping.size
+  }
+
+  /** Waits until somebody sleeps; how long the first of them will. */
+  async nextMs(): Promise<number> {
+    while (this.#sleeping.size === 0)
+      await new Promise<void>((resolve) => {
+        this.#onSleep = resolve
+      })
+    return Math.min(...[...this.#sleeping].map(({ at }) => at)) - this.#now
+  }
+
+  /** Lets time pass, and what waited for it begin. */
+  async advance(ms: number): Promise<void> {
+    this.#now += ms
+    for (const { at, wake } of [...this.#sleeping]) if (at <= this.#now) wake()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+interface Source {
+  readonly number: number
+  readonly listeners: Set<(event: SourceEvent) => void>
+  readonly fail: (error: PcpError) => void
+}
+
+const nothing = async (): Promise<never> => {
+  throw new PcpError('PM_ERR_NYI')
+}
+
+/** A host; its sources have numbers, which are the seconds of their timestamps. */
+export class FakeHost {
+  /** Does an attempt to connect end as soon as it is given up? */
+  honoursAbort = true
+  /** Do answers and closes wait for the test? */
+  isSlow = false
+  /** Profiles of all fetches. */
+  readonly profiles: Profile[] = []
+  /** Counters of a host that restarts begin again: what a fetch finds. */
+  value = 0
+  readonly #alive = new Map<number, Source>()
+  readonly #sources: Source[] = []
+  readonly #dials: ((works: boolean) => void)[] = []
+  readonly #answers = new Set<() => void>()
+  readonly #closes: (() => void)[] = []
+
+  /** Numbers of the sources that were opened and not closed or lost. */
+  get alive(): readonly number[] {
+    return [...this.#alive.keys()]
+  }
+
+  /** Attempts to connect under way. */
+  get pending(): number {
+    return this.#dials.length
+  }
+
+  /** Is anything under way? */
+  get isBusy(): boolean {
+    return this.#dials.length + this.#answers.size + this.#closes.length > 0
+  }
+
+  /** Listeners of all sources there ever were. */
+  get listeners(): number {
+    return this.#sources.reduce((sum, { listeners }) => sum + listeners.size, 0)
+  }
+
+  /** For `ContextOptions.reopen`. */
+  readonly reopen = (signal?: AbortSignal): Promise<MetricSource> =>
+    new Promise((resolve, reject) => {
+      const end = (settle: () => void): void => {
+        const place = this.#dials.indexOf(complete)
+        if (place >= 0) this.#dials.splice(place, 1)
+        unwatch()
+        settle()
+      }
+      const complete = (works: boolean): void =>
+        end(() => {
+          if (works) resolve(this.open())
+          else reject(new PcpError('ECONNREFUSED'))
+        })
+      const unwatch = onAbort(signal, () => {
+        if (this.honoursAbort) end(() => reject(new PcpError('ECANCELED')))
+      })
+      this.#dials.push(complete)
+    })
+
+  /** Completes the first attempt to connect. */
+  complete(works: boolean): void {
+    this.#dials[0]?.(works)
+  }
+
+  /** Sends the answers that are due. */
+  answer(): void {
+    for (const answer of [...this.#answers]) answer()
+  }
+
+  /** Completes the first close. */
+  completeClose(): void {
+    this.#closes.shift()?.()
+  }
+
+  /** Loses one of the sources that are alive. */
+  lose(error: PcpError, which = 0): void {
+    const source = [...this.#alive.values()][which]
+    if (source === undefined) return
+    this.#alive.delete(source.number)
+    source.fail(error)
+    for (const listener of [...source.listeners]) listener({ type: 'lost', error })
+  }
+
+  /** A source that is connected. */
+  open(): MetricSource {
+    let endedBy: PcpError | undefined
+    const asked = new Set<(error: PcpError) => void>()
+    const source: Source = {
+      number: this.#sources.length,
+      listeners: new Set(),
+      fail: (error) => {
+        endedBy = error
+        for (const reject of [...asked]) reject(error)
+      },
+    }
+    this.#sources.push(source)
+    this.#alive.set(source.number, source)
+    const fetch = (_ids: readonly number[], { requester }: Ask): Promise<FetchResult> => {
+      if (endedBy !== undefined) return Promise.reject(endedBy)
+      this.profiles.push(requester.profile)
+      return new Promise((resolve, reject) => {
+        const settle = (how: () => void): void => {
+          this.#answers.delete(answer)
+          asked.delete(fail)
+          how()
+        }
+        const answer = (): void =>
+          settle(() => resolve({ timestamp: { sec: source.number, nsec: 0 }, changes: 0, sets: [] }))
+        const fail = (error: PcpError): void => settle(() => reject(error))
+        asked.add(fail)
+        this.#answers.add(answer)
+        if (!this.isSlow) answer()
+      })
+    }
+    return {
+      children: nothing,
+      traverse: nothing,
+      lookupNames: nothing,
+      lookupId: nothing,
+      descs: nothing,
+      instances: nothing,
+      text: nothing,
+      labels: nothing,
+      store: nothing,
+      fetch,
+      subscribe: (listener) => {
+        source.listeners.add(listener)
+        return () => source.listeners.delete(listener)
+      },
+      close: () => {
+        this.#alive.delete(source.number)
+        source.fail(endedBy ?? new PcpError('PM_ERR_EOF'))
+        return this.isSlow ? new Promise((resolve) => this.#closes.push(resolve)) : Promise.resolve()
+      },
+    }
+  }
+}

@@ -1,0 +1,318 @@
+/** Sampling a source that goes away and comes back. */
+import { inspect } from 'node:util'
+import { expect, test } from 'vitest'
+import { PcpError } from '../../src/model/errors.ts'
+import type { MetricSource, SourceEvent } from '../../src/model/source.ts'
+import { Context } from '../../src/pmapi/context.ts'
+import { FetchGroup } from '../../src/pmapi/fetch-group.ts'
+import { known } from '../../src/pmapi/known-metrics.ts'
+import type { Row } from '../../src/pmapi/row.ts'
+import { openAgent } from '../../src/pmda/open-agent.ts'
+import { demoAgent } from '../lib/demo-agent.ts'
+import { ManualClock } from '../lib/fake-host.ts'
+import { overriding } from '../lib/overriding.ts'
+
+const RESET = new PcpError('ECONNRESET', 'demo closed the connection')
+
+/** A host with the demo agent, which begins anew, its counters too, whenever it is opened. */
+function demoHost(clock: ManualClock, change: (source: MetricSource, opening: number) => MetricSource) {
+  const listeners = new Set<(event: SourceEvent) => void>()
+  let lostBy: PcpError | undefined
+  let openings = 0
+  return {
+    /** Does it let itself be connected to? */
+    isUp: true,
+    open(): MetricSource {
+      lostBy = undefined
+      const agent = openAgent(demoAgent)
+      const source = overriding(agent, {
+        fetch: async (ids, ask) => {
+          if (lostBy !== undefined) throw lostBy
+          const result = await agent.fetch(ids, ask)
+          return { ...result, timestamp: { sec: clock.now() / 1000, nsec: 0 } }
+        },
+        subscribe: (listener) => {
+          listeners.add(listener)
+          return () => listeners.delete(listener)
+        },
+      })
+      return change(source, ++openings)
+    },
+    lose(): void {
+      lostBy = RESET
+      for (const listener of [...listeners]) listener({ type: 'lost', error: RESET })
+    },
+  }
+}
+
+async function setUp(change: (source: MetricSource, opening: number) => MetricSource = (source) => source) {
+  const clock = new ManualClock()
+  const host = demoHost(clock, change)
+  const context = Context.over(host.open(), {
+    clock,
+    reconnect: true,
+    reconnectTimeouts: [1],
+    random: () => 0,
+    reopen: async () => {
+      if (!host.isUp) throw new PcpError('ECONNREFUSED')
+      return host.open()
+    },
+  })
+  return { clock, host, context }
+}
+
+/** The next row, as time goes by. */
+async function next<R>(rows: AsyncGenerator<R>, clock: ManualClock): Promise<R> {
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  let found: IteratorResult<R> | undefined
+  let failure: unknown
+  rows.next().then(
+    (result) => {
+      found = result
+    },
+    (error: unknown) => {
+      failure = error
+    },
+  )
+  for (let i = 0; i < 100 && found === undefined && failure === undefined; i++) {
+    await turn()
+    if (found === undefined && failure === undefined && clock.sleepers > 0)
+      await clock.advance(await clock.nextMs())
+  }
+  if (failure !== undefined) throw failure
+  return found!.value as R
+}
+
+test('a source that was away is one row without values, then there are rows again', async () => {
+  const { clock, host, context } = await setUp()
+  const rows = context.sample(['demo.one', 'demo.bin'], { every: 2 })
+  const first = await next(rows, clock)
+  expect(first.value('demo.one')).toBe(1)
+  expect(first.away).toBeUndefined()
+  host.lose()
+  host.isUp = false
+  const gap = await next(rows, clock)
+  expect(gap.away).toBe(RESET)
+  expect(gap.time).toEqual({ sec: 2, nsec: 0 })
+  expect(gap.value('demo.one')).toBeUndefined()
+  expect(gap.get('demo.bin')).toMatchObject({ error: RESET, instances: new Map() })
+  expect(gap.toObject()).toEqual({})
+  expect(JSON.parse(JSON.stringify(gap))).toEqual({
+    time: '1970-01-01T00:00:02.000000000Z',
+    values: {},
+    errors: { 'demo.one': 'ECONNRESET', 'demo.bin': 'ECONNRESET' },
+    away: 'ECONNRESET',
+  })
+  expect(inspect(gap)).toBe('Row 1970-01-01T00:00:02.000000000Z away: demo closed the connection')
+  const later = next(rows, clock)
+  await clock.advance(10_000)
+  host.isUp = true
+  expect((await later).value('demo.bin', 'first')).toBe(10)
+  // Rows keep to their moments.
+  expect((await later).time.sec % 2).toBe(0)
+  await context.close()
+})
+
+test('no rate is computed from before to after: a counter that restarted needs two readings again', async () => {
+  const { clock, host, context } = await setUp()
+  const rows = context.sample(['demo.count'], { every: 2, rates: true })
+  expect((await next(rows, clock)).value('demo.count')).toBe(5)
+  host.lose()
+  expect((await next(rows, clock)).away).toBe(RESET)
+  const after = await next(rows, clock)
+  expect(after.away).toBeUndefined()
+  expect(after.value('demo.count')).toBe(5)
+  await context.close()
+})
+
+test('a source that was lost and is back between two readings was away all the same', async () => {
+  const { clock, host, context } = await setUp()
+  const rows = context.sample(['demo.count'], { every: 60, rates: true })
+  await next(rows, clock)
+  host.lose()
+  await clock.nextMs()
+  await clock.advance(1000)
+  expect(context.away).toBeUndefined()
+  expect((await next(rows, clock)).away).toBe(RESET)
+  expect((await next(rows, clock)).value('demo.count')).toBeCloseTo(10 / 60)
+  await context.close()
+})
+
+test('a host that comes and goes without a reading in between was away once', async () => {
+  let isBroken = true
+  const { clock, host, context } = await setUp((source, opening) =>
+    opening === 1
+      ? source
+      : overriding(source, {
+          lookupNames: async (names, ask) => {
+            if (!isBroken) return source.lookupNames(names, ask)
+            host.lose()
+            throw RESET
+          },
+        }),
+  )
+  const rows = context.sample(['demo.one'], { every: 2 })
+  await next(rows, clock)
+  host.lose()
+  expect((await next(rows, clock)).away).toBe(RESET)
+  const later = next(rows, clock)
+  for (let i = 0; i < 5; i++) await clock.advance(2000)
+  isBroken = false
+  expect((await later).away).toBeUndefined()
+  expect(context.openings).toBeGreaterThan(2)
+  await context.close()
+})
+
+test('metrics that are missing after the gap, or are others, keep their place with an error until they are back', async () => {
+  let isComplete = false
+  const { clock, host, context } = await setUp((source, opening) =>
+    opening === 1
+      ? source
+      : overriding(source, {
+          lookupNames: async (names, ask) => {
+            const found = await source.lookupNames(names, ask)
+            return isComplete
+              ? found
+              : found.map((id, i) => (names[i] === 'demo.one' ? new PcpError('PM_ERR_NAME') : id))
+          },
+          descs: async (ids, ask) => {
+            const descs = await source.descs(ids, ask)
+            return descs.map((desc) =>
+              desc instanceof PcpError || isComplete || desc.sem !== 1 ? desc : { ...desc, type: 5 },
+            )
+          },
+        }),
+  )
+  const rows = context.sample(['demo.one', 'demo.count', 'demo.bin'], { every: 1 })
+  await next(rows, clock)
+  host.lose()
+  await next(rows, clock)
+  const part = await next(rows, clock)
+  expect(part.get('demo.one').error).toMatchObject({ code: 'PM_ERR_NAME' })
+  expect(part.get('demo.count').error).toMatchObject({ code: 'PM_ERR_TYPE' })
+  expect(part.value('demo.bin', 'first')).toBe(10)
+  isComplete = true
+  const whole = await next(rows, clock)
+  expect(whole.value('demo.one')).toBe(1)
+  expect(whole.value('demo.count')).toBe(110)
+  expect([...whole].map(({ name }) => name)).toEqual(['demo.one', 'demo.count', 'demo.bin'])
+  await context.close()
+})
+
+test('instances are asked for again: the same number may be another one', async () => {
+  const { clock, host, context } = await setUp((source, opening) =>
+    overriding(source, {
+      instances: async (indom, query, ask) => {
+        const found = await source.instances(indom, query, ask)
+        return { ...found, names: found.names.map((name) => `${name} of ${opening}`) }
+      },
+    }),
+  )
+  const names = (row: Row): string[] => [...row.get('demo.bin').instances.keys()]
+  const rows = context.sample(['demo.bin'], { every: 1 })
+  expect(names(await next(rows, clock))).toEqual(['second bin of 1', 'first of 1'])
+  host.lose()
+  await next(rows, clock)
+  expect(names(await next(rows, clock))).toEqual(['second bin of 2', 'first of 2'])
+  await context.close()
+})
+
+test('derived metrics are there again, and compare with nothing from before', async () => {
+  const { clock, host, context } = await setUp()
+  await context.addDerived('d.delta', 'delta(demo.count)')
+  const rows = context.sample(['d.delta'], { every: 1 })
+  await next(rows, clock)
+  expect((await next(rows, clock)).value('d.delta')).toBe(10)
+  host.lose()
+  expect((await next(rows, clock)).away).toBe(RESET)
+  expect((await next(rows, clock)).value('d.delta')).toBeUndefined()
+  expect((await next(rows, clock)).value('d.delta')).toBe(10)
+  await context.close()
+})
+
+test('rows of a table say the same, and `count` counts the others', async () => {
+  const { clock, host, context } = await setUp()
+  const columns = {
+    one: 'demo.one',
+    rate: 'demo.count',
+    bins: { metric: 'demo.bin', instances: 'all' },
+  } as const
+  const rows = context.table(columns, { every: 2, count: 3 })
+  await next(rows, clock)
+  expect((await next(rows, clock)).values.rate).toBe(5)
+  host.lose()
+  const gap = await next(rows, clock)
+  expect(gap).toEqual({
+    time: { sec: 4, nsec: 0 },
+    values: { one: undefined, rate: undefined, bins: new Map() },
+    errors: { one: RESET, rate: RESET, bins: RESET },
+    away: RESET,
+  })
+  const back = await next(rows, clock)
+  expect(back).toMatchObject({
+    away: undefined,
+    values: { one: 1 },
+    errors: { rate: { code: 'PM_ERR_AGAIN' } },
+  })
+  expect((await rows.next()).done).toBe(true)
+  await context.close()
+})
+
+test('known rows say it as well', async () => {
+  const { clock, host, context } = await setUp()
+  const metrics = {
+    'demo.one': { pmid: 250 << 22, type: '32', sem: 'discrete', hasInstances: false, units: '' },
+  } as const
+  const pcp = await known(context, metrics)
+  const rows = pcp.sample(['demo.one'], { every: 1 })
+  await next(rows, clock)
+  host.lose()
+  expect((await next(rows, clock)).away).toBe(RESET)
+  await context.close()
+})
+
+test('items of a group begin anew: a rate needs two fetches after a reconnect', async () => {
+  const { clock, host, context } = await setUp()
+  await using group = FetchGroup.over(context)
+  const rate = await group.item('demo.count')
+  const fetchLater = async (): Promise<void> => {
+    await clock.advance(1000)
+    await group.fetch()
+  }
+  await fetchLater()
+  await fetchLater()
+  expect(rate.value).toBe(10)
+  host.lose()
+  await expect(group.fetch()).rejects.toBe(RESET)
+  await clock.nextMs()
+  await clock.advance(1000)
+  await context.untilOpen()
+  await fetchLater()
+  expect(rate.error).toMatchObject({ code: 'PM_ERR_AGAIN' })
+  await fetchLater()
+  expect(rate.value).toBe(10)
+})
+
+test('without being asked to reconnect, a lost source ends the loop with its error', async () => {
+  const clock = new ManualClock()
+  const host = demoHost(clock, (source) => source)
+  const context = Context.over(host.open(), { clock, reopen: async () => host.open() })
+  const rows = context.sample(['demo.one'], { every: 1 })
+  await next(rows, clock)
+  host.lose()
+  await expect(next(rows, clock)).rejects.toBe(RESET)
+})
+
+test('closing the context ends a loop whose source is away', async () => {
+  const { clock, host, context } = await setUp()
+  const rows = context.sample(['demo.one'], { every: 1 })
+  await next(rows, clock)
+  host.lose()
+  host.isUp = false
+  await next(rows, clock)
+  const waiting = expect(rows.next()).rejects.toMatchObject({ code: 'PM_ERR_NOCONTEXT' })
+  await new Promise((resolve) => setImmediate(resolve))
+  await context.close()
+  await waiting
+  expect(clock.sleepers).toBe(0)
+})
