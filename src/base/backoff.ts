@@ -39,7 +39,7 @@ export class Backoff {
   failed(now: number): number {
     const { length } = this.#delaysMs
     const delayOf = (failure: number): number => this.#delaysMs[Math.min(failure, length) - 1] ?? 0
-    // A server that accepts connections only to drop them must not be asked without pause.
+    // Without this a server that accepts connections and drops them is asked in a tight loop.
     if (this.#succeededAt !== undefined && now - this.#succeededAt >= delayOf(this.#failures))
       this.#failures = 0
     this.#succeededAt = undefined

@@ -64,7 +64,7 @@ const PROFILE_REFUSALS: ReadonlySet<number> = new Set(
   (['PM_ERR_PERMISSION', 'PM_ERR_IPC', 'EAGAIN'] as const).map(statusOf),
 )
 
-/** How a collector is asked. */
+/** Options of the connection and its requests. */
 export interface HostSourceOptions extends DialOptions {
   /** Requests without a reply that there may be; another one fails with EAGAIN. Default 65,536. */
   readonly maxRequests?: number
@@ -168,7 +168,7 @@ export class HostSource implements MetricSource {
         ask,
       ),
     )
-    // The reply names what failed, not why: ask again for those.
+    // The reply has no reasons: look those names up singly.
     return inBatches<Pmid, Outcome<Pmid>>(parts.flat(), this.#itemsAtOnce, (id, i) =>
       id === PM_ID_NULL ? this.#lookupName(names[i]!, ask) : id,
     )
@@ -342,7 +342,7 @@ export class HostSource implements MetricSource {
   }
 }
 
-/** Asks about items, so many at a time. */
+/** Sends requests for items in batches of `atOnce`. */
 async function inBatches<I, T>(
   items: readonly I[],
   atOnce: number,

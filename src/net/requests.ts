@@ -20,7 +20,7 @@ export interface RequestQueueOptions {
   readonly isNews?: (status: number) => boolean
   /** News, or a PDU that no request waits for, arrived; throws PcpError to end the connection. */
   readonly onUnsolicited: (pdu: Uint8Array) => void
-  /** Requests without a reply that there may be, those that wait included; another one fails with EAGAIN. Default 65,536. */
+  /** Limit on requests without a reply, those waiting included; more fail with EAGAIN. Default 65,536. */
   readonly maxRequests?: number
 }
 
@@ -144,7 +144,7 @@ export class RequestQueue {
     pending.unwatch = onAbort(signal, () => {
       const error = this.#givenUp(signal)
       const place = this.#waiting.indexOf(pending)
-      // The reply to one that was sent is still to come: it keeps its place.
+      // A sent request keeps its place: its reply will arrive.
       if (place < 0) return pending.reject(error)
       this.#waiting.splice(place, 1)
       this.#finish(pending, error)

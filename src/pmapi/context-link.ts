@@ -70,12 +70,12 @@ export class ContextLink {
     this.#hold(shared)
   }
 
-  /** Does it reconnect without being asked to? */
+  /** Does the context reconnect by itself? */
   get reconnectsItself(): boolean {
     return this.#options.reconnect === true && this.#options.reopen !== undefined
   }
 
-  /** Why there is no source at present; undefined while there is one and after `close`. */
+  /** Error that the source was lost with; undefined while one is open and after `close`. */
   get away(): PcpError | undefined {
     return this.#ending.signal.aborted ? undefined : this.#refusal
   }
@@ -110,7 +110,7 @@ export class ContextLink {
     await attempt.join(signal, () => this.#givenUp(signal))
   }
 
-  /** Waits until a source is open. Rejects with why there is none where nobody will open one, and ECANCELED by the signal. */
+  /** Waits until a source is open. Rejects with the loss if nothing reconnects, and with ECANCELED by the signal. */
   async untilOpen(signal?: AbortSignal): Promise<void> {
     while (this.#refusal !== undefined) {
       this.insistOnNotClosed()
@@ -119,7 +119,7 @@ export class ContextLink {
     }
   }
 
-  /** Gives up what is under way and releases the source for good; idempotent. */
+  /** Ends an attempt under way and releases the source for good; idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -184,7 +184,7 @@ export class ContextLink {
     this.#refusal ??= new PcpError('PM_ERR_EOF', 'The source was closed to open it again')
     const attempt: ReconnectAttempt = new ReconnectAttempt(async (signal) => {
       try {
-        // One that was given up may still have a source to close.
+        // An attempt that was given up may still have a source to close.
         await before?.settled
         await this.#reopen(reopen, signal)
       } catch (error) {
@@ -229,7 +229,7 @@ export class ContextLink {
     if (wasLost) this.#listeners.emit({ type: 'back' })
   }
 
-  /** Attempts to reconnect until it succeeds, where that was asked for. */
+  /** Attempts to reconnect until one succeeds, if the context reconnects by itself. */
   async #keepTrying(): Promise<void> {
     if (!this.reconnectsItself || this.#isRetrying) return
     this.#isRetrying = true

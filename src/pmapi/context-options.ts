@@ -26,7 +26,7 @@ export interface ContextOptions {
   readonly derived?: () => DerivedSetup
   /** Opens the source afresh; without it there is nothing to reconnect to. It must settle once its signal is aborted. */
   readonly reopen?: (signal?: AbortSignal) => Promise<MetricSource>
-  /** Reconnect without being asked to when the source is lost. Default false. */
+  /** Reconnect automatically when the source is lost. Default false. */
   readonly reconnect?: boolean
   /** Seconds to wait after the first, second... failed attempt to reconnect; the last one repeats. Chance adds up to half. */
   readonly reconnectTimeouts?: readonly number[]

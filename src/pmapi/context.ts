@@ -334,7 +334,7 @@ export class Context {
     return this.#link.openings
   }
 
-  /** Waits until the source is open. Rejects with `away` unless somebody reconnects, and ECANCELED by the signal. */
+  /** Waits until the source is open. Rejects with `away` if nothing reconnects, and with ECANCELED by the signal. */
   async untilOpen(options?: CallOptions): Promise<void> {
     return this.#link.untilOpen(options?.signal)
   }

@@ -72,6 +72,6 @@ export interface KnownTableRow<M extends KnownMetrics, C extends KnownColumns<M>
   readonly values: { readonly [K in keyof C]: KnownCell<M, C[K]> }
   /** Why a column has no value. */
   readonly errors: { readonly [K in keyof C]?: PcpError }
-  /** Why no column has a value: the source was away. Undefined in all other rows. */
+  /** Error that the source was lost with, if this row marks its absence; otherwise undefined. */
   readonly away: PcpError | undefined
 }

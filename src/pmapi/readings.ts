@@ -20,13 +20,13 @@ export interface ReadingsOptions extends CallOptions {
   readonly backward?: boolean
 }
 
-/** What is read again and again, and what becomes of it. */
+/** Metrics to read repeatedly, and the rows made of them. */
 export interface Subject<R> {
   /** Looks up what to fetch; `isAgain` after the source was away, or while something is missing that was there before. */
   lookup(isAgain: boolean): Promise<{ readonly ids: readonly Pmid[]; readonly isComplete: boolean }>
   /** Makes a row of a reading and the one before, if it belongs to the same source; undefined where a row needs two. */
   row(result: FetchResult, before: FetchResult | undefined): Promise<R | undefined>
-  /** Makes the row that stands for a source that was away. */
+  /** Makes the row that marks an absence of the source. */
   gap(away: PcpError, time: Timestamp): R
 }
 

@@ -2,7 +2,7 @@
 import { onAbort } from '../base/on-abort.ts'
 import type { PcpError } from '../model/errors.ts'
 
-/** Runs once; given up when it is told to, or when no caller waits for it any more. */
+/** Runs once; given up by `giveUp`, or when no caller waits for it any more. */
 export class ReconnectAttempt {
   readonly #controller = new AbortController()
   readonly #outcome: Promise<void>
@@ -16,7 +16,7 @@ export class ReconnectAttempt {
     this.settled = this.#outcome.catch(() => {})
   }
 
-  /** Was it told to stop? It may still be under way. */
+  /** Has `giveUp` been called? The attempt may still be under way. */
   get isGivenUp(): boolean {
     return this.#controller.signal.aborted
   }

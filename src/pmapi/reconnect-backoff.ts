@@ -4,7 +4,7 @@ import { Backoff } from '../base/backoff.ts'
 /** Seconds to wait after failed attempts: PCP's own. */
 const DEFAULT_DELAYS: readonly number[] = [5, 10, 20, 40, 80]
 
-/** Makes the back-off of one collector; an empty list stands for the default delays, in seconds. */
+/** Makes the back-off of one collector; an empty list means the default delays, in seconds. */
 export function reconnectBackoff(
   seconds: readonly number[] = [],
   random?: () => number,

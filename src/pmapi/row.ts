@@ -30,7 +30,7 @@ export interface RowJson {
   readonly values: { readonly [metric: string]: PlainValues<number | string> }
   /** Codes of the metrics that failed. */
   readonly errors: { readonly [metric: string]: string }
-  /** Why the source was away, in a row that stands for its absence. */
+  /** Code of the error that the source was lost with, in a row without values. */
   readonly away?: string
 }
 
@@ -38,9 +38,9 @@ type Inspect = (shown: unknown, options: object) => string
 
 /** The values of all metrics at one moment. `N` are the names that were asked for. */
 export class Row<N extends string = string> {
-  /** When the values were read, or the absence of the source was noticed. */
+  /** When the values were read, or the loss of the source was noticed. */
   readonly time: Timestamp
-  /** Why there are no values: the source was away. Undefined in all other rows. */
+  /** Error that the source was lost with, if this row marks its absence; otherwise undefined. */
   readonly away: PcpError | undefined
   readonly #metrics: ReadonlyMap<string, MetricValues>
 

@@ -117,7 +117,7 @@ class Sampler implements Subject<Row> {
     return { name, desc, units: unitsStr(units), rateFactor: factor }
   }
 
-  /** PMIDs, or why there is none, by name; a name with others below it stands for all of those. */
+  /** Looks up each name: its PMID or its error; a name with others below it is replaced by all of those. */
   async #leaves(): Promise<Map<string, Outcome<Pmid>>> {
     const names = this.#asked
     const found = await this.#context.lookupNames(names, this.#options)

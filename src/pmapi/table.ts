@@ -46,7 +46,7 @@ export interface TableRow<C extends Columns> {
   readonly values: { readonly [K in keyof C]: Cell<C[K]> }
   /** Why a column has no value: PM_ERR_AGAIN in the first row of a rate, PM_ERR_VALUE when there is none... */
   readonly errors: { readonly [K in keyof C]?: PcpError }
-  /** Why no column has a value: the source was away. Undefined in all other rows. */
+  /** Error that the source was lost with, if this row marks its absence; otherwise undefined. */
   readonly away: PcpError | undefined
 }
 
@@ -136,7 +136,7 @@ class Table<C extends Columns> implements Subject<TableRow<C>> {
   }
 }
 
-/** The columns were made from C's keys, each with the kind of cell that C says. */
+/** Casts: the columns were made from C's keys, with the cells of their types. */
 function rowOf<C extends Columns>(
   time: Timestamp,
   values: Record<string, unknown>,

@@ -137,7 +137,7 @@ export class Hosts {
   }
 }
 
-/** Stops waiting when the signal is aborted; what was waited for goes on. */
+/** Stops waiting when the signal is aborted; the connection attempt continues. */
 function unlessAborted<T>(opened: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return opened
   return new Promise((resolve, reject) => {

@@ -13,7 +13,7 @@ test('the first attempt may be made at any time, later ones after ever longer de
   expect(backoff.mayTry(700)).toBe(true)
 })
 
-test('a success that lasts starts over; one that does not outlive its delay does not', () => {
+test('only a success that outlives its delay resets the back-off', () => {
   const backoff = new Backoff({ delaysMs: [100, 200, 400], random })
   backoff.failed(0)
   backoff.succeeded(100)

@@ -22,7 +22,7 @@ const ID = pmid(60, 0, 1)
 /** How the collector treats those who connect. */
 type Manner = 'answers' | 'is silent' | 'refuses' | 'hangs up' | 'stops after its challenge'
 
-/** A collector with one metric, which can be told to behave otherwise. */
+/** A collector with one metric and a settable manner. */
 class Collector {
   manner: Manner = 'answers'
   readonly got: Uint8Array[] = []
@@ -104,7 +104,7 @@ function replies(pdu: Uint8Array): readonly Uint8Array[] {
 let collector: Collector | undefined
 afterEach(() => collector?.close())
 
-test('rows, a row that says the collector was away, then rows again; profile and container are told again', async () => {
+test('sampling continues after a gap row; profile and container are sent again', async () => {
   collector = await Collector.start(PDU_FLAG_CONTAINER)
   await using pcp = await connect(collector.host, {
     container: 'web',
@@ -173,14 +173,14 @@ test.each<Manner>(['refuses', 'hangs up'])(
   },
 )
 
-test('delays that are none are refused, and so is a queue without room', async () => {
+test('rejects delays and request limits that are not positive', async () => {
   await expect(connect('localhost', { reconnect: { delays: [0] } })).rejects.toMatchObject({
     code: 'PM_ERR_ARG',
   })
   await expect(connect('localhost', { maxRequests: 0 })).rejects.toMatchObject({ code: 'PM_ERR_ARG' })
 })
 
-test('a list of any length is asked for within the bound of the queue', async () => {
+test('sends long lists in batches that fit the request queue', async () => {
   collector = await Collector.start()
   await using pcp = await connect(collector.host, { maxRequests: 10, env: {} })
   const ids = Array.from({ length: 1000 }, () => ID)

@@ -1,4 +1,4 @@
-/** A host whose connections, answers and losses happen when the test says so, and a clock that does as well. */
+/** A host whose connections, answers and losses the test controls, and a clock that it advances. */
 import { onAbort } from '../../src/base/on-abort.ts'
 import { PcpError } from '../../src/model/errors.ts'
 import type { Profile } from '../../src/model/profile.ts'
@@ -40,7 +40,7 @@ export class ManualClock implements Clock {
     return this.#sleeping.size
   }
 
-  /** Waits until somebody sleeps; how long the first of them will. */
+  /** Waits for a sleeper; returns the milliseconds until the first one wakes. */
   async nextMs(): Promise<number> {
     while (this.#sleeping.size === 0)
       await new Promise<void>((resolve) => {
@@ -69,7 +69,7 @@ const nothing = async (): Promise<never> => {
 
 /** A host; its sources have numbers, which are the seconds of their timestamps. */
 export class FakeHost {
-  /** Does an attempt to connect end as soon as it is given up? */
+  /** Does an aborted attempt to connect end immediately? */
   honoursAbort = true
   /** Do answers and closes wait for the test? */
   isSlow = false

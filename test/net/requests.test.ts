@@ -7,7 +7,7 @@ import { decodeError, encodeError } from '../../src/wire/error.ts'
 import { PDU_ERROR } from '../../src/wire/pdu.ts'
 import { FakeDuplex } from '../lib/fake-duplex.ts'
 
-/** A queue, and the peer at the other end of it, which answers when the test says so. */
+/** A queue, and the peer at the other end of it, which the test controls. */
 function open(options: Partial<RequestQueueOptions> = {}) {
   const stream = new FakeDuplex()
   const connection = new PduConnection({ readable: stream, writable: stream }, { name: 'peer' })
@@ -21,7 +21,7 @@ function open(options: Partial<RequestQueueOptions> = {}) {
   return { queue, connection, stream }
 }
 
-/** Each request has a PDU of its own, told apart by the status in it; its reply is the same PDU. */
+/** Makes a request whose PDU has its number as status; the reply is the same PDU. */
 function request(id: number, more: Partial<Request<number>> = {}): Request<number> {
   return {
     pdu: encodeError(id),
@@ -90,7 +90,7 @@ test('requests have a bound on their bytes as well, below what ends a connection
   connection.destroy()
 })
 
-/** What may happen to a queue. */
+/** Operations on a queue. */
 type Step =
   | { readonly kind: 'ask'; readonly isAlone: boolean; readonly fails: boolean }
   | { readonly kind: 'abort'; readonly back: number }
@@ -166,7 +166,7 @@ class Model {
   }
 }
 
-test('whatever is asked, aborted, held and answered: what may be sent is sent, and each reply finds its request', async () => {
+test('in any order of operations each request is sent as early as allowed and gets its own reply', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
       const { queue, connection, stream } = open({ depth: DEPTH, maxRequests: 1000 })

@@ -20,7 +20,7 @@ async function answer(context: Context): Promise<number> {
   return (await context.fetch([1])).timestamp.sec
 }
 
-test('close() wins over a reconnect under way: what it opens is closed, and the caller hears PM_ERR_NOCONTEXT', async () => {
+test('close() wins over a reconnect under way: the new source is closed, and the caller gets PM_ERR_NOCONTEXT', async () => {
   const { host, context } = await open()
   host.honoursAbort = false
   const reconnected = expect(context.reconnect()).rejects.toMatchObject({ code: 'PM_ERR_NOCONTEXT' })
@@ -61,7 +61,7 @@ test('a shared attempt is given up when the last of its callers gives up', async
   await idle()
   expect(host.pending).toBe(0)
   expect(context.away).toMatchObject({ code: 'ECANCELED' })
-  // Giving up is no failure: there is no delay before the next attempt.
+  // Giving up does not count as a failure: no delay before the next attempt.
   const again = context.reconnect()
   await idle()
   host.complete(true)
@@ -174,14 +174,14 @@ describe('a context that reconnects by itself', () => {
   })
 })
 
-test('waiting for a source that nobody opens fails with why it is away', async () => {
+test('untilOpen() fails with the loss if nothing reconnects', async () => {
   const { host, context } = await open()
   await context.untilOpen()
   host.lose(new PcpError('ECONNRESET'))
   await expect(context.untilOpen()).rejects.toMatchObject({ code: 'ECONNRESET' })
 })
 
-/** What may happen, in any order. */
+/** Operations and events, in any order. */
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('reconnect' as const), isAbortable: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('abort' as const), which: fc.nat(3) }) },
@@ -209,7 +209,7 @@ test.each([
   { reconnect: false, dups: 'some' },
   { reconnect: true, dups: 'some' },
 ])(
-  'in every order of events: one source at most, no stale answer, nothing left (%o)',
+  'any order of events leaves one source at most, no stale answer and no leak (%o)',
   async ({ reconnect, dups: mayDup }) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
@@ -257,12 +257,12 @@ test.each([
           else await idle()
           // Also on its way: an attempt that was given up ends before the next one begins.
           expect(host.alive.length + host.pending).toBeLessThanOrEqual(1 + dups)
-          // A context without a source says so.
+          // A context without a source refuses questions.
           if (host.alive.length === 0)
             for (const one of contexts)
               if (one.away === undefined) await expect(one.fetch([1])).rejects.toThrow()
         }
-        // What is under way ends sooner or later; a context that was being duplicated is the caller's to close.
+        // Everything under way ends; contexts being duplicated are closed as they arrive.
         for (let round = 0, quiet = 0; quiet < 3; round++) {
           for (const one of contexts) follow(one.close())
           host.complete(round % 2 === 0)

@@ -199,7 +199,7 @@ test('metrics that are missing after the gap, or are others, keep their place wi
   await context.close()
 })
 
-test('instances are asked for again: the same number may be another one', async () => {
+test('instance names are refetched: an id may belong to another instance', async () => {
   const { clock, host, context } = await setUp((source, opening) =>
     overriding(source, {
       instances: async (indom, query, ask) => {
@@ -230,7 +230,7 @@ test('derived metrics are there again, and compare with nothing from before', as
   await context.close()
 })
 
-test('rows of a table say the same, and `count` counts the others', async () => {
+test('tables have gap rows too, which `count` leaves out', async () => {
   const { clock, host, context } = await setUp()
   const columns = {
     one: 'demo.one',
@@ -258,7 +258,7 @@ test('rows of a table say the same, and `count` counts the others', async () => 
   await context.close()
 })
 
-test('known rows say it as well', async () => {
+test('known rows have gap rows too', async () => {
   const { clock, host, context } = await setUp()
   const metrics = {
     'demo.one': { pmid: 250 << 22, type: '32', sem: 'discrete', hasInstances: false, units: '' },
@@ -293,7 +293,7 @@ test('items of a group begin anew: a rate needs two fetches after a reconnect', 
   expect(rate.value).toBe(10)
 })
 
-test('without being asked to reconnect, a lost source ends the loop with its error', async () => {
+test('a lost source ends the loop with its error unless the context reconnects by itself', async () => {
   const clock = new ManualClock()
   const host = demoHost(clock, (source) => source)
   const context = Context.over(host.open(), { clock, reopen: async () => host.open() })

@@ -38,7 +38,7 @@ test('a context comes from a host, or from any source', () => {
   expectTypeOf<FetchGroup>().toExtend<AsyncDisposable>()
 })
 
-test('a context may reconnect by itself, and rows say that its source was away', () => {
+test('options to reconnect, and rows that mark an absence', () => {
   expectTypeOf(connect).toBeCallableWith('db1', { reconnect: true })
   expectTypeOf(connect).toBeCallableWith('db1', { reconnect: { delays: [1, 5] }, maxRequests: 1000 })
   expectTypeOf<ReconnectOptions['delays']>().toEqualTypeOf<readonly number[] | undefined>()

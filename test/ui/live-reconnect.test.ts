@@ -45,7 +45,7 @@ test.each([
   expect(delays.map(() => comesBackAfter())).toEqual(delays)
 })
 
-test('a connection that lasted starts over, one that was dropped does not', () => {
+test('only a connection that lasted resets the delays', () => {
   const stream = new LiveStream('ws://host', () => 0)
   const listener = { topic: () => {}, instances: () => {}, row: () => {}, trouble: () => {} }
   stream.subscribe('a', { host: 'h', every: 1, metrics: [], derive: {} }, listener)

@@ -25,7 +25,7 @@ export interface Wish {
 /** Metrics and expressions of one feed. */
 const MOST_METRICS = 10_000
 const MOST_DERIVED = 500
-/** Delays between attempts to reach a collector again, ms: somebody is watching. */
+/** Delays between attempts to reach a collector again, ms. Short, as a person is watching. */
 const RETRY_MS = doublingDelays(2000, 10_000)
 /** The moment is not closer than this, ms. */
 const EARLY_MS = 5
