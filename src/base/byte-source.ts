@@ -23,6 +23,8 @@ export interface ByteSink {
   write(bytes: Uint8Array): void
   /** What was written so far is where other processes can read it. */
   flush(): void
+  /** Resolves when what was written so far survives a power cut. Sinks for which that means nothing have none. */
+  sync?(): Promise<void>
   /** Flushes and releases the sink; idempotent. */
   close(): void
 }

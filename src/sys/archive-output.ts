@@ -1,5 +1,6 @@
 /** The files of an archive being written, on disk. pmlogger(1), docs/formats/archive.md */
 import { constants } from 'node:fs'
+import { dirname } from 'node:path'
 import type { ByteSink } from '../base/byte-source.ts'
 import { type Disk, nodeDisk } from './disk.ts'
 
@@ -20,10 +21,34 @@ export interface ArchiveOutputOptions {
 
 /** What an archive writer makes its files with: `BASE.part`, never over something that is there. Throws Node's errors. */
 export function archiveOutput(base: string, options: ArchiveOutputOptions = {}): ArchiveOutput {
+  const { disk = nodeDisk, sync = false } = options
+  const directory = dirname(base)
+  /** Files made and removed so far, and how many of these changes are known to survive a power cut. */
+  let changes = 0
+  let durable = 0
   return {
     name: base,
-    create: (part) => new FileSink(`${base}.${part}`, options),
-    remove: (part) => (options.disk ?? nodeDisk).unlink(`${base}.${part}`),
+    create(part) {
+      const sink = new FileSink(`${base}.${part}`, options)
+      changes++
+      return sink
+    },
+    remove(part) {
+      disk.unlink(`${base}.${part}`)
+      changes++
+    },
+    async syncNames() {
+      const seen = changes
+      if (seen === durable) return
+      if (disk.syncDirectoryLater === undefined) disk.syncDirectory(directory)
+      else await disk.syncDirectoryLater(directory)
+      durable = seen
+    },
+    close() {
+      if (!sync || changes === durable) return
+      disk.syncDirectory(directory)
+      durable = changes
+    },
   }
 }
 
@@ -32,20 +57,29 @@ export interface ArchiveOutput {
   readonly name: string
   create(part: string): ByteSink
   remove(part: string): void
+  syncNames?(): Promise<void>
+  close?(): void
 }
 
 /** Appending, so that after a record that was cut off again the next one stands where it began. */
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND
 
-/** A new file that is appended to. A write that fails leaves no part of its record behind. */
+/**
+ * A new file that is appended to. A write that fails leaves no part of its record behind: what is there of it is cut off, if need be
+ * by the next write or by `close`.
+ */
 class FileSink implements ByteSink {
   readonly #disk: Disk
   readonly #fd: number
   readonly #sync: boolean
   readonly #waiting: Uint8Array
   #waitingSize = 0
-  /** Bytes in the file. */
+  /** Bytes of whole records in the file. */
   #written = 0
+  /** Is part of a record behind them? */
+  #isTorn = false
+  /** Bytes known to survive a power cut. */
+  #durable = 0
   #isClosed = false
 
   constructor(
@@ -74,13 +108,31 @@ class FileSink implements ByteSink {
 
   flush(): void {
     this.#writeWaiting()
-    if (this.#sync) this.#disk.sync(this.#fd)
+    if (!this.#sync || this.#durable === this.#written) return
+    this.#disk.sync(this.#fd)
+    this.#durable = this.#written
+  }
+
+  async sync(): Promise<void> {
+    if (this.#isClosed) return
+    this.#writeWaiting()
+    const size = this.#written
+    if (size === this.#durable) return
+    try {
+      if (this.#disk.syncLater === undefined) this.#disk.sync(this.#fd)
+      else await this.#disk.syncLater(this.#fd)
+      this.#durable = Math.max(this.#durable, size)
+    } catch (error) {
+      // Closed meanwhile, which waited for the disk itself: the descriptor may be another file's.
+      if (!this.#isClosed) throw error
+    }
   }
 
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
     try {
+      if (this.#isTorn) this.#cutOff()
       this.flush()
     } finally {
       this.#disk.close(this.#fd)
@@ -94,13 +146,24 @@ class FileSink implements ByteSink {
   }
 
   #append(bytes: Uint8Array): void {
+    if (this.#isTorn) this.#cutOff()
     let done = 0
     try {
       while (done < bytes.length) done += this.#disk.write(this.#fd, bytes.subarray(done))
     } catch (error) {
-      if (done > 0) this.#disk.truncate(this.#fd, this.#written)
+      this.#isTorn = done > 0
+      try {
+        if (this.#isTorn) this.#cutOff()
+      } catch {
+        // Tried again before the next write; the first failure is the one to report.
+      }
       throw error
     }
     this.#written += bytes.length
+  }
+
+  #cutOff(): void {
+    this.#disk.truncate(this.#fd, this.#written)
+    this.#isTorn = false
   }
 }

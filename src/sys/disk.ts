@@ -6,6 +6,7 @@ import {
   closeSync,
   fchmodSync,
   fchownSync,
+  fdatasync,
   fdatasyncSync,
   fsyncSync,
   ftruncateSync,
@@ -21,6 +22,8 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { promisify } from 'node:util'
 
 /** What is known of a file. */
 export interface DiskStat {
@@ -47,6 +50,10 @@ export interface Disk {
   close(fd: number): void
   /** Waits until the names in a directory are on stable storage: fsync(2) of the directory. */
   syncDirectory(path: string): void
+  /** Does what `sync` does without blocking this thread. Callers use `sync` where it is missing. */
+  syncLater?(fd: number): Promise<void>
+  /** Does what `syncDirectory` does without blocking this thread. Callers use `syncDirectory` where it is missing. */
+  syncDirectoryLater?(path: string): Promise<void>
   mkdir(path: string, mode?: number): void
   rmdir(path: string): void
   link(from: string, to: string): void
@@ -88,6 +95,15 @@ export const nodeDisk: Disk = {
     if (stats === undefined) return undefined
     const { size, mtimeMs, mode, uid, gid, ino } = stats
     return { size, mtimeMs, mode, uid, gid, ino, isDirectory: stats.isDirectory() }
+  },
+  syncLater: promisify(fdatasync),
+  async syncDirectoryLater(path) {
+    const handle = await open(path, 'r')
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
   },
   setTimes: (fd, atimeMs, mtimeMs) => futimesSync(fd, atimeMs / 1000, mtimeMs / 1000),
   setMode: fchmodSync,

@@ -9,4 +9,8 @@ export interface OutputFiles {
   create(part: string): ByteSink
   /** Removes a file that `create` made; its sink is closed. */
   remove(part: string): void
+  /** Resolves when the names of the files survive a power cut. */
+  syncNames?(): Promise<void>
+  /** Follows the last sink's `close`: waits for the names where content was waited for. */
+  close?(): void
 }

@@ -14,7 +14,8 @@ import type { LabelSet } from '../../model/labels.ts'
 import type { TextQuery } from '../../model/source.ts'
 import type { ValueSet } from '../../model/values.ts'
 import { encodeLabel, labelSize, VOLUME_INDEX, VOLUME_META } from '../label.ts'
-import { type ArchiveVersion, writeStamp } from '../stamp.ts'
+import { type ArchiveVersion, stampSize } from '../stamp.ts'
+import { IndexEntries, type IndexedRecord } from './index-entries.ts'
 import { encodeDesc, encodeHelp, encodeIndom, encodeLabels } from './metadata.ts'
 import type { OutputFiles } from './output-files.ts'
 import { RecordBuffer } from './record-buffer.ts'
@@ -42,8 +43,8 @@ export interface WriterOptions {
   readonly buffer?: RecordBuffer
 }
 
-/** Bytes of a volume after an entry of the index until the next one. */
-const INDEX_EVERY = 100_000
+/** Bytes of a mark beside its time. */
+const MARK_HEAD = 12
 /** Offsets of version 2 have 31 bits, and files stay below that. */
 const MAX_V2 = 2 ** 31 - 2
 /** Beyond any file, and a number that counts whole bytes. */
@@ -51,8 +52,8 @@ const MAX_V3 = Number.MAX_SAFE_INTEGER
 
 /**
  * An archive being written. Times should not decrease; equal ones are fine. Every method throws a PcpError: of the file
- * system (a record that could not be written whole is not there), EOVERFLOW for a time that version 2 cannot express,
- * E2BIG for metadata that its offsets cannot reach.
+ * system, EOVERFLOW for a time that version 2 cannot express, E2BIG for metadata that its offsets cannot reach. Whatever a method
+ * throws, the record is not there, all before it are, and any method may be called again.
  */
 export class ArchiveWriter {
   readonly version: ArchiveVersion
@@ -63,23 +64,26 @@ export class ArchiveWriter {
   readonly #labels = new Map<string, string>()
   readonly #maxVolume: number
   readonly #index: ByteSink
+  readonly #entries: IndexEntries
   readonly #meta: ByteSink
   #data: ByteSink
   #volume: number
+  readonly #firstVolume: number
+  /** Volumes that could not be begun, whose files could not be removed either. */
+  readonly #spoilt = new Set<number>()
   /** Bytes of the volumes before this one. */
   #earlier = 0
   #start: Timestamp | undefined
-  /** Metadata that came before the start is known. */
-  #early: Uint8Array[] = []
+  /** Are all labels written, and the metadata that came before them? */
+  #isStarted = false
+  readonly #early: Uint8Array[] = []
   /** Size of the metadata after the last record of values: before whatever is written for the next one. */
   #metaBefore: number
   #indomWritten = false
-  #threshold = INDEX_EVERY
-  #lastTime: Timestamp | undefined
-  /** Where the last record is. */
-  #lastVolume = 0
-  #lastOffset = 0
-  #lastIndexed: Timestamp | undefined
+  #last: IndexedRecord | undefined
+  #isLastMark = false
+  /** What went wrong with a volume after it had been written, for `close` to throw. */
+  #problem: PcpError | undefined
   #isClosed = false
 
   /** Makes the files, empty so far. EEXIST when one of them is there already; none of ours is then left behind. */
@@ -90,10 +94,10 @@ export class ArchiveWriter {
     try {
       for (const part of parts) sinks.push(files.create(part))
     } catch (error) {
-      sinks.forEach((sink, i) => {
-        sink.close()
-        files.remove(parts[i]!)
-      })
+      for (const [i, sink] of sinks.entries()) {
+        attemptQuietly(() => sink.close())
+        attemptQuietly(() => files.remove(parts[i]!))
+      }
       throw PcpError.from(error, files.name)
     }
     return new ArchiveWriter(files, options, sinks)
@@ -106,9 +110,11 @@ export class ArchiveWriter {
     this.version = options.version ?? 3
     this.#maxVolume = Math.min(options.maxVolumeBytes ?? MAX_V3, this.version === 2 ? MAX_V2 : MAX_V3)
     this.#index = sinks[0]!
+    this.#entries = new IndexEntries(this.#index, this.version)
     this.#meta = sinks[1]!
     this.#data = sinks[2]!
-    this.#volume = options.firstVolume ?? 0
+    this.#firstVolume = options.firstVolume ?? 0
+    this.#volume = this.#firstVolume
     this.#metaBefore = labelSize(this.version)
   }
 
@@ -119,7 +125,12 @@ export class ArchiveWriter {
 
   /** Time of the last record, marks included. */
   get lastTime(): Timestamp | undefined {
-    return this.#lastTime
+    return this.#last?.at
+  }
+
+  /** Is the last record a mark? */
+  get endsInMark(): boolean {
+    return this.#isLastMark
   }
 
   /** Number of the volume being written. */
@@ -147,13 +158,25 @@ export class ArchiveWriter {
    * that must be seen before there are values.
    */
   start(at: Timestamp): void {
-    if (this.#start !== undefined) return
-    this.#start = this.#checked(at)
-    this.#write(this.#index, this.#label(VOLUME_INDEX))
-    this.#write(this.#meta, this.#label(VOLUME_META))
-    this.#write(this.#data, this.#label(this.#volume))
-    for (const record of this.#early) this.#write(this.#meta, record)
-    this.#early = []
+    if (!this.#isStarted) this.#begin(at)
+  }
+
+  /** Again after a failure: what was written is not written again. */
+  #begin(at: Timestamp): void {
+    this.#start ??= this.#checked(at)
+    if (this.#index.size === 0) this.#write(this.#index, this.#label(VOLUME_INDEX))
+    if (this.#meta.size === 0) this.#write(this.#meta, this.#label(VOLUME_META))
+    if (this.#data.size === 0) this.#write(this.#data, this.#label(this.#volume))
+    let written = 0
+    try {
+      for (const record of this.#early) {
+        this.#write(this.#meta, record)
+        written++
+      }
+    } finally {
+      this.#early.splice(0, written)
+    }
+    this.#isStarted = true
   }
 
   /** Writes a descriptor with all names of its metric, each time it is called. Before the start it waits for it. */
@@ -212,16 +235,20 @@ export class ArchiveWriter {
   result(at: Timestamp, sets: readonly ValueSet[]): void {
     if (sets.length === 0) throw new PcpError('PM_ERR_ARG', 'A record without metrics is a mark')
     this.#append(at, this.#buffer.result(this.version, this.#checked(at), sets))
+    this.#isLastMark = false
   }
 
   /** Writes a mark: nothing is continuous across it. Default: 1 ms after the last record. Before any record: nothing. */
-  mark(at: Timestamp | undefined = afterLast(this.#lastTime)): void {
-    if (at !== undefined) this.#append(at, this.#buffer.mark(this.version, this.#checked(at)))
+  mark(at: Timestamp | undefined = afterLast(this.lastTime)): void {
+    if (at === undefined) return
+    this.#append(at, this.#buffer.mark(this.version, this.#checked(at)))
+    this.#isLastMark = true
   }
 
   /** Writes a record of values or a mark as it is, lengths included: it comes from an archive of this version. */
   record(at: Timestamp, bytes: Uint8Array): void {
     this.#append(at, bytes)
+    this.#isLastMark = bytes.length === MARK_HEAD + stampSize(this.version)
   }
 
   /** Writes a record of metadata as it is, lengths included. `isIndom` when it is one of an instance domain. */
@@ -230,101 +257,103 @@ export class ArchiveWriter {
     this.#indomWritten ||= isIndom
   }
 
-  /** Begins a new volume and returns its number. `at` becomes the start of an archive without any record. */
+  /**
+   * Begins a new volume and returns its number; when that fails the one before continues. `at` becomes the start of an archive
+   * without any record.
+   */
   switchVolume(at: Timestamp): number {
     this.start(at)
-    const volume = this.#volume + 1
+    this.#attempt(() => this.#data.flush())
+    let volume = this.#volume + 1
+    while (this.#spoilt.has(volume)) volume++
     const sink = this.#attempt(() => this.#files.create(String(volume)))
     try {
       this.#write(sink, this.#label(volume))
     } catch (error) {
-      sink.close()
-      this.#files.remove(String(volume))
+      attemptQuietly(() => sink.close())
+      if (!attemptQuietly(() => this.#files.remove(String(volume)))) this.#spoilt.add(volume)
       throw error
     }
     const full = this.#data
     this.#earlier += full.size
     this.#data = sink
     this.#volume = volume
-    this.#attempt(() => full.close())
+    // All of it was flushed: a failure here must not cost the record that comes next.
+    this.#collect(() => full.close())
     return volume
   }
 
   /** Everything written so far is where other processes can read it. */
   flush(): void {
-    for (const sink of [this.#meta, this.#data, this.#index]) sink.flush()
+    for (const sink of [this.#meta, this.#data, this.#index]) this.#attempt(() => sink.flush())
   }
 
-  /** Writes the last entry of the index and closes the files; without a start they are removed. Idempotent. */
+  /**
+   * Resolves when everything written so far survives a power cut: names, then metadata, then the values that need it. Callers wait
+   * for one before they begin the next.
+   */
+  async sync(): Promise<void> {
+    const sinks = [this.#meta, this.#data, this.#index]
+    try {
+      await this.#files.syncNames?.()
+      for (const sink of sinks) await sink.sync?.()
+    } catch (error) {
+      throw PcpError.from(error, this.#files.name)
+    }
+  }
+
+  /**
+   * Writes the last entry of the index and closes the files, all of them even when one cannot be closed in order, which is thrown;
+   * without a start they are removed. Idempotent.
+   */
   close(): void {
     if (this.#isClosed) return
-    if (this.#start === undefined) {
+    if (!this.#isStarted) {
       this.discard()
       return
     }
-    try {
-      if (this.#lastTime !== undefined) this.#indexEntry(this.#lastTime, this.#meta.size)
-    } finally {
-      this.#closeFiles()
-    }
+    this.#collect(() => {
+      if (this.#last !== undefined) this.#entries.write({ ...this.#last, metaOffset: this.#meta.size })
+    })
+    this.#closeFiles()
+    if (this.#problem !== undefined) throw this.#problem
   }
 
   /** Closes and removes the files: for an archive whose beginning could not be written. Nothing after `close`. */
   discard(): void {
     if (this.#isClosed) return
     this.#closeFiles()
-    for (const part of ['index', 'meta', String(this.#volume)]) this.#files.remove(part)
+    for (const part of ['index', 'meta']) attemptQuietly(() => this.#files.remove(part))
+    for (let volume = this.#firstVolume; volume <= this.#volume; volume++)
+      attemptQuietly(() => this.#files.remove(String(volume)))
   }
 
   #closeFiles(): void {
     this.#isClosed = true
-    for (const sink of [this.#meta, this.#data, this.#index]) sink.close()
+    for (const sink of [this.#meta, this.#data, this.#index]) this.#collect(() => sink.close())
+    for (const volume of this.#spoilt) attemptQuietly(() => this.#files.remove(String(volume)))
+    this.#collect(() => this.#files.close?.())
   }
 
   #append(at: Timestamp, bytes: Uint8Array): void {
     this.start(at)
-    if (this.#data.size + bytes.length > this.#maxVolume && this.#data.size > labelSize(this.version)) {
+    const empty = labelSize(this.version)
+    if (this.#data.size + bytes.length > this.#maxVolume && this.#data.size > empty) {
       const volume = this.switchVolume(at)
       this.#options.onVolume?.(volume)
     }
     const offset = this.#data.size
-    const isFirst = offset === labelSize(this.version)
     this.#write(this.#data, bytes)
-    this.#lastTime = at
-    this.#lastVolume = this.#volume
-    this.#lastOffset = offset
-    if (isFirst || this.#indomWritten || this.#data.size > this.#threshold) {
-      this.#indexEntry(at, this.#metaBefore)
-      this.#threshold = this.#data.size + INDEX_EVERY
-    }
+    this.#last = { at, volume: this.#volume, offset, metaOffset: this.#metaBefore }
+    this.#entries.follow(this.#last, this.#data.size, offset === empty || this.#indomWritten)
     this.#indomWritten = false
     this.#metaBefore = this.#meta.size
-  }
-
-  /** Says from where to read for the time of the last record. Times that are not later than that of the entry before say nothing new. */
-  #indexEntry(at: Timestamp, metaOffset: number): void {
-    const { version } = this
-    const time = this.#stored(at)
-    if (this.#lastIndexed !== undefined && !isLater(time, this.#lastIndexed)) return
-    const bytes = new Uint8Array(version === 2 ? 20 : 32)
-    const view = new DataView(bytes.buffer)
-    const next = writeStamp(view, 0, time, version)
-    view.setInt32(next, this.#lastVolume)
-    if (version === 2) {
-      view.setInt32(next + 4, metaOffset)
-      view.setInt32(next + 8, this.#lastOffset)
-    } else {
-      view.setBigInt64(next + 4, BigInt(metaOffset))
-      view.setBigInt64(next + 12, BigInt(this.#lastOffset))
-    }
-    this.#write(this.#index, bytes)
-    this.#lastIndexed = time
   }
 
   #metadata(record: Uint8Array): void {
     if (this.version === 2 && this.#meta.size + record.length > MAX_V2)
       throw new PcpError('E2BIG', `${this.#files.name}.meta: version 2 ends at 2 GB: write version 3`)
-    if (this.#start === undefined) this.#early.push(record)
+    if (!this.#isStarted) this.#early.push(record)
     else this.#write(this.#meta, record)
   }
 
@@ -349,11 +378,6 @@ export class ArchiveWriter {
     return at
   }
 
-  /** The time as it is read back: version 2 drops what is below a microsecond. */
-  #stored({ sec, nsec }: Timestamp): Timestamp {
-    return { sec, nsec: this.version === 2 ? nsec - (nsec % 1000) : nsec }
-  }
-
   #write(sink: ByteSink, bytes: Uint8Array): void {
     this.#attempt(() => sink.write(bytes))
   }
@@ -365,10 +389,25 @@ export class ArchiveWriter {
       throw PcpError.from(error, this.#files.name)
     }
   }
+
+  /** Keeps the first failure of what must not keep the rest from being done. */
+  #collect(action: () => void): void {
+    try {
+      action()
+    } catch (error) {
+      this.#problem ??= PcpError.from(error, this.#files.name)
+    }
+  }
 }
 
-function isLater(a: Timestamp, b: Timestamp): boolean {
-  return a.sec > b.sec || (a.sec === b.sec && a.nsec > b.nsec)
+/** True when it worked. */
+function attemptQuietly(action: () => void): boolean {
+  try {
+    action()
+    return true
+  } catch {
+    return false
+  }
 }
 
 function afterLast(last: Timestamp | undefined): Timestamp | undefined {
