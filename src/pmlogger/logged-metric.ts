@@ -31,21 +31,27 @@ export class LoggedMetric {
   }
 
   /**
-   * Takes note of the instances in a result of a task, whose column it keeps, and of those the task asked for when these are
-   * not all. True when they are not those of its result before.
+   * Compares the instances in a result of a task, which asked for `wanted` where that is not all, with those of its result before.
+   * `same`: `seen` would change nothing; `moved`: the same instances in another order, or after other tasks had results.
    */
-  seen(task: string, inst: Int32Array, wanted?: ReadonlySet<number>): boolean {
+  compare(task: string, inst: Int32Array, wanted?: ReadonlySet<number>): 'same' | 'moved' | 'changed' {
     const at = this.#columns.findIndex((column) => column.task === task)
     const last = this.#columns[at]
-    if (at === 0 && last!.wanted === wanted && isSame(last!.inst, inst)) return false
+    if (at === 0 && last!.wanted === wanted && isSame(last!.inst, inst)) return 'same'
+    return last === undefined || !isSamePopulation(last.inst, inst) ? 'changed' : 'moved'
+  }
+
+  /** Takes note of the instances in a result of a task that has been written, whose column it keeps. Arguments as `compare`. */
+  seen(task: string, inst: Int32Array, wanted?: ReadonlySet<number>): void {
+    const at = this.#columns.findIndex((column) => column.task === task)
+    const last = this.#columns[at]
     if (last !== undefined) this.#columns.splice(at, 1)
     this.#columns.unshift({ task, inst, wanted })
     if (last !== undefined) this.#keep(last)
     if (this.#columns.length > MAX_COLUMNS) this.#keep(this.#columns.pop()!)
-    return last === undefined || !isSamePopulation(last.inst, inst)
   }
 
-  /** Has there been a result? */
+  /** Has a result been written? */
   get hasResult(): boolean {
     return this.#columns.length > 0
   }

@@ -1,24 +1,13 @@
 /**
- * From results to records: what an archive must know of a metric is asked for and written before its first values.
- * docs/pmlogger.md
+ * From results to records: what an archive must know of a metric is asked for and written before its first values. What could not be
+ * asked for or written yet is made up for with the next result. docs/pmlogger.md
  */
 import type { ArchiveWriter } from '../archive/write/writer.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
-import { isError, PcpError } from '../model/errors.ts'
+import { isError } from '../model/errors.ts'
 import { EVENT_FLAGS_PMID, EVENT_MISSED_PMID, unpackEvents } from '../model/events.ts'
-import {
-  clusterOf,
-  DOMAIN_RESERVED,
-  domainOf,
-  type Indom,
-  isDynamicRoot,
-  itemOf,
-  PM_INDOM_NULL,
-  type Pmid,
-  pmid,
-  pmidStr,
-} from '../model/ids.ts'
+import { clusterOf, domainOf, type Indom, PM_INDOM_NULL, type Pmid, pmid, pmidStr } from '../model/ids.ts'
 import {
   LABEL_CLUSTER,
   LABEL_CONTEXT,
@@ -26,41 +15,63 @@ import {
   LABEL_INDOM,
   LABEL_INSTANCES,
   LABEL_ITEM,
-  type LabelSet,
 } from '../model/labels.ts'
 import type { TextQuery } from '../model/source.ts'
 import { PM_TYPE_EVENT } from '../model/types.ts'
 import type { ValueSet } from '../model/values.ts'
 import type { Context } from '../pmapi/context.ts'
+import {
+  type Answer,
+  answerOf,
+  askLabels,
+  askText,
+  isDerived,
+  LATER,
+  labelKey,
+  namesOf,
+  storedId,
+  textKey,
+  usableLabels,
+} from './answers.ts'
 import type { LoggedMetric } from './logged-metric.ts'
 import type { Fetch } from './tasks.ts'
 
 /** Identifier of context labels in an archive. */
 const NO_ID = 0xffff_ffff
-/** Set in the cluster of a derived metric: its values are stored, nobody computes them again. */
-const STORED_CLUSTER = 0x800
-/** Metrics whose metadata is asked for at once. */
+/** Metrics whose metadata is asked for together. */
 const BATCH = 200
+/** How often an agent is asked about a metric until its silence is taken for an answer. */
+const MAX_TRIES = 20
 
 /** What there is to say about one metric, in the order it is written. */
 interface Description {
-  readonly desc: MetricDesc
+  readonly metric: LoggedMetric
   readonly names: readonly string[]
-  readonly labels: readonly {
-    readonly level: number
-    readonly id: number
-    readonly sets: readonly LabelSet[]
-  }[]
-  readonly texts: readonly { readonly query: TextQuery; readonly text: string }[]
+  readonly answers: readonly Answer[]
+}
+
+/** Instances that a result has brought, to be remembered when it is written. */
+interface Seen {
+  readonly metric: LoggedMetric
+  readonly inst: Int32Array
+  readonly wanted: ReadonlySet<number> | undefined
 }
 
 /** Writes the results of one collector into one archive. Calls must not overlap. */
 export class Recorder {
   readonly #writer: ArchiveWriter
   /** PMIDs whose descriptor is in the archive. */
+  readonly #described = new Set<Pmid>()
+  /** PMIDs of which everything is in the archive. */
   readonly #known = new Set<Pmid>()
-  /** Label levels and texts that were asked for, and are in the archive if there are any. */
-  readonly #asked = new Set<string>()
+  /** Keys of labels and texts that are in the archive if there are any. */
+  readonly #answered = new Set<string>()
+  /** How often agents were asked about metrics that are not known entirely. */
+  readonly #tries = new Map<Pmid, number>()
+  /** Domains with instances that have values in the archive, but no name. */
+  readonly #unnamed = new Set<Indom>()
+  /** Domains whose last instances are in the archive, but not their labels. */
+  readonly #unlabelled = new Set<Indom>()
 
   constructor(writer: ArchiveWriter) {
     this.#writer = writer
@@ -79,7 +90,7 @@ export class Recorder {
     const { metrics } = fetch
     const fresh = metrics.filter(({ desc }) => !this.#known.has(desc.pmid))
     for (let i = 0; i < fresh.length; i += BATCH) await this.#describe(context, at, fresh.slice(i, i + BATCH))
-    await this.#recordIndoms(context, at, key, fetch, sets)
+    const seen = await this.#recordIndoms(context, at, key, fetch, sets)
     for (const [i, set] of sets.entries())
       if (set.status > 0 && metrics[i]!.desc.type === PM_TYPE_EVENT)
         await this.#recordParameters(context, set)
@@ -87,40 +98,59 @@ export class Recorder {
       ? sets.map((set) => ({ ...set, pmid: storedId(set.pmid) }))
       : sets
     this.#writer.result(at, stored)
+    for (const { metric, inst, wanted } of seen) metric.seen(key, inst, wanted)
   }
 
   /** The collector's own labels may have changed. */
   async recordContextLabels(context: Context, at: Timestamp): Promise<void> {
-    this.#writer.labels(at, LABEL_CONTEXT, NO_ID, await orNothing(context.contextLabels()))
+    const sets = await usableLabels(context.contextLabels())
+    if (sets !== LATER) this.#writer.labels(at, LABEL_CONTEXT, NO_ID, sets)
   }
 
-  /** Writes a descriptor nobody has to be asked about. */
+  /** Writes a descriptor that the collector need not be asked about. */
   writeDesc(desc: MetricDesc, name: string): void {
     this.#writer.desc(desc, [name])
+    this.#described.add(desc.pmid)
     this.#known.add(desc.pmid)
   }
 
+  /** Counts each thing as written when it is: after a failure the next call writes the rest. */
   async #describe(context: Context, at: Timestamp, metrics: readonly LoggedMetric[]): Promise<void> {
     const asked = new Set<string>()
-    const descriptions = await Promise.all(metrics.map((metric) => this.#ask(context, metric, asked)))
-    for (const { desc, names, labels, texts } of descriptions) {
-      this.#writer.desc({ ...desc, pmid: storedId(desc.pmid) }, names)
-      for (const { level, id, sets } of labels) if (sets.length > 0) this.#writer.labels(at, level, id, sets)
-      for (const { query, text } of texts) this.#writer.text(query, text)
-      this.#known.add(desc.pmid)
+    const descriptions = await Promise.all(metrics.map((metric) => this.#ask(context, at, metric, asked)))
+    for (const { metric, names, answers } of descriptions) {
+      const { desc } = metric
+      if (!this.#described.has(desc.pmid)) {
+        this.#writer.desc({ ...desc, pmid: storedId(desc.pmid) }, names)
+        this.#described.add(desc.pmid)
+      }
+      const tries = (this.#tries.get(desc.pmid) ?? 0) + 1
+      let isComplete = true
+      for (const { key, write, isLater } of answers) {
+        write?.(this.#writer)
+        if (isLater && tries < MAX_TRIES) isComplete = false
+        else this.#answered.add(key)
+      }
+      if (isComplete) {
+        this.#known.add(desc.pmid)
+        this.#tries.delete(desc.pmid)
+      } else this.#tries.set(desc.pmid, tries)
     }
-    for (const key of asked) this.#asked.add(key)
   }
 
   /** Everything about one metric that is not in the archive, nor in `asked`, yet. */
-  async #ask(context: Context, { name, desc }: LoggedMetric, asked: Set<string>): Promise<Description> {
-    const isNew = (kind: number | string, id: number): boolean => {
-      const key = `${kind} ${id}`
-      if (this.#asked.has(key) || asked.has(key)) return false
+  async #ask(
+    context: Context,
+    at: Timestamp,
+    metric: LoggedMetric,
+    asked: Set<string>,
+  ): Promise<Description> {
+    const { pmid: id, indom } = metric.desc
+    const isNew = (key: string): boolean => {
+      if (this.#answered.has(key) || asked.has(key)) return false
       asked.add(key)
       return true
     }
-    const { pmid: id, indom } = desc
     const hasIndom = indom !== PM_INDOM_NULL
     const levels: readonly (readonly [level: number, id: number])[] = [
       [LABEL_CONTEXT, NO_ID],
@@ -132,69 +162,78 @@ export class Recorder {
     ]
     const texts = (['oneline', 'help'] as const).flatMap((level): TextQuery[] => [
       { kind: 'metric', id, level },
-      ...(hasIndom && isNew(level, indom) ? [{ kind: 'indom', id: indom, level } as const] : []),
+      ...(hasIndom ? [{ kind: 'indom', id: indom, level } as const] : []),
     ])
-    const [names, labels, found] = await Promise.all([
-      namesOf(context, id, name),
-      Promise.all(
-        levels
-          .filter(([level, of]) => isNew(level, of))
-          .map(async ([level, of]) => ({
-            level,
-            id: level === LABEL_ITEM ? storedId(of) : of,
-            sets: await orNothing(context.labels(level, of)),
-          })),
-      ),
-      Promise.all(texts.map((query) => textOf(context, query))),
+    const [names, answers] = await Promise.all([
+      this.#described.has(id) ? [] : namesOf(context, id, metric.name),
+      Promise.all([
+        ...levels
+          .filter(([level, of]) => isNew(labelKey(level, of)))
+          .map(([level, of]) => askLabels(context, at, level, of)),
+        ...texts.filter((query) => isNew(textKey(query))).map((query) => askText(context, query)),
+      ]),
     ])
-    return { desc, names, labels, texts: found.filter((text) => text !== undefined) }
+    return { metric, names, answers }
   }
 
-  /** Writes the domains of a result's values when they are not as the archive has them. */
+  /**
+   * Writes the domains of a result's values when they are not as the archive has them. Returns the instances to remember once the
+   * result is written.
+   */
   async #recordIndoms(
     context: Context,
     at: Timestamp,
     key: string,
     { metrics, only }: Fetch,
     sets: readonly ValueSet[],
-  ): Promise<void> {
+  ): Promise<readonly Seen[]> {
     const stale = new Set<Indom>()
+    const seen: Seen[] = []
     for (const [i, set] of sets.entries()) {
+      if (set.status < 0) continue
       const metric = metrics[i]!
-      const isFirst = !metric.hasResult
-      const hasChanged = set.status >= 0 && metric.seen(key, set.inst, only.get(set.pmid))
-      if (set.status <= 0) continue
+      const wanted = only.get(set.pmid)
+      const how = metric.compare(key, set.inst, wanted)
+      if (how !== 'same') seen.push({ metric, inst: set.inst, wanted })
+      if (set.status === 0) continue
       const { indom } = metric.desc
       if (indom === PM_INDOM_NULL || stale.has(indom)) continue
       // Another metric of the domain may have had it written a moment ago.
-      const isStale = isFirst
-        ? set.inst.some((inst) => !this.#writer.knowsInstance(indom, inst))
-        : hasChanged || !this.#writer.knowsInstance(indom)
+      const isStale = metric.hasResult
+        ? how === 'changed' || this.#unnamed.has(indom) || !this.#writer.knowsInstance(indom)
+        : !this.#knowsAll(indom, set)
       if (isStale) stale.add(indom)
     }
+    for (const indom of stale) await this.#recordIndom(context, at, indom)
     for (const indom of stale) {
-      const { ids, names } = await this.#instancesOf(context, indom)
-      if (ids.length === 0 || !this.#writer.instances(at, indom, ids, names)) continue
-      const labels = await orNothing(context.instancesLabels(indom))
-      if (labels.length > 0) this.#writer.labels(at, LABEL_INSTANCES, indom, labels)
+      const isNamed = sets.every(
+        (set, i) => metrics[i]!.desc.indom !== indom || set.status <= 0 || this.#knowsAll(indom, set),
+      )
+      if (isNamed) this.#unnamed.delete(indom)
+      else this.#unnamed.add(indom)
     }
+    for (const indom of this.#unlabelled) await this.#labelInstances(context, at, indom)
+    return seen
   }
 
-  /** Instances that an archive can hold: it has no place for negative ones. */
-  async #instancesOf(context: Context, indom: Indom): Promise<{ ids: number[]; names: string[] }> {
-    const ids: number[] = []
-    const names: string[] = []
-    try {
-      const all = await context.instances(indom)
-      all.ids.forEach((id, i) => {
-        if (id < 0) return
-        ids.push(id)
-        names.push(all.names[i]!)
-      })
-    } catch (error) {
-      rethrowUnlessItem(error)
-    }
-    return { ids, names }
+  /** Has the archive a name for each instance that it can name? It has no place for negative ones. */
+  #knowsAll(indom: Indom, { inst }: ValueSet): boolean {
+    return inst.every((id) => id < 0 || this.#writer.knowsInstance(indom, id))
+  }
+
+  async #recordIndom(context: Context, at: Timestamp, indom: Indom): Promise<void> {
+    const all = await answerOf(context.instances(indom), { indom, ids: [], names: [] })
+    if (all === LATER) return
+    const ids = all.ids.filter((id) => id >= 0)
+    const names = all.names.filter((_, i) => all.ids[i]! >= 0)
+    if (ids.length > 0 && this.#writer.instances(at, indom, ids, names)) this.#unlabelled.add(indom)
+  }
+
+  async #labelInstances(context: Context, at: Timestamp, indom: Indom): Promise<void> {
+    const sets = await usableLabels(context.instancesLabels(indom))
+    if (sets === LATER) return
+    if (sets.length > 0) this.#writer.labels(at, LABEL_INSTANCES, indom, sets)
+    this.#unlabelled.delete(indom)
   }
 
   /** Writes the descriptors of the parameters of event records. */
@@ -202,63 +241,13 @@ export class Recorder {
     for (let i = 0; i < set.status; i++) {
       for (const { params } of unpackEvents(set, i, PM_TYPE_EVENT)) {
         for (const { pmid: id } of params) {
-          if (this.#known.has(id) || id === EVENT_FLAGS_PMID || id === EVENT_MISSED_PMID) continue
+          if (this.#described.has(id) || id === EVENT_FLAGS_PMID || id === EVENT_MISSED_PMID) continue
           const [desc] = await context.descs([id])
           if (desc === undefined || isError(desc)) continue
           this.#writer.desc(desc, await namesOf(context, id, `event_param.${pmidStr(id)}`))
-          this.#known.add(id)
+          this.#described.add(id)
         }
       }
     }
   }
-}
-
-/** Is this a metric that is computed from others? */
-function isDerived(id: Pmid): boolean {
-  return domainOf(id) === DOMAIN_RESERVED && !isDynamicRoot(id) && (clusterOf(id) & STORED_CLUSTER) === 0
-}
-
-/** The PMID under which values are stored: that of an ordinary metric for a derived one. */
-function storedId(id: Pmid): Pmid {
-  return isDerived(id) ? pmid(DOMAIN_RESERVED, clusterOf(id) | STORED_CLUSTER, itemOf(id)) : id
-}
-
-async function namesOf(context: Context, id: Pmid, name: string): Promise<readonly string[]> {
-  try {
-    const names = await context.namesOf(id)
-    return names.length === 0 ? [name] : names
-  } catch (error) {
-    rethrowUnlessItem(error)
-    return [name]
-  }
-}
-
-async function textOf(context: Context, query: TextQuery): Promise<Description['texts'][number] | undefined> {
-  const options = { level: query.level, direct: true }
-  try {
-    const { kind, id } = query
-    const text = await (kind === 'metric' ? context.text(id, options) : context.indomText(id, options))
-    return { query: kind === 'metric' ? { ...query, id: storedId(id) } : query, text }
-  } catch (error) {
-    rethrowUnlessItem(error)
-    return undefined
-  }
-}
-
-async function orNothing(sets: Promise<readonly LabelSet[]>): Promise<readonly LabelSet[]> {
-  try {
-    return (await sets).filter(({ status, json }) => status >= 0 && json !== '')
-  } catch (error) {
-    rethrowUnlessItem(error)
-    return []
-  }
-}
-
-/** PM_ERR_* codes that are about the conversation; the others are about what was asked for. */
-const CONVERSATION: ReadonlySet<string> = new Set(['PM_ERR_IPC', 'PM_ERR_EOF', 'PM_ERR_TIMEOUT'])
-
-/** An item that nobody knows more about is recorded without it; a lost connection ends the recording of this result. */
-function rethrowUnlessItem(error: unknown): void {
-  if (!(error instanceof PcpError) || !error.code.startsWith('PM_ERR_') || CONVERSATION.has(error.code))
-    throw error
 }

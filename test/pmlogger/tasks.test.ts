@@ -75,10 +75,24 @@ test('instances nobody wants are kept away by the profile, those of other metric
   expect([0, 1].map((i) => extract(selected[0]!, i, PM_TYPE_STRING))).toEqual(['two', 'one'])
 })
 
+/** Compares with the last result of the task, then takes note. */
+function note(made: LoggedMetric, task: string, ids: readonly number[], wanted?: Set<number>): string {
+  const inst = Int32Array.from(ids)
+  const how = made.compare(task, inst, wanted)
+  if (how !== 'same') made.seen(task, inst, wanted)
+  return how
+}
+
+test('a comparison alone changes nothing', () => {
+  const made = metric(1, 7)
+  expect([1, 2].map(() => made.compare('a', Int32Array.of(1)))).toEqual(['changed', 'changed'])
+  expect([made.hasResult, made.isLogged(1)]).toEqual([false, false])
+})
+
 test('a metric knows which instances it has had', () => {
   const made = metric(1, 7)
-  const seen = (...ids: number[]): boolean => made.seen('a', Int32Array.from(ids))
-  expect([seen(1, 2), seen(1, 2), seen(2, 1), seen(3)]).toEqual([true, false, false, true])
+  const seen = (...ids: number[]): string => note(made, 'a', ids)
+  expect([seen(1, 2), seen(1, 2), seen(2, 1), seen(3)]).toEqual(['changed', 'same', 'moved', 'changed'])
   expect([1, 3].map((inst) => made.isAvailable(inst))).toEqual([false, true])
   expect([1, 3, 4].map((inst) => made.isLogged(inst))).toEqual([true, true, false])
   expect([...made.instances].sort()).toEqual([1, 2, 3])
@@ -87,13 +101,13 @@ test('a metric knows which instances it has had', () => {
 test('tasks with other instances of a metric hide none of each other', () => {
   const made = metric(1, 7)
   const [ones, twos] = [new Set([1]), new Set([2])]
-  expect(made.seen('a', Int32Array.of(1), ones)).toBe(true)
-  expect(made.seen('b', Int32Array.of(2), twos)).toBe(true)
-  expect(made.seen('a', Int32Array.of(1), ones)).toBe(false)
-  expect(made.seen('b', Int32Array.of(2), twos)).toBe(false)
+  expect(note(made, 'a', [1], ones)).toBe('changed')
+  expect(note(made, 'b', [2], twos)).toBe('changed')
+  expect(note(made, 'a', [1], ones)).toBe('moved')
+  expect(note(made, 'b', [2], twos)).toBe('moved')
   expect([1, 2].map((inst) => made.isAvailable(inst))).toEqual([true, true])
   // The first task has other wishes now: nobody says that its old instance has gone.
-  expect(made.seen('a', Int32Array.of(3), new Set([3]))).toBe(true)
+  expect(note(made, 'a', [3], new Set([3]))).toBe('changed')
   expect([1, 2, 3].map((inst) => made.isAvailable(inst))).toEqual([true, true, true])
   made.seen('b', new Int32Array(0), twos)
   expect([made.isAvailable(2), made.isLogged(2)]).toEqual([false, true])
