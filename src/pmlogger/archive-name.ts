@@ -14,12 +14,18 @@ export function hasTime(name: string): boolean {
 
 /**
  * The name of an archive begun at a time, in milliseconds, in words of the process's own zone. A name that holds the time gets a
- * number when `exists` knows it already: -00, -01... EEXIST after -98. Other names are as given.
+ * number when `exists` knows it already: -00, -01... EEXIST after -98. Other names are as given, unless the archive continues another
+ * one of that name (`continues`).
  */
-export function archiveName(name: string, ms: number, exists: (base: string) => boolean): string {
-  if (!hasTime(name)) return name
+export function archiveName(
+  name: string,
+  ms: number,
+  exists: (base: string) => boolean,
+  continues = false,
+): string {
+  if (!hasTime(name) && !continues) return name
   const zone = processZone()
-  const base = strftime(name, Math.floor(ms / 1000), makeZone(zone.name, zone.bytes))
+  const base = hasTime(name) ? strftime(name, Math.floor(ms / 1000), makeZone(zone.name, zone.bytes)) : name
   if (!exists(base)) return base
   for (let i = 0; i <= MAX_SUFFIX; i++) {
     const numbered = `${base}-${String(i).padStart(2, '0')}`

@@ -23,6 +23,7 @@ import { notifyReady } from '../sys/service-manager.ts'
 import { archiveName, hasTime } from './archive-name.ts'
 import type { LoggerConfig } from './config.ts'
 import { type FarmEntry, parseFarm } from './farm-file.ts'
+import type { Spent } from './limits.ts'
 import type { Logger } from './logger.ts'
 import { Pool } from './pool.ts'
 import { openProcessLog } from './process-log.ts'
@@ -161,6 +162,8 @@ class Member {
   readonly #backoff = reconnectBackoff()
   #logger: Logger | undefined
   #isAgain = false
+  /** What the archive that the next one continues has used of the limits. */
+  #spent: Spent | undefined
 
   constructor(entry: FarmEntry, firstAt: number, shared: Shared) {
     this.#entry = entry
@@ -182,10 +185,12 @@ class Member {
       this.#logger = logger
       // Whoever ended the farm while this one began has not stopped it.
       if (signal.aborted) void logger.stop('The farm ends')
-      const { status } = await logger.ended
+      const { status, continues } = await logger.ended
       this.#logger = undefined
+      this.#spent = continues
       // Metrics that changed end an archive, not the recording, where the next one has another name.
-      const goesOn = this.#isAgain || (status !== 0 && hasTime(this.#entry.archive))
+      const goesOn =
+        this.#isAgain || continues !== undefined || (status !== 0 && hasTime(this.#entry.archive))
       this.#isAgain = false
       if (!goesOn || signal.aborted) return status
     }
@@ -238,7 +243,8 @@ class Member {
     const { io, pool, buffer, settings } = this.#shared
     const { host, archive, labelHost, endLimit, volumeLimit } = this.#entry
     const directory = settings.directory ?? io.cwd
-    const name = archiveName(archive, Date.now(), (base) => existsSync(resolve(directory, `${base}.index`)))
+    const exists = (base: string): boolean => existsSync(resolve(directory, `${base}.index`))
+    const name = archiveName(archive, Date.now(), exists, this.#spent !== undefined)
     const path = resolve(directory, name)
     makeDir(dirname(path))
     const zone = { timezone: hostZoneRule(io.env, Date.now()), zoneinfo: hostZoneName(io.env) }
@@ -247,7 +253,9 @@ class Member {
       source: host,
       statements: this.#config.statements,
       defaultDeltaMs: this.#entry.defaultDeltaMs ?? settings.defaultDeltaMs,
-      files: archiveOutput(path),
+      files: archiveOutput(path, { sync: true }),
+      syncMs: settings.syncMs,
+      ...(this.#spent === undefined ? {} : { spent: this.#spent }),
       archiveName: name,
       archivePath: path,
       version: this.#entry.version ?? settings.version,

@@ -7,23 +7,18 @@
  * When the collector is lost the archive stays: fetches that are due try to connect again, and a mark says where the gap is.
  */
 import { ArchiveWriter, type WriterOptions } from '../archive/write/writer.ts'
-import { now, secondsBetween, type Timestamp } from '../base/timestamp.ts'
+import { now, type Timestamp } from '../base/timestamp.ts'
 import { debug } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
-import {
-  type FetchResult,
-  PMCD_ADD_AGENT,
-  PMCD_HOSTNAME_CHANGE,
-  PMCD_LABEL_CHANGE,
-  PMCD_NAMES_CHANGE,
-  PMCD_RESTART_AGENT,
-} from '../model/values.ts'
 import type { Context } from '../pmapi/context.ts'
 import { ctime } from '../sys/log.ts'
-import { addTimes, compareTimes, earlierOf, laterOf } from '../time/arithmetic.ts'
+import { uptimeMs } from '../sys/uptime.ts'
+import { addTimes, earlierOf, laterOf } from '../time/arithmetic.ts'
 import type { LogStatus } from '../wire/log-status.ts'
-import { bind, type Wish } from './bind.ts'
+import type { Wish } from './bind.ts'
+import { Collector } from './collector.ts'
+import { CollectorClock } from './collector-clock.ts'
 import {
   type AgentFacts,
   type CollectorFacts,
@@ -32,17 +27,27 @@ import {
   logueSets,
   readAgentFacts,
 } from './collector-facts.ts'
+import { NO_COUNTS, type RecorderCounts } from './counts.ts'
 import { Limits } from './limits.ts'
 import type { LoggedMetric } from './logged-metric.ts'
+import { PeriodicSync } from './periodic-sync.ts'
 import { Recorder } from './recorder.ts'
 import { taskReport, taskTrace } from './report.ts'
 import { Schedule } from './schedule.ts'
 import type { LoggerEnd, LoggerSettings } from './settings.ts'
-import { type Fetch, planTasks, selectSets, type Task } from './tasks.ts'
-import { validate } from './validate.ts'
+import { SYNC_MS } from './sizes.ts'
+import { planTasks, selectSets, type Task } from './tasks.ts'
+import { WriteTrouble } from './write-trouble.ts'
 
-/** A disk may have room again; other errors of the files stay. */
-const MAY_PASS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO'])
+/** A disk may have room again, a process memory and descriptors; other errors of the files stay. */
+const MAY_PASS: ReadonlySet<string> = new Set([
+  ...['ENOSPC', 'EDQUOT', 'EIO', 'ETIMEDOUT', 'EAGAIN'],
+  ...['ENOMEM', 'EMFILE', 'ENFILE'],
+])
+/** Milliseconds until what is recorded once is tried again. */
+const RETRY_ONCE_MS = 10_000
+/** Age in milliseconds at which an archive is left whose content did not reach the disk. */
+const DOUBTFUL_MS = 600_000
 
 const MILLISECOND: Timestamp = { sec: 0, nsec: 1_000_000 }
 
@@ -55,17 +60,26 @@ export class Logger {
   readonly #recorder: Recorder
   readonly #schedule: Schedule
   readonly #limits: Limits
+  readonly #sync: PeriodicSync
+  readonly #trouble: WriteTrouble
+  readonly #clock = new CollectorClock()
+  readonly #collector: Collector
+  readonly #counts: RecorderCounts
+  readonly #elapsedMs: () => number
+  readonly #startMs: number
   readonly #abort = new AbortController()
   readonly #metrics: Map<Pmid, LoggedMetric>
-  /** Names that were no metrics: others may appear below them. */
-  #roots: Wish[]
   #queue: Promise<unknown> = Promise.resolve()
   /** Tasks whose size was told. */
   readonly #reported = new Set<string>()
-  #unsubscribe: () => void = () => {}
-  #isLost = false
-  /** Results that could not be written since the last one that could. */
-  #unwritten = 0
+  /** Nothing is continuous between the last record and the next one. */
+  #isGap = false
+  /** Results were lost, among them maybe what is recorded only once. */
+  #hasLost = false
+  /** Why a volume is due that could not be begun. */
+  #owedVolume: string | undefined
+  /** The disk failed to take what is in the archive. */
+  #isDoubtful = false
   #end: LoggerEnd | undefined
   #resolveEnd: (end: LoggerEnd) => void = () => {}
   /** Resolves when the archive is complete. */
@@ -77,7 +91,6 @@ export class Logger {
     this.#context = parts.context
     this.#facts = parts.facts
     this.#metrics = parts.metrics
-    this.#roots = parts.roots
     this.#writer = ArchiveWriter.create(settings.files, {
       version: settings.version,
       ...parts.label,
@@ -85,12 +98,36 @@ export class Logger {
       ...(settings.buffer === undefined ? {} : { buffer: settings.buffer }),
       onVolume: (volume) => this.#volumeBegun(volume, 'max data volume size'),
     })
+    const { elapsedMs = uptimeMs, counts = NO_COUNTS, syncMs = SYNC_MS } = settings
+    this.#elapsedMs = elapsedMs
+    this.#startMs = elapsedMs()
+    this.#counts = counts
+    this.#trouble = new WriteTrouble(settings.log, elapsedMs)
+    this.#sync = new PeriodicSync(syncMs, {
+      sync: () => this.#writer.sync(),
+      atRisk: (ms) => counts.atRisk(ms),
+      failed: (error) => this.#syncFailed(error),
+    })
     this.#recorder = new Recorder(this.#writer)
-    this.#schedule = new Schedule((task) => this.#do(() => this.#sample(task)), settings.notBefore)
+    this.#collector = new Collector(settings, parts, {
+      signal: this.#abort.signal,
+      isEnding: () => this.#end !== undefined,
+      interrupted: () => {
+        this.#isGap = true
+      },
+      reconnected: () => this.#schedule.repeatOnce(),
+      newMetrics: () => this.replan(),
+      stop: (reason, status) => void this.stop(reason, status),
+    })
+    this.#schedule = new Schedule(
+      (task) => this.#do(() => this.#sample(task)),
+      settings.notBefore,
+      (lateMs, leftOut) => counts.began(lateMs, leftOut),
+    )
     this.#limits = new Limits(settings, {
       end: (reason) => void this.stop(reason),
-      beginVolume: (reason) => this.#switch(reason),
-      beginVolumeSoon: (reason) => void this.#do(async () => void this.#switch(reason)),
+      beginVolume: (reason) => this.#trySwitch(reason),
+      beginVolumeSoon: (reason) => void this.exclusively(() => this.#trySwitch(reason)),
     })
     this.ended = new Promise((resolve) => {
       this.#resolveEnd = resolve
@@ -108,7 +145,10 @@ export class Logger {
       if (i === 0) this.#writer.instances(at, LOGGER_INDOM, [pid], [String(pid)])
     }
     this.#writeLogue(at, this.#facts)
-    this.#watch()
+    this.#counts.archiveBegun()
+    this.#sync.written()
+    void this.#sync.now()
+    this.#collector.watch()
     this.#limits.begin()
     this.replan()
   }
@@ -174,11 +214,16 @@ export class Logger {
 
   /** Ends with a last record, for a reason that the log tells; resolves when the archive is complete. */
   stop(reason: string, status = 0): Promise<LoggerEnd> {
+    return this.#stop({ status, reason })
+  }
+
+  #stop(end: LoggerEnd): Promise<LoggerEnd> {
     if (this.#end === undefined) {
-      this.#end = { status, reason }
+      this.#end = end
+      this.#sync.stop()
       this.#schedule.stop()
       this.#limits.stop()
-      void this.exclusively(() => this.#finish(this.#end!))
+      void this.exclusively(() => this.#finish(end))
       // What waits for a collector that does not answer must not hold up the end.
       this.#abort.abort()
     }
@@ -189,15 +234,19 @@ export class Logger {
   async #finish(end: LoggerEnd): Promise<void> {
     const { log } = this.#settings
     log.notice('info', `pmlogger: ${end.reason}`)
-    this.#unsubscribe()
+    this.#collector.unwatch()
     try {
-      const facts = this.#isLost ? this.#facts : await this.#lastFacts()
+      // By a clock that was set the last record would be anywhere.
+      const isOwnTime = this.#collector.isLost || end.continues !== undefined
+      const facts = isOwnTime ? this.#facts : await this.#lastFacts()
       this.#writeLogue(facts === this.#facts ? afterLast(this.#writer.lastTime) : facts.at, facts)
     } catch (error) {
       log.line(`Warning: problem writing archive epilogue: ${PcpError.from(error).message}`)
     }
+    this.#trouble.ended()
     try {
       this.#writer.close()
+      this.#counts.atRisk(undefined)
     } catch (error) {
       log.notice('error', `Closing the archive: ${PcpError.from(error).message}`)
     }
@@ -221,6 +270,7 @@ export class Logger {
     const { pid, ownHost, archivePath, port } = this.#settings
     const last = this.#writer.lastTime
     const time = last === undefined ? at : laterOf(at, last)
+    this.#markGap(time)
     this.#writer.result(
       time,
       logueSets({ pid, hostname: ownHost, port: port(), archive: archivePath }, facts),
@@ -237,55 +287,102 @@ export class Logger {
   }
 
   async #sample(task: Task): Promise<void> {
-    if (this.#end !== undefined || !(await this.#isConnected())) return
-    let results: readonly FetchResult[]
-    try {
-      results = await Promise.all(task.fetches.map((fetch) => this.#fetch(fetch)))
-      for (const result of results) if (result.changes !== 0) await this.#changed(result)
-    } catch (error) {
-      this.#fetchFailed(PcpError.from(error))
+    if (this.#end !== undefined) return
+    if (this.#isDoubtful && this.#elapsedMs() - this.#startMs >= DOUBTFUL_MS) {
+      this.#continueElsewhere('The disk failed, continuing in a new archive')
       return
     }
-    if (this.#end !== undefined) return
+    const askedMs = this.#elapsedMs()
+    const results = await this.#collector.fetchAll(task.fetches)
+    if (results === undefined) {
+      if (task.deltaMs === 0) this.#schedule.repeatOnce(RETRY_ONCE_MS)
+      return
+    }
+    if (this.#end !== undefined || results.some(({ timestamp }) => this.#isClockSet(timestamp, askedMs)))
+      return
     const before = this.#writer.dataBytes
+    this.#sync.written()
     for (const [i, { timestamp, sets }] of results.entries()) {
       const fetch = task.fetches[i]!
-      this.#tellClock(timestamp)
-      await this.#recorder.record(this.#context, timestamp, { key: task.key, fetch }, selectSets(fetch, sets))
+      const at = laterOf(timestamp, this.#writer.lastTime ?? timestamp)
+      const size = this.#writer.dataBytes
+      this.#markGap(at)
+      await this.#recordLabels(at)
+      await this.#recorder.record(this.#context, at, { key: task.key, fetch }, selectSets(fetch, sets))
+      this.#counts.recorded(this.#writer.dataBytes - size)
     }
-    this.#written(task, this.#writer.dataBytes - before)
+    await this.#written(task, this.#writer.dataBytes - before)
   }
 
-  #fetch({ pmids, profile }: Fetch): Promise<FetchResult> {
-    this.#context.profile = profile
-    return this.#context.fetch(pmids, { signal: this.#abort.signal })
-  }
-
-  /** The clock of the collector may be set back: readers leave out what follows until it has caught up. */
-  #tellClock(at: Timestamp): void {
+  /** Has the collector's clock been set? Then readers need an archive of its own for what follows. */
+  #isClockSet(at: Timestamp, askedMs: number): boolean {
+    const seconds = this.#clock.step(at, askedMs, this.#elapsedMs())
+    if (seconds === 0) return false
     const { log, source } = this.#settings
-    const last = this.#writer.lastTime
-    if (last === undefined || compareTimes(last, at) <= 0) return
-    const seconds = secondsBetween(at, last).toFixed(3)
-    log.notice('warning', `pmlogger: The clock of "${source}" went back by ${seconds} seconds`)
+    const how = `${seconds < 0 ? 'back' : 'forward'} by ${Math.abs(seconds).toFixed(3)} seconds`
+    log.notice('warning', `pmlogger: The clock of "${source}" went ${how}`)
+    this.#continueElsewhere('The clock was set, continuing in a new archive')
+    return true
   }
 
-  #written(task: Task, bytes: number): void {
+  #continueElsewhere(reason: string): void {
+    void this.#stop({ status: 0, reason, continues: this.#limits.spent(this.#writer.dataBytes) })
+  }
+
+  /** Writes a mark where records are missing, or nothing is continuous for another reason. */
+  #markGap(next: Timestamp): void {
+    if (!this.#isGap) return
+    const last = this.#writer.lastTime
+    if (last !== undefined && !this.#writer.endsInMark)
+      this.#writer.mark(earlierOf(next, addTimes(last, MILLISECOND)))
+    this.#isGap = false
+  }
+
+  /** The collector's own labels, where they changed. */
+  async #recordLabels(at: Timestamp): Promise<void> {
+    if (!this.#collector.hasNewLabels) return
+    const isDone = await this.#recorder.recordContextLabels(this.#context, at)
+    this.#collector.hasNewLabels = !isDone
+  }
+
+  async #written(task: Task, bytes: number): Promise<void> {
     const { reports, log } = this.#settings
-    if (this.#unwritten > 0) {
-      log.notice('warning', `Writing again; ${this.#unwritten} results are lost`)
-      this.#schedule.repeatOnce() // what is recorded only once may be among them
-    }
-    this.#unwritten = 0
+    this.#trouble.passed()
+    if (this.#hasLost) this.#schedule.repeatOnce()
+    this.#hasLost = false
     if (reports && !this.#reported.has(task.key)) log.line(taskReport(task, bytes))
     this.#reported.add(task.key)
-    this.#limits.written(this.#writer.dataBytes, this.#writer.volumeBytes)
+    if (this.#owedVolume !== undefined) await this.#trySwitch(this.#owedVolume)
+    await this.#limits.written(this.#writer.dataBytes, this.#writer.volumeBytes)
   }
 
-  #switch(reason: string): number {
+  async #switch(reason: string): Promise<number> {
+    if (this.#end !== undefined) throw new PcpError('ECANCELED', 'The archive is about to be complete')
+    // Waited for without blocking, so that the end of the volume finds little to wait for.
+    await this.#sync.now()
     const volume = this.#writer.switchVolume(now())
     this.#volumeBegun(volume, reason)
     return volume
+  }
+
+  /** A volume that cannot be begun costs no result: the one before continues, and it is tried again with each result. */
+  async #trySwitch(reason: string): Promise<void> {
+    if (this.#end !== undefined) return
+    try {
+      await this.#switch(reason)
+      this.#owedVolume = undefined
+    } catch (error) {
+      if (this.#owedVolume === undefined)
+        this.#settings.log.notice('error', `pmlogger: No new log volume: ${PcpError.from(error).message}`)
+      this.#owedVolume = reason
+    }
+  }
+
+  #syncFailed(error: PcpError): void {
+    this.#counts.syncFailed()
+    if (!this.#isDoubtful)
+      this.#settings.log.notice('error', `pmlogger: A power cut may cost this archive: ${error.message}`)
+    this.#isDoubtful = true
   }
 
   #volumeBegun(volume: number, reason: string): void {
@@ -293,88 +390,17 @@ export class Logger {
     this.#settings.log.line(`New log volume ${volume}, via ${reason} at ${ctime(Date.now())}`)
   }
 
-  #watch(): void {
-    this.#unsubscribe()
-    this.#unsubscribe = this.#context.subscribe((event) => {
-      if (event.type === 'lost') this.#lose()
-    })
-  }
-
-  #lose(): void {
-    if (this.#isLost || this.#end !== undefined) return
-    this.#isLost = true
-    const { log, source } = this.#settings
-    log.notice('error', `pmlogger: Lost connection to PMCD on "${source}" at ${ctime(Date.now())}`)
-  }
-
-  /** Connects again when the collector was lost; false as long as it stays so. */
-  async #isConnected(): Promise<boolean> {
-    if (!this.#isLost) return true
-    const { log, source } = this.#settings
-    try {
-      await this.#context.reconnect({ signal: this.#abort.signal })
-    } catch {
-      return false // tried again when the next fetch is due, and not more often than the back-off allows
-    }
-    this.#watch()
-    log.notice('info', `pmlogger: re-established connection to PMCD on "${source}" at ${ctime(Date.now())}`)
-    try {
-      await this.#revalidate()
-    } catch (error) {
-      // Still lost: what follows without a look at the metrics, or without a mark, could mean something else.
-      log.notice('error', `pmlogger: Asking "${source}" about its metrics: ${PcpError.from(error).message}`)
-      return false
-    }
-    if (this.#end !== undefined) return false
-    this.#isLost = false
-    this.#writer.mark()
-    this.#schedule.repeatOnce()
-    return true
-  }
-
-  /** Agents came or went, names or labels changed. */
-  async #changed({ changes, timestamp }: FetchResult): Promise<void> {
-    if ((changes & (PMCD_ADD_AGENT | PMCD_RESTART_AGENT)) !== 0) {
-      await this.#revalidate()
-      if (this.#end !== undefined) return
-      this.#writer.mark(earlierOf(timestamp, afterLast(this.#writer.lastTime)))
-    }
-    if ((changes & PMCD_NAMES_CHANGE) !== 0) {
-      const before = this.#metrics.size
-      const { pool, defaultDeltaMs } = this.#settings
-      // What is still not there was said at the start.
-      const target = { metrics: this.#metrics, pool, defaultDeltaMs, warn: () => {} }
-      this.#roots = await bind(this.#context, this.#roots, target)
-      if (this.#metrics.size > before) this.replan()
-    }
-    if ((changes & PMCD_LABEL_CHANGE) !== 0)
-      await this.#recorder.recordContextLabels(this.#context, timestamp)
-    if ((changes & PMCD_HOSTNAME_CHANGE) !== 0 && this.#settings.endsWithHostname)
-      void this.stop('The host has another name now, exiting')
-  }
-
-  /** Metrics that are no longer what the archive says end the recording: its values would mean something else. */
-  async #revalidate(): Promise<void> {
-    const problem = await validate(this.#context, this.#metrics.values())
-    if (problem === undefined) return
-    this.#settings.log.notice('error', problem)
-    void this.stop('The metrics of the collector have changed, exiting', 1)
-  }
-
-  #fetchFailed(error: PcpError): void {
-    if (this.#end !== undefined || this.#isLost) return
-    this.#settings.log.notice('error', `pmlogger: Fetch from "${this.#settings.source}": ${error.message}`)
-  }
-
   /** What was fetched could not be written, or its metadata not be asked for. */
   #failed(error: PcpError): void {
-    if (this.#end !== undefined || this.#isLost) return
-    if (error.code.startsWith('PM_ERR_')) {
-      this.#fetchFailed(error)
+    if (this.#end !== undefined) return
+    if (this.#collector.isLost || error.code.startsWith('PM_ERR_')) {
+      this.#collector.failed(error)
       return
     }
-    if (this.#unwritten++ === 0)
-      this.#settings.log.notice('error', `pmlogger: Cannot write the archive: ${error.message}`)
+    this.#isGap = true
+    this.#hasLost = true
+    this.#counts.lost()
+    this.#trouble.failed(error)
     if (!MAY_PASS.has(error.code)) void this.stop('The archive cannot be written, exiting', 1)
   }
 }

@@ -31,6 +31,8 @@ export interface ProcessSettings {
   /** -T: an end in milliseconds since the epoch. */
   readonly endAtMs?: number
   readonly defaultDeltaMs: number
+  /** Most milliseconds that values wait before they survive a power cut; 0: until their volume ends. */
+  readonly syncMs: number
   readonly version: 2 | 3
   /** Account of a process that root starts. */
   readonly username?: string

@@ -8,6 +8,7 @@ import { now, secondsBetween } from '../base/timestamp.ts'
 import { traceTo } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { becomeAccount, serviceAccount } from '../net/access/account.ts'
+import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
 import type { Context } from '../pmapi/context.ts'
 import { archiveOutput } from '../sys/archive-output.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
@@ -21,6 +22,7 @@ import type { LoggerConfig } from './config.ts'
 import { openControl } from './control-open.ts'
 import type { ControlServer } from './control-server.ts'
 import { ownSocketPath } from './control-socket.ts'
+import type { Spent } from './limits.ts'
 import type { Logger } from './logger.ts'
 import { Pool } from './pool.ts'
 import { openProcessLog } from './process-log.ts'
@@ -45,6 +47,8 @@ export interface ProcessIo {
   readonly open: (signal: AbortSignal) => Promise<Context>
 }
 
+/** Milliseconds until an archive that cannot be continued in another one is tried to be again. */
+const RETRY_MS = 10_000
 /** Milliseconds between two looks at the process of -p. */
 const WATCH_MS = 1000
 
@@ -88,6 +92,8 @@ class Recording {
   #files: RunFiles | undefined
   #watch: NodeJS.Timeout | undefined
   #stopObeying: () => void = () => {}
+  /** What archives that the present one continues have used of the limits. */
+  #spent: Spent | undefined
   readonly #dialog = new AbortController()
   /** Standard input can be read only once. */
   #stdinText: string | undefined
@@ -138,23 +144,29 @@ class Recording {
       zone: ownZone(this.#io.env),
       log: warn,
     })
+    const ending = new AbortController()
     for (let isFirst = true; ; isFirst = false) {
       let isAgain = false
-      const logger = await this.#start(config, isFirst)
+      const logger = isFirst ? await this.#start(config, true) : await this.#startNext(config, ending.signal)
+      if (logger === undefined) return 0
       signals.listen({
         newVolume: () => void this.#newVolume(logger),
         newArchive: () => {
           isAgain ||= this.#mayBeginAgain()
           if (isAgain) void logger.stop('Caught signal 12, reexec')
         },
-        end: (what) => void logger.stop(`${what}, exiting`),
+        end: (what) => {
+          ending.abort()
+          void logger.stop(`${what}, exiting`)
+        },
       })
       if (isFirst && notifies) await notifyReady(this.#log)
       if (isFirst) this.#obey()
-      const { status } = await logger.ended
-      if (!isAgain) return status
+      const { status, continues } = await logger.ended
+      if (ending.signal.aborted || (!isAgain && continues === undefined)) return status
+      this.#spent = continues
       this.#log.notice('info', 'Start')
-      config = await this.#readConfig()
+      if (isAgain) config = await this.#readConfig()
     }
   }
 
@@ -215,11 +227,28 @@ class Recording {
     return false
   }
 
+  /** As `#start` after an archive has ended that shall be continued, which is tried until it works; undefined at the end. */
+  async #startNext(config: LoggerConfig, signal: AbortSignal): Promise<Logger | undefined> {
+    if (this.#spent === undefined) return this.#start(config, false)
+    let told = ''
+    while (!signal.aborted) {
+      try {
+        return await this.#start(config, false)
+      } catch (error) {
+        const { message } = PcpError.from(error)
+        if (message !== told) this.#log.notice('error', `Cannot continue, trying again: ${message}`)
+        told = message
+        await SYSTEM_CLOCK.sleep(RETRY_MS, signal).catch(() => undefined)
+      }
+    }
+    return undefined
+  }
+
   async #start(config: LoggerConfig, isFirst: boolean): Promise<Logger> {
     const { archive, note, watchedPid } = this.#settings
     const directory = this.#settings.directory ?? this.#io.cwd
     const exists = (base: string): boolean => existsSync(resolve(directory, `${base}.index`))
-    const name = archiveName(archive, Date.now(), exists)
+    const name = archiveName(archive, Date.now(), exists, this.#spent !== undefined)
     const path = resolve(directory, name)
     if (this.#settings.directory !== undefined) makeDir(dirname(path))
     const settings = this.#loggerSettings(config, name, path)
@@ -245,7 +274,9 @@ class Recording {
       source,
       statements: config.statements,
       defaultDeltaMs,
-      files: archiveOutput(path),
+      files: archiveOutput(path, { sync: true }),
+      syncMs: this.#settings.syncMs,
+      ...(this.#spent === undefined ? {} : { spent: this.#spent }),
       archiveName: name,
       archivePath: path,
       version,

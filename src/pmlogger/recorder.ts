@@ -101,10 +101,12 @@ export class Recorder {
     for (const { metric, inst, wanted } of seen) metric.seen(key, inst, wanted)
   }
 
-  /** The collector's own labels may have changed. */
-  async recordContextLabels(context: Context, at: Timestamp): Promise<void> {
+  /** Records the collector's own labels, which may have changed; false when it cannot say yet. */
+  async recordContextLabels(context: Context, at: Timestamp): Promise<boolean> {
     const sets = await usableLabels(context.contextLabels())
-    if (sets !== LATER) this.#writer.labels(at, LABEL_CONTEXT, NO_ID, sets)
+    if (sets === LATER) return false
+    this.#writer.labels(at, LABEL_CONTEXT, NO_ID, sets)
+    return true
   }
 
   /** Writes a descriptor that the collector need not be asked about. */

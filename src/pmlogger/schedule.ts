@@ -17,12 +17,21 @@ export class Schedule {
   readonly #entries = new Map<string, Entry>()
   readonly #run: (task: Task) => Promise<void>
   readonly #notBefore: number
+  readonly #began: (lateMs: number, leftOut: number) => void
   #isStopped = false
 
-  /** `run` must not reject. Nothing is done before a moment of performance.now(), so that many schedules take turns. */
-  constructor(run: (task: Task) => Promise<void>, notBefore = 0) {
+  /**
+   * `run` must not reject. Nothing is done before a moment of performance.now(), so that many schedules take turns. `began` is called
+   * with the milliseconds by which each task is late, and how many times it was left out since.
+   */
+  constructor(
+    run: (task: Task) => Promise<void>,
+    notBefore = 0,
+    began: (lateMs: number, leftOut: number) => void = () => {},
+  ) {
     this.#run = run
     this.#notBefore = notBefore
+    this.#began = began
   }
 
   /** Takes these tasks in place of those before; one whose key was there keeps its beat. */
@@ -45,10 +54,10 @@ export class Schedule {
     }
   }
 
-  /** Does what is done once again. */
-  repeatOnce(): void {
+  /** Does what is done once again, after so many milliseconds. */
+  repeatOnce(afterMs = 0): void {
     for (const entry of this.#entries.values())
-      if (entry.task.deltaMs === 0) this.#arm(entry, performance.now())
+      if (entry.task.deltaMs === 0) this.#arm(entry, performance.now() + afterMs)
   }
 
   /** Nothing is started any more. */
@@ -74,10 +83,14 @@ export class Schedule {
 
   #fire(entry: Entry): void {
     const { deltaMs } = entry.task
+    const lateMs = Math.max(0, performance.now() - entry.due)
+    let leftOut = entry.isRunning ? 1 : 0
     if (deltaMs > 0) {
-      const missed = Math.floor(Math.max(0, performance.now() - entry.due) / deltaMs)
+      const missed = Math.floor(lateMs / deltaMs)
+      leftOut += missed
       this.#arm(entry, entry.due + (missed + 1) * deltaMs)
     }
+    this.#began(lateMs, leftOut)
     if (entry.isRunning) return
     entry.isRunning = true
     void this.#run(entry.task).then(() => {

@@ -4,6 +4,8 @@ import type { RecordBuffer } from '../archive/write/record-buffer.ts'
 import type { Context } from '../pmapi/context.ts'
 import type { LogLevel } from '../sys/log.ts'
 import type { LogStatement } from './config.ts'
+import type { RecorderCounts } from './counts.ts'
+import type { Spent } from './limits.ts'
 import type { Pool } from './pool.ts'
 import type { SizeLimit } from './sizes.ts'
 
@@ -56,6 +58,13 @@ export interface LoggerSettings {
   readonly buffer?: RecordBuffer
   /** No fetch before this moment of performance.now(). */
   readonly notBefore?: number
+  /** Most milliseconds that values wait before they survive a power cut; 0: until their volume ends. Default 10,000. */
+  readonly syncMs?: number
+  /** What an archive that this one continues has used of the limits. */
+  readonly spent?: Spent
+  readonly counts?: RecorderCounts
+  /** A clock that is never set, in milliseconds, which runs on while the machine sleeps. Default this machine's. */
+  readonly elapsedMs?: () => number
 }
 
 /** How a logger ended. */
@@ -64,4 +73,6 @@ export interface LoggerEnd {
   readonly status: number
   /** Why: `Sample limit reached`. */
   readonly reason: string
+  /** Recording shall continue in another archive, which has used so much of the limits. */
+  readonly continues?: Spent
 }

@@ -47,3 +47,17 @@ export function intervalMs(text: string): number | undefined {
     return undefined // whoever asked says where it stands
   }
 }
+
+/** Milliseconds that values wait at most until they survive a power cut. */
+export const SYNC_MS = 10_000
+
+/** Reads how long values may wait for the disk: an interval, seconds when nothing else is said, or 0 for no limit. */
+export function parseSync(text: string): number | undefined {
+  if (text.trim() === '0') return 0
+  return intervalMs(/^\d+$/.test(text) ? `${text} sec` : text)
+}
+
+/** How long values may wait for the disk by the environment or pcp.conf: PMLOGGER_SYNC. What makes no sense there is ignored. */
+export function syncMsOf(variables: { readonly [name: string]: string | undefined }): number {
+  return parseSync(variables['PMLOGGER_SYNC'] ?? '') ?? SYNC_MS
+}

@@ -15,6 +15,7 @@ import { Pool } from '../pmlogger/pool.ts'
 import { readLoggerConfig } from '../pmlogger/read-config.ts'
 import { openRunFiles, type RunFiles, type RunPlaces } from '../pmlogger/run-files.ts'
 import type { LoggerLog, LoggerSettings } from '../pmlogger/settings.ts'
+import { syncMsOf } from '../pmlogger/sizes.ts'
 import { startLogger } from '../pmlogger/start-logger.ts'
 import { archiveOutput } from '../sys/archive-output.ts'
 import type { Variables } from '../sys/config.ts'
@@ -109,7 +110,8 @@ export class PrimaryLogger {
       source: 'local:',
       statements,
       defaultDeltaMs: DEFAULT_DELTA_MS,
-      files: archiveOutput(path),
+      files: archiveOutput(path, { sync: true }),
+      syncMs: syncMsOf(this.#options.variables),
       archiveName: name,
       archivePath: path,
       version: 3,

@@ -9,7 +9,7 @@ import { toSeconds } from '../base/timestamp.ts'
 import { announce } from '../pmapi/announce.ts'
 import type { Context } from '../pmapi/context.ts'
 import type { ProcessSettings } from '../pmlogger/process-settings.ts'
-import { intervalMs, parseSizeLimit, type SizeLimit } from '../pmlogger/sizes.ts'
+import { intervalMs, parseSizeLimit, parseSync, type SizeLimit, syncMsOf } from '../pmlogger/sizes.ts'
 import { loadConfig } from '../sys/config.ts'
 import { setProcessName } from '../sys/native/process-name.ts'
 import { processZone } from '../sys/zones.ts'
@@ -43,6 +43,7 @@ const TABLE: OptionTable = {
     { short: 'H', long: 'labelhost', arg: 'NAME', help: 'name of the host in the archive' },
     { short: 'V', long: 'version', arg: 'N', help: 'version of the archive, 2 or 3' },
     { short: 'v', long: 'volsize', arg: 'SIZE', help: 'begin a new volume after so much' },
+    { long: 'sync', arg: 'DELTA', help: 'let values wait for the disk so long [10 seconds]' },
     { short: 'y', help: 'put the zone of this host into the archive' },
     { heading: 'When to end' },
     { short: 's', long: 'size', arg: 'SIZE', help: 'end after so many records, bytes or so long' },
@@ -178,6 +179,7 @@ function settingsOf({ given, operands, problems, standard }: ParsedStandard, io:
     isPrimary: has('P'),
     reports: has('r'),
     defaultDeltaMs: defaultDelta(last('t') ?? io.env['PMLOGGER_INTERVAL'], problems),
+    syncMs: syncDelta(last('sync'), problems) ?? syncMsOf(io.env),
     version: (version ?? installed) === 2 ? 2 : 3,
     usesOwnZone: has('y'),
   }
@@ -189,6 +191,13 @@ function defaultDelta(text: string | undefined, problems: string[]): number {
   if (ms !== undefined) return ms
   problems.push('illegal -t argument')
   return DEFAULT_DELTA_MS
+}
+
+function syncDelta(text: string | undefined, problems: string[]): number | undefined {
+  if (text === undefined) return undefined
+  const ms = parseSync(text)
+  if (ms === undefined) problems.push(`illegal --sync argument '${text}': give an interval, or 0`)
+  return ms
 }
 
 /** -T in milliseconds since the epoch; undefined without one. */

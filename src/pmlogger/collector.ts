@@ -1,0 +1,180 @@
+/** The collector of a logger: fetches, reconnections, and what it announces of itself. docs/pmlogger.md */
+import { PcpError } from '../model/errors.ts'
+import type { Pmid } from '../model/ids.ts'
+import {
+  type FetchResult,
+  PMCD_ADD_AGENT,
+  PMCD_HOSTNAME_CHANGE,
+  PMCD_LABEL_CHANGE,
+  PMCD_NAMES_CHANGE,
+  PMCD_RESTART_AGENT,
+} from '../model/values.ts'
+import type { Context } from '../pmapi/context.ts'
+import { ctime } from '../sys/log.ts'
+import { bind, type Wish } from './bind.ts'
+import { NO_COUNTS } from './counts.ts'
+import type { LoggedMetric } from './logged-metric.ts'
+import type { LoggerSettings } from './settings.ts'
+import type { Fetch } from './tasks.ts'
+import { validate } from './validate.ts'
+
+/** What follows from changes of a collector. */
+export interface CollectorActions {
+  /** Ends what waits for the collector. */
+  readonly signal: AbortSignal
+  /** Nothing is recorded any more. */
+  readonly isEnding: () => boolean
+  /** Nothing is continuous between results before and after this. */
+  readonly interrupted: () => void
+  readonly reconnected: () => void
+  /** There are more metrics to log. */
+  readonly newMetrics: () => void
+  readonly stop: (reason: string, status?: number) => void
+}
+
+/** What is known of a collector at the start. */
+export interface CollectorParts {
+  readonly context: Context
+  readonly metrics: Map<Pmid, LoggedMetric>
+  /** Names that were no metrics: others may appear below them. */
+  readonly roots: Wish[]
+}
+
+/** One collector, by a connection that may be lost and made again. Calls must not overlap. */
+export class Collector {
+  /** Its own labels have changed; whoever records them takes this back. */
+  hasNewLabels = false
+  readonly #settings: LoggerSettings
+  readonly #context: Context
+  readonly #metrics: Map<Pmid, LoggedMetric>
+  #roots: Wish[]
+  readonly #actions: CollectorActions
+  #unsubscribe: () => void = () => {}
+  #isLost = false
+  /** Announced and not taken up yet: PMCD_* bits. */
+  #changes = 0
+
+  constructor(
+    settings: LoggerSettings,
+    { context, metrics, roots }: CollectorParts,
+    actions: CollectorActions,
+  ) {
+    this.#settings = settings
+    this.#context = context
+    this.#metrics = metrics
+    this.#roots = roots
+    this.#actions = actions
+  }
+
+  /** Was the connection lost? */
+  get isLost(): boolean {
+    return this.#isLost
+  }
+
+  /** Notices from now on when the connection is lost. */
+  watch(): void {
+    this.#unsubscribe()
+    this.#unsubscribe = this.#context.subscribe((event) => {
+      if (event.type === 'lost') this.#lose()
+    })
+  }
+
+  /** Ends that. */
+  unwatch(): void {
+    this.#unsubscribe()
+  }
+
+  /**
+   * Connects again where that is needed, fetches, and takes up what the collector announced. Undefined when that failed, which was
+   * told.
+   */
+  async fetchAll(fetches: readonly Fetch[]): Promise<readonly FetchResult[] | undefined> {
+    if (!(await this.#isConnected())) return undefined
+    try {
+      const results = await Promise.all(fetches.map((fetch) => this.#fetch(fetch)))
+      for (const { changes } of results) this.#changes |= changes
+      if (this.#changes !== 0) await this.#takeUp()
+      return results
+    } catch (error) {
+      this.failed(PcpError.from(error))
+      return undefined
+    }
+  }
+
+  /** Tells of a question that was not answered. */
+  failed(error: PcpError): void {
+    if (this.#actions.isEnding()) return
+    const { counts = NO_COUNTS, log, source } = this.#settings
+    counts.fetchFailed()
+    if (!this.#isLost) log.notice('error', `pmlogger: Fetch from "${source}": ${error.message}`)
+  }
+
+  #fetch({ pmids, profile }: Fetch): Promise<FetchResult> {
+    this.#context.profile = profile
+    return this.#context.fetch(pmids, { signal: this.#actions.signal })
+  }
+
+  #lose(): void {
+    if (this.#isLost || this.#actions.isEnding()) return
+    this.#isLost = true
+    const { log, source } = this.#settings
+    log.notice('error', `pmlogger: Lost connection to PMCD on "${source}" at ${ctime(Date.now())}`)
+  }
+
+  /** Connects again when the collector was lost; false as long as it stays so. */
+  async #isConnected(): Promise<boolean> {
+    if (!this.#isLost) return true
+    const { log, source } = this.#settings
+    try {
+      await this.#context.reconnect({ signal: this.#actions.signal })
+    } catch {
+      return false // tried again when the next fetch is due, and not more often than the back-off allows
+    }
+    this.watch()
+    log.notice('info', `pmlogger: re-established connection to PMCD on "${source}" at ${ctime(Date.now())}`)
+    try {
+      await this.#revalidate()
+    } catch (error) {
+      // Still lost: what follows without a look at the metrics, or without a mark, could mean something else.
+      log.notice('error', `pmlogger: Asking "${source}" about its metrics: ${PcpError.from(error).message}`)
+      return false
+    }
+    if (this.#actions.isEnding()) return false
+    this.#isLost = false
+    this.#actions.interrupted()
+    this.#actions.reconnected()
+    return true
+  }
+
+  /** Agents came or went, names or labels changed. What fails is taken up with the next results. */
+  async #takeUp(): Promise<void> {
+    const { isEnding, interrupted, newMetrics, stop } = this.#actions
+    if ((this.#changes & PMCD_LABEL_CHANGE) !== 0) this.hasNewLabels = true
+    this.#changes &= ~PMCD_LABEL_CHANGE
+    if ((this.#changes & (PMCD_ADD_AGENT | PMCD_RESTART_AGENT)) !== 0) {
+      await this.#revalidate()
+      if (isEnding()) return
+      interrupted()
+      this.#changes &= ~(PMCD_ADD_AGENT | PMCD_RESTART_AGENT)
+    }
+    if ((this.#changes & PMCD_NAMES_CHANGE) !== 0) {
+      const before = this.#metrics.size
+      const { pool, defaultDeltaMs } = this.#settings
+      // What is still not there was said at the start.
+      const target = { metrics: this.#metrics, pool, defaultDeltaMs, warn: () => {} }
+      this.#roots = await bind(this.#context, this.#roots, target)
+      if (this.#metrics.size > before) newMetrics()
+    }
+    if ((this.#changes & PMCD_HOSTNAME_CHANGE) !== 0 && this.#settings.endsWithHostname)
+      stop('The host has another name now, exiting')
+    this.#changes = 0
+  }
+
+  /** Metrics that are no longer what the archive says end the recording: its values would mean something else. */
+  async #revalidate(): Promise<void> {
+    const problem = await validate(this.#context, this.#metrics.values())
+    if (problem === undefined) return
+    this.#settings.log.notice('error', problem)
+    this.#actions.stop('The metrics of the collector have changed, exiting', 1)
+  }
+}

@@ -1,0 +1,49 @@
+/** What people are told of a disk that is full or fails: once when it begins, and when it is over. */
+import type { PcpError } from '../model/errors.ts'
+import type { LoggerLog } from './settings.ts'
+
+/** A disk that fails now and then is told of no more often than this, in milliseconds. */
+const QUIET_MS = 60_000
+
+/** Results that could not be written. */
+export class WriteTrouble {
+  readonly #log: LoggerLog
+  readonly #now: () => number
+  /** Results lost since people were told that all is well. */
+  #lost = 0
+  #isTold = false
+  #toldAt = Number.NEGATIVE_INFINITY
+
+  /** `now` is a clock that is never set, in milliseconds. */
+  constructor(log: LoggerLog, now: () => number) {
+    this.#log = log
+    this.#now = now
+  }
+
+  /** A result is lost. */
+  failed(error: PcpError): void {
+    this.#lost++
+    if (this.#isTold || this.#now() - this.#toldAt < QUIET_MS) return
+    this.#isTold = true
+    this.#toldAt = this.#now()
+    this.#log.notice('error', `pmlogger: Cannot write the archive: ${error.message}`)
+  }
+
+  /** A result was written. */
+  passed(): void {
+    if (this.#lost > 0 && (this.#isTold || this.#now() - this.#toldAt >= QUIET_MS))
+      this.#over('Writing again; ')
+  }
+
+  /** There will be no more. */
+  ended(): void {
+    if (this.#lost > 0) this.#over('')
+  }
+
+  #over(what: string): void {
+    this.#log.notice('warning', `${what}${this.#lost} results are lost`)
+    this.#lost = 0
+    this.#isTold = false
+    this.#toldAt = this.#now()
+  }
+}
