@@ -4,7 +4,10 @@ import { type Outcome, PcpError } from '../model/errors.ts'
 import { labelSize } from './label.ts'
 import type { Member } from './member.ts'
 import { RecordWindow, type WindowTarget } from './record-window.ts'
+import { stampSize } from './stamp.ts'
 import type { TemporalIndex } from './temporal-index.ts'
+import { tearAt } from './torn.ts'
+import { attempt } from './volume.ts'
 
 /** Which way to read. */
 export type Direction = 'forward' | 'backward'
@@ -99,13 +102,46 @@ export class MemberData {
     return isGood
   }
 
+  /**
+   * Is the record at a place in a volume, which is not sound, one that a power cut left? Then the volume ends there. A length that
+   * cannot be true is damage instead where the index knows a record behind it.
+   */
+  isTorn(v: number, target: WindowTarget, position: number): boolean {
+    const tear = attempt(target.path, () => tearAt(target.source, position, stampSize(target.version) + 12))
+    if (tear !== 'cut') return tear !== undefined
+    const { index, volumes } = this.member
+    const window = new RecordWindow(false, BUFFER_BYTES, true)
+    window.attach(target)
+    for (let i = (index?.length ?? 0) - 1; i >= 0; i--) {
+      const offset = index!.offset[i]!
+      if (index!.volume[i] !== volumes[v]!.number || offset <= position || offset >= target.source.size)
+        continue
+      if (window.load(offset) === 'record') return false
+    }
+    return true
+  }
+
+  /** Where a volume is torn before a place, undefined when it is not. */
+  tearBefore(v: number, target: WindowTarget, position: number): number | undefined {
+    const window = new RecordWindow(true, BUFFER_BYTES)
+    window.attach(target)
+    let at = this.#lastBoundary(v, target, window, position)
+    while (at < position && window.load(at) === 'record') at += window.length
+    return at < position && this.isTorn(v, target, at) ? at : undefined
+  }
+
   /** The last place that the index knows to be between two records. */
-  #lastBoundary(v: number, target: WindowTarget, window: RecordWindow): number {
+  #lastBoundary(
+    v: number,
+    target: WindowTarget,
+    window: RecordWindow,
+    before: number = target.source.size + 1,
+  ): number {
     const { index, volumes } = this.member
     const number = volumes[v]!.number
     for (let i = (index?.length ?? 0) - 1; i >= 0; i--) {
       const position = index!.offset[i]!
-      if (index!.volume[i] !== number || position > target.source.size) continue
+      if (index!.volume[i] !== number || position >= before) continue
       if (position > target.start && window.loadBefore(position) === 'record') return position
     }
     return target.start

@@ -4,7 +4,8 @@ import { PcpError } from '../model/errors.ts'
 import type { MemberFiles } from './file-names.ts'
 import { type ArchiveLabel, labelSize, VOLUME_INDEX, VOLUME_META } from './label.ts'
 import { decodeIndex, type TemporalIndex } from './temporal-index.ts'
-import { attempt, openLabelled, Volume } from './volume.ts'
+import { withoutTear } from './torn.ts'
+import { attempt, type LabelledFile, openLabelled, Volume } from './volume.ts'
 
 /** Content of the metadata file, to be added to those of other members. */
 export interface MetaFile {
@@ -36,8 +37,8 @@ export function openMember(files: ArchiveFiles, found: MemberFiles, anyFeatures:
   const volumes = found.volumes.map(({ number, path }) => new Volume(files, number, path, anyFeatures))
   try {
     const { label } = volumes[0]!.open()
-    const index = found.index === undefined ? undefined : readIndex(files, found.index, label, anyFeatures)
-    const meta = readMeta(files, found.meta, label, anyFeatures)
+    const index = readIndex(files, found.index, label, anyFeatures)
+    const meta = readMeta(files, found.meta, label, index, anyFeatures)
     return { base: found.base, label, index, volumes, meta }
   } catch (error) {
     closeVolumes(volumes)
@@ -50,13 +51,21 @@ export function closeVolumes(volumes: readonly Volume[]): void {
   for (const volume of volumes) volume.close()
 }
 
+/** Undefined for an archive without one, or one without entries: it may have been full when its disk was. */
 function readIndex(
   files: ArchiveFiles,
-  path: string,
+  path: string | undefined,
   label: ArchiveLabel,
   anyFeatures: boolean,
-): TemporalIndex {
-  const opened = openLabelled(files, path, VOLUME_INDEX, anyFeatures)
+): TemporalIndex | undefined {
+  if (path === undefined) return undefined
+  let opened: LabelledFile
+  try {
+    opened = openLabelled(files, path, VOLUME_INDEX, anyFeatures)
+  } catch (error) {
+    if (error instanceof PcpError && error.code === 'PM_ERR_NODATA') return undefined
+    throw error
+  }
   try {
     checkFamily(path, opened.label, label)
     return decodeIndex(rest(opened.source, labelSize(label.version), path), label.version)
@@ -65,11 +74,19 @@ function readIndex(
   }
 }
 
-function readMeta(files: ArchiveFiles, path: string, label: ArchiveLabel, anyFeatures: boolean): MetaFile {
+function readMeta(
+  files: ArchiveFiles,
+  path: string,
+  label: ArchiveLabel,
+  index: TemporalIndex | undefined,
+  anyFeatures: boolean,
+): MetaFile {
   const opened = openLabelled(files, path, VOLUME_META, anyFeatures)
   try {
     checkFamily(path, opened.label, label)
-    return { path, bytes: rest(opened.source, 0, path), start: labelSize(label.version) }
+    const start = labelSize(label.version)
+    const bytes = withoutTear(rest(opened.source, 0, path), start, index?.metaOffset ?? [])
+    return { path, bytes, start }
   } finally {
     opened.source.close()
   }

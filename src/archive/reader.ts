@@ -136,7 +136,7 @@ export class RecordReader {
           this.#position += window.length
           return window
         }
-        if (found === 'damage') {
+        if (found === 'damage' && !data.isTorn(this.#volume, target, this.#position)) {
           this.#giveUp(window)
           const last =
             window.loadBefore(this.#position) === 'record' ? window.timestamp() : data.member.label.start
@@ -165,6 +165,11 @@ export class RecordReader {
           return window
         }
         if (found === 'damage') {
+          const tear = data.tearBefore(this.#volume, target, this.#position)
+          if (tear !== undefined) {
+            this.#position = tear
+            continue
+          }
           this.#giveUp(window)
           isGivenUp = true
         }

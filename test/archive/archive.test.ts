@@ -76,10 +76,9 @@ describe('one archive', () => {
     ['ENOENT', {}],
     ['PM_ERR_LOGFILE', { 'a.0': member('a', [1])['a.0']! }],
     ['PM_ERR_NODATA', member('a', [])],
-    ['PM_ERR_NODATA', member('a', [1], { index: [] })],
     ['PM_ERR_NODATA', member('a', [1], { meta: [] })],
     ['PM_ERR_FEATURE', member('a', [1], { features: 1 })],
-    ['PM_ERR_LOGREC', member('a', [1], { meta: [new Uint8Array(20)] })],
+    ['PM_ERR_LOGREC', member('a', [1], { meta: [new Uint8Array(20).fill(1, 3, 4)] })],
     ['PM_ERR_LABEL', { ...member('a', [1]), 'a.meta': member('a', [1], { pid: 43 })['a.meta']! }],
     ['PM_ERR_LABEL', { ...member('a', [1]), 'a.meta': member('a', [1], { host: 'there' })['a.meta']! }],
     ['PM_ERR_LABEL', { ...member('a', [1]), 'a.meta': member('a', [1], { version: 2 })['a.meta']! }],
@@ -93,7 +92,7 @@ describe('one archive', () => {
 
   test('that cannot be opened leaves no file open', () => {
     const files = memoryFiles(
-      member('a', [1], { meta: [new Uint8Array(20)], index: [entry(3, 1, 0, 0, 808)] }),
+      member('a', [1], { meta: [new Uint8Array(20).fill(1, 3, 4)], index: [entry(3, 1, 0, 0, 808)] }),
     )
     expect(() => Archive.open('a', files)).toThrow(expect.objectContaining({ code: 'PM_ERR_LOGREC' }))
     expect([...files.closed].sort()).toEqual([...files.opened].sort())
@@ -186,7 +185,7 @@ describe('several archives', () => {
 
   test('those that cannot be read are left out with a warning', () => {
     const warnings: string[] = []
-    const bad = member('d/bad', [5], { meta: [desc({ pmid: 9 }, 'ghost'), new Uint8Array(20)] })
+    const bad = member('d/bad', [5], { meta: [desc({ pmid: 9 }, 'ghost'), new Uint8Array(20).fill(1, 3, 4)] })
     const files = memoryFiles({ ...first, ...second, ...bad, 'd/c.meta': new Uint8Array(0) })
     const opened = Archive.open('d/none,d', files, { onWarning: ({ code }) => warnings.push(code) })
     expect(warnings).toEqual(['ENOENT', 'PM_ERR_LOGREC', 'PM_ERR_LOGFILE'])

@@ -258,11 +258,13 @@ export class ArchiveWriter {
   }
 
   /**
-   * Begins a new volume and returns its number; when that fails the one before continues. `at` becomes the start of an archive
-   * without any record.
+   * Begins a new volume and returns its number; when that fails the one before continues, and so does a first one without any record,
+   * of which `at` becomes the start.
    */
   switchVolume(at: Timestamp): number {
     this.start(at)
+    // Readers take an archive whose first volume is empty for one without any record.
+    if (this.#volume === this.#firstVolume && this.#data.size === labelSize(this.version)) return this.#volume
     this.#attempt(() => this.#data.flush())
     let volume = this.#volume + 1
     while (this.#spoilt.has(volume)) volume++
