@@ -1,8 +1,8 @@
 /** One or several archives as one. docs/formats/archive.md §7, §8 */
 import type { ArchiveFiles } from '../base/byte-source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
-import { type ErrorCode, type Outcome, PcpError } from '../model/errors.ts'
-import { compareTimes } from '../time/arithmetic.ts'
+import { type ErrorCode, isError, type Outcome, PcpError } from '../model/errors.ts'
+import { compareTimes, laterOf } from '../time/arithmetic.ts'
 import { Listings } from './file-names.ts'
 import type { ArchiveLabel } from './label.ts'
 import { closeVolumes, type Member, openMember } from './member.ts'
@@ -39,6 +39,7 @@ export class Archive {
   /** What readers need of each member. */
   readonly data: readonly MemberData[]
   readonly #onWarning: (warning: PcpError) => void
+  readonly #knownEnds: (Timestamp | undefined)[] = []
 
   private constructor(
     members: readonly Member[],
@@ -91,11 +92,37 @@ export class Archive {
   }
 
   /**
-   * Time of the last record of the last member, found anew when its file has grown. PM_ERR_LOGREC when no record can be read.
-   * @see pmGetArchiveEnd(3)
+   * Time of the last record of the last member, or of those before it that it overlaps with, found anew when files have grown.
+   * PM_ERR_LOGREC when no record can be read. @see pmGetArchiveEnd(3)
    */
   end(): Outcome<Timestamp> {
-    return this.data[this.data.length - 1]!.end()
+    const last = this.data.length - 1
+    const end = this.data[last]!.end()
+    const floor = this.floorOf(last)
+    return isError(end) || floor === undefined ? end : laterOf(end, floor)
+  }
+
+  /**
+   * Up to when members before this one reach, where that is behind its start: records of that time are read from them. Undefined
+   * for members that do not overlap.
+   */
+  floorOf(member: number): Timestamp | undefined {
+    if (member === 0) return undefined
+    const { start } = this.members[member]!.label
+    const known = this.#knownEnd(member - 1)
+    const live = this.data[member - 1]!.liveEnd()
+    const end = known === undefined || live === undefined ? (live ?? known) : laterOf(known, live)
+    return end !== undefined && compareTimes(end, start) > 0 ? end : undefined
+  }
+
+  /** The latest time that the indexes of the members up to this one know. */
+  #knownEnd(member: number): Timestamp | undefined {
+    for (let m = this.#knownEnds.length; m <= member; m++) {
+      const own = this.data[m]!.indexedEnd()
+      const before = this.#knownEnds[m - 1]
+      this.#knownEnds.push(own === undefined || before === undefined ? (own ?? before) : laterOf(own, before))
+    }
+    return this.#knownEnds[member]
   }
 
   /** Tells whoever opened the archive about something that is left out. */

@@ -1,6 +1,7 @@
 /** The data volumes of one archive as readers see them: where they end, and where to start looking for a time. docs/formats/archive.md §6, §8 */
 import type { Timestamp } from '../base/timestamp.ts'
-import { type Outcome, PcpError } from '../model/errors.ts'
+import { isError, type Outcome, PcpError } from '../model/errors.ts'
+import { COMPRESSION_SUFFIXES } from './file-names.ts'
 import { labelSize } from './label.ts'
 import type { Member } from './member.ts'
 import { RecordWindow, type WindowTarget } from './record-window.ts'
@@ -69,6 +70,21 @@ export class MemberData {
     const size = this.target(last)?.source.size ?? 0
     if (this.#end?.size !== size) this.#end = { size, time: this.#findEnd(last) }
     return this.#end.time
+  }
+
+  /** Time of the last entry of the index: the end, of an archive that was closed in order. */
+  indexedEnd(): Timestamp | undefined {
+    const { index } = this.member
+    const last = (index?.length ?? 0) - 1
+    return last < 0 ? undefined : { sec: index!.sec[last]!, nsec: index!.nsec[last]! }
+  }
+
+  /** As `end` where that is cheap, and where the archive may grow: it is not compressed. */
+  liveEnd(): Timestamp | undefined {
+    const { path } = this.member.volumes[this.member.volumes.length - 1]!
+    if (COMPRESSION_SUFFIXES.some((suffix) => path.endsWith(suffix))) return undefined
+    const end = this.end()
+    return isError(end) ? undefined : end
   }
 
   #findEnd(last: number): Outcome<Timestamp> {

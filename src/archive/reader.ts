@@ -2,7 +2,7 @@
 import { bytesSource } from '../base/byte-source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import { isError, PcpError } from '../model/errors.ts'
-import { addTimes, compareTimes, subtractTimes } from '../time/arithmetic.ts'
+import { addTimes, compareTimes, laterOf, subtractTimes } from '../time/arithmetic.ts'
 import type { Archive } from './archive.ts'
 import type { Direction } from './member-data.ts'
 import type { RecordView } from './record-view.ts'
@@ -43,7 +43,9 @@ export class RecordReader {
   /** Index in the member's list of volumes. */
   #volume = 0
   #position = START
-  /** Members that were given up, each reported once. */
+  /** Records of this member up to here are read from those before it. */
+  #floor: Timestamp | undefined
+  /** Members that were given up, or overlap with those before them, each reported once. */
   readonly #reported = new Set<number>()
 
   /** The archive must stay open while it is read. */
@@ -102,6 +104,7 @@ export class RecordReader {
       const order = compareTimes(data[m]!.member.label.start, time)
       if (isForward ? order < 0 : order <= 0) member = m
     }
+    while (member > 0 && isWithin(time, this.#archive.floorOf(member))) member--
     const place = data[member]!.anchor(time, direction, window)
     if (place !== undefined) this.#enter(member, place.volume, place.position)
     else if (isForward) this.#enter(member, 0, START)
@@ -112,7 +115,7 @@ export class RecordReader {
   /**
    * The record behind the position, and steps over it; undefined at the end, where asking again later finds what was
    * appended since. Of one archive PM_ERR_LOGREC for a damaged record, again each time; of several the rest of that member is left out
-   * with a warning. PM_ERR_LOGOVERLAP once between members.
+   * with a warning, and so is what a member has of the time of those before it.
    */
   next(): RecordView | undefined {
     return this.#forward(this.#window)
@@ -134,6 +137,7 @@ export class RecordReader {
         const found = window.load(this.#position)
         if (found === 'record') {
           this.#position += window.length
+          if (isWithin(window, this.#floor)) continue
           return window
         }
         if (found === 'damage' && !data.isTorn(this.#volume, target, this.#position)) {
@@ -160,6 +164,7 @@ export class RecordReader {
         window.attach(target)
         if (this.#position === END) this.#position = data.goodEnd(this.#volume, target)
         const found = window.loadBefore(this.#position)
+        if (found === 'record' && isWithin(window, this.#floor)) return this.#crossBackward()
         if (found === 'record') {
           this.#position = window.position
           return window
@@ -194,21 +199,32 @@ export class RecordReader {
   #crossForward(last: Timestamp): RecordView | undefined {
     const next = this.#archive.data[this.#member + 1]
     if (next === undefined) return undefined
+    const end = laterOf(last, this.#floor ?? last)
     this.#enter(this.#member + 1, 0, START)
-    if (compareTimes(last, next.member.label.start) > 0) throw overlap(this.#archive, this.#member)
-    return mark(addTimes(last, MARK_DISTANCE))
+    if (compareTimes(end, next.member.label.start) > 0) {
+      this.#floor = laterOf(end, this.#floor ?? end)
+      this.#warnOfOverlap()
+    }
+    return mark(addTimes(end, MARK_DISTANCE))
   }
 
   /** The mark before a member, on the way into the one before. */
   #crossBackward(): RecordView {
     const { start } = this.#archive.data[this.#member]!.member.label
+    const floor = this.#floor
+    if (floor !== undefined) this.#warnOfOverlap()
     this.#enter(this.#member - 1, this.#lastVolume(this.#member - 1), END)
-    const end = this.#archive.data[this.#member]!.end()
-    if (!isError(end) && compareTimes(end, start) > 0) throw overlap(this.#archive, this.#member + 1)
-    return mark(subtractTimes(start, MARK_DISTANCE))
+    return mark(floor === undefined ? subtractTimes(start, MARK_DISTANCE) : addTimes(floor, MARK_DISTANCE))
+  }
+
+  #warnOfOverlap(): void {
+    if (this.#reported.has(this.#member)) return
+    this.#reported.add(this.#member)
+    this.#archive.warn(overlap(this.#archive, this.#member))
   }
 
   #enter(member: number, volume: number, position: number): void {
+    if (member !== this.#member) this.#floor = this.#archive.floorOf(member)
     this.#member = member
     this.#volume = volume
     this.#position = position
@@ -217,6 +233,11 @@ export class RecordReader {
   #lastVolume(member: number): number {
     return this.#archive.data[member]!.member.volumes.length - 1
   }
+}
+
+/** Is a moment not behind a floor? */
+function isWithin({ sec, nsec }: Pick<Timestamp, 'sec' | 'nsec'>, floor: Timestamp | undefined): boolean {
+  return floor !== undefined && (sec - floor.sec || nsec - floor.nsec) <= 0
 }
 
 function overlap(archive: Archive, member: number): PcpError {

@@ -168,12 +168,44 @@ describe('several archives', () => {
     ])
   })
 
-  test('that overlap are reported once in between', () => {
+  test('that overlap are read one behind the other, with a warning', () => {
     const late = member('d/b', [25, 35, 45])
     expect(both({ ...first, ...late })).toEqual({
-      forward: [0, 10, 20, 30, 'PM_ERR_LOGOVERLAP', 25, 35, 45],
-      backward: [45, 35, 25, 'PM_ERR_LOGOVERLAP', 30, 20, 10, 0],
+      forward: [0, 10, 20, 30, 'mark 30.001', 35, 45],
+      backward: [45, 35, 'mark 30.001', 30, 20, 10, 0],
     })
+    const warnings: string[] = []
+    const opened = Archive.open('d', memoryFiles({ ...first, ...late }), {
+      onWarning: ({ code }) => warnings.push(code),
+    })
+    for (let i = 0; i < 2; i++) {
+      const reader = new RecordReader(opened)
+      drain(reader, 'next')
+      drain(reader, 'previous')
+    }
+    expect(warnings).toEqual(['PM_ERR_LOGOVERLAP', 'PM_ERR_LOGOVERLAP'])
+  })
+
+  test('of which one lies within another leave no time without its records', () => {
+    // The clock was set forward after 20 and back again: the archive of the wrong time lies within that of the right one.
+    const files = {
+      ...member('d/a', [0, 10, 20], { index: [entry(3, 20, 0, 0, 808)] }),
+      ...member('d/wrong', [52, 53]),
+      ...member('d/right', [30, 40, 50, 60, 70]),
+      ...member('d/later', [90]),
+    }
+    expect(both(files)).toEqual({
+      forward: [0, 10, 20, 'mark 20.001', 30, 40, 50, 60, 70, 'mark 70.001', 'mark 70.001', 90],
+      backward: [90, 'mark 89.999', 'mark 70.001', 70, 60, 50, 40, 30, 'mark 29.999', 20, 10, 0],
+    })
+    const opened = Archive.open('d', memoryFiles(files))
+    const seek = (sec: number, direction: 'forward' | 'backward'): number | undefined => {
+      const reader = new RecordReader(opened)
+      reader.seek({ sec, nsec: 0 }, direction)
+      return (direction === 'forward' ? reader.next() : reader.previous())?.sec
+    }
+    expect([52, 55, 61].map((sec) => seek(sec, 'forward'))).toEqual([60, 60, 70])
+    expect([52, 55, 61].map((sec) => seek(sec, 'backward'))).toEqual([50, 50, 60])
   })
 
   test('that start at the same time, or come from different hosts, do not belong together', () => {
