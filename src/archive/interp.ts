@@ -64,8 +64,6 @@ export class Interpolator {
   #request: Request | undefined
   /** A record that the main reader has read too early. */
   #pending: RecordView | undefined
-  /** Did the main reader come to archives that overlap? There is nothing to be had behind them. */
-  #isStuck = false
   /** Moments of marks that were read and not yet passed. */
   #marksAhead: number[] = []
   /** Was a mark passed on the way to the moment? */
@@ -187,7 +185,6 @@ export class Interpolator {
     if (fresh.length > 0) {
       this.#mainReader().seek(time, this.#sign > 0 ? 'forward' : 'backward')
       this.#pending = undefined
-      this.#isStuck = false
       this.#lookBehind(time, moment, fresh)
       this.#proceed(moment, tracks)
     }
@@ -228,6 +225,7 @@ export class Interpolator {
     const { members } = this.#archive
     let member = 0
     for (const [i, { label }] of members.entries()) if (this.#seconds(label.start) <= t) member = i
+    while (member > 0 && t <= this.#floorSeconds(member)) member--
     if (this.#sign < 0 || member + 1 === members.length) return member
     const end = this.#archive.data[member]!.end()
     return !isError(end) && t >= this.#seconds(end) + SEAM_SEC ? member + 1 : member
@@ -236,8 +234,16 @@ export class Interpolator {
   /** Moment of the mark between two members, passed by in reading direction just before a record of the nearer one. */
   #seam(record: RecordView, at: number): number {
     if (this.#sign > 0) return at + SEAM_SEC
+    const floor = this.#floorSeconds(record.member)
+    if (floor !== Number.NEGATIVE_INFINITY) return -(floor + SEAM_SEC)
     const { start } = this.#archive.members[record.member]!.label
     return -(this.#seconds(start) - SEAM_SEC)
+  }
+
+  /** Up to when records are those of earlier members. */
+  #floorSeconds(member: number): number {
+    const floor = this.#archive.floorOf(member)
+    return floor === undefined ? Number.NEGATIVE_INFINITY : this.#seconds(floor)
   }
 
   /** Reads on until the moment is passed and every slot that matters has a bound beyond it. */
@@ -246,7 +252,7 @@ export class Interpolator {
     const reader = this.#mainReader()
     let missing = -1
     for (;;) {
-      if (!this.#isStuck) this.#pending ??= this.#step(reader, this.#sign)
+      this.#pending ??= this.#step(reader, this.#sign)
       const record = this.#pending
       const at = record === undefined ? Number.POSITIVE_INFINITY : this.#seconds(record) * this.#sign
       const isPassed = at <= moment
@@ -310,16 +316,12 @@ export class Interpolator {
     return this.#hasCrossed && desc.sem === PM_SEM_COUNTER && lastCount > 0
   }
 
-  /** One record on. Damage behind the last good record is the end, and so is what overlaps with another archive. */
+  /** One record on. Damage behind the last good record is the end. */
   #step(reader: RecordReader, sign: 1 | -1): RecordView | undefined {
     try {
       return sign > 0 ? reader.next() : reader.previous()
     } catch (error) {
       if (!(error instanceof PcpError)) throw error
-      if (error.code === 'PM_ERR_LOGOVERLAP') {
-        if (reader === this.#main) this.#isStuck = true
-        return undefined
-      }
       if (error.code === 'PM_ERR_LOGREC' && sign > 0 && this.#isAtEnd(reader)) return undefined
       throw error
     }

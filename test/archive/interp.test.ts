@@ -286,8 +286,9 @@ describe('several archives', () => {
     expect(series(pair(DISCRETE, 50), 45, -5, 3)).toEqual([300, 300, 300])
   })
 
-  test('that overlap have no values of counters beyond the first', () => {
-    expect(series(pair(COUNTER, 25), 25, 5, 4)).toEqual([250, 300, '-', '-'])
+  test('that overlap have values of both, and none of counters across the seam', () => {
+    expect(series(pair(COUNTER, 25), 25, 5, 5)).toEqual([250, 300, '-', 400, 450])
+    expect(series(pair(COUNTER, 25), 45, -5, 5)).toEqual([450, 400, 350, '-', 250])
   })
 })
 
