@@ -151,6 +151,13 @@ export class ElapsedCell implements Cell {
     this.#write()
   }
 
+  /** Begins at 0 again, at a moment that may have passed; undefined for no section. */
+  reset(sinceUs: number | undefined): void {
+    this.#total = 0
+    this.#since = sinceUs
+    this.#write()
+  }
+
   begin(nowUs: number): void {
     this.#since = nowUs
     this.#write()

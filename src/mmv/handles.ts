@@ -128,6 +128,26 @@ export class Timer {
   }
 }
 
+/** How long something has lasted, in microseconds: it grows by itself, also while the process hangs. 0 while nothing lasts. */
+export class Age {
+  readonly #cell: ElapsedCell
+
+  /** Writers make these. */
+  constructor(cell: ElapsedCell) {
+    this.#cell = cell
+  }
+
+  /** It has lasted for so many milliseconds now. */
+  since(msAgo = 0): void {
+    this.#cell.reset(nowUs() - msAgo * 1000)
+  }
+
+  /** It lasts no longer. */
+  clear(): void {
+    this.#cell.reset(undefined)
+  }
+}
+
 /** How often values fell between bounds, how many there were and their sum. */
 export class Histogram {
   readonly bounds: readonly number[]

@@ -11,6 +11,6 @@ export type {
   NumberType,
   TextOptions,
 } from './declare.ts'
-export type { Counter, Gauge, Histogram, PerInstance, Text, Timer } from './handles.ts'
+export type { Age, Counter, Gauge, Histogram, PerInstance, Text, Timer } from './handles.ts'
 export type { Instances } from './instances.ts'
 export { MmvWriter, type MmvWriterOptions } from './writer.ts'

@@ -22,7 +22,7 @@ import {
   type TextOptions,
   textsOf,
 } from './declare.ts'
-import { Counter, Gauge, Text, Timer } from './handles.ts'
+import { Age, Counter, Gauge, Text, Timer } from './handles.ts'
 import { MMV_TYPE_ELAPSED } from './layout.ts'
 
 /** One kind of metric, with the options of one of them. */
@@ -86,6 +86,17 @@ export function timerKind(): Kind<ElapsedCell, Timer> {
     units: 'microsec',
     makeCell: () => new ElapsedCell(),
     makeHandle: (cell) => new Timer(cell),
+  }
+}
+
+/** Starts at 0. */
+export function ageKind(): Kind<ElapsedCell, Age> {
+  return {
+    type: MMV_TYPE_ELAPSED,
+    sem: PM_SEM_INSTANT,
+    units: 'microsec',
+    makeCell: () => new ElapsedCell(),
+    makeHandle: (cell) => new Age(cell),
   }
 }
 

@@ -16,10 +16,10 @@ import type {
   MmvLabels,
   TextOptions,
 } from './declare.ts'
-import type { Counter, Gauge, Histogram, Text, Timer } from './handles.ts'
+import type { Age, Counter, Gauge, Histogram, Text, Timer } from './handles.ts'
 import { declareHistogram } from './histograms.ts'
 import { Instances } from './instances.ts'
-import { counterKind, declareRow, gaugeKind, type Kind, textKind, timerKind } from './kinds.ts'
+import { ageKind, counterKind, declareRow, gaugeKind, type Kind, textKind, timerKind } from './kinds.ts'
 import { MMV_FLAG_NOPREFIX, MMV_FLAG_PROCESS, MMV_FLAG_SENTINEL } from './layout.ts'
 import { makeGeneration } from './owner.ts'
 import { PublishedFile } from './published-file.ts'
@@ -116,6 +116,11 @@ export class MmvWriter {
   /** A counter of the microseconds in which something was going on. */
   timer(name: string, options: MetricOptions = {}): Timer {
     return this.#declare(name, options, timerKind())
+  }
+
+  /** The microseconds for which something has lasted: 0 while nothing does. */
+  age(name: string, options: MetricOptions = {}): Age {
+    return this.#declare(name, options, ageKind())
   }
 
   /** NAME.count, NAME.sum and NAME.bucket, the instances of which are ranges. */

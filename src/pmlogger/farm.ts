@@ -25,6 +25,8 @@ import type { LoggerConfig } from './config.ts'
 import { type FarmEntry, parseFarm } from './farm-file.ts'
 import type { Spent } from './limits.ts'
 import type { Logger } from './logger.ts'
+import { SelfMetrics } from './self-metrics.ts'
+import type { RecorderCounts } from './counts.ts'
 import { Pool } from './pool.ts'
 import { openProcessLog } from './process-log.ts'
 import type { ProcessSettings } from './process-settings.ts'
@@ -79,6 +81,8 @@ export async function runFarm(path: string, settings: ProcessSettings, io: FarmI
 class Farm {
   readonly #members: readonly Member[]
   readonly #ending = new AbortController()
+  /** Of all collectors together. */
+  readonly #metrics: SelfMetrics
   #free = STARTING
   readonly #waiting: (() => void)[] = []
 
@@ -86,6 +90,7 @@ class Farm {
   constructor(entries: readonly FarmEntry[], settings: ProcessSettings, io: FarmIo, log: Log) {
     const { variables } = loadConfig(io.env)
     const configs = new Map<string, LoggerConfig>()
+    this.#metrics = new SelfMetrics('pmlogger_farm', variables)
     const warn = (text: string): void => log.line(text.trimEnd())
     const shared: Shared = {
       settings,
@@ -93,6 +98,7 @@ class Farm {
       log,
       pool: new Pool(),
       buffer: new RecordBuffer(),
+      metrics: this.#metrics,
       configOf(name) {
         let config = configs.get(name)
         if (config === undefined) {
@@ -111,8 +117,13 @@ class Farm {
 
   async run(): Promise<number> {
     const turn = <T>(work: () => Promise<T>): Promise<T> => this.#inTurn(work)
-    const statuses = await Promise.all(this.#members.map((member) => member.run(turn, this.#ending.signal)))
-    return Math.max(...statuses)
+    this.#metrics.publish()
+    try {
+      const statuses = await Promise.all(this.#members.map((member) => member.run(turn, this.#ending.signal)))
+      return Math.max(...statuses)
+    } finally {
+      this.#metrics.close()
+    }
   }
 
   newVolumes(): void {
@@ -148,6 +159,7 @@ interface Shared {
   readonly log: Log
   readonly pool: Pool
   readonly buffer: RecordBuffer
+  readonly metrics: SelfMetrics
   readonly configOf: (name: string) => LoggerConfig
 }
 
@@ -160,6 +172,7 @@ class Member {
   readonly #firstAt: number
   readonly #log: LoggerLog
   readonly #backoff = reconnectBackoff()
+  readonly #counts: RecorderCounts
   #logger: Logger | undefined
   #isAgain = false
   /** What the archive that the next one continues has used of the limits. */
@@ -170,6 +183,7 @@ class Member {
     this.#firstAt = firstAt
     this.#shared = shared
     this.#config = shared.configOf(entry.config)
+    this.#counts = shared.metrics.counts()
     const { log } = shared
     this.#log = {
       line: (text) => log.line(`${entry.host}: ${text.trim().replaceAll('\n', `\n${entry.host}: `)}`),
@@ -255,6 +269,7 @@ class Member {
       defaultDeltaMs: this.#entry.defaultDeltaMs ?? settings.defaultDeltaMs,
       files: archiveOutput(path, { sync: true }),
       syncMs: settings.syncMs,
+      counts: this.#counts,
       ...(this.#spent === undefined ? {} : { spent: this.#spent }),
       archiveName: name,
       archivePath: path,

@@ -19,6 +19,7 @@ import { notifyReady } from '../sys/service-manager.ts'
 import { archiveName, hasTime } from './archive-name.ts'
 import { bind, wishesOf } from './bind.ts'
 import type { LoggerConfig } from './config.ts'
+import { NO_COUNTS, type RecorderCounts } from './counts.ts'
 import { openControl } from './control-open.ts'
 import type { ControlServer } from './control-server.ts'
 import { ownSocketPath } from './control-socket.ts'
@@ -32,6 +33,7 @@ import { obeyRecordOrders } from './record-control.ts'
 import { type DialogKind, type RecordFacts, showDialog } from './record-dialog.ts'
 import { isAlive, isScripted, openRunFiles, type RunFiles, writeLatestFolio } from './run-files.ts'
 import type { LoggerSettings } from './settings.ts'
+import { PRIMARY_NAME, SelfMetrics, selfName } from './self-metrics.ts'
 import { ProcessSignals } from './signals.ts'
 import { startLogger } from './start-logger.ts'
 
@@ -94,6 +96,8 @@ class Recording {
   #stopObeying: () => void = () => {}
   /** What archives that the present one continues have used of the limits. */
   #spent: Spent | undefined
+  #metrics: SelfMetrics | undefined
+  #counts: RecorderCounts = NO_COUNTS
   readonly #dialog = new AbortController()
   /** Standard input can be read only once. */
   #stdinText: string | undefined
@@ -135,6 +139,8 @@ class Recording {
     const socketPath = ownSocketPath(this.#variables, pid, warn)
     this.#files = openRunFiles({ mapDir, socketPath, pid, isPrimary, warn })
     let config = await this.#readConfig()
+    this.#metrics = new SelfMetrics(this.#metricsName(), this.#variables)
+    this.#counts = this.#metrics.counts()
     this.#control = await openControl(config.access, {
       socketPath,
       pid,
@@ -173,6 +179,7 @@ class Recording {
   async close(): Promise<void> {
     clearInterval(this.#watch)
     this.#stopObeying()
+    this.#metrics?.close()
     await this.#control?.close()
     this.#files?.close()
   }
@@ -251,6 +258,7 @@ class Recording {
     const name = archiveName(archive, Date.now(), exists, this.#spent !== undefined)
     const path = resolve(directory, name)
     if (this.#settings.directory !== undefined) makeDir(dirname(path))
+    this.#metrics?.publish()
     const settings = this.#loggerSettings(config, name, path)
     const logger = await startLogger(settings, this.#io.signal)
     this.#logger = logger
@@ -276,6 +284,7 @@ class Recording {
       defaultDeltaMs,
       files: archiveOutput(path, { sync: true }),
       syncMs: this.#settings.syncMs,
+      counts: this.#counts,
       ...(this.#spent === undefined ? {} : { spent: this.#spent }),
       archiveName: name,
       archivePath: path,
@@ -296,6 +305,11 @@ class Recording {
       pool: this.#pool,
       buffer: this.#buffer,
     }
+  }
+
+  #metricsName(): string {
+    const { isPrimary, source } = this.#settings
+    return isPrimary ? PRIMARY_NAME : selfName(source === 'local:' ? hostname() : source)
   }
 
   async #readConfig(): Promise<LoggerConfig> {

@@ -8,12 +8,14 @@ import type { Context } from '../pmapi/context.ts'
 import { archiveName } from '../pmlogger/archive-name.ts'
 import type { LoggerConfig } from '../pmlogger/config.ts'
 import { openControl } from '../pmlogger/control-open.ts'
+import type { RecorderCounts } from '../pmlogger/counts.ts'
 import type { ControlServer } from '../pmlogger/control-server.ts'
 import { ownSocketPath } from '../pmlogger/control-socket.ts'
 import type { Logger } from '../pmlogger/logger.ts'
 import { Pool } from '../pmlogger/pool.ts'
 import { readLoggerConfig } from '../pmlogger/read-config.ts'
 import { openRunFiles, type RunFiles, type RunPlaces } from '../pmlogger/run-files.ts'
+import { PRIMARY_NAME, SelfMetrics } from '../pmlogger/self-metrics.ts'
 import type { LoggerLog, LoggerSettings } from '../pmlogger/settings.ts'
 import { syncMsOf } from '../pmlogger/sizes.ts'
 import { startLogger } from '../pmlogger/start-logger.ts'
@@ -48,12 +50,16 @@ export class PrimaryLogger {
   readonly #options: PrimaryLoggerOptions
   readonly #pool = new Pool()
   readonly #buffer = new RecordBuffer()
+  readonly #metrics: SelfMetrics
+  readonly #counts: RecorderCounts
   #files: RunFiles | undefined
   #control: ControlServer | undefined
   #logger: Logger | undefined
 
   constructor(options: PrimaryLoggerOptions) {
     this.#options = options
+    this.#metrics = new SelfMetrics(PRIMARY_NAME, options.variables)
+    this.#counts = this.#metrics.counts()
   }
 
   /** Begins an archive, with the configuration as it is now. EEXIST where there is a primary logger; PM_ERR_CONV, EACCES, ENOSPC... */
@@ -64,6 +70,7 @@ export class PrimaryLogger {
     const config = readLoggerConfig(configPath(), { cwd: dir, variables, warn })
     await this.#beFound(config, warn)
     const name = archiveName(NAME, Date.now(), (base) => existsSync(join(dir, `${base}.index`)))
+    this.#metrics.publish()
     const logger = await startLogger(this.#settings(config, name), signal)
     this.#logger = logger
     const { pmcdHost = '' } = logger.status(this.#zone())
@@ -73,6 +80,7 @@ export class PrimaryLogger {
 
   /** Closes what control clients use; archives are ended before. */
   async close(): Promise<void> {
+    this.#metrics.close()
     await this.#control?.close()
     this.#files?.close()
   }
@@ -112,6 +120,7 @@ export class PrimaryLogger {
       defaultDeltaMs: DEFAULT_DELTA_MS,
       files: archiveOutput(path, { sync: true }),
       syncMs: syncMsOf(this.#options.variables),
+      counts: this.#counts,
       archiveName: name,
       archivePath: path,
       version: 3,
