@@ -20,7 +20,7 @@ export function tearAt(source: ByteSource, at: number, least: number): Tear | un
   if (length < least) return undefined
   const end = at + length
   if (end > source.size) return 'cut'
-  const lastPage = end - 4 - ((end - 4) % PAGE)
+  const lastPage = end - 1 - ((end - 1) % PAGE)
   if (wordAt(source, end - 4) !== length) {
     return isZero(source, Math.max(at, lastPage), pageEnd(lastPage)) ? 'hole' : undefined
   }

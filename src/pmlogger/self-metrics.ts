@@ -3,10 +3,10 @@
  * docs/pmlogger.md
  */
 import { join } from 'node:path'
-import { debug, trace } from '../model/debug.ts'
-import { PcpError } from '../model/errors.ts'
 import type { Age, Counter, Gauge } from '../mmv/index.ts'
 import { MmvWriter } from '../mmv/index.ts'
+import { debug, trace } from '../model/debug.ts'
+import { PcpError } from '../model/errors.ts'
 import type { Variables } from '../sys/config.ts'
 import type { RecorderCounts } from './counts.ts'
 

@@ -68,7 +68,11 @@ function open(output: MemoryOutput): Archive {
 }
 
 /** Answers a method's next questions with an error; then it is itself again. */
-function failing(context: Context, method: 'instances' | 'instancesLabels' | 'labels' | 'text', ...codes: string[]): void {
+function failing(
+  context: Context,
+  method: 'instances' | 'instancesLabels' | 'labels' | 'text',
+  ...codes: string[]
+): void {
   const real = context[method].bind(context) as (...args: never[]) => never
   Object.assign(context, {
     [method]: (...args: never[]) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { archiveName, hasTime } from '../../src/pmlogger/archive-name.ts'
 import { parseFarm } from '../../src/pmlogger/farm-file.ts'
-import { intervalMs, parseSizeLimit } from '../../src/pmlogger/sizes.ts'
+import { intervalMs, parseSizeLimit, parseSync, syncMsOf } from '../../src/pmlogger/sizes.ts'
 
 test.each([
   ['100', { kind: 'samples', count: 100 }],
@@ -72,4 +72,23 @@ test.each([
 test('intervals may be below a second, and have the length that the control protocol can tell', () => {
   expect(['0.5sec', '20 msec', '1 hour'].map(intervalMs)).toEqual([500, 20, 3_600_000])
   expect(['0', '80 hours', 'x', ''].map(intervalMs)).toEqual([undefined, undefined, undefined, undefined])
+})
+
+test('an archive that continues another one has a number where its name holds no time', () => {
+  const taken = new Set(['a', 'a-00'])
+  expect(archiveName('a', 0, (base) => taken.has(base), true)).toBe('a-01')
+  expect(archiveName('b', 0, (base) => taken.has(base), true)).toBe('b')
+  expect(archiveName('a', 0, (base) => taken.has(base))).toBe('a')
+})
+
+test.each([
+  ['0', 0],
+  ['5', 5000],
+  ['2min', 120_000],
+  ['500 msec', 500],
+  ['soon', undefined],
+  ['', undefined],
+])('values may wait for the disk for %o', (text, ms) => {
+  expect(parseSync(text)).toBe(ms)
+  expect(syncMsOf({ PMLOGGER_SYNC: text })).toBe(ms ?? 10_000)
 })

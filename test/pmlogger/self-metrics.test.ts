@@ -48,7 +48,9 @@ test('what a recorder counts is read by the agent of mapped values', async () =>
   counts.began(250, 0)
   counts.began(30, 2)
   const names = ['archives', 'records', 'bytes', 'failures.write', 'failures.fetch', 'failures.sync']
-  const found = await Promise.all([...names, 'late.last', 'late.left_out'].map((name) => value(`mmv.pmlogger.${name}`)))
+  const found = await Promise.all(
+    [...names, 'late.last', 'late.left_out'].map((name) => value(`mmv.pmlogger.${name}`)),
+  )
   expect(found).toEqual([1, 2, 120, 1, 1, 1, 30, 2])
 })
 
@@ -60,7 +62,9 @@ test('what a power cut would cost is as old as the oldest of all loggers, and gr
   other.atRisk(2000)
   const age = await value('mmv.pmlogger.sync.age')
   expect(age).toBeGreaterThan(4_000_000)
-  expect(await value('mmv.pmlogger.sync.age')).toBeGreaterThan(age)
+  while ((await value('mmv.pmlogger.sync.age')) <= age) {
+    // It grows without anybody's doing.
+  }
   one.atRisk(undefined)
   expect(await value('mmv.pmlogger.sync.age')).toBeLessThan(age)
   other.atRisk(undefined)

@@ -98,7 +98,10 @@ test('a full disk costs the results that found no room, which a mark shows, and 
   const found = read(disk)
   const gap = found.indexOf('mark')
   expect(found.filter((one) => one === 'mark')).toHaveLength(1)
-  expect([found[gap - 1], found[gap + 1]]).toEqual([seen.recorded >= 5 ? found[gap - 1] : -1, Number(found[gap - 1]) + lost + 1])
+  expect([found[gap - 1], found[gap + 1]]).toEqual([
+    seen.recorded >= 5 ? found[gap - 1] : -1,
+    Number(found[gap - 1]) + lost + 1,
+  ])
   expect(found).toHaveLength(seen.recorded + 1)
   expect(lines.filter((line) => /Cannot write|Writing again/.test(line))).toEqual([
     expect.stringContaining('Cannot write the archive: '),
@@ -122,7 +125,9 @@ test('a disk that is full again and again is told of once a minute', async () =>
   await until('lost', seen.lost + 1)
   expect(told()).toBe(2)
   await logger.stop('enough')
-  const sum = lines.map((line) => Number(/(\d+) results are lost/.exec(line)?.[1] ?? 0)).reduce((a, b) => a + b)
+  const sum = lines
+    .map((line) => Number(/(\d+) results are lost/.exec(line)?.[1] ?? 0))
+    .reduce((a, b) => a + b)
   expect(sum).toBe(seen.lost)
 })
 
@@ -180,19 +185,26 @@ function withClock(steps: readonly (readonly [after: number, seconds: number])[]
 test.each([
   ['back by an hour', 'back by 3599.900 s', -3600],
   ['forward by a day', 'forward by 86399.', 86_400],
-])('a clock that is set %s ends the archive where it was, for another one to continue', async (_, how, step) => {
-  const { disk, logger, lines } = await start({}, withClock([[8, step]]))
-  const end = await logger.ended
-  expect(end).toMatchObject({ status: 0, reason: 'The clock was set, continuing in a new archive' })
-  expect(lines.some((line) => line.includes(`The clock of "here" went ${how}`))).toBe(true)
-  const archive = Archive.open('/a', filesOf(new MemoryDisk({ image: disk.image() })))
-  const last = archive.end()
-  expect('sec' in last && last.sec - archive.start.sec).toBeLessThan(2)
-  expect(end.continues).toMatchObject({ samples: read(disk).length, bytes: expect.any(Number) })
-})
+])(
+  'a clock that is set %s ends the archive where it was, for another one to continue',
+  async (_, how, step) => {
+    const { disk, logger, lines } = await start({}, withClock([[8, step]]))
+    const end = await logger.ended
+    expect(end).toMatchObject({ status: 0, reason: 'The clock was set, continuing in a new archive' })
+    expect(lines.some((line) => line.includes(`The clock of "here" went ${how}`))).toBe(true)
+    const archive = Archive.open('/a', filesOf(new MemoryDisk({ image: disk.image() })))
+    const last = archive.end()
+    expect('sec' in last && last.sec - archive.start.sec).toBeLessThan(2)
+    expect(end.continues).toMatchObject({ samples: read(disk).length, bytes: expect.any(Number) })
+  },
+)
 
 test('a clock that is slewed, or set back by less than a second, changes nothing', async () => {
-  const steps = [[4, -0.5], [8, 5], [12, -0.9]] as const
+  const steps = [
+    [4, -0.5],
+    [8, 5],
+    [12, -0.9],
+  ] as const
   const { disk, logger } = await start({}, { ...withClock(steps), endLimit: { kind: 'samples', count: 20 } })
   expect((await logger.ended).continues).toBeUndefined()
   const archive = Archive.open('/a', filesOf(new MemoryDisk({ image: disk.image() })))

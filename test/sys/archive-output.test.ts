@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { archiveOutput } from '../../src/sys/archive-output.ts'
+import { nodeDisk } from '../../src/sys/disk.ts'
+import { MemoryDisk } from '../lib/memory-disk.ts'
 
 let dir: string
 let base: string
@@ -35,4 +37,57 @@ test('a file that is there is never opened', () => {
   writeFileSync(`${base}.meta`, 'mine')
   expect(() => archiveOutput(base).create('meta')).toThrow(expect.objectContaining({ code: 'EEXIST' }))
   expect(readFileSync(`${base}.meta`, 'utf8')).toBe('mine')
+})
+
+test('content and names are synced once, without blocking and at the end', async () => {
+  const calls: string[] = []
+  const disk = new MemoryDisk({
+    before: ({ name, path }) => {
+      if (name.startsWith('sync')) calls.push(`${name} ${path}`)
+    },
+  })
+  const output = archiveOutput('/a', { disk, sync: true })
+  const sink = output.create('0')
+  sink.write(bytes('one'))
+  for (let i = 0; i < 2; i++) {
+    await output.syncNames?.()
+    await sink.sync?.()
+  }
+  expect(calls.splice(0)).toEqual(['syncDirectory /', 'sync /a.0'])
+  sink.write(bytes('two'))
+  sink.close()
+  output.close?.()
+  await sink.sync?.()
+  expect(calls).toEqual(['sync /a.0'])
+})
+
+test('the disk of this machine syncs off the event loop', async () => {
+  const output = archiveOutput(base)
+  const sink = output.create('0')
+  sink.write(bytes('one'))
+  await Promise.all([output.syncNames?.(), sink.sync?.()])
+  sink.close()
+  await expect(nodeDisk.syncDirectoryLater?.(join(dir, 'none'))).rejects.toMatchObject({ code: 'ENOENT' })
+})
+
+test('a record that could not be cut off is cut off by the next write, or at the end', () => {
+  for (const isWritten of [true, false]) {
+    let isFailing = true
+    const disk = new MemoryDisk({
+      fault: ({ name, length = 0 }) => {
+        if (!isFailing) return undefined
+        if (name === 'write' && length === 4) return { short: 2 }
+        return name === 'truncate' || length === 2 ? 'EIO' : undefined
+      },
+    })
+    const sink = archiveOutput('/a', { disk }).create('0')
+    sink.write(bytes('one'))
+    const four = (): void => sink.write(bytes('four'))
+    expect(four).toThrow(expect.objectContaining({ code: 'EIO' }))
+    expect([sink.size, disk.stat('/a.0')?.size]).toEqual([3, 5])
+    isFailing = false
+    if (isWritten) sink.write(bytes('seven'))
+    sink.close()
+    expect(disk.stat('/a.0')?.size).toBe(isWritten ? 8 : 3)
+  }
 })

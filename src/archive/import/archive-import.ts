@@ -171,7 +171,7 @@ export class ArchiveImport {
   /** Writes a metric's descriptor and instance domain as far as they are not. */
   #metadata(writer: ArchiveWriter, at: Timestamp, metric: ImportMetric): void {
     const { desc } = metric
-    if (this.#notes.describe(desc)) writer.desc(desc, [metric.name])
+    this.#notes.describe(writer, desc, metric.name)
     const indom = this.#indoms.get(desc.indom)
     if (indom === undefined || !indom.isChanged) return
     writer.instances(at, desc.indom, indom.ids(), indom.names())

@@ -53,16 +53,17 @@ const NO_ID = 0xffffffff
 export class ImportNotes {
   readonly #described = new Set<Pmid>()
   readonly #describedIndoms = new Set<Indom>()
-  readonly #texts: { readonly query: TextQuery; readonly text: string }[] = []
+  #texts: { readonly query: TextQuery; readonly text: string }[] = []
   readonly #labels = new Map<string, Labels>()
   #changed = new Set<Labels>()
 
-  /** Notes that a descriptor is written; false when it was before. */
-  describe({ pmid, indom }: MetricDesc): boolean {
-    if (this.#described.has(pmid)) return false
+  /** Writes a descriptor unless it was written before. */
+  describe(writer: ArchiveWriter, desc: MetricDesc, name: string): void {
+    const { pmid, indom } = desc
+    if (this.#described.has(pmid)) return
+    writer.desc(desc, [name])
     this.#described.add(pmid)
     if (indom !== PM_INDOM_NULL) this.#describedIndoms.add(indom)
-    return true
   }
 
   addText(query: TextQuery, text: string): void {
@@ -81,14 +82,18 @@ export class ImportNotes {
     this.#changed.add(entry)
   }
 
-  /** Writes what is new about things that are written. */
+  /** Writes what is new about things that are written. What is left after a failure is written the next time. */
   write(writer: ArchiveWriter, at: Timestamp): void {
-    const waiting = this.#texts.splice(0)
-    for (const { query, text } of waiting) {
-      const isKnown =
-        query.kind === 'metric' ? this.#described.has(query.id) : this.#describedIndoms.has(query.id)
-      if (isKnown) writer.text(query, text)
-      else this.#texts.push({ query, text })
+    const waiting = new Set(this.#texts)
+    try {
+      for (const one of waiting) {
+        const { kind, id } = one.query
+        if (!(kind === 'metric' ? this.#described : this.#describedIndoms).has(id)) continue
+        writer.text(one.query, one.text)
+        waiting.delete(one)
+      }
+    } finally {
+      this.#texts = [...waiting]
     }
     const later = new Set<Labels>()
     for (const labels of this.#changed) {
