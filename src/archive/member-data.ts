@@ -119,8 +119,8 @@ export class MemberData {
   }
 
   /**
-   * Is the record at a place in a volume, which is not sound, one that a power cut left? Then the volume ends there. A length that
-   * cannot be true is damage instead where the index knows a record behind it.
+   * Returns whether a power cut explains the damaged record at `position`; the volume then ends there. An impossible length is other
+   * damage if the index has a record behind it.
    */
   isTorn(v: number, target: WindowTarget, position: number): boolean {
     const tear = attempt(target.path, () => tearAt(target.source, position, stampSize(target.version) + 12))
@@ -137,7 +137,7 @@ export class MemberData {
     return true
   }
 
-  /** Where a volume is torn before a place, undefined when it is not. */
+  /** Returns the first tear of a volume before `position`. */
   tearBefore(v: number, target: WindowTarget, position: number): number | undefined {
     const window = new RecordWindow(true, BUFFER_BYTES)
     window.attach(target)

@@ -115,7 +115,7 @@ export class RecordReader {
   /**
    * The record behind the position, and steps over it; undefined at the end, where asking again later finds what was
    * appended since. Of one archive PM_ERR_LOGREC for a damaged record, again each time; of several the rest of that member is left out
-   * with a warning, and so is what a member has of the time of those before it.
+   * with a warning, and so are records of a member within the time of earlier ones.
    */
   next(): RecordView | undefined {
     return this.#forward(this.#window)

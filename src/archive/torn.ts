@@ -1,6 +1,6 @@
 /**
- * What a power cut leaves at the end of files that were written to: a record that the file ends in, or pages that never reached the
- * disk and read as zeros. Readers take either for the end of the file; what follows was never acknowledged. docs/formats/archive.md §8
+ * Finds where a power cut tore a file: a record cut off by the end of the file, or pages of zeros that never reached the disk. Readers
+ * treat either as the end of the file; later records were never acknowledged. docs/formats/archive.md §8
  */
 import { type ByteSource, bytesSource, readBytes } from '../base/byte-source.ts'
 
@@ -11,8 +11,8 @@ const PAGE = 4096
 export type Tear = 'cut' | 'hole'
 
 /**
- * Looks whether the record at `at`, which is not sound, is one that a power cut leaves. `least` is the length of the shortest
- * record. Undefined for other damage.
+ * Returns how the damaged record at `at` is torn, undefined for damage that a power cut does not explain. `least` is the length of the
+ * shortest record.
  */
 export function tearAt(source: ByteSource, at: number, least: number): Tear | undefined {
   const length = wordAt(source, at)
@@ -28,8 +28,8 @@ export function tearAt(source: ByteSource, at: number, least: number): Tear | un
 }
 
 /**
- * Metadata without what a power cut tore. `start` is behind the label; `offsets` are places between two records, by the index: what
- * is behind a length that cannot be true is damage if they disagree.
+ * Returns metadata up to its first tear. `start` is behind the label; `offsets` are record boundaries from the index: an impossible
+ * length before one of them is other damage.
  */
 export function withoutTear(bytes: Uint8Array, start: number, offsets: ArrayLike<number>): Uint8Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -1,4 +1,4 @@
-/** What a collector answers about a metric, and what of it an archive gets. docs/pmlogger.md */
+/** Questions about a metric, and how their answers are written to an archive. docs/pmlogger.md */
 import type { ArchiveWriter } from '../archive/write/writer.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import { PcpError } from '../model/errors.ts'
@@ -63,7 +63,7 @@ export async function askText(context: Context, query: TextQuery): Promise<Answe
   return { key, write: (writer) => writer.text(stored, text), isLater: false }
 }
 
-/** Waits for label sets; returns those that an archive can hold, none where there are none. */
+/** Waits for label sets; returns those that an archive can hold. */
 export async function usableLabels(
   asked: Promise<readonly LabelSet[]>,
 ): Promise<readonly LabelSet[] | typeof LATER> {
@@ -71,7 +71,7 @@ export async function usableLabels(
   return sets === LATER ? LATER : sets.filter(({ status, json }) => status >= 0 && json !== '')
 }
 
-/** Asks for all names of a metric; returns the one that is known where there is no answer. */
+/** Asks for all names of a metric; returns the known name when there is no answer. */
 export async function namesOf(context: Context, id: Pmid, name: string): Promise<readonly string[]> {
   const names = await answerOf(context.namesOf(id), [])
   return names === LATER || names.length === 0 ? [name] : names

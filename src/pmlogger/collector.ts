@@ -42,7 +42,7 @@ export interface CollectorParts {
 
 /** One collector, by a connection that may be lost and made again. Calls must not overlap. */
 export class Collector {
-  /** Its own labels have changed; whoever records them takes this back. */
+  /** Context labels have changed; reset by the caller that records them. */
   hasNewLabels = false
   readonly #settings: LoggerSettings
   readonly #context: Context
@@ -51,7 +51,7 @@ export class Collector {
   readonly #actions: CollectorActions
   #unsubscribe: () => void = () => {}
   #isLost = false
-  /** Announced and not taken up yet: PMCD_* bits. */
+  /** Announced but not applied yet: PMCD_* bits. */
   #changes = 0
 
   constructor(
@@ -71,7 +71,7 @@ export class Collector {
     return this.#isLost
   }
 
-  /** Notices from now on when the connection is lost. */
+  /** Watches for the loss of the connection. */
   watch(): void {
     this.#unsubscribe()
     this.#unsubscribe = this.#context.subscribe((event) => {
@@ -79,14 +79,14 @@ export class Collector {
     })
   }
 
-  /** Ends that. */
+  /** Stops watching. */
   unwatch(): void {
     this.#unsubscribe()
   }
 
   /**
-   * Connects again where that is needed, fetches, and takes up what the collector announced. Undefined when that failed, which was
-   * told.
+   * Reconnects if needed, fetches, and applies changes that the collector announced. Returns undefined when that failed; the log has
+   * the reason.
    */
   async fetchAll(fetches: readonly Fetch[]): Promise<readonly FetchResult[] | undefined> {
     if (!(await this.#isConnected())) return undefined
@@ -101,7 +101,7 @@ export class Collector {
     }
   }
 
-  /** Tells of a question that was not answered. */
+  /** Logs a request that failed. */
   failed(error: PcpError): void {
     if (this.#actions.isEnding()) return
     const { counts = NO_COUNTS, log, source } = this.#settings
@@ -146,7 +146,7 @@ export class Collector {
     return true
   }
 
-  /** Agents came or went, names or labels changed. What fails is taken up with the next results. */
+  /** Applies changes of agents, names and labels. A failed change is applied with the next results. */
   async #takeUp(): Promise<void> {
     const { isEnding, interrupted, newMetrics, stop } = this.#actions
     if ((this.#changes & PMCD_LABEL_CHANGE) !== 0) this.hasNewLabels = true
@@ -160,7 +160,7 @@ export class Collector {
     if ((this.#changes & PMCD_NAMES_CHANGE) !== 0) {
       const before = this.#metrics.size
       const { pool, defaultDeltaMs } = this.#settings
-      // What is still not there was said at the start.
+      // Missing metrics were reported at the start.
       const target = { metrics: this.#metrics, pool, defaultDeltaMs, warn: () => {} }
       this.#roots = await bind(this.#context, this.#roots, target)
       if (this.#metrics.size > before) newMetrics()
@@ -170,7 +170,7 @@ export class Collector {
     this.#changes = 0
   }
 
-  /** Metrics that are no longer what the archive says end the recording: its values would mean something else. */
+  /** Ends the recording when metrics no longer match the archive: its values would mean something else. */
   async #revalidate(): Promise<void> {
     const problem = await validate(this.#context, this.#metrics.values())
     if (problem === undefined) return

@@ -1,7 +1,7 @@
-/** When what was recorded is made to survive a power cut: a while after it was written, off the event loop. docs/pmlogger.md */
+/** Syncs recorded values a bounded time after they were written, off the event loop. docs/pmlogger.md */
 import { PcpError } from '../model/errors.ts'
 
-/** What is done, and who is told. */
+/** Callbacks of a periodic sync. */
 export interface SyncActions {
   /** Makes everything written so far survive. */
   readonly sync: () => Promise<void>
@@ -10,7 +10,7 @@ export interface SyncActions {
   readonly failed: (error: PcpError) => void
 }
 
-/** One archive's. At most one sync is under way. */
+/** Syncs one archive; at most one sync is in flight. */
 export class PeriodicSync {
   readonly #everyMs: number
   readonly #actions: SyncActions

@@ -1,6 +1,6 @@
 /**
- * From results to records: what an archive must know of a metric is asked for and written before its first values. What could not be
- * asked for or written yet is made up for with the next result. docs/pmlogger.md
+ * Turns results into records, after the metadata that they need. Metadata that an agent could not give yet, or that could not be
+ * written, is fetched and written with the next result. docs/pmlogger.md
  */
 import type { ArchiveWriter } from '../archive/write/writer.ts'
 import type { Timestamp } from '../base/timestamp.ts'

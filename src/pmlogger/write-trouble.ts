@@ -1,15 +1,15 @@
-/** What people are told of a disk that is full or fails: once when it begins, and when it is over. */
+/** Reports a full or failing disk: once when it begins, and when it is over. */
 import type { PcpError } from '../model/errors.ts'
 import type { LoggerLog } from './settings.ts'
 
-/** A disk that fails now and then is told of no more often than this, in milliseconds. */
+/** Least time between two reports, in milliseconds. */
 const QUIET_MS = 60_000
 
 /** Results that could not be written. */
 export class WriteTrouble {
   readonly #log: LoggerLog
   readonly #now: () => number
-  /** Results lost since people were told that all is well. */
+  /** Results lost since the last report. */
   #lost = 0
   #isTold = false
   #toldAt = Number.NEGATIVE_INFINITY

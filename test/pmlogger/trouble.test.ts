@@ -86,7 +86,7 @@ function read(disk: MemoryDisk): (number | 'mark')[] {
   return found
 }
 
-test('a full disk costs the results that found no room, which a mark shows, and is told of once', async () => {
+test('a full disk loses results without room only, leaves a mark and is logged once', async () => {
   const { disk, logger, lines, seen, until } = await start()
   await until('recorded', 5)
   disk.setCapacity(disk.used)
@@ -109,7 +109,7 @@ test('a full disk costs the results that found no room, which a mark shows, and 
   ])
 })
 
-test('a disk that is full again and again is told of once a minute', async () => {
+test('a disk that is full again and again is logged once a minute', async () => {
   let now = 0
   const { disk, logger, lines, seen, until } = await start({}, { elapsedMs: () => now })
   for (let round = 0; round < 5; round++) {
@@ -146,7 +146,7 @@ test('a volume that cannot be begun costs no result, and is begun when it can be
   expect(lines.filter((line) => line.includes('No new log volume'))).toHaveLength(1)
 })
 
-test('a disk that fails to take what was written is told of once, and left behind with a new archive later', async () => {
+test('failed syncs are logged once, and an old archive is then continued in a new one', async () => {
   let now = 0
   const fault = ({ name }: { name: string }): string | undefined => (name === 'sync' ? 'EIO' : undefined)
   const { logger, lines, until } = await start({ fault }, { elapsedMs: () => now })

@@ -82,7 +82,7 @@ export class ImportNotes {
     this.#changed.add(entry)
   }
 
-  /** Writes what is new about things that are written. What is left after a failure is written the next time. */
+  /** Writes new texts and labels of described metrics. After a failure the next call writes the rest. */
   write(writer: ArchiveWriter, at: Timestamp): void {
     const waiting = new Set(this.#texts)
     try {

@@ -64,7 +64,7 @@ export class IndexEntries {
     this.#lastTime = time
   }
 
-  /** The time as it is read back: version 2 drops what is below a microsecond. */
+  /** Rounds a time to what version 2 stores: whole microseconds. */
   #stored({ sec, nsec }: Timestamp): Timestamp {
     return { sec, nsec: this.#version === 2 ? nsec - (nsec % 1000) : nsec }
   }

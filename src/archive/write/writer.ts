@@ -161,7 +161,7 @@ export class ArchiveWriter {
     if (!this.#isStarted) this.#begin(at)
   }
 
-  /** Again after a failure: what was written is not written again. */
+  /** Writes labels and early metadata; after a failure the next call writes the rest. */
   #begin(at: Timestamp): void {
     this.#start ??= this.#checked(at)
     if (this.#index.size === 0) this.#write(this.#index, this.#label(VOLUME_INDEX))
@@ -392,7 +392,7 @@ export class ArchiveWriter {
     }
   }
 
-  /** Keeps the first failure of what must not keep the rest from being done. */
+  /** Runs an action whose failure is thrown by `close`, the first one of several. */
   #collect(action: () => void): void {
     try {
       action()
