@@ -8,6 +8,7 @@
 import { within } from '../base/within.ts'
 import { PcpError, statusOf } from '../model/errors.ts'
 import type { MetricSource, SourceEvent } from '../model/source.ts'
+import { wait } from '../net/wait.ts'
 import type { Route } from '../pmapi/router.ts'
 import type { AgentOpenEnv, AgentOptions, ExitStatus, OpenedAgent } from './options.ts'
 
@@ -32,6 +33,10 @@ const STATUS_NEVER_STARTED = 4
 const STATUS_PROTOCOL = 8
 /** How long the log line about an agent that is gone waits for its exit status. */
 const EXIT_WAIT_MS = 2000
+/** Added to the time for the greeting: a socket to listen on, the end of an earlier thread. */
+const PREPARING_MS = 8000
+/** Longest end of an agent: its own five seconds, and those of killing it. */
+const LONGEST_END_MS = 10_000
 
 const AGAIN: number = statusOf('PM_ERR_AGAIN')
 const NOAGENT: number = statusOf('PM_ERR_NOAGENT')
@@ -46,6 +51,9 @@ const FATAL: ReadonlySet<string> = new Set([
   'EPIPE',
   'ECONNRESET',
 ])
+
+/** Errors of a start that took too long: the next one may find a module loaded, or a less busy machine. */
+const LATE: ReadonlySet<string> = new Set(['PM_ERR_TIMEOUT', 'EBUSY'])
 
 /** How a process ended, for the log. */
 export function exitText({ code, signal }: ExitStatus): string {
@@ -62,6 +70,9 @@ export class AgentSlot implements Route {
   #opened: OpenedAgent | undefined
   #fds: OpenedAgent['fds']
   #unsubscribe: (() => void) | undefined
+  /** Aborts the start that is under way. */
+  #starting: AbortController | undefined
+  #hasStartedLate = false
   /** The end of an agent that was lost, which nobody asked to end. */
   #ending: Promise<void> = Promise.resolve()
   /** Questions that have no answer yet: losing the agent then is its mistake. */
@@ -124,10 +135,24 @@ export class AgentSlot implements Route {
     return this.#state === 'notready' ? AGAIN : NOAGENT
   }
 
-  /** Opens the agent. Rejects with why it cannot be opened; it may be tried again. */
+  /**
+   * Opens the agent. Rejects with why it cannot be opened: with PM_ERR_TIMEOUT when that takes too long, and with
+   * ECANCELED when it is closed meanwhile. It may be tried again.
+   */
   async start(): Promise<void> {
-    await this.#ending
-    const opened = await this.options.open(this.#env)
+    const starting = new AbortController()
+    this.#starting = starting
+    let opened: OpenedAgent
+    try {
+      await this.#ending
+      opened = await this.#open(starting)
+      this.#hasStartedLate = false
+    } catch (error) {
+      this.#hasStartedLate = LATE.has(PcpError.from(error).code)
+      throw error
+    } finally {
+      if (this.#starting === starting) this.#starting = undefined
+    }
     this.#opened = opened
     this.#fds = opened.fds
     this.#state = this.options.startsNotReady === true ? 'notready' : 'connected'
@@ -158,18 +183,52 @@ export class AgentSlot implements Route {
     )
   }
 
-  /** Has it been connected, so that being gone is a failure and not a state of the configuration? */
-  get hasRun(): boolean {
-    return this.#status !== STATUS_NEVER_STARTED
+  /** Is it gone by a failure that may pass, and not by a state of the configuration? */
+  get isToRestart(): boolean {
+    return this.#state === 'failed' && (this.#status !== STATUS_NEVER_STARTED || this.#hasStartedLate)
   }
 
   /** Ends the agent: it is not wanted any more. Resolves to how its process ended when it has one that did end. */
   async close(): Promise<ExitStatus | undefined> {
     const opened = this.#opened
+    this.#starting?.abort()
     this.#detach()
     await this.#ending
-    await opened?.source.close()
+    if (opened !== undefined) await within(LONGEST_END_MS, opened.source.close())
     return opened?.exited === undefined ? undefined : within(EXIT_WAIT_MS, opened.exited)
+  }
+
+  /** Opens the agent within its time. One that is opened too late is closed again. */
+  async #open(starting: AbortController): Promise<OpenedAgent> {
+    const { name, kind, open } = this.options
+    const { signal } = starting
+    const ms = this.#env.credsTimeoutMs() + (kind === 'dso' ? 0 : PREPARING_MS)
+    let isOver = false
+    try {
+      return await wait<OpenedAgent>(
+        {
+          ms,
+          late: () => new PcpError('PM_ERR_TIMEOUT', `Agent "${name}" is not open within ${ms} ms`),
+          signal,
+          what: `Starting agent "${name}"`,
+        },
+        (end) => {
+          open(this.#env, signal).then(
+            (opened) => {
+              if (isOver) void opened.source.close().catch(() => {})
+              else end(opened)
+            },
+            (error: unknown) => end(PcpError.from(error)),
+          )
+          return () => {
+            isOver = true
+          }
+        },
+      )
+    } catch (error) {
+      starting.abort()
+      throw error
+    }
   }
 
   #hear(event: SourceEvent, opened: OpenedAgent): void {
@@ -208,7 +267,11 @@ export class AgentSlot implements Route {
     if (opened !== this.#opened) return
     this.#detach()
     this.#status = how
-    this.#ending = opened.source.close().catch(() => {}) // it is gone already: nothing is left to be told
+    // It is gone already: there is nothing left to report.
+    this.#ending = within(LONGEST_END_MS, opened.source.close()).then(
+      () => {},
+      () => {},
+    )
     const place = this.#fds === undefined ? '' : ` for fd=${this.#fds[0]}`
     const reason = how === STATUS_EXITED ? 'terminated' : `protocol failure${place}`
     this.#listener.lost(

@@ -43,4 +43,5 @@ async function run({ port, place, domain, variables }: WorkerSetup): Promise<voi
   }
 }
 
-void run(workerData as WorkerSetup)
+// Timers and sockets of the agent would keep the thread. An exception leaves it by itself, with its stack.
+void run(workerData as WorkerSetup).then(() => process.exit(0))

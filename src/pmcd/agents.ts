@@ -1,5 +1,5 @@
 /** All agents of a collector: started, lost, restarted, replaced when the configuration changes. pmcd(1) */
-
+import { within } from '../base/within.ts'
 import { PcpError } from '../model/errors.ts'
 import { ANONYMOUS, type MetricSource } from '../model/source.ts'
 import { PMCD_ADD_AGENT, PMCD_DROP_AGENT, PMCD_NAMES_CHANGE, PMCD_RESTART_AGENT } from '../model/values.ts'
@@ -11,11 +11,15 @@ import type { AgentOpenEnv, AgentOptions } from './options.ts'
 
 /** Shortest time between two automatic restart rounds, in milliseconds. */
 const RESTART_INTERVAL_MS = 60_000
+/** Time for all names of one agent: however soon each answer comes, the others must not wait for ever. */
+const NAMES_MS = 10_000
 
 /** What agents do to their collector. */
 export interface AgentsHost {
   readonly env: AgentOpenEnv
   readonly restartsAgents: boolean
+  /** Shortest time between two automatic restart rounds in milliseconds; default 60 000. */
+  readonly restartIntervalMs?: number
   readonly clock: () => number
   /** PMCD_* changes for all clients. */
   readonly changed: (changes: number) => void
@@ -90,21 +94,29 @@ export class Agents {
   /** A name space of everything the agents tell about their names: what there is without a PMNS file. */
   async names(): Promise<Pmns> {
     const pmns = new Pmns()
-    for (const slot of this.#slots) {
-      const { source } = slot
-      if (source === undefined || slot.refusal !== 0) continue
-      try {
-        for (const [name, id] of await namesOf(source)) addName(pmns, name, id, slot, this.#host.env)
-      } catch (error) {
-        // An agent that has no names of its own needs a PMNS file to be seen.
-        const { message } = PcpError.from(error)
-        this.#host.env.log.notice(
-          'warning',
-          `Agent "${slot.options.name}" does not tell its names: ${message}`,
-        )
-      }
-    }
+    const slots = this.#slots
+    const lists = await Promise.all(slots.map((slot) => this.#namesOf(slot)))
+    lists.forEach((names, i) => {
+      for (const [name, id] of names) addName(pmns, name, id, slots[i]!, this.#host.env)
+    })
     return pmns
+  }
+
+  /** Names of one agent; none when it does not return them, which is logged. */
+  async #namesOf(slot: AgentSlot): Promise<Iterable<NamedId>> {
+    const { source } = slot
+    if (source === undefined || slot.refusal !== 0) return []
+    try {
+      const names = await within(NAMES_MS, namesOf(source))
+      if (names !== undefined) return names
+      this.#scheduleRestart() // which looks at all names again
+      throw new PcpError('PM_ERR_TIMEOUT', `no complete list within ${NAMES_MS} ms`)
+    } catch (error) {
+      // An agent that has no names of its own needs a PMNS file to be seen.
+      const { message } = PcpError.from(error)
+      this.#host.env.log.notice('warning', `Agent "${slot.options.name}" does not tell its names: ${message}`)
+      return []
+    }
   }
 
   /** Ends all agents. */
@@ -157,11 +169,12 @@ export class Agents {
       if (outcome.status === 'fulfilled') {
         this.#host.advanced()
         count++
-      } else {
+      } else if (!this.#isClosed) {
         const { message } = PcpError.from(outcome.reason)
         this.#host.env.log.notice('error', `Agent "${name}" did not start: ${message}`)
       }
     })
+    if (slots.some((slot) => slot.isToRestart)) this.#scheduleRestart()
     return count
   }
 
@@ -210,9 +223,10 @@ export class Agents {
   /** The first failure is mended at once, later ones at most once a minute. */
   #scheduleRestart(): void {
     if (!this.#host.restartsAgents || this.#isClosed || this.#timer !== undefined) return
+    const { restartIntervalMs = RESTART_INTERVAL_MS } = this.#host
     const since = this.#host.clock() - this.#lastRound
     // A clock that was set back must not put the restart off.
-    const wait = since < 0 ? RESTART_INTERVAL_MS : Math.max(0, RESTART_INTERVAL_MS - since)
+    const wait = since < 0 ? restartIntervalMs : Math.max(0, restartIntervalMs - since)
     const { debug } = this.#host.env.diagnostics
     if (debug.appl1) debug.say('appl1', `restart in ${wait} ms`)
     this.#timer = setTimeout(() => {
@@ -223,7 +237,6 @@ export class Agents {
     this.#timer.unref()
   }
 
-  /** Those that ran once and could not be started again get another chance. */
   async #restartAndLook(): Promise<void> {
     this.#host.env.log.notice('info', 'Auto-restarting agents.')
     try {
@@ -231,7 +244,6 @@ export class Agents {
     } catch (error) {
       this.#host.env.log.notice('error', `Restarting agents: ${PcpError.from(error).message}`)
     }
-    if (this.#slots.some((slot) => slot.state === 'failed' && slot.hasRun)) this.#scheduleRestart()
   }
 }
 

@@ -1,5 +1,6 @@
 /** A running collector: listeners, clients, agents and what the collector says about itself. docs/architecture.md */
 import type { AgentInfo, ClientInfo, CollectorStatistics, Controls } from '../agents/pmcd/statistics.ts'
+import { onAbort } from '../base/on-abort.ts'
 import { VERSION } from '../base/version.ts'
 import { debugBits, debugOfBits } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
@@ -28,15 +29,21 @@ const HANDSHAKE_MS = 10_000
 
 /**
  * Listens, then starts agents; clients that come before these are ready wait for them. Agents that fail are logged and
- * tried again later. Rejects, with everything released, when no endpoint could be opened or no agent is configured.
+ * tried again later. Rejects, with everything released, when no endpoint could be opened or no agent is configured, and
+ * with ECANCELED when `signal` is aborted before it has started.
  */
-export async function startCollector(options: CollectorOptions): Promise<Collector> {
+export async function startCollector(options: CollectorOptions, signal?: AbortSignal): Promise<Collector> {
   const collector = new RunningCollector(options)
+  const unlink = onAbort(signal, () => void collector.close())
   try {
-    await collector.start()
+    if (signal?.aborted !== true) await collector.start()
+    if (signal?.aborted === true)
+      throw new PcpError('ECANCELED', 'The collector was stopped before it had started')
   } catch (error) {
     await collector.close()
     throw error
+  } finally {
+    unlink()
   }
   return collector
 }
@@ -84,6 +91,7 @@ class RunningCollector implements Collector {
         diagnostics: this.#diagnostics,
       },
       restartsAgents: options.restartsAgents ?? true,
+      ...(options.restartIntervalMs === undefined ? {} : { restartIntervalMs: options.restartIntervalMs }),
       clock: this.#clock,
       changed: (changes) => this.#changed(changes),
       started: (slot) => {
@@ -141,6 +149,7 @@ class RunningCollector implements Collector {
     this.#security.start()
     await this.#listen()
     await this.#agents.start(agents)
+    if (this.#closing !== undefined) return
     this.#clients.serve()
     log.line(agentTable(this.#agents.slots))
     log.line(accessTables(this.#clients.access))

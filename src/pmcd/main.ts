@@ -43,7 +43,17 @@ export async function runCollector(settings: CollectorSettings, io: CollectorPro
   const defect = (error: Error): void => log.notice('error', `A defect ends pmcd: ${error.stack ?? error}`)
   process.on('uncaughtExceptionMonitor', defect) // a daemon has no standard error to show it on
   try {
-    const { collector, pidFile } = await start(settings, io, log, host)
+    const started = await start(settings, io, log, host).catch((error: unknown) => {
+      if (io.signal.aborted) return undefined
+      throw error
+    })
+    if (started === undefined) {
+      log.notice('info', `pmcd caught ${await signals.ended} from unknown process before it had started`)
+      log.notice('info', 'pmcd Shutdown')
+      io.failed('pmcd was stopped before it had started')
+      return 0
+    }
+    const { collector, pidFile } = started
     io.started(collector)
     signals.onHangup(() => void collector.reconfigure())
     log.notice('info', `pmcd caught ${await signals.ended} from unknown process`)
@@ -60,7 +70,7 @@ export async function runCollector(settings: CollectorSettings, io: CollectorPro
   } finally {
     process.off('uncaughtExceptionMonitor', defect)
     signals.close()
-    if (stuckThreads() > 0) log.line('A thread of an agent does not end: pmcd is killed with it')
+    if ((await stuckThreads()) > 0) log.line('A thread of an agent does not end: pmcd is killed with it')
     log.close()
     killWithStuckThreads()
   }
@@ -122,33 +132,36 @@ async function start(
   makeDir(dirname(resolve(socketPath)))
   const { timeoutSec, pduBytes, contexts, metrics, addresses } = settings
   const credsTimeoutSec = settings.credsTimeoutSec ?? environment.credsTimeoutSec
-  const collector = await startCollector({
-    ...configuration,
-    ports: ports.length === 0 ? [PMCD_PORT] : ports,
-    addresses,
-    localOnly: environment.localOnly,
-    ...(environment.backlog === undefined ? {} : { backlog: environment.backlog }),
-    socketPath,
-    hostname: host,
-    log,
-    agentDir: agentDirectory(settings.logPath, variables),
-    variables,
-    limits: {
-      ...(pduBytes === undefined ? {} : { pduBytes }),
-      ...(contexts === undefined ? {} : { contexts }),
-      ...(metrics === undefined ? {} : { metrics }),
+  const collector = await startCollector(
+    {
+      ...configuration,
+      ports: ports.length === 0 ? [PMCD_PORT] : ports,
+      addresses,
+      localOnly: environment.localOnly,
+      ...(environment.backlog === undefined ? {} : { backlog: environment.backlog }),
+      socketPath,
+      hostname: host,
+      log,
+      agentDir: agentDirectory(settings.logPath, variables),
+      variables,
+      limits: {
+        ...(pduBytes === undefined ? {} : { pduBytes }),
+        ...(contexts === undefined ? {} : { contexts }),
+        ...(metrics === undefined ? {} : { metrics }),
+      },
+      ...(timeoutSec === undefined ? {} : { timeoutSec }),
+      ...(credsTimeoutSec === undefined ? {} : { credsTimeoutSec }),
+      restartsAgents: environment.restartsAgents,
+      reload: () => files.reload(),
+      reloadNames: () => files.reloadNames(),
+      readLabels: () =>
+        readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname: host, root: '/' }),
+      diagnostics,
+      peerCredentials: peerCredentials(),
+      security: securityOf(variables, log, settings),
     },
-    ...(timeoutSec === undefined ? {} : { timeoutSec }),
-    ...(credsTimeoutSec === undefined ? {} : { credsTimeoutSec }),
-    restartsAgents: environment.restartsAgents,
-    reload: () => files.reload(),
-    reloadNames: () => files.reloadNames(),
-    readLabels: () =>
-      readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname: host, root: '/' }),
-    diagnostics,
-    peerCredentials: peerCredentials(),
-    security: securityOf(variables, log, settings),
-  })
+    io.signal,
+  )
   if (!settings.isService) return { collector, pidFile: undefined }
   try {
     const pidFile = writePidFile(join(variables['PCP_RUN_DIR']!, 'pmcd.pid'), log, describe)

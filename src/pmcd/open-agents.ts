@@ -23,23 +23,27 @@ export function agentFromConfig(config: AgentConfig): AgentOptions {
       return {
         ...common,
         parameters: `lib=${config.path} entry=${config.entry}`,
-        open: (env) => openDso(config, env),
+        open: (env, signal) => openDso(config, env, signal),
       }
     case 'worker':
       return {
         ...common,
         parameters: `lib=${config.path} entry=${config.entry}`,
-        open: async (env) => openWorkerAgent({ name, domain, place: placeOf(config) }, env),
+        open: async (env, signal) => openWorkerAgent({ name, domain, place: placeOf(config) }, env, signal),
       }
     case 'pipe':
       return {
         ...common,
         parameters: `cmd=${config.argv.join(' ')}`,
         startsNotReady: config.startsNotReady,
-        open: (env) => openPipeAgent(config, env),
+        open: (env, signal) => openPipeAgent(config, env, signal),
       }
     case 'socket':
-      return { ...common, parameters: socketParameters(config), open: (env) => openSocketAgent(config, env) }
+      return {
+        ...common,
+        parameters: socketParameters(config),
+        open: (env, signal) => openSocketAgent(config, env, signal),
+      }
   }
 }
 
@@ -71,7 +75,11 @@ export function builtinAgents(
     const common = { name, domain, parameters: 'built in' }
     if (entry !== undefined && threads.includes(name)) {
       const place: AgentPlace = { kind: 'builtin', name }
-      return { ...common, kind: 'worker', open: (env) => openWorkerAgent({ name, domain, place }, env) }
+      return {
+        ...common,
+        kind: 'worker',
+        open: (env, signal) => openWorkerAgent({ name, domain, place }, env, signal),
+      }
     }
     return {
       ...common,
@@ -82,9 +90,9 @@ export function builtinAgents(
 }
 
 /** A shared object is not loaded: the agent of ours that does the same is opened, or a module's. */
-async function openDso(config: DsoConfig, env: AgentOpenEnv): Promise<OpenedAgent> {
+async function openDso(config: DsoConfig, env: AgentOpenEnv, signal: AbortSignal): Promise<OpenedAgent> {
   const { name, domain } = config
-  const definition = isOwn(config) ? pmcdAgent(env.statistics) : await loadAgent(placeOf(config))
+  const definition = isOwn(config) ? pmcdAgent(env.statistics) : await loadAgent(placeOf(config), signal)
   return openHere(name, domain, definition, env)
 }
 
@@ -116,6 +124,7 @@ function openHere(name: string, domain: number, definition: AgentDefinition, env
   const source = openAgent(definition, {
     domain,
     env: env.variables,
+    timeoutMs: env.timeoutMs,
     log: (level, text) => env.log.notice(level, `${name}: ${text}`),
   })
   return { source }

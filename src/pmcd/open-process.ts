@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { constants } from 'node:os'
+import { onAbort } from '../base/on-abort.ts'
 import { within } from '../base/within.ts'
 import { PcpError } from '../model/errors.ts'
 import { openAgentLink } from '../net/agent-link.ts'
@@ -15,29 +16,46 @@ import type { AgentOpenEnv, ExitStatus, OpenedAgent } from './options.ts'
 
 /** More than any result needs; an agent that announces 2 GB would have them collected until its time is up. */
 const MAX_AGENT_PDU = 2 ** 28
-/** How long an agent may take to end once its connection is closed. */
-const EXIT_MS = 150
+/** How long an agent may take to end once its connection is closed: to write what it keeps, to log out of what it watches. */
+const EXIT_MS = 5000
+/** How long one that does not notice that may take to end after SIGTERM. */
+const TERMINATE_MS = 1000
 /** How long a killed process may take to be gone on a busy machine. */
 const KILL_MS = 2000
-/** How long an agent that was just started may take until it listens, and how often that is tried. */
+/** How long an agent that was just started may take until it listens, how often that is tried, and how long each time. */
 const LISTEN_MS = 4000
 const RETRY_MS = 100
+const CONNECT_MS = 3000
 
 /** Starts an agent whose standard input and output are the connection. */
-export async function openPipeAgent(config: PipeConfig, env: AgentOpenEnv): Promise<OpenedAgent> {
+export async function openPipeAgent(
+  config: PipeConfig,
+  env: AgentOpenEnv,
+  signal: AbortSignal,
+): Promise<OpenedAgent> {
   const running = await startProcess(config.argv, true, env)
   const { child } = running
-  return connectAgent(config.name, { readable: child.stdout!, writable: child.stdin! }, env, {
-    startsNotReady: config.startsNotReady,
-    running,
-  })
+  const unlink = onAbort(signal, running.kill)
+  try {
+    return await connectAgent(config.name, { readable: child.stdout!, writable: child.stdin! }, env, {
+      startsNotReady: config.startsNotReady,
+      running,
+    })
+  } finally {
+    unlink()
+  }
 }
 
 /** Connects to an agent that listens, after starting it when the configuration has a command. */
-export async function openSocketAgent(config: SocketConfig, env: AgentOpenEnv): Promise<OpenedAgent> {
+export async function openSocketAgent(
+  config: SocketConfig,
+  env: AgentOpenEnv,
+  signal: AbortSignal,
+): Promise<OpenedAgent> {
   const running = config.argv.length === 0 ? undefined : await startProcess(config.argv, false, env)
+  const unlink = onAbort(signal, () => running?.kill())
   try {
-    const socket = await connectSocket(config, running === undefined ? 0 : LISTEN_MS)
+    const socket = await connectSocket(config, running === undefined ? 0 : LISTEN_MS, signal)
     return await connectAgent(config.name, socketStream(socket), env, {
       startsNotReady: false,
       running,
@@ -47,6 +65,8 @@ export async function openSocketAgent(config: SocketConfig, env: AgentOpenEnv): 
   } catch (error) {
     running?.kill()
     throw error
+  } finally {
+    unlink()
   }
 }
 
@@ -55,8 +75,10 @@ export interface Running {
   /** Process id; a thread has none. */
   readonly pid?: number
   readonly exited: Promise<ExitStatus>
+  /** Requests its end by SIGTERM; a thread has no such signal. */
+  readonly terminate?: () => void
   /** Ends it by force. */
-  kill(): void
+  readonly kill: () => void
 }
 
 /** How an agent at the other end of a stream is taken on. */
@@ -148,18 +170,28 @@ async function startProcess(
     // Later errors are signals that could not be sent, to an agent that runs as somebody else: its end is waited for.
     child.on('error', (error) => reject(PcpError.from(error, `Cannot start ${command}`)))
   })
-  return { child, pid: child.pid!, exited, kill: () => void child.kill('SIGKILL') }
+  return {
+    child,
+    pid: child.pid!,
+    exited,
+    terminate: () => void child.kill('SIGTERM'),
+    kill: () => void child.kill('SIGKILL'),
+  }
 }
 
 /** Waits for the end, then makes it happen. Gives up on what cannot even be killed: it must not keep us. */
-async function end({ exited, kill }: Running): Promise<void> {
-  const force = setTimeout(kill, EXIT_MS)
-  await within(EXIT_MS + KILL_MS, exited)
-  clearTimeout(force)
+async function end({ exited, terminate, kill }: Running): Promise<void> {
+  if ((await within(EXIT_MS, exited)) !== undefined) return
+  if (terminate !== undefined) {
+    terminate()
+    if ((await within(TERMINATE_MS, exited)) !== undefined) return
+  }
+  kill()
+  await within(KILL_MS, exited)
 }
 
-/** Tries until it works or `patienceMs` have passed; rejects with the last error. */
-async function connectSocket(config: SocketConfig, patienceMs: number): Promise<Socket> {
+/** Tries until it works, `patienceMs` have passed or `signal` is aborted; rejects with the last error. */
+async function connectSocket(config: SocketConfig, patienceMs: number, signal: AbortSignal): Promise<Socket> {
   const { connect } = process.getBuiltinModule('node:net')
   const target =
     config.family === 'unix'
@@ -170,11 +202,17 @@ async function connectSocket(config: SocketConfig, patienceMs: number): Promise<
     try {
       return await new Promise<Socket>((resolve, reject) => {
         const socket = connect(target)
+        const late = (): void =>
+          void socket.destroy(new PcpError('ETIMEDOUT', `No connection within ${CONNECT_MS} ms`))
+        // A queue of connections that is full lets the next one wait for minutes.
+        const timer = setTimeout(late, CONNECT_MS)
         socket.once('connect', () => resolve(socket))
         socket.once('error', reject)
+        socket.once('close', () => clearTimeout(timer)).once('connect', () => clearTimeout(timer))
       })
     } catch (error) {
-      if (Date.now() >= deadline) throw PcpError.from(error, `Cannot connect to agent "${config.name}"`)
+      if (Date.now() >= deadline || signal.aborted)
+        throw PcpError.from(error, `Cannot connect to agent "${config.name}"`)
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }
   }

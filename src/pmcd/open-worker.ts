@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
+import { onAbort } from '../base/on-abort.ts'
 import { within } from '../base/within.ts'
 import { PcpError } from '../model/errors.ts'
 import { portStream } from '../net/port-stream.ts'
@@ -21,8 +22,9 @@ const HEAP_MB = 256
 /** Threads of this process that were told to end and have not. */
 const ending = new Map<Worker, { readonly name: string; readonly exited: Promise<ExitStatus> }>()
 
-/** How many threads do not end: they are in a system call, or in a loop of V8's own. */
-export function stuckThreads(): number {
+/** Waits for threads that are ending; resolves to how many do not: they are in a system call, or in a loop of V8's own. */
+export async function stuckThreads(): Promise<number> {
+  await within(END_MS, Promise.all([...ending.values()].map(({ exited }) => exited)))
   return ending.size
 }
 
@@ -39,8 +41,13 @@ export interface WorkerAgent {
 }
 
 /** Starts a thread for an agent and greets the agent. Rejects with what the thread failed with, if it did. */
-export async function openWorkerAgent(agent: WorkerAgent, env: AgentOpenEnv): Promise<OpenedAgent> {
+export async function openWorkerAgent(
+  agent: WorkerAgent,
+  env: AgentOpenEnv,
+  signal: AbortSignal,
+): Promise<OpenedAgent> {
   await formerThread(agent.name)
+  signal.throwIfAborted()
   const { Worker, MessageChannel } = process.getBuiltinModule('node:worker_threads')
   const { port1, port2 } = new MessageChannel()
   const { domain, place } = agent
@@ -61,12 +68,15 @@ export async function openWorkerAgent(agent: WorkerAgent, env: AgentOpenEnv): Pr
     void worker.terminate()
   }
   const settings = { startsNotReady: false, running: { exited, kill } }
+  const unlink = onAbort(signal, kill)
   try {
     return await connectAgent(agent.name, portStream(port1), env, settings)
   } catch (error) {
     // The connection ends before the thread has told why; one that is stuck never tells.
     await within(TELL_MS, exited)
     throw failure() ?? error
+  } finally {
+    unlink()
   }
 }
 

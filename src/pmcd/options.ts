@@ -22,15 +22,15 @@ export interface AgentOptions {
   readonly parameters: string
   /** Starts in the not-ready state. */
   readonly startsNotReady?: boolean
-  /** Opens the agent; rejects with why it cannot be. */
-  readonly open: (env: AgentOpenEnv) => Promise<OpenedAgent>
+  /** Opens the agent; rejects with why it cannot be opened. Aborting `signal` kills whatever was started for it. */
+  readonly open: (env: AgentOpenEnv, signal: AbortSignal) => Promise<OpenedAgent>
 }
 
 /** What an agent is opened with. */
 export interface AgentOpenEnv {
   /** Milliseconds to wait for a reply; 0 is no limit. Asked for each request, because it may change. */
   readonly timeoutMs: () => number
-  /** Milliseconds to wait for the first PDU of an agent in its own process. */
+  /** Milliseconds to wait for an agent's module, or for the first PDU of an agent in its own process. */
   readonly credsTimeoutMs: () => number
   readonly log: Log
   /** Directory that agents' processes start in, where they write their logs; default: this process's. */
@@ -124,6 +124,8 @@ export interface CollectorOptions extends CollectorEndpoints, Configuration {
   readonly handshakeMs?: number
   /** Start agents again that are gone; default true. */
   readonly restartsAgents?: boolean
+  /** Shortest time between two automatic restart rounds in milliseconds; default 60 000. */
+  readonly restartIntervalMs?: number
   /** Reads the configuration again; undefined when nothing changed. Rejects when it has errors: the old one stays. */
   readonly reload?: () => Promise<Configuration | undefined>
   /** The name space when its file has changed; looked at when agents were started or say that names are others. */

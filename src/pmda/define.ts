@@ -139,6 +139,8 @@ export interface AgentEnv {
   readonly log: (level: 'info' | 'warning' | 'error', text: string) => void
   /** Milliseconds since the epoch. */
   readonly clock: () => number
+  /** Milliseconds that what `ahead` begins may take before the metric has PM_ERR_TIMEOUT; 0 is no limit. Default 5000. */
+  readonly timeoutMs?: () => number
   /** Tells whoever uses the agent that its labels or names changed, or that it is not ready or ready again. */
   readonly announce: (event: SourceEvent) => void
   /**
@@ -175,8 +177,8 @@ export interface AgentTables {
   readonly beforeFetch?: (ask: Ask) => void
   /** A client of the collector went away. */
   readonly endClient?: (client: number) => void
-  /** Releases files and timers. */
-  readonly close?: () => void
+  /** Releases files and timers. A promise is awaited, for five seconds at most. */
+  readonly close?: () => unknown
 }
 
 /** An agent: `tables` directly, or a function when it keeps state or reads files. */

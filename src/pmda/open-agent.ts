@@ -1,5 +1,6 @@
 /** An open agent: a MetricSource made from tables. docs/agents.md */
 import { fromMillis } from '../base/timestamp.ts'
+import { within } from '../base/within.ts'
 import { debug, trace } from '../model/debug.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { type Outcome, PcpError } from '../model/errors.ts'
@@ -20,11 +21,12 @@ import { emptySet, type FetchResult, PMCD_NAMES_CHANGE, type ValueSet } from '..
 import { type AgentMetric, type CompiledAgent, compile, descOf } from './compile.ts'
 import type { AgentEnv, AgentTables, RequestKind } from './define.ts'
 import { type AgentDefinition, checkTables } from './define-agent.ts'
-import { type FetchTools, fetchMetric, SINGULAR } from './fetch.ts'
+import { type FetchTools, fetchMetric } from './fetch.ts'
 import { wrapText } from './help.ts'
 import type { HelpFile } from './help-file.ts'
 import { labelsOf } from './labels.ts'
 import { AgentNames, type NamedId } from './names.ts'
+import { Prefetches } from './prefetches.ts'
 import { Reports } from './reports.ts'
 import { storeSet } from './store.ts'
 
@@ -65,7 +67,8 @@ class Agent implements AgentSource {
   #names: AgentNames
   #tools: FetchTools
   readonly #listeners = new Set<(event: SourceEvent) => void>()
-  #isClosed = false
+  readonly #prefetches: Prefetches
+  #closing: Promise<void> | undefined
 
   constructor(definition: AgentDefinition, env: Partial<AgentEnv>, help: HelpFile | undefined) {
     this.#help = help
@@ -77,10 +80,12 @@ class Agent implements AgentSource {
       env: env.env ?? process.env,
       log: env.log ?? (() => {}),
       clock: env.clock ?? Date.now,
+      timeoutMs: env.timeoutMs ?? (() => PREFETCH_MS),
       options: env.options ?? {},
       announce: (event) => this.#announce(event),
       replaceTables: (tables) => this.#replace(tables),
     }
+    this.#prefetches = new Prefetches(this.#env.timeoutMs!)
     const tables = definition.open(this.#env)
     checkTables(this.agent, tables)
     this.#compiled = compile(this.domain, tables)
@@ -164,11 +169,20 @@ class Agent implements AgentSource {
     return () => this.#listeners.delete(listener)
   }
 
-  async close(): Promise<void> {
-    if (this.#isClosed) return
-    this.#isClosed = true
+  close(): Promise<void> {
+    this.#closing ??= this.#shutdown()
+    return this.#closing
+  }
+
+  async #shutdown(): Promise<void> {
     this.#listeners.clear()
-    this.#guard(() => this.#compiled.tables.close?.())
+    const closing = this.#guard(() => this.#compiled.tables.close?.())
+    if (!(closing instanceof Promise)) return
+    const over = closing.then(() => true)
+    const isOver = await within(CLOSE_MS, over).catch((thrown: unknown) => {
+      throw this.#tools.reports.thrown(this.agent, thrown)
+    })
+    if (isOver !== true) this.#env.log('warning', `Its end takes longer than ${CLOSE_MS} ms and is given up`)
   }
 
   #desc(id: Pmid): Outcome<MetricDesc> {
@@ -212,19 +226,29 @@ class Agent implements AgentSource {
     }
     const result = (): FetchResult => ({ timestamp: fromMillis(this.#env.clock()), changes: 0, sets })
     const later: number[] = []
-    const ahead = new Set<Promise<void>>()
+    const begun = new Map<AgentMetric, Promise<void>>()
     for (let i = 0; i < ids.length; i++) {
-      const begun = metrics[i]?.ahead === undefined ? undefined : begin(metrics[i]!, ask)
-      if (begun === undefined) continue
-      ahead.add(begun)
+      const metric = metrics[i]
+      if (metric?.ahead === undefined) continue
+      const prefetch = begun.get(metric) ?? this.#prefetches.begin(metric, ask)
+      if (prefetch === undefined) continue
+      begun.set(metric, prefetch)
       later.push(i)
     }
     for (let i = 0, next = 0; i < ids.length; i++)
       if (i === later[next]) next++
       else fetch(i)
     if (later.length === 0) return result()
-    return Promise.all(ahead).then(() => {
-      for (const i of later) fetch(i)
+    return this.#prefetches.wait(begun).then((late) => {
+      for (const i of later) {
+        if (late.has(metrics[i]!)) {
+          sets[i] = emptySet(ids[i]!, TIMEOUT)
+          tools.reports.failure(
+            metrics[i]!.name,
+            new PcpError('PM_ERR_TIMEOUT', 'what it waits for does not end'),
+          )
+        } else fetch(i)
+      }
       return result()
     })
   }
@@ -287,15 +311,11 @@ class Agent implements AgentSource {
 }
 
 const UNKNOWN_METRIC: number = new PcpError('PM_ERR_PMID').status
-
-/** Lets a metric that takes other threads to read begin with that. */
-function begin({ ahead, indom }: AgentMetric, ask: Ask): Promise<void> | undefined {
-  try {
-    return ahead!(ask, () => indom?.select(ask, ask.moment!) ?? SINGULAR)
-  } catch {
-    return undefined // the fetch meets the same error, and tells it
-  }
-}
+const TIMEOUT: number = new PcpError('PM_ERR_TIMEOUT').status
+/** Default time for what `ahead` begins. */
+const PREFETCH_MS = 5000
+/** Longest end of an agent. */
+const CLOSE_MS = 5000
 
 function unknownMetric(id: Pmid): PcpError {
   return new PcpError('PM_ERR_PMID', `No metric ${pmidStr(id)}: unknown or illegal metric identifier`)

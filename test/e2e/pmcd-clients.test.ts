@@ -125,7 +125,10 @@ test('a client that is there before the agents waits for them', async () => {
   const gate = new Promise<void>((resolve) => {
     release = resolve
   })
-  const slow = { ...own!, open: (env: AgentOpenEnv) => gate.then(() => own!.open(env)) }
+  const slow = {
+    ...own!,
+    open: (env: AgentOpenEnv, signal: AbortSignal) => gate.then(() => own!.open(env, signal)),
+  }
   const starting = start({ ports: [port], agents: [slow] })
   let early: Socket | undefined
   while (early === undefined) early = await raw(port).catch(() => undefined)
@@ -145,9 +148,9 @@ test('nothing is started where nobody could connect', async () => {
   const [own] = builtinAgents(['pmcd'])
   const counted = {
     ...own!,
-    open: (env: AgentOpenEnv) => {
+    open: (env: AgentOpenEnv, signal: AbortSignal) => {
       opened++
-      return own!.open(env)
+      return own!.open(env, signal)
     },
   }
   const nowhere = { ports: [], socketPath: join(dir, 'no/such/dir/socket') }

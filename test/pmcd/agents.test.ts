@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import type { MetricSource } from '../../src/model/source.ts'
 import { PMCD_NAMES_CHANGE } from '../../src/model/values.ts'
 import { Agents, type AgentsHost } from '../../src/pmcd/agents.ts'
 import type { AgentOpenEnv, AgentOptions, OpenedAgent } from '../../src/pmcd/options.ts'
@@ -52,7 +53,7 @@ function newAgents(host: Partial<AgentsHost> = {}): { lines: string[]; changes: 
     line: (text: string) => lines.push(text),
   }
   agents = new Agents({
-    env: { log, diagnostics: QUIET } as unknown as AgentOpenEnv,
+    env: { log, diagnostics: QUIET, credsTimeoutMs: () => 3000 } as unknown as AgentOpenEnv,
     restartsAgents: true,
     clock: Date.now,
     changed: (bits) => changes.push(bits),
@@ -160,4 +161,103 @@ test('a clock that was set back does not put a restart off by more than a minute
   expect(opened).toBe(2)
   await vi.advanceTimersByTimeAsync(1_000)
   expect(opened).toBe(3)
+})
+
+/** What no agent may do: never settle. */
+const NEVER = new Promise<never>(() => {})
+
+/** Waits until other callbacks have run. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+test('an agent that never opens costs the others its time limit, is reported and is tried again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  let tries = 0
+  const { lines } = newAgents({ clock: () => 1000, restartIntervalMs: 5000 })
+  const started = agents.start([
+    option('good', 10, async () => ({ source: memoryAgent('good', 10) })),
+    {
+      ...option('hung', 11, async () => (++tries === 3 ? { source: memoryAgent('hung', 11) } : NEVER)),
+      kind: 'dso',
+    },
+  ])
+  await vi.advanceTimersByTimeAsync(2999)
+  expect(agents.slots.map(({ state }) => state)).toEqual(['connected', 'failed'])
+  await vi.advanceTimersByTimeAsync(1)
+  await started
+  expect(lines).toContain('error: Agent "hung" did not start: Agent "hung" is not open within 3000 ms')
+  // The first round comes immediately, the next after the interval.
+  await vi.advanceTimersByTimeAsync(3001)
+  expect(tries).toBe(2)
+  await vi.advanceTimersByTimeAsync(5001)
+  expect(tries).toBe(3)
+  expect(agents.slots[1]!.state).toBe('connected')
+})
+
+test('stopping abandons agents that are being opened, and closes one that opens too late', async () => {
+  const late = gate()
+  const closed = gate()
+  const aborted: string[] = []
+  const { lines } = newAgents()
+  const source = withAnswers(memoryAgent('late', 12), { close: async () => closed.open() })
+  const started = agents.start([
+    option('hung', 11, (_env, signal) => {
+      signal.addEventListener('abort', () => aborted.push('hung'))
+      return NEVER
+    }),
+    option('late', 12, async () => {
+      await late.passed
+      return { source }
+    }),
+  ])
+  await turn()
+  await agents.close()
+  await started
+  expect(aborted).toEqual(['hung'])
+  expect(lines).toEqual([])
+  late.open()
+  await closed.passed
+})
+
+test('agents that never return their names cost one time limit together, and the names are looked at again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  let looks = 0
+  const source = (domain: number) =>
+    withAnswers(
+      memoryAgent('silent', domain),
+      // In this process, names are a method of their own.
+      {
+        names: () => {
+          looks++
+          return NEVER
+        },
+      } as Partial<MetricSource>,
+    )
+  const open = (name: string, domain: number): AgentOptions =>
+    option(name, domain, async () => ({ source: source(domain) }))
+  const { lines } = newAgents({
+    clock: () => 1000,
+    rerouted: async () => {
+      await agents.names()
+    },
+  })
+  const started = agents.start([open('a', 10), open('b', 11), open('c', 12)])
+  await vi.advanceTimersByTimeAsync(10_000)
+  await started
+  expect(lines.filter((line) => line.includes('does not tell its names'))).toHaveLength(3)
+  expect(looks).toBe(3)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(looks).toBeGreaterThan(3)
+  const closing = agents.close()
+  await vi.advanceTimersByTimeAsync(10_000)
+  await closing
+})
+
+test('an agent whose end never resolves is given up', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  newAgents()
+  const source = withAnswers(memoryAgent('a', 10), { close: () => NEVER })
+  await agents.start([option('a', 10, async () => ({ source })), option('b', 11, async () => ({ source }))])
+  const closing = agents.close()
+  await vi.advanceTimersByTimeAsync(10_000) // both at the same time
+  await closing
 })

@@ -71,7 +71,7 @@ export async function slotOf(
   const heard: string[] = []
   const slot = new AgentSlot(
     { name, domain, kind, parameters: '', open: async () => ({ source }) },
-    { diagnostics: QUIET } as AgentOpenEnv,
+    { diagnostics: QUIET, credsTimeoutMs: () => 3000 } as AgentOpenEnv,
     {
       started: () => heard.push('started'),
       changed: (_slot, changes) => heard.push(`changed ${changes}`),

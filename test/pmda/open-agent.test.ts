@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { PcpError, statusOf } from '../../src/model/errors.ts'
 import { indom, PM_IN_NULL, PM_INDOM_NULL, pmid } from '../../src/model/ids.ts'
 import {
@@ -631,4 +631,71 @@ test('whatever is asked of it, fetches answer every PMID in order', () => {
       }
     }),
   )
+})
+
+test('a prefetch that never ends costs its own metrics a status, once the time and then none', async () => {
+  const log: string[] = []
+  const begun: number[] = []
+  let end = (): void => {}
+  const hanging = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const metric = (item: number, ahead?: MetricSpec['ahead']): MetricSpec => ({
+    ...base,
+    item,
+    ...(ahead === undefined ? {} : { ahead }),
+    value: () => item,
+  })
+  const agent = open(
+    {
+      metrics: {
+        'demo.plain': metric(1),
+        'demo.quick': metric(2, () => Promise.resolve()),
+        'demo.hung': metric(3, () => {
+          begun.push(3)
+          return hanging
+        }),
+        'demo.rejects': metric(4, () => Promise.reject(new Error('not heeded'))),
+      },
+    },
+    { timeoutMs: () => 20, log: (_level, text) => log.push(text) },
+  )
+  const fetch = async (): Promise<number[]> =>
+    (await agent.fetch([id(1), id(2), id(3), id(4)], ASK)).sets.map(({ status, word }) => word[0] ?? status)
+  const TIMEOUT = statusOf('PM_ERR_TIMEOUT')
+  expect(await fetch()).toEqual([1, 2, TIMEOUT, 4])
+  for (let i = 0; i < 1000; i++) expect(await fetch()).toEqual([1, 2, TIMEOUT, 4])
+  expect(begun).toEqual([3]) // nothing piles up behind it
+  expect(log).toHaveLength(1)
+  end()
+  await hanging
+  expect(await fetch()).toEqual([1, 2, 3, 4])
+  expect(begun).toEqual([3, 3])
+})
+
+test('an agent whose end returns a promise is waited for, five seconds at most', async () => {
+  const log: string[] = []
+  let isOver = false
+  const orderly = open({
+    metrics: { 'demo.x': base },
+    close: async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      isOver = true
+    },
+  })
+  await Promise.all([orderly.close(), orderly.close()])
+  expect(isOver).toBe(true)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const hanging = open(
+      { metrics: { 'demo.x': base }, close: () => new Promise(() => {}) },
+      { log: (_level, text) => log.push(text) },
+    )
+    const closing = hanging.close()
+    await vi.advanceTimersByTimeAsync(5000)
+    await closing
+  } finally {
+    vi.useRealTimers()
+  }
+  expect(log).toEqual(['Its end takes longer than 5000 ms and is given up'])
 })
