@@ -1,7 +1,9 @@
 /** A collector as a process: configuration, log, signals, PID file. pmcd(1) */
+
 import { accessSync, constants, existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
 import { becomeAccount, serviceAccount } from '../net/access/account.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
@@ -211,7 +213,7 @@ function watchSignals(signal: AbortSignal): Signals {
   const ended = new Promise<string>((done) => {
     const end = (): unknown => setImmediate(() => done(name))
     if (signal.aborted) end()
-    else signal.addEventListener('abort', end, { once: true })
+    else onAbort(signal, end)
   })
   return {
     ended,

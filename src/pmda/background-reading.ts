@@ -1,4 +1,5 @@
 /** A reading that takes time: refreshed by itself, so that no fetch ever waits for it. docs/agents.md */
+import { withSignal } from '../base/with-signal.ts'
 import { type Outcome, PcpError } from '../model/errors.ts'
 import type { Refreshable } from './reading.ts'
 
@@ -143,21 +144,22 @@ export class BackgroundReading<T> implements Refreshable {
 
   async #readInTime(): Promise<T> {
     const timeoutMs = this.#options.timeoutMs ?? Math.max(LEAST_TIMEOUT_MS, 10 * this.#intervalMs)
-    const late = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const tooLate = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(new PcpError('ETIMEDOUT', `No answer within ${timeoutMs} ms`))
-        late.abort()
-      }, timeoutMs)
-      timer.unref()
+    return withSignal({ signals: [this.#closing.signal] }, async (signal, abort) => {
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const tooLate = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => {
+          reject(new PcpError('ETIMEDOUT', `No answer within ${timeoutMs} ms`))
+          abort()
+        }, timeoutMs)
+        timer.unref()
+      })
+      try {
+        const read = async (): Promise<T> => this.#read(signal)
+        return await Promise.race([read(), tooLate])
+      } finally {
+        clearTimeout(timer)
+      }
     })
-    try {
-      const read = async (): Promise<T> => this.#read(AbortSignal.any([late.signal, this.#closing.signal]))
-      return await Promise.race([read(), tooLate])
-    } finally {
-      clearTimeout(timer)
-    }
   }
 
   #schedule(): void {

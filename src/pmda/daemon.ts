@@ -1,8 +1,10 @@
 /** An agent as a process of its own, as pmcd starts it: pmdaMain(3), docs/agents.md */
+
 import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { hostname } from 'node:os'
 import { isAbsolute, join } from 'node:path'
+import { onAbort } from '../base/on-abort.ts'
 import { clearDebug, setDebug, traceTo } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { serveAgent } from '../net/agent-server.ts'
@@ -95,11 +97,11 @@ async function serve(
     const stream = await connect(options.transport, io)
     const connection = new PduConnection(stream, { name: 'pmcd' })
     const stop = (): void => void connection.close()
-    io.signal.addEventListener('abort', stop)
+    const unlink = onAbort(io.signal, stop)
     if (io.signal.aborted) stop()
     // Clients' credentials and containers are asked for, so that an agent sees the same here as inside a collector.
     await serveAgent(source, connection, { flags: PDU_FLAG_AUTH | PDU_FLAG_CONTAINER })
-    io.signal.removeEventListener('abort', stop)
+    unlink()
   } catch (error) {
     // pmcd may go away at any time, before its greeting as well: that is the end, not a failure.
     if (!(error instanceof PcpError) || error.code !== 'PM_ERR_EOF') throw error
@@ -158,7 +160,7 @@ function firstConnection(signal: AbortSignal): {
   let settle: ((socket: Socket) => void) | undefined
   const promise = new Promise<Socket>((resolve, reject) => {
     settle = resolve
-    signal.addEventListener('abort', () => reject(new PcpError('EINTR', 'Ended before pmcd connected')))
+    onAbort(signal, () => reject(new PcpError('EINTR', 'Ended before pmcd connected')))
   })
   promise.catch(() => undefined) // whoever awaits it hears it; nobody does when listening fails first
   const accept = (socket: Socket): void => {

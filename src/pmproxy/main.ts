@@ -1,6 +1,8 @@
 /** A pmproxy as a process: configuration, log, signals, PID file. pmproxy(1) */
+
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { onAbort } from '../base/on-abort.ts'
 import { setDebug, traceTo } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { becomeAccount, serviceAccount } from '../net/access/account.ts'
@@ -224,6 +226,6 @@ function watchEnd(signal: AbortSignal, seconds: number | undefined): Promise<str
     if (seconds !== undefined) setTimeout(() => done(`after ${seconds} seconds`), seconds * 1000)
     const end = (): unknown => setImmediate(() => done(name))
     if (signal.aborted) end()
-    else signal.addEventListener('abort', end, { once: true })
+    else onAbort(signal, end)
   })
 }

@@ -1,4 +1,6 @@
 /** pmcd_wait: wait until a collector takes connections, for scripts that start one. pmcd_wait(1) */
+import { onAbort } from '../base/on-abort.ts'
+import { withSignal } from '../base/with-signal.ts'
 import { PcpError } from '../model/errors.ts'
 import { parseHostSpec, showHostSpec } from '../net/host-spec.ts'
 import { MAX_DELAY_MS } from '../net/wait.ts'
@@ -101,14 +103,19 @@ async function waitFor(host: string, seconds: number, io: ToolIo): Promise<boole
   for (;;) {
     // Also a wait of no time at all looks once.
     const left = Math.min(Math.max(deadline - performance.now(), RETRY_MS), MAX_DELAY_MS)
-    const signal = AbortSignal.any([io.signal, AbortSignal.timeout(Math.ceil(left))])
+    let isLate = false
     try {
-      const context = await (io.connect ?? connect)(spec, { env, signal })
-      await context.close()
+      await withSignal({ signals: [io.signal], timeoutMs: Math.ceil(left) }, async (signal) => {
+        onAbort(signal, () => {
+          isLate = true
+        })
+        const context = await (io.connect ?? connect)(spec, { env, signal })
+        await context.close()
+      })
       return true
     } catch (error) {
       if (io.signal.aborted) throw error
-      if (!signal.aborted && !WORTH_WAITING.has(PcpError.from(error).code)) throw error
+      if (!isLate && !WORTH_WAITING.has(PcpError.from(error).code)) throw error
     }
     if (performance.now() + RETRY_MS >= deadline) return false
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS))

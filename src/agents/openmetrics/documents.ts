@@ -1,6 +1,8 @@
 /** Documents that are not fetched by HTTP: what a script prints, and files. docs/openmetrics.md */
+
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+import { onAbort } from '../../base/on-abort.ts'
 import { PcpError } from '../../model/errors.ts'
 import { tooLong } from './limits.ts'
 
@@ -36,8 +38,8 @@ export function runScript(path: string, limits: ReadLimits, warn: (text: string)
       child.stdout.destroy()
       child.stderr.destroy()
     }
-    const onAbort = (): void => fail(new PcpError('ETIMEDOUT', 'The script did not end in time'))
-    limits.signal.addEventListener('abort', onAbort, { once: true })
+    const giveUp = (): void => fail(new PcpError('ETIMEDOUT', 'The script did not end in time'))
+    const unlink = onAbort(limits.signal, giveUp)
     child.stdout.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size > limits.maxBytes) fail(tooLong(limits.maxBytes))
@@ -52,7 +54,7 @@ export function runScript(path: string, limits: ReadLimits, warn: (text: string)
     })
     child.once('close', finish)
     function finish(code: number | null, signal: NodeJS.Signals | null): void {
-      limits.signal.removeEventListener('abort', onAbort)
+      unlink()
       for (const line of stderr.slice(0, MAX_STDERR).trimEnd().split('\n')) if (line !== '') warn(line)
       if (failure === undefined && code !== 0)
         failure = new PcpError('PM_ERR_GENERIC', `The script ended with ${signal ?? `status ${code}`}`)

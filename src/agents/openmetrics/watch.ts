@@ -1,6 +1,7 @@
 /** All sources: found in the configuration directory, probed in the background one interval after another. docs/openmetrics.md */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { withSignal } from '../../base/with-signal.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { AgentEnv } from '../../pmda/define.ts'
 import { type SourceFile, scanDirectory } from './directory.ts'
@@ -234,11 +235,13 @@ export class Watch {
     if (entry.isGone) return
     const timeoutMs = this.#options.timeoutMs * (file.isScript ? SCRIPT_PATIENCE : 1)
     const startMs = performance.now()
-    const { status, document } = await probe(file, config, {
-      client: this.#client,
-      signal: AbortSignal.any([this.#closing.signal, AbortSignal.timeout(timeoutMs)]),
-      warn: (text) => this.#env.log('warning', `${file.path}: ${text}`),
-    })
+    const { status, document } = await withSignal({ signals: [this.#closing.signal], timeoutMs }, (signal) =>
+      probe(file, config, {
+        client: this.#client,
+        signal,
+        warn: (text) => this.#env.log('warning', `${file.path}: ${text}`),
+      }),
+    )
     if (this.#closing.signal.aborted || entry.isGone) return
     const fetchMs = performance.now() - startMs
     for (const each of [stats, this.totals]) {

@@ -1,5 +1,6 @@
 /** The subscriptions of one page: begun, replaced, ended, and begun again where a host cannot be reached. docs/pmproxy.md */
 import { Backoff, doublingDelays } from '../../base/backoff.ts'
+import { onAbort } from '../../base/on-abort.ts'
 import { PcpError } from '../../model/errors.ts'
 import { keyOf, parseMessage, type Subscription } from './messages.ts'
 import type { Page } from './page.ts'
@@ -106,10 +107,11 @@ export class PageStream {
       if (known.message !== told) this.#complain(wish.key, known)
       if (LASTING.has(known.code)) return
       const timer = setTimeout(() => {
+        unlink()
         watching.work = this.#try(wish, watching, undefined, known.message)
       }, watching.backoff.failed(performance.now()))
       timer.unref()
-      signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
+      const unlink = onAbort(signal, () => clearTimeout(timer))
     }
   }
 

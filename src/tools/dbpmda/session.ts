@@ -1,5 +1,6 @@
 /** A session of dbpmda: what is open and switched on, and how commands are carried out. dbpmda(1) */
 
+import { onAbort } from '../../base/on-abort.ts'
 import { clearDebug, debugList, setDebug } from '../../model/debug.ts'
 import { type Outcome, PcpError, statusOf } from '../../model/errors.ts'
 import { indomStr, isDynamicRoot, type Pmid, pmidStr } from '../../model/ids.ts'
@@ -242,11 +243,13 @@ export class Session {
     const { io } = this.#options
     await io.stdout.flush()
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, seconds * 1000)
-      io.signal.addEventListener('abort', () => {
+      const end = (): void => {
         clearTimeout(timer)
+        unlink()
         resolve()
-      })
+      }
+      const timer = setTimeout(end, seconds * 1000)
+      const unlink = onAbort(io.signal, end)
     })
   }
 

@@ -1,4 +1,5 @@
 /** Reports whose time is somebody else's: -g and -p. pmTimeStateVector(3), docs/formats/time-control.md */
+import { onAbort } from '../../base/on-abort.ts'
 import { type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import { TimeConnection } from '../../net/time-control.ts'
@@ -80,7 +81,7 @@ export class FollowedTime {
       end: finish,
       zone: { name: zone.name, label: host },
     })
-    io.signal.addEventListener('abort', () => connection.close(), { once: true })
+    onAbort(io.signal, () => connection.close())
     connection.show()
     return new FollowedTime(connection, report, io)
   }

@@ -1,8 +1,10 @@
 /** Recording what atop needs: a folder with an archive and its folio. pcp-atop(1) -w; mkaf(1) */
+
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import { onAbort } from '../../base/on-abort.ts'
 import { fromMillis } from '../../base/timestamp.ts'
 import { ctime } from '../../time/stamp.ts'
 import type { ToolIo } from '../lib/tool.ts'
@@ -68,13 +70,13 @@ async function runRecorder(args: readonly string[], io: ToolIo): Promise<number>
   const stop = (): void => {
     child.kill('SIGTERM')
   }
-  io.signal.addEventListener('abort', stop)
+  const unlink = onAbort(io.signal, stop)
   try {
     return await new Promise((done, fail) => {
       child.once('error', fail)
       child.once('exit', (code) => done(io.signal.aborted ? 0 : (code ?? 1)))
     })
   } finally {
-    io.signal.removeEventListener('abort', stop)
+    unlink()
   }
 }

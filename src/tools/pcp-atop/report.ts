@@ -1,5 +1,7 @@
 /** Samples for files and pipes: text, or lines for programs. pcp-atop(1) */
+
 import type { Timestamp } from '../../base/timestamp.ts'
+import { withSignal } from '../../base/with-signal.ts'
 import { PcpError } from '../../model/errors.ts'
 import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
 import type { Zone } from '../../time/zone.ts'
@@ -96,10 +98,11 @@ class Bell {
   }
 
   async wait(ms: number, signal: AbortSignal): Promise<void> {
-    const ring = new AbortController()
-    this.#ring = (): void => ring.abort()
     try {
-      await SYSTEM_CLOCK.sleep(ms, AbortSignal.any([signal, ring.signal]))
+      await withSignal({ signals: [signal] }, (either, abort) => {
+        this.#ring = abort
+        return SYSTEM_CLOCK.sleep(ms, either)
+      })
     } catch (error) {
       if (signal.aborted || !(error instanceof PcpError && error.code === 'ECANCELED')) throw error
     } finally {

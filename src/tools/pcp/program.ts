@@ -2,6 +2,7 @@
 
 import type { ChildProcess } from 'node:child_process'
 import { constants } from 'node:os'
+import { onAbort } from '../../base/on-abort.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { ToolIo } from '../lib/tool.ts'
 
@@ -26,10 +27,10 @@ function ended(program: string, args: readonly string[], { env, signal }: ToolIo
   return new Promise((resolve, reject) => {
     const child: ChildProcess = spawn(program, [...args], { env: { ...env }, stdio: 'inherit' })
     const end = (): void => void child.kill('SIGTERM')
-    signal.addEventListener('abort', end)
+    const unlink = onAbort(signal, end)
     child.on('error', reject)
     child.on('exit', (status, name) => {
-      signal.removeEventListener('abort', end)
+      unlink()
       resolve(name === null ? (status ?? 1) : SIGNALLED + constants.signals[name])
     })
   })

@@ -1,4 +1,5 @@
 /** pcp2json: values of metrics as JSON. pcp2json(1) */
+import { withSignal } from '../../base/with-signal.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { OptionTable } from '../lib/options.ts'
 import {
@@ -168,8 +169,9 @@ async function post(
   if (http_user !== undefined)
     headers['Authorization'] = `Basic ${Buffer.from(`${http_user}:${http_pass ?? ''}`).toString('base64')}`
   try {
-    const within = AbortSignal.any([signal, AbortSignal.timeout(http_timeout * 1000)])
-    const response = await fetch(url, { method: 'POST', headers, body, signal: within })
+    const response = await withSignal({ signals: [signal], timeoutMs: http_timeout * 1000 }, (within) =>
+      fetch(url, { method: 'POST', headers, body, signal: within }),
+    )
     if (!response.ok) throw new Error(`${response.status} ${response.statusText}`)
   } catch (error) {
     throw new PcpError('PM_ERR_GENERIC', `Cannot send to ${url}: ${(error as Error).message}`, {

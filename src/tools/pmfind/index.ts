@@ -4,6 +4,7 @@
  * There is no mDNS here: `all` is this host, which would be what it tells of itself; programs are run where they are asked for. Each address has 0.2 seconds to
  * answer, where PCP's default is 0.02; a mechanism that cannot be is an error, with status 2.
  */
+import { withSignal } from '../../base/with-signal.ts'
 import { PcpError } from '../../model/errors.ts'
 import { loadConfig } from '../../sys/config.ts'
 import { endEarly, HELP_ROW, type OptionTable, parseOptions, usageText, VERSION_ROW } from '../lib/options.ts'
@@ -106,11 +107,11 @@ With -S there is a line for each collector's identifier, which is the same howev
       io.stdout.write(`No ${wanted} servers discovered\n`)
       return STATUS.none
     }
-    const search = {
-      mechanism: last('m') ?? 'all',
-      timeoutSec: timeout === undefined ? undefined : Number(timeout),
+    const limits = {
+      signals: [io.signal],
+      ...(timeout === undefined ? {} : { timeoutMs: Number(timeout) * 1000 }),
     }
-    const found = await lookFor(services, search, io)
+    const found = await withSignal(limits, (signal) => lookFor(services, last('m') ?? 'all', io, signal))
     if (found === undefined) return STATUS.error
     const isQuiet = last('q') !== undefined
     if (isSources) await showSources(found, { isQuiet, withContainers: last('C') !== undefined }, io)
@@ -119,19 +120,13 @@ With -S there is a line for each collector's identifier, which is the same howev
   },
 }
 
-interface Search {
-  readonly mechanism: string
-  readonly timeoutSec: number | undefined
-}
-
 /** What was found of each service; undefined, with a message, when one could not be looked for. */
 async function lookFor(
   services: readonly Service[],
-  { mechanism, timeoutSec }: Search,
+  mechanism: string,
   io: ToolIo,
+  signal: AbortSignal,
 ): Promise<ReadonlyMap<Service, readonly Found[]> | undefined> {
-  const signals = [io.signal, ...(timeoutSec === undefined ? [] : [AbortSignal.timeout(timeoutSec * 1000)])]
-  const signal = AbortSignal.any(signals)
   const all = new Map<Service, Found[]>()
   for (const service of services) {
     const found = new Map<string, Found>()

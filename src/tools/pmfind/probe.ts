@@ -1,6 +1,8 @@
 /** Which hosts accept connections to a service. */
+
 import { setMaxListeners } from 'node:events'
 import { createConnection, isIPv6 } from 'node:net'
+import { onAbort } from '../../base/on-abort.ts'
 import type { Mechanism } from './mechanism.ts'
 
 /** A host that has a service. */
@@ -34,13 +36,13 @@ function accepts({ address, port }: Found, waitMs: number, signal: AbortSignal):
     const socket = createConnection({ host: address, port })
     const end = (isThere: boolean): void => {
       clearTimeout(timer)
-      signal.removeEventListener('abort', giveUp)
+      unlink()
       socket.destroy()
       resolve(isThere)
     }
     const giveUp = (): void => end(false)
     const timer = setTimeout(giveUp, waitMs)
-    signal.addEventListener('abort', giveUp)
+    const unlink = onAbort(signal, giveUp)
     socket.on('connect', () => end(true))
     socket.on('error', giveUp)
   })
