@@ -36,6 +36,8 @@ const ENTRIES = {
   mmv: 'mmv/index.ts',
   node: 'node/index.ts',
 }
+/** Processes of `npm start`. */
+const PARTS = ['collector', 'recorder', 'charts']
 /** What importing alone has an effect of: apart from the others. */
 const REGISTER = { 'node-register': 'node/register.ts' }
 
@@ -268,12 +270,21 @@ async function buildWorker(folder) {
   })
 }
 
+/** `npm start` and its parts, which it looks for beside its own file. */
 async function buildStart() {
   await buildWorker(join(top, 'dist'))
+  const programs = {
+    start: 'main',
+    ...Object.fromEntries(PARTS.map((name) => [`start-${name}`, `${name}-part`])),
+  }
   await build({
     ...common,
-    entryPoints: [join('src', 'start', 'main.ts')],
-    outfile: join(top, 'dist', 'start.cjs'),
+    entryPoints: Object.entries(programs).map(([out, file]) => ({
+      in: join('src', 'start', `${file}.ts`),
+      out,
+    })),
+    outdir: join(top, 'dist'),
+    outExtension: { '.js': '.cjs' },
     ...cjs,
     minify: true,
   })

@@ -1,24 +1,19 @@
-/** `npm start`: collector, agents, recorder and web side for one user, in this process. docs/start.md */
+/** `npm start`: collector, agents, recorder and web side for one user, kept alive from this process. docs/start.md */
 import { existsSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { hostname } from 'node:os'
 import { join, relative } from 'node:path'
 import { AGENTS } from '../agents/registry.ts'
+import { onAbort } from '../base/on-abort.ts'
+import type { RetryTimes } from '../base/retry.ts'
 import { VERSION } from '../base/version.ts'
 import { PcpError } from '../model/errors.ts'
-import { startCollector } from '../pmcd/collector.ts'
-import { readHostLabels } from '../pmcd/labels.ts'
-import { BUILTIN_AGENTS, builtinAgents } from '../pmcd/open-agents.ts'
-import type { Collector, CollectorOptions } from '../pmcd/options.ts'
-import { securityOf } from '../pmcd/security.ts'
-import type { RunningProxy } from '../pmproxy/server.ts'
+import { BUILTIN_AGENTS } from '../pmcd/open-agents.ts'
 import { parsePcpConf, type Variables } from '../sys/config.ts'
-import { openLog } from '../sys/log.ts'
-import { peerCredentials } from '../sys/native/peer-credentials.ts'
 import { DEFAULT_PORT, readOptions, type StartOptions } from './options.ts'
+import { openPart } from './part-process.ts'
+import type { ChartsReport, CollectorAddress, PartName, PartSetup, RecorderReport } from './parts.ts'
 import { makePlace, type Place, planPlace, usableSocketPath } from './place.ts'
-import { type RunningRecording, startRecording } from './start-recording.ts'
-import { startWeb } from './web.ts'
+import { checkPort } from './ports.ts'
+import { Supervisor } from './supervisor.ts'
 
 /** What starting touches. */
 export interface StartIo {
@@ -26,21 +21,25 @@ export interface StartIo {
   readonly env: Variables
   /** Where our commands are. */
   readonly binDir: string
+  /** Where the programs of the parts are. */
+  readonly partsDir: string
   readonly cwd: string
   readonly platform: string
   /** A line for the user. */
   readonly say: (line: string) => void
+  /** Ends what has been started, also while it starts. */
+  readonly signal: AbortSignal
 }
 
 /** What runs. */
 export interface Started {
-  readonly collector: Collector
-  readonly place: Place
   /** Stops everything; idempotent. */
   close(): Promise<void>
 }
 
 const SYSTEM_CONF = '/etc/pcp.conf'
+/** Longest time in milliseconds until a part, or an agent in a thread, is started again: tests do not wait for minutes. */
+const RESTART_MS = 'PCP_TS_RESTART_MS'
 
 /** Starts everything the command line asks for; undefined when it only asked for help. Throws PcpError in one clear line. */
 export async function start(io: StartIo): Promise<Started | undefined> {
@@ -54,68 +53,131 @@ export async function start(io: StartIo): Promise<Started | undefined> {
   const place = planPlace(options.dir, io.env, io.binDir, installed)
   makePlace(place)
   await checkPort(options)
-  const log = openLog(place.logPath, { progname: 'pmcd', host: hostname() })
-  const variables = { ...io.env, ...place.variables }
-  const collectorOptions: CollectorOptions = {
-    agents: builtinAgents(agents, options.threads).sort((a, b) => a.domain - b.domain),
-    // Threads of our own: one that is slow to start, on a machine that is busy, is not one that never will.
-    credsTimeoutSec: 60,
-    ports: [options.port],
-    ...endpointsOf(options),
-    ...socketOf(place, io),
-    hostname: hostname(),
-    log,
-    variables,
-    peerCredentials: peerCredentials(),
-    security: securityOf(variables, log),
-    readLabels: () =>
-      readHostLabels({ sysconfDir: place.variables['PCP_SYSCONF_DIR']!, hostname: hostname(), root: '/' }),
-  }
-  let collector: Collector
+  const parts = new Parts(setupOf(options, agents, place, io), io)
+  const unlink = onAbort(io.signal, () => void parts.close())
   try {
-    collector = await startCollector(collectorOptions)
+    const ran = await parts.start()
+    if (io.signal.aborted) throw new PcpError('ECANCELED', 'npm start was stopped before it had started')
+    announce(ran, { agents, installed, options, place }, io)
+    return parts
   } catch (error) {
-    log.close()
+    await parts.close()
     throw error
+  } finally {
+    unlink()
   }
-  let recording: RunningRecording | undefined
-  let web: RunningProxy | undefined
-  const started: Started = {
-    collector,
-    place,
-    close: async () => {
-      await web?.close()
-      // Before the collector: its last record asks it.
-      await recording?.close()
-      await collector.close()
-      log.close()
-    },
-  }
-  const failure = failureOf(collector)
-  if (failure !== undefined) {
-    await started.close()
-    throw failure
-  }
-  if (options.records)
-    recording = await startRecording({
-      collector,
-      place,
-      options,
-      variables,
-      binDir: io.binDir,
-      say: io.say,
-    })
-  web = await startWeb({
-    collector,
-    place,
+}
+
+function setupOf(options: StartOptions, agents: readonly string[], place: Place, io: StartIo): PartSetup {
+  const socketPath = socketOf(place, io)
+  const restartMs = restartTime(io.env)
+  const variables: Record<string, string> = { ...place.variables }
+  for (const [name, value] of Object.entries(io.env)) if (value !== undefined) variables[name] ??= value
+  return {
     options,
+    agents,
+    place,
     variables,
     binDir: io.binDir,
-    historyDir: recording?.dir,
-    say: io.say,
+    ...(socketPath === undefined ? {} : { socketPath }),
+    ...(restartMs === undefined ? {} : { restartMs }),
+  }
+}
+
+function restartTime(env: Variables): number | undefined {
+  const text = env[RESTART_MS]
+  return text !== undefined && /^\d{1,8}$/.test(text) ? Number(text) : undefined
+}
+
+/** What the parts reported when they started. */
+interface Ran {
+  readonly collector: CollectorAddress
+  /** Undefined when nothing is recorded. */
+  readonly recorder: RecorderReport | undefined
+  /** Undefined when there are no charts. */
+  readonly charts: ChartsReport | undefined
+}
+
+/** The processes, in the order in which they need each other. */
+class Parts implements Started {
+  readonly #setup: PartSetup
+  readonly #io: StartIo
+  readonly #supervisors: Pick<Supervisor<unknown>, 'stop'>[] = []
+  #collector: CollectorAddress | undefined
+  #webPort: number | undefined
+  #addressKnown = (): void => {}
+  readonly #hasAddress = new Promise<void>((resolve) => {
+    this.#addressKnown = resolve
   })
-  announce(started, { agents, installed, recording, options, web }, io)
-  return started
+  #closing: Promise<void> | undefined
+
+  constructor(setup: PartSetup, io: StartIo) {
+    this.#setup = setup
+    this.#io = io
+  }
+
+  /** Starts all at the same time; the others wait for the collector's address. Rejects with why there is no collector. */
+  async start(): Promise<Ran> {
+    const collecting = this.#supervise<CollectorAddress>('collector', (address) => {
+      this.#collector = address
+      this.#addressKnown()
+    }).start()
+    const recording = this.#setup.options.records
+      ? this.#supervise<RecorderReport>('recorder').start()
+      : undefined
+    const charting = this.#supervise<ChartsReport>('charts', ({ port }) => {
+      this.#webPort = port
+    }).start()
+    const collector = await collecting
+    if (collector instanceof PcpError) throw collector
+    const [recorder, charts] = await Promise.all([recording, charting])
+    if (recorder instanceof PcpError && recorder.code !== 'ECHILD')
+      this.#io.say(`not recording: ${recorder.message}`)
+    if (charts instanceof PcpError && charts.code !== 'ECHILD') this.#io.say(`no charts: ${charts.message}`)
+    return {
+      collector,
+      recorder: recorder instanceof PcpError ? undefined : recorder,
+      charts: charts instanceof PcpError ? undefined : charts,
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#stop()
+    return this.#closing
+  }
+
+  async #stop(): Promise<void> {
+    const [collector, ...others] = this.#supervisors
+    // Before the collector: the recorder's last record asks it.
+    await Promise.all(others.map((part) => part.stop()))
+    await collector?.stop()
+  }
+
+  #supervise<R>(name: PartName, onStarted: (report: R) => void = () => {}): Supervisor<R> {
+    const { partsDir, say } = this.#io
+    const { restartMs } = this.#setup
+    const times: RetryTimes = restartMs === undefined ? {} : { firstMs: restartMs, longestMs: restartMs }
+    const program = join(partsDir, `start-${name}.cjs`)
+    const supervisor = new Supervisor<R>({
+      name,
+      open: () => openPart<R>(program, this.#setupFor(name), say),
+      say,
+      onStarted,
+      times,
+    })
+    this.#supervisors.push(supervisor)
+    return supervisor
+  }
+
+  async #setupFor(name: PartName): Promise<PartSetup> {
+    if (name !== 'collector') await this.#hasAddress
+    const collector = this.#collector
+    if (collector === undefined) return this.#setup
+    // What is started again has the port that it had, also where that was any free one.
+    const { port } = collector
+    const webPort = this.#webPort ?? this.#setup.options.webPort
+    return { ...this.#setup, collector, options: { ...this.#setup.options, port, webPort } }
+  }
 }
 
 /** The agents that can do their work here; the others are named. */
@@ -134,93 +196,37 @@ function possibleAgents(wanted: readonly string[], io: StartIo): readonly string
   return possible
 }
 
-function endpointsOf({ listen }: StartOptions): Partial<CollectorOptions> {
-  if (listen === undefined) return { localOnly: true }
-  return listen.includes('all') ? {} : { addresses: listen }
-}
-
-function socketOf(place: Place, io: StartIo): Partial<CollectorOptions> {
-  if (io.platform === 'win32') return {}
+function socketOf(place: Place, io: StartIo): string | undefined {
+  if (io.platform === 'win32') return undefined
   const socketPath = usableSocketPath(place)
-  if (socketPath !== undefined) return { socketPath }
+  if (socketPath !== undefined) return socketPath
   io.say(`no unix socket: the path ${place.socketPath} is too long for one; a shorter --dir gives one`)
-  return {}
-}
-
-/** Addresses of a kind that this machine, or the name given for one, does not have. */
-const ABSENT: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
-
-/** A taken port is the likeliest failure, so it gets its answer first and at once. */
-async function checkPort({ port, listen }: StartOptions): Promise<void> {
-  const isLoopback = listen === undefined || listen.includes('all')
-  const failures = []
-  const hosts = isLoopback ? ['127.0.0.1', '::1'] : listen
-  for (const host of hosts) {
-    const failure = await bindingFailure(port, host)
-    if (failure === undefined) continue
-    if (!isLoopback || !ABSENT.has(failure.code)) throw explainPort(failure, port, host)
-    failures.push(failure)
-  }
-  if (failures.length === hosts.length) throw explainPort(failures[0]!, port, hosts[0])
-}
-
-function bindingFailure(port: number, host: string): Promise<PcpError | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer()
-    server.once('error', (error) => resolve(PcpError.from(error)))
-    server.listen(port, host, () => server.close(() => resolve(undefined)))
-  })
-}
-
-/** Why it cannot be reached as it should; a machine may have but one of IPv4 and IPv6. */
-function failureOf({ endpoints }: Collector): PcpError | undefined {
-  const overIp = endpoints.filter(({ family }) => family !== 'unix')
-  const lasting = overIp.find(({ error }) => error !== undefined && !ABSENT.has(error.code))
-  if (lasting !== undefined) return lasting.error
-  return overIp.some(({ error }) => error === undefined) ? undefined : overIp[0]?.error
-}
-
-function explainPort(error: PcpError, port: number, host: string | undefined): PcpError {
-  const { code, text } = error
-  const other = port === DEFAULT_PORT ? 44421 : port + 100
-  if (code === 'EADDRINUSE') {
-    const who = port === DEFAULT_PORT ? ' (by an installed PCP or another npm start)' : ''
-    return new PcpError(code, `Port ${port} is taken${who}; use another: npm start -- --port ${other}`, {
-      cause: error,
-    })
-  }
-  if (code === 'EACCES')
-    return new PcpError(
-      code,
-      `Port ${port} needs privileges; use another: npm start -- --port ${DEFAULT_PORT}`,
-      { cause: error },
-    )
-  return new PcpError(code, `Cannot listen on ${host} port ${port}: ${text}`, { cause: error })
+  return undefined
 }
 
 interface Announced {
   readonly agents: readonly string[]
   /** What an installed PCP's pcp.conf says. */
   readonly installed: object
-  readonly recording: RunningRecording | undefined
   readonly options: StartOptions
-  readonly web: RunningProxy | undefined
+  readonly place: Place
 }
 
-function announce({ collector, place }: Started, announced: Announced, io: StartIo): void {
-  const { agents, installed, recording, options, web } = announced
-  const { port } = collector
-  const isOpen = (family: string): boolean =>
-    collector.endpoints.some((each) => each.family === family && each.error === undefined)
+function announce(
+  { collector, recorder, charts }: Ran,
+  { agents, installed, options, place }: Announced,
+  io: StartIo,
+): void {
+  const { port, hasSocket } = collector
   const bin = relative(io.cwd, io.binDir) || '.'
   // Without -h a client asks the socket of its own pcp.conf, then the default port.
   const isDefault = port === DEFAULT_PORT && Object.keys(installed).length === 0
   const host = isDefault ? '' : ` -h localhost:${port}`
   io.say(`pcp-ts ${VERSION}: collecting ${agents.join(', ')}`)
-  if (web !== undefined) io.say(`  charts     http://localhost:${web.port}`)
-  io.say(`  listening  localhost:${port}${isOpen('unix') ? ` and ${place.socketPath}` : ''}`)
-  if (recording?.archive !== undefined)
-    io.say(`  recording  ${recording.archive}   (kept ${options.keepDays} days; --no-record: not at all)`)
+  if (charts !== undefined) io.say(`  charts     http://localhost:${charts.port}`)
+  io.say(`  listening  localhost:${port}${hasSocket ? ` and ${place.socketPath}` : ''}`)
+  if (recorder?.archive !== undefined)
+    io.say(`  recording  ${recorder.archive}   (kept ${options.keepDays} days; --no-record: not at all)`)
   io.say(`  log        ${place.logPath}`)
   io.say(`  settings   ${place.confPath}   (tools of either side: PCP_CONF=${place.confPath})`)
   io.say('')
@@ -228,10 +234,8 @@ function announce({ collector, place }: Started, announced: Announced, io: Start
   io.say(`  ${join(bin, 'pminfo')}${host} -t`)
   io.say(`  ${join(bin, 'pminfo')}${host} -f kernel.all.load`)
   io.say(`  ${join(bin, 'pmval')}${host} -s 5 disk.dev.read`)
-  if (recording?.archive !== undefined)
-    io.say(
-      `  ${join(bin, 'pmval')} -a ${recording.dir} kernel.all.load   (what was recorded, after a minute)`,
-    )
+  if (recorder?.archive !== undefined)
+    io.say(`  ${join(bin, 'pmval')} -a ${recorder.dir} kernel.all.load   (what was recorded, after a minute)`)
   io.say('')
   io.say('Ctrl-C stops everything.')
 }

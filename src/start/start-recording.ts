@@ -4,12 +4,12 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
 import { connect } from '../pmapi/connect.ts'
-import type { Collector } from '../pmcd/options.ts'
 import type { LoggerLog } from '../pmlogger/settings.ts'
 import type { Variables } from '../sys/config.ts'
 import { type Log, openLog } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
 import type { StartOptions } from './options.ts'
+import type { CollectorAddress } from './parts.ts'
 import type { Place } from './place.ts'
 import { PrimaryLogger } from './primary-logger.ts'
 import { Recording } from './recording.ts'
@@ -17,7 +17,7 @@ import { tidyArchives } from './retention.ts'
 
 /** What is recorded, and where. */
 export interface RecordingSetup {
-  readonly collector: Collector
+  readonly collector: CollectorAddress
   readonly place: Place
   readonly options: StartOptions
   /** Environment and pcp.conf variables. */
@@ -87,8 +87,7 @@ function configPath({ place, binDir }: RecordingSetup): string {
 
 /** How this process reaches its own collector. */
 function hostOf({ collector, options, place }: RecordingSetup): string {
-  const hasSocket = collector.endpoints.some(({ family, error }) => family === 'unix' && error === undefined)
-  if (hasSocket) return `unix:${place.socketPath}`
+  if (collector.hasSocket) return `unix:${place.socketPath}`
   const [address = 'all'] = options.listen ?? []
   const host = address === 'all' ? 'localhost' : address
   return `${host.includes(':') ? `[${host}]` : host}:${collector.port}`

@@ -1,11 +1,10 @@
-/** The web side of `npm start`: pmproxy in this process, in front of its own collector. docs/start.md, docs/pmproxy.md */
+/** The web side of `npm start`: pmproxy in front of its own collector. docs/start.md, docs/pmproxy.md */
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { PcpError } from '../model/errors.ts'
 import { type TlsServer, tlsServer } from '../net/tls.ts'
 import { loadTlsConfig } from '../net/tls-config.ts'
-import type { Collector } from '../pmcd/options.ts'
 import { DEFAULT_CONFIG } from '../pmproxy/config.ts'
 import { type RunningProxy, startProxy } from '../pmproxy/server.ts'
 import type { Variables } from '../sys/config.ts'
@@ -13,26 +12,25 @@ import { type Log, openLog } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
 import { TIME_CONTROL_PORT } from '../wire/time-control.ts'
 import type { StartOptions } from './options.ts'
+import type { CollectorAddress } from './parts.ts'
 import type { Place } from './place.ts'
 
 /** What the web side is put in front of. */
 export interface WebSetup {
-  readonly collector: Collector
+  readonly collector: CollectorAddress
   readonly place: Place
   readonly options: StartOptions
   /** Environment and pcp.conf variables. */
   readonly variables: Variables
   /** Where our commands are: the page is beside them. */
   readonly binDir: string
-  /** Directory of this host's archives; undefined when nothing is recorded. */
-  readonly historyDir: string | undefined
   /** A line for the user. */
   readonly say: (line: string) => void
 }
 
-/** Starts it; undefined when its port cannot be had, which the user is told: a collector without a page is still a collector. */
-export async function startWeb(setup: WebSetup): Promise<RunningProxy | undefined> {
-  const { collector, place, options, variables, binDir, historyDir, say } = setup
+/** Starts it. Rejects with what to do when its port cannot be had. */
+export async function startWeb(setup: WebSetup): Promise<RunningProxy> {
+  const { collector, place, options, variables, binDir, say } = setup
   const logPath = join(variables['PCP_LOG_DIR']!, 'pmproxy', 'pmproxy.log')
   makeDir(dirname(logPath))
   const log = openLog(logPath, { progname: 'pmproxy', host: hostname() })
@@ -45,7 +43,7 @@ export async function startWeb(setup: WebSetup): Promise<RunningProxy | undefine
       config: {
         ...DEFAULT_CONFIG,
         archiveDirs: [place.archiveDir],
-        historyDir,
+        historyDir: options.records ? join(place.archiveDir, hostname()) : undefined,
         pageDir: existsSync(pageDir) ? pageDir : undefined,
       },
       ports: [options.webPort],
@@ -66,8 +64,9 @@ export async function startWeb(setup: WebSetup): Promise<RunningProxy | undefine
     log.close()
     const { code, message } = PcpError.from(error)
     const why = code === 'EADDRINUSE' ? `port ${options.webPort} is taken` : message
-    say(`no charts: ${why}; use another: npm start -- --web-port ${options.webPort + 100}`)
-    return undefined
+    throw new PcpError(code, `${why}; use another: npm start -- --web-port ${options.webPort + 100}`, {
+      cause: error,
+    })
   }
   return {
     ...proxy,

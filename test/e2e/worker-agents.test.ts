@@ -195,6 +195,35 @@ test.each(Object.keys(REASONS))('%s ends the agent and nobody else; it starts ag
   expect(lines).toContain('    "faulty"')
 })
 
+test('an agent in a thread ends 30 times: the others do not notice, and it is there again each time', async () => {
+  const kills = 30
+  const source = await start(
+    `${faulty()}steady 482 dso worker:agent ${write('steady.mjs', FAULTY.replaceAll('faulty', 'steady').replace('481', '482'))}\n`,
+    { restartIntervalMs: 0 },
+  )
+  const other = await connect()
+  let isOver = false
+  let fetches = 0
+  const fetching = (async () => {
+    // The same thread and the same collector all the time.
+    for (; !isOver; fetches++) {
+      expect(await values(other, pmid(482, 0, 0), NUMFETCH)).toEqual([7, fetches + 1])
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  })()
+  const exit = makeSet(FAULT, PM_TYPE_U32, [-1], [FAULTS.indexOf('exit')])
+  for (let i = 0; i < kills; i++) {
+    while ((await values(source, STEADY))[0] !== 7) await new Promise((resolve) => setImmediate(resolve))
+    await source.store([exit], ASK).catch(() => {})
+  }
+  while ((await values(source, STEADY))[0] !== 7) await new Promise((resolve) => setImmediate(resolve))
+  isOver = true
+  await fetching
+  expect(fetches).toBeGreaterThan(kills)
+  expect(lines.filter((line) => /^Cleanup "faulty" agent .*exit\(3\)/.test(line))).toHaveLength(kills)
+  expect(lines.filter((line) => line.startsWith('Cleanup "steady"'))).toEqual([])
+})
+
 test('what callbacks throw is the status of the request, and what agents print is in the log', async () => {
   const source = await start(faulty())
   const store = (fault: string): Promise<void> =>

@@ -5,10 +5,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../bench/macro/lib/free-port.ts'
+import { partOf } from '../../bench/macro/lib/start-parts.ts'
 
 /** One that runs. */
 export interface CollectorProcess {
   readonly port: number
+  /** Of the collector itself. */
   readonly pid: number
   /** Where its files are. */
   readonly dir: string
@@ -34,7 +36,14 @@ export async function startCollectorProcess(agents: string, files?: number): Pro
     if (child.exitCode !== null) throw new Error(`The collector ended: ${text}`)
     await once(child.stdout, 'data')
   }
-  return running(child, Number(listening.exec(text)![1]), dir)
+  const collector = running(child, Number(listening.exec(text)![1]), dir)
+  const pid = partOf(child.pid!, 'collector')!
+  // One that ends is started again.
+  return {
+    ...collector,
+    pid,
+    hasEnded: () => collector.hasEnded() || partOf(child.pid!, 'collector') !== pid,
+  }
 }
 
 /** `bin/pmcd` with these lines as its configuration; agents start in its directory. */

@@ -5,12 +5,13 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
+import { partOf } from './start-parts.ts'
 
 /** A running collector. */
 export interface Candidate {
   readonly name: string
   readonly port: number
-  /** Process id of the collector itself. */
+  /** Process id of the collector itself, or of the page's server. */
   readonly pid: number
   stop(): Promise<void>
 }
@@ -36,7 +37,8 @@ export async function startOurs(top: string, agents = 'linux,pmcd,simple'): Prom
     '--web-port',
     '0',
   ]
-  return launch('ours', process.execPath, [...args, '--dir', dir, '--agents', agents], port, dir)
+  const ours = await launch('ours', process.execPath, [...args, '--dir', dir, '--agents', agents], port, dir)
+  return { ...ours, pid: partOf(ours.pid, 'collector')! }
 }
 
 /** The chart page of `npm start` over the archives that are below `dir`/archives; `stop` removes `dir`. */
@@ -45,7 +47,7 @@ export async function startPage(top: string, dir: string): Promise<Candidate & {
   const args = [join(top, 'dist', 'start.cjs'), '--no-record', '--agents', 'linux,pmcd', '--dir', dir]
   const ports = ['--port', String(port), '--web-port', String(webPort)]
   const candidate = await launch('page', process.execPath, [...NODE_OPTIONS, ...args, ...ports], port, dir)
-  return { ...candidate, address: `http://localhost:${webPort}/` }
+  return { ...candidate, pid: partOf(candidate.pid, 'charts')!, address: `http://localhost:${webPort}/` }
 }
 
 /** Our collector with our agents at the other end of pipes, as the reference has its own. */

@@ -4,7 +4,7 @@ import { onAbort } from '../../base/on-abort.ts'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import { LineSplitter } from './lines.ts'
-import { Retry } from './retry.ts'
+import { Retry } from '../../base/retry.ts'
 
 /** Which program, without a shell. */
 export interface Program {

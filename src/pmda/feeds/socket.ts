@@ -4,7 +4,7 @@ import { onAbort } from '../../base/on-abort.ts'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import { LineSplitter } from './lines.ts'
-import { Retry } from './retry.ts'
+import { Retry } from '../../base/retry.ts'
 
 /** Where a service is: a unix socket, or a TCP port. */
 export type ServiceAddress = { readonly path: string } | { readonly port: number; readonly host?: string }

@@ -1,0 +1,21 @@
+/** The processes of a running `npm start`. */
+import { readFileSync } from 'node:fs'
+
+/** Process id of a part of the `npm start` that has this process id; undefined while it does not run. */
+export function partOf(pid: number, name: 'collector' | 'recorder' | 'charts'): number | undefined {
+  return childrenOf(pid).find((child) => commandOf(child).includes(`start-${name}.cjs`))
+}
+
+function childrenOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
+  return text.trim().split(' ').filter(Boolean).map(Number)
+}
+
+/** Command line of a process; empty when it has ended. */
+export function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
+  } catch {
+    return '' // it has gone since
+  }
+}

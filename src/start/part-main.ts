@@ -1,0 +1,72 @@
+/** The process of one part of `npm start`: started, stopped and outlived by its supervisor. docs/decisions/supervision.md */
+import { onAbort } from '../base/on-abort.ts'
+import { PcpError } from '../model/errors.ts'
+import type { FromPart, PartSetup, ToPart } from './parts.ts'
+
+/** What a part is given. */
+export interface PartIo {
+  /** A line for the user. */
+  readonly say: (line: string) => void
+  /** The part is to end, also when it has not started yet. */
+  readonly signal: AbortSignal
+}
+
+/** A part that works. */
+export interface RunningPart {
+  /** What the supervisor is told: plain data. */
+  readonly report: unknown
+  /** Ends it in order. */
+  close(): Promise<void>
+}
+
+/** Runs this process as a part: `begin` starts the work when the supervisor says with what. */
+export function runPart(begin: (setup: PartSetup, io: PartIo) => Promise<RunningPart>): void {
+  const stop = new AbortController()
+  const io: PartIo = { say: (line) => send({ type: 'say', line }), signal: stop.signal }
+  let hasBegun = false
+  const end = (): void => {
+    if (hasBegun) stop.abort()
+    else process.exit(0)
+  }
+  process.on('message', (message: ToPart) => {
+    if (message.type === 'stop') return end()
+    hasBegun = true
+    void run(begin, message.setup, io)
+  })
+  // Without a supervisor nothing would end it.
+  process.on('disconnect', end)
+  // A terminal sends these to all of its processes: the supervisor ends the parts, in order.
+  for (const name of ['SIGINT', 'SIGHUP'] as const) process.on(name, () => {})
+  process.on('SIGTERM', () => {
+    if (process.connected) send({ type: 'terminated' })
+    else end()
+  })
+}
+
+async function run(
+  begin: (setup: PartSetup, io: PartIo) => Promise<RunningPart>,
+  setup: PartSetup,
+  io: PartIo,
+): Promise<void> {
+  const stopped = new Promise<void>((resolve) => {
+    if (io.signal.aborted) resolve()
+    else onAbort(io.signal, resolve)
+  })
+  try {
+    const part = await begin(setup, io)
+    send({ type: 'started', report: part.report })
+    await stopped
+    await part.close()
+    process.exit(0)
+  } catch (error) {
+    const { code, message } = PcpError.from(error)
+    if (io.signal.aborted) process.exit(1)
+    send({ type: 'failed', code, message }, () => process.exit(1))
+  }
+}
+
+/** A supervisor that is gone is not an error here: the channel's end stops the part. */
+function send(message: FromPart, done: () => void = () => {}): void {
+  if (process.connected) process.send!(message, undefined, undefined, () => done())
+  else done()
+}

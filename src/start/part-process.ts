@@ -1,0 +1,75 @@
+/** One process of a part, as its supervisor sees it. docs/decisions/supervision.md */
+import { fork } from 'node:child_process'
+import { within } from '../base/within.ts'
+import { type ErrorCode, PcpError, statusOf } from '../model/errors.ts'
+import type { FromPart, PartSetup, ToPart } from './parts.ts'
+
+/** A process that was started for a part. */
+export interface PartProcess<R> {
+  readonly pid: number | undefined
+  /** Resolves to what it reports; rejects with why it could not start. */
+  readonly started: Promise<R>
+  /** Resolves, in words for the user, to how it ended. */
+  readonly ended: Promise<string>
+  /** Ends it in order, by force where that takes too long. Resolves when it is gone. */
+  stop(): Promise<void>
+}
+
+/** How long a part may take to end: agents have five seconds, and an archive its last record on a busy disk. */
+const STOP_MS = 20_000
+/** A service manager's SIGTERM reaches parts and supervisor in any order: so long a part waits for the supervisor's. */
+const ORDER_MS = 200
+
+/** Starts `program`, which begins its work when there is a setup: until then it loads its code. */
+export function openPart<R>(
+  program: string,
+  setup: Promise<PartSetup>,
+  say: (line: string) => void,
+): PartProcess<R> {
+  const child = fork(program, [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  let isStopping = false
+  const send = (message: ToPart): void => {
+    // One that is gone already needs no message.
+    if (child.connected) child.send(message, () => {})
+  }
+  const ended = new Promise<string>((resolve) => {
+    child.once('exit', (status, signal) =>
+      resolve(signal === null ? `ended with status ${status}` : `was killed by ${signal}`),
+    )
+    child.on('error', (error) => {
+      if (child.pid === undefined) resolve(`cannot be run: ${PcpError.from(error).text}`)
+    })
+  })
+  const started = new Promise<R>((resolve, reject) => {
+    child.on('message', (message: FromPart) => {
+      if (message.type === 'say') say(message.line)
+      else if (message.type === 'started') resolve(message.report as R)
+      else if (message.type === 'failed') reject(new PcpError(knownCode(message.code), message.message))
+      else if (!isStopping) setTimeout(() => (isStopping ? undefined : send({ type: 'stop' })), ORDER_MS)
+    })
+    void ended.then((how) => reject(new PcpError('ECHILD', how)))
+  })
+  started.catch(() => {}) // the supervisor may have stopped to wait for it
+  void setup.then((made) => (isStopping ? undefined : send({ type: 'start', setup: made })))
+  return {
+    pid: child.pid,
+    started,
+    ended,
+    stop: async () => {
+      isStopping = true
+      send({ type: 'stop' })
+      if ((await within(STOP_MS, ended)) !== undefined) return
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+function knownCode(code: string): ErrorCode {
+  try {
+    statusOf(code as ErrorCode)
+    return code as ErrorCode
+  } catch {
+    return 'PM_ERR_GENERIC'
+  }
+}

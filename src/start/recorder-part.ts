@@ -1,0 +1,21 @@
+/** The recorder of `npm start`: a process of its own. docs/start.md */
+import { type PartIo, type RunningPart, runPart } from './part-main.ts'
+import type { PartSetup, RecorderReport } from './parts.ts'
+import { startRecording } from './start-recording.ts'
+
+async function begin(setup: PartSetup, { say }: PartIo): Promise<RunningPart> {
+  const { options, place, variables, binDir, collector } = setup
+  const recording = await startRecording({
+    collector: collector!,
+    place,
+    options,
+    variables,
+    binDir,
+    say,
+  })
+  const { dir, archive } = recording
+  const report: RecorderReport = { dir, ...(archive === undefined ? {} : { archive }) }
+  return { report, close: () => recording.close() }
+}
+
+runPart(begin)
