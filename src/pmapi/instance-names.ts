@@ -5,10 +5,13 @@ import { type Indom, PM_INDOM_NULL } from '../model/ids.ts'
 import type { ValueSet } from '../model/values.ts'
 import type { CallOptions, Context } from './context.ts'
 
-/** Names of the instances in value sets, asked for again when a set has one that is not known yet. */
+/** Domains remembered; where there are more, all are forgotten and asked for again. */
+const MOST_INDOMS = 1000
+
+/** Names of the instances in value sets, asked for again when a set has one that is not known yet. Those that have gone are forgotten then. */
 export class InstanceNames {
   readonly #context: Context
-  readonly #known = new Map<Indom, Map<number, string>>()
+  readonly #known = new Map<Indom, ReadonlyMap<number, string>>()
 
   constructor(context: Context) {
     this.#context = context
@@ -25,16 +28,23 @@ export class InstanceNames {
   ): ReadonlyMap<number, string> | Promise<ReadonlyMap<number, string>> {
     const known = this.#known.get(indom) ?? new Map<number, string>()
     if (indom === PM_INDOM_NULL || set.inst.every((id) => known.has(id))) return known
-    return this.#ask(indom, known, options)
+    return this.#ask(indom, set, known, options)
   }
 
   async #ask(
     indom: Indom,
-    known: Map<number, string>,
+    { inst }: ValueSet,
+    before: ReadonlyMap<number, string>,
     options: CallOptions | undefined,
   ): Promise<ReadonlyMap<number, string>> {
     const { ids, names } = await this.#context.instances(indom, options)
-    for (const [i, id] of ids.entries()) known.set(id, names[i]!)
+    const known = new Map(ids.map((id, i) => [id, names[i]!]))
+    // An instance of the set may have gone before it was asked about.
+    for (const id of inst) {
+      const name = before.get(id)
+      if (name !== undefined && !known.has(id)) known.set(id, name)
+    }
+    if (this.#known.size >= MOST_INDOMS && !this.#known.has(indom)) this.#known.clear()
     this.#known.set(indom, known)
     return known
   }

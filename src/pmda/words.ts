@@ -41,6 +41,8 @@ export const SEMANTICS: { readonly [name in SemName]: number } = {
   discrete: PM_SEM_DISCRETE,
 }
 
+/** Texts of units remembered; agents that make them up from what they read may have more. */
+const MOST_UNITS = 1000
 const unitsByText = new Map<string, number>()
 
 /** The units word of a text. Agents have a thousand metrics and a dozen units: each text is parsed once. */
@@ -54,6 +56,7 @@ export function unitsWord(where: string, text: string): number {
         cause: error,
       })
     }
+    if (unitsByText.size >= MOST_UNITS) unitsByText.clear()
     unitsByText.set(text, word)
   }
   return word

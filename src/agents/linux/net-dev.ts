@@ -35,7 +35,9 @@ export interface NetDev {
   /** Instance ids in file order; the same array as before when nothing changed. */
   ids: readonly number[]
   names: readonly string[]
-  /** Counters of instance n start at n * DEV_COLUMNS. */
+  /** Line of each instance. */
+  lines: ReadonlyMap<number, number>
+  /** Counters of line n start at n * DEV_COLUMNS. */
   counters: Float64Array
   /** Counters too large for a double, by position in `counters`. */
   readonly big: Map<number, bigint>
@@ -43,24 +45,29 @@ export interface NetDev {
 
 /** An empty table for `parseNetDev` to fill. */
 export function newNetDev(): NetDev {
-  return { ids: [], names: [], counters: new Float64Array(0), big: new Map() }
+  return { ids: [], names: [], lines: new Map(), counters: new Float64Array(0), big: new Map() }
 }
 
 /** Fills `dev` from the file; `instances` gives interfaces their numbers. Returns `dev`. */
 export function parseNetDev(scan: Scanner, dev: NetDev, instances: InstanceIds): NetDev {
   dev.big.clear()
+  const before = dev.ids
   let count = 0
   // two lines of headings, then one line an interface: `  eth0: 1 2 3`, or `eth0:1 2 3` when the number is wide
   scan.nextLine()
   while (scan.nextLine()) {
     const id = readName(scan, dev, count, instances)
     if (id === undefined) continue
-    readCounters(scan, dev, id * DEV_COLUMNS)
+    readCounters(scan, dev, count * DEV_COLUMNS)
     count++
   }
   if (dev.ids.length > count) {
     dev.ids = dev.ids.slice(0, count)
     dev.names = dev.names.slice(0, count)
+  }
+  if (dev.ids !== before) {
+    dev.lines = new Map(dev.ids.map((id, line) => [id, line]))
+    instances.list(dev.names) // also those that were read before are still in use
   }
   return dev
 }
@@ -83,7 +90,7 @@ function readName(scan: Scanner, dev: NetDev, place: number, instances: Instance
   const id = instances.idOf(name)
   dev.ids = [...dev.ids.slice(0, place), id]
   dev.names = [...dev.names.slice(0, place), name]
-  if ((id + 1) * DEV_COLUMNS > dev.counters.length) dev.counters = grown(dev.counters, id + 1)
+  if ((place + 1) * DEV_COLUMNS > dev.counters.length) dev.counters = grown(dev.counters, place + 1)
   return id
 }
 
@@ -118,7 +125,9 @@ function grown(table: Float64Array, interfaces: number): Float64Array {
 
 /** A counter of an interface; undefined when the file does not give it. */
 export function devCounter(dev: NetDev, id: number, column: number): number | bigint | undefined {
-  const at = id * DEV_COLUMNS + column
+  const line = dev.lines.get(id)
+  if (line === undefined) return undefined
+  const at = line * DEV_COLUMNS + column
   const value = dev.counters[at]
   if (value === undefined || Number.isNaN(value)) return undefined
   return value >= EXACT ? (dev.big.get(at) ?? value) : value

@@ -59,6 +59,8 @@ interface Sorted {
 
 const NO_LABELS: Sorted = { naming: new Map(), optional: new Map(), any: false, text: '' }
 const MAX_NAME = 1024
+/** Names remembered as refused; with more, all are judged again. */
+const MAX_REFUSED = 10_000
 
 /** A source and what it has said so far. */
 export class Source {
@@ -136,6 +138,7 @@ export class Source {
     } catch (error) {
       this.#options.problem(sample.line, PcpError.from(error).message)
     }
+    if (this.#refused.size >= MAX_REFUSED) this.#refused.clear()
     this.#refused.add(name)
     return undefined
   }

@@ -156,7 +156,7 @@ export class CgroupFiles {
     if (known === undefined) return this.list(directory, version)
     const stat = statSync(rooted(this.#root, directory), { throwIfNoEntry: false })
     if (stat === undefined) {
-      this.#listings.delete(directory)
+      this.#forget(directory)
       return undefined
     }
     const { inode, links, directories, controllers, at } = known
@@ -190,12 +190,28 @@ export class CgroupFiles {
         controllers,
         at: this.#clock(),
       }
+      const former = this.#listings.get(directory)
+      for (const name of former?.directories ?? [])
+        if (!listing.files.has(name)) this.#forget(`${directory}/${name}`)
       this.#listings.set(directory, listing)
       return { listing, isKept: false }
     } catch {
-      this.#listings.delete(directory)
+      this.#forget(directory)
       return undefined // removed since it was listed, or not for us to see
     }
+  }
+
+  /** Forgets a directory that was removed, and all below. */
+  #forget(directory: string): void {
+    const known = this.#listings.get(directory)
+    if (known === undefined) return
+    this.#listings.delete(directory)
+    for (const name of known.directories) this.#forget(`${directory}/${name}`)
+  }
+
+  /** Listings that are kept. */
+  get size(): number {
+    return this.#listings.size
   }
 
   /** What a file of this name says whose text is given. */

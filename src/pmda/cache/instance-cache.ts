@@ -28,11 +28,17 @@ export interface InstanceCacheOptions {
   readonly dir?: string
   /** A dictionary of texts: names may be empty, and blanks mean nothing. */
   readonly isDictionary?: boolean
+  /** Inactive instances kept; where there would be more, the older half is culled. Default: 250 000. */
+  readonly mostInactive?: number
   /** Milliseconds since the epoch. */
   readonly clock?: () => number
   /** Hears which saved instances contradict those in memory. */
   readonly log?: (level: 'warning', text: string) => void
 }
+
+const MOST_INACTIVE = 250_000
+/** Culled instances that may wait to be dropped from the order. */
+const LAZY = 1000
 
 /** Where PCP keeps caches: `$PCP_VAR_DIR/config/pmda`. */
 export function cacheDir(env: Readonly<Record<string, string | undefined>>): string {
@@ -279,6 +285,7 @@ export class InstanceCache<T = undefined> {
   }
 
   #insert(name: string, id: number, key: string | undefined, data: T | undefined): number {
+    this.#makeRoom()
     if ((name === '' && this.#options.isDictionary !== true) || name.includes('\n'))
       throw new PcpError('PM_ERR_GENERIC', `${this.#name}: "${name}" cannot be the name of an instance`)
     this.#put({ id, name, isActive: true, data, isCulled: false, key, stamp: 0 })
@@ -323,12 +330,31 @@ export class InstanceCache<T = undefined> {
     this.#byName.delete(this.#short(entry.name))
     if (entry.key !== undefined) this.#byKey.delete(entry.key)
     this.#numbers.cull(entry.id)
+    if (this.#order.length > 2 * this.#byId.size + LAZY) this.#dropCulled()
     this.#markUnsaved('instances')
+  }
+
+  /** Culls the older half of the inactive instances where there are too many. */
+  #makeRoom(): void {
+    const { mostInactive = MOST_INACTIVE } = this.#options
+    const inactive = this.#byId.size - this.#active
+    if (inactive < mostInactive) return
+    let surplus = inactive - Math.floor(mostInactive / 2)
+    for (const entry of this.#byId.values()) {
+      if (surplus === 0) break
+      if (entry.isActive) continue
+      this.#remove(entry)
+      surplus--
+    }
+  }
+
+  #dropCulled(): void {
+    this.#order = this.#order.filter(({ isCulled }) => !isCulled)
   }
 
   /** All instances by number. Numbers are mostly given out in ascending order: then there is nothing to sort. */
   #ordered(): readonly Entry<T>[] {
-    if (this.#order.length !== this.#byId.size) this.#order = this.#order.filter(({ isCulled }) => !isCulled)
+    if (this.#order.length !== this.#byId.size) this.#dropCulled()
     if (!this.#isOrdered) this.#order.sort((a, b) => a.id - b.id)
     this.#isOrdered = true
     return this.#order

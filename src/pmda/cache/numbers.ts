@@ -3,6 +3,8 @@ import { PcpError } from '../../model/errors.ts'
 import { MAX_INST } from './file.ts'
 import { hashKey } from './hash.ts'
 
+/** Numbers of culled instances kept back; with more, the one culled first is free again. */
+const MOST_CULLED = 20_000
 /** Attempts to find a free number for a key. */
 const HASH_ATTEMPTS = 10
 
@@ -40,6 +42,10 @@ export class InstanceNumbers {
   /** The instance with this number was culled. */
   cull(id: number): void {
     this.#culled.add(id)
+    if (this.#culled.size <= MOST_CULLED) return
+    const [first] = this.#culled
+    this.#culled.delete(first!)
+    this.#firstHole = Math.min(this.#firstHole, first!)
   }
 
   /** A number for a new instance. PM_ERR_GENERIC when none is left. */
