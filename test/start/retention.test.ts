@@ -13,7 +13,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { stagingName } from '../../src/sys/staging.ts'
 import {
   type KeepPolicy,
   storedArchives,
@@ -21,6 +20,7 @@ import {
   type Tidied,
   tidyArchives,
 } from '../../src/start/retention.ts'
+import { stagingName } from '../../src/sys/staging.ts'
 
 const DAY_MS = 86_400_000
 const NOW = Date.UTC(2026, 10, 20, 12)
