@@ -18,6 +18,8 @@ export interface ReaderOptions {
    * until `toSet` or `toResult` asks for the rest.
    */
   readonly sparse?: boolean
+  /** A record that a power cut tore is damage, as in PCP; by default its volume ends there. */
+  readonly reportsTears?: boolean
   /** Bytes of the buffer; default 1 MB. Grows for larger records. */
   readonly bufferBytes?: number
 }
@@ -38,6 +40,7 @@ const END = Number.POSITIVE_INFINITY
 export class RecordReader {
   readonly #archive: Archive
   readonly #window: RecordWindow
+  readonly #reportsTears: boolean
   #seekWindow: RecordWindow | undefined
   #member = 0
   /** Index in the member's list of volumes. */
@@ -51,7 +54,8 @@ export class RecordReader {
   /** The archive must stay open while it is read. */
   constructor(archive: Archive, options: ReaderOptions = {}) {
     this.#archive = archive
-    const { checkValues = true, bufferBytes = BUFFER_BYTES, sparse = false } = options
+    const { checkValues = true, bufferBytes = BUFFER_BYTES, sparse = false, reportsTears = false } = options
+    this.#reportsTears = reportsTears
     this.#window = new RecordWindow(checkValues, bufferBytes, sparse)
   }
 
@@ -140,7 +144,10 @@ export class RecordReader {
           if (isWithin(window, this.#floor)) continue
           return window
         }
-        if (found === 'damage' && !data.isTorn(this.#volume, target, this.#position)) {
+        if (
+          found === 'damage' &&
+          (this.#reportsTears || !data.isTorn(this.#volume, target, this.#position))
+        ) {
           this.#giveUp(window)
           const last =
             window.loadBefore(this.#position) === 'record' ? window.timestamp() : data.member.label.start

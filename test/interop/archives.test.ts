@@ -27,6 +27,9 @@ const BACKWARDS = new Set([
   'badti-4',
 ])
 
+/** Metadata that ends within a record, which PCP opens no archive of. */
+const TORN: ReadonlySet<string> = new Set(['badlen-9'])
+
 if (!hasArchives) console.log(`skipped: ${TOP}/archives or ${DUMP} is not installed`)
 
 const env = { ...process.env, PCP_STDERR: '' }
@@ -55,7 +58,7 @@ function clock({ sec, nsec }: { sec: number; nsec: number }): string {
 
 /** Time and number of metrics of each record, as pmdumplog begins them, and the error that reading ended with. */
 function ourRecords(archive: Archive): string[] {
-  const reader = new RecordReader(archive)
+  const reader = new RecordReader(archive, { reportsTears: true })
   const lines: string[] = []
   try {
     for (let record = reader.next(); record !== undefined; record = reader.next())
@@ -94,8 +97,12 @@ describe.skipIf(!hasArchives).each(['archives', 'badarchives', 'tmparch'])('%s',
       const theirs = /Cannot open archive "[^"]*": (.*)/.exec(stderr)?.[1]
       try {
         const archive = Archive.open(path, archiveFiles())
-        expect([base, theirs]).toEqual([base, undefined])
+        expect([base, theirs]).toEqual([base, TORN.has(base) ? errStr(-12373) : undefined])
         tally.opened++
+        if (TORN.has(base)) {
+          archive.close()
+          continue
+        }
         expect(stdout).toMatch(new RegExp(`commencing .* ${clock(archive.start)}`))
         const end = archive.end()
         if (isError(end)) expect(`${base} ${stdout}${stderr}`).toMatch(/Cannot locate end|Corrupted record/)
@@ -123,8 +130,9 @@ describe.skipIf(!hasArchives).each(['archives', 'badarchives', 'tmparch'])('%s',
       } catch {
         continue // compared above
       }
+      if (TORN.has(base)) continue
       const ours = ourRecords(archive)
-      const reader = new RecordReader(archive)
+      const reader = new RecordReader(archive, { reportsTears: true })
       const isWhole = /\d$|mark$/.test(ours.at(-1) ?? '0')
       reader.toEnd()
       let backwards = 0

@@ -72,11 +72,7 @@ export class SparseReader {
       const target = data.target(this.#volume)
       if (target !== undefined) {
         this.#enter(target)
-        while (this.#cover(this.#position, 4) >= 0) {
-          const found = this.#tryLoad(target)
-          if (found === true) return this.#given(target)
-          if (found === undefined) break
-        }
+        while (this.#cover(this.#position, 4) >= 0) if (this.#load(target)) return this.#given(target)
       }
       this.#volume++
       this.#position = 0
@@ -90,17 +86,6 @@ export class SparseReader {
     this.#from = 0
     this.#to = 0
     this.#position = Math.max(this.#position, target.start)
-  }
-
-  /** As `#load`; undefined where a power cut tore the volume, which ends there. */
-  #tryLoad(target: WindowTarget): boolean | undefined {
-    const position = this.#position
-    try {
-      return this.#load(target)
-    } catch (error) {
-      if (!this.#archive.data[0]!.isTorn(this.#volume, target, position)) throw error
-      return undefined
-    }
   }
 
   /** Puts together what is wanted of the record at the position, and steps over it; false when there is nothing. */

@@ -92,7 +92,7 @@ class DataCheck {
 
   run(): boolean {
     const { start, finish } = this.#range
-    const reader = new RecordReader(this.#archive)
+    const reader = new RecordReader(this.#archive, { reportsTears: true })
     if (compareTimes(start, this.#archive.start) > 0) reader.seek(start, 'forward')
     let before: Timestamp | undefined
     try {

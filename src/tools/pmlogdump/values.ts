@@ -33,7 +33,7 @@ export async function dumpValues(dump: Dump, names: readonly string[]): Promise<
   const metrics = new MetricTexts(dump)
   const values = new ValueText(printOptions(dump.zone, io))
   const show: ValueDump = { ...dump, metrics, values }
-  const reader = new RecordReader(archive)
+  const reader = new RecordReader(archive, { reportsTears: true })
   const records = new RecordsBetween(reader, dump.start, dump.finish, wanted.reverse)
   try {
     for (let record = records.next(); record !== undefined; record = records.next()) {

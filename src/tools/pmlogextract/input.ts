@@ -44,7 +44,7 @@ export class Input {
     this.name = name
     this.archive = archive
     this.#onDamage = onDamage
-    this.#reader = new RecordReader(archive, { checkValues: false })
+    this.#reader = new RecordReader(archive, { checkValues: false, reportsTears: true })
   }
 
   /** Bytes of its volumes. */

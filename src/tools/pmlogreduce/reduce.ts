@@ -71,7 +71,7 @@ export class Reduction {
     this.#ids = [...this.#metrics.keys()]
     this.#source = new ArchiveSource(archive)
     this.#source.setMode('interpolate', origin, toSeconds(interval))
-    this.#reader = new RecordReader(archive)
+    this.#reader = new RecordReader(archive, { reportsTears: true })
     this.#reader.seek(origin, 'forward')
     this.#next = this.#reader.next()
   }

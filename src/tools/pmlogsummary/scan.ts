@@ -51,7 +51,7 @@ export function toSeconds(nanos: number): number {
  */
 export function scanRecords(scan: Scan, careful = false): number {
   const { archive, start, finish, onMark } = scan
-  const reader = new RecordReader(archive, { checkValues: careful })
+  const reader = new RecordReader(archive, { checkValues: careful, reportsTears: true })
   const records = new RecordsBetween(reader, start, finish)
   const values = new ValueScan(scan)
   const progress = new Progress(scan.io, nanosSince(start, finish.sec, finish.nsec))
