@@ -160,7 +160,9 @@ function runTests(kept, which) {
 
 /** Calls `attempted` with each test that the runner begins, and again when it repeats one: each time it writes the number into a file. */
 function watchAttempts(file, attempted) {
-  watchFile(file, { interval: WATCH_MS }, () => {
+  watchFile(file, { interval: WATCH_MS }, (now, before) => {
+    // Each command that a test starts reads the file.
+    if (now.mtimeMs === before.mtimeMs) return
     const test = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
     if (/^\d+$/.test(test)) attempted(test)
   })
