@@ -105,7 +105,7 @@ function exitOf(child) {
 function cpuSecondsIn(file) {
   try {
     const [user, system] = readFileSync(file, 'utf8').trim().split('\n').at(-1).split(' ').map(Number)
-    return user + system
+    return Number.isFinite(user + system) ? user + system : undefined
   } catch {
     return undefined // ended before it could say
   }
