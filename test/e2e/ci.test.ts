@@ -83,6 +83,7 @@ test('a limit ends a step', async () => {
   expect(result).toMatchObject({
     failed: 1,
     output: expect.stringContaining('not finished after 0 min, ended'),
+    cpuSeconds: undefined,
   })
 })
 

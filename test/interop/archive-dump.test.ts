@@ -3,6 +3,7 @@
  * Each command line has a share of its own of the archives, others each day (CONTRIBUTING.md: Random tests).
  */
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sortBlocks } from './lib/dump-order.ts'
@@ -47,6 +48,8 @@ const KNOWN: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/pmlogsummary .*badlen-9$/, 'metadata that ends within a record is read up to there'],
 ]
 
+/** Longer output is compared as it is: it does not fit into a string. */
+const MOST_BYTES = 2 ** 28
 /** Decompressing these takes the reference, or us, more than half a minute. */
 const SLOW = /^(20180416\.10\.00|20130706)$/
 
@@ -71,10 +74,11 @@ function run(command: string, args: readonly string[], cwd: string): Promise<Ran
 }
 
 function inOrder({ stdout, stderr }: Ran, order: 'same' | 'blocks' | 'lines'): string {
+  if (stdout.length > MOST_BYTES) return `${createHash('sha256').update(stdout).digest('hex')}\n${stderr}`
   // Of labels and texts in metadata the reference's pmlogsize says once more that it says nothing in detail.
   const text = stdout.toString('latin1').replace(/^(?:LABEL|TEXT): TODO.*\n/gm, '')
   if (order === 'lines') return `${text}${stderr.split('\n').sort().join('\n')}`
-  return `${order === 'blocks' && text.length < 2 ** 28 ? sortBlocks(text) : text}${stderr}`
+  return `${order === 'blocks' ? sortBlocks(text) : text}${stderr}`
 }
 
 function firstDifference(ours: string, theirs: string): string {
