@@ -17,8 +17,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
-import { processesBelow } from './lib/leftovers.mjs'
 import { cleanEnv, packageBin, top } from './lib/run.mjs'
+import { processesBelow, SETTINGS } from './lib/test-run.mjs'
 
 const USAGE = `usage: npm run flakes -- [OPTION...] [PROJECT...] [-- VITEST ARGUMENT...]
   --runs N     runs of the whole suite (10)
@@ -81,7 +81,7 @@ async function runOnce(number) {
   const seed = Math.floor(Math.random() * 1e9)
   const began = performance.now()
   const status = await vitest(report, seed, {
-    ...{ TMPDIR: temporary, HOME: home, TZ: 'UTC', LC_ALL: 'C.UTF-8' },
+    ...{ TMPDIR: temporary, HOME: home, ...SETTINGS },
     // What test/lib/environment.ts would set up, and remove before it is looked at.
     PCP_TS_TEST_DIR: dir,
   })

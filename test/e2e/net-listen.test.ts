@@ -11,6 +11,7 @@ import { attrText, decodeAttr } from '../../src/wire/attr.ts'
 import { decodeCreds } from '../../src/wire/creds.ts'
 import { encodeChallenge } from '../../src/wire/error.ts'
 import { PDU_ATTR, PDU_CREDS, pduType } from '../../src/wire/pdu.ts'
+import { hasIpv6 } from '../lib/ipv6.ts'
 import { fakePmcd, standStill } from '../lib/net-peers.ts'
 
 let dir = ''
@@ -125,7 +126,7 @@ test('PMCD_PORT gives the ports, and the last error is thrown', async () => {
   await expect(dial(parseHostSpec('h:99999'))).rejects.toMatchObject({ code: 'EINVAL' })
 })
 
-test('localhost is whichever address of this machine somebody listens on', async () => {
+test.runIf(hasIpv6())('localhost is whichever address of this machine somebody listens on', async () => {
   const server = createServer((socket) => socket.end())
   await new Promise<void>((resolve) => server.listen(0, '::1', resolve))
   const { port } = server.address() as { port: number }

@@ -142,7 +142,7 @@ describe.skipIf(!hasScript)('atop on a terminal', () => {
 
 describe('atop without a terminal', () => {
   const run = (args: readonly string[]) =>
-    spawnSync(process.execPath, [ATOP, ...args], { env: env(), encoding: 'utf8' })
+    spawnSync(process.execPath, [ATOP, ...args], { env: env(), encoding: 'utf8', maxBuffer: 2 ** 26 })
 
   test('writes samples as text', () => {
     const { status, stdout, stderr } = run(['-a', '1', '2'])
@@ -153,7 +153,9 @@ describe('atop without a terminal', () => {
   })
 
   test('writes lines for programs', () => {
-    const lines = run(['-P', 'CPU,MEM,PRG', '1', '2']).stdout.trim().split('\n')
+    const { status, stdout, stderr, error } = run(['-P', 'CPU,MEM,PRG', '1', '2'])
+    expect({ status, stderr, error }).toEqual({ status: 0, stderr: '', error: undefined })
+    const lines = stdout.trim().split('\n')
     expect(lines[0]).toBe('RESET')
     expect(lines.filter((line) => line === 'SEP')).toHaveLength(2)
     expect(lines.filter((line) => line.startsWith('CPU '))).toHaveLength(2)

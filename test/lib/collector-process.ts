@@ -32,9 +32,10 @@ export async function startCollectorProcess(agents: string, files?: number): Pro
     text += chunk
   })
   const listening = /listening +localhost:(\d+)/
+  const closed = once(child, 'close')
   while (!listening.test(text)) {
-    if (child.exitCode !== null) throw new Error(`The collector ended: ${text}`)
-    await once(child.stdout, 'data')
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`The collector ended: ${text}`)
+    await Promise.race([once(child.stdout, 'data'), closed])
   }
   const collector = running(child, Number(listening.exec(text)![1]), dir)
   const pid = partOf(child.pid!, 'collector')!

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 // @ts-expect-error plain JavaScript, which scripts share
-import { processesBelow } from '../../scripts/lib/leftovers.mjs'
+import { processesBelow, SETTINGS } from '../../scripts/lib/test-run.mjs'
 
 /** Set while a run has its directory: projects of one run share it, and a caller may have made it. */
 const MARK = 'PCP_TS_TEST_DIR'
@@ -21,7 +21,7 @@ export default function setup(): (() => void) | undefined {
   chmodSync(join(dir, 't'), 0o1777)
   // Sockets are made there, and their paths are limited: the names are short.
   const places = { [MARK]: dir, HOME: join(dir, 'h'), TMPDIR: join(dir, 't') }
-  Object.assign(env, { ...places, TZ: 'UTC', LC_ALL: 'C.UTF-8' })
+  Object.assign(env, { ...places, ...SETTINGS })
   return () => {
     delete env[MARK]
     for (const { pid, command } of processesBelow(dir) as readonly { pid: number; command: string }[]) {

@@ -1,5 +1,13 @@
-/** What a test run leaves behind. Plain JavaScript: a script and the setup of the tests use it. */
+/** What a test run begins with and leaves behind. Plain JavaScript: a script and the setup of the tests use it. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+
+/** The same for every user; collectors on a busy machine may take a minute. */
+export const SETTINGS = {
+  TZ: 'UTC',
+  LC_ALL: 'C.UTF-8',
+  PMCD_CONNECT_TIMEOUT: '60',
+  PMCD_REQUEST_TIMEOUT: '60',
+}
 
 /** Processes but this one whose temporary or working directory is below `dir`, with their command lines. Linux only: elsewhere none. */
 export function processesBelow(dir) {
