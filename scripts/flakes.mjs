@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { cleanEnv, packageBin, top } from './lib/run.mjs'
-import { processesBelow, SETTINGS } from './lib/test-run.mjs'
+import { processesLeft, SETTINGS } from './lib/test-run.mjs'
 
 const USAGE = `usage: npm run flakes -- [OPTION...] [PROJECT...] [-- VITEST ARGUMENT...]
   --runs N     runs of the whole suite (10)
@@ -46,8 +46,6 @@ if (option.help) {
 const projects = positionals.filter((arg) => arg === 'unit' || arg === 'e2e')
 const others = positionals.filter((arg) => !projects.includes(arg))
 const [runs, load, slowest] = [option.runs, option.load, option.slowest].map(Number)
-/** How long a process may take to end after its test. */
-const GRACE_MS = 2000
 
 /** By test: its failures' messages, and how long it took. */
 const tests = new Map()
@@ -87,7 +85,10 @@ async function runOnce(number) {
   })
   const seconds = Math.round((performance.now() - began) / 1000)
   const { passed, failed } = addReport(report, status)
-  const left = [...(await leftProcesses(dir)), ...leftFiles(temporary)]
+  const left = [
+    ...(await processesLeft(dir)).map(({ command }) => `process: ${command}`),
+    ...leftFiles(temporary),
+  ]
   for (const name of left) remains.set(name, (remains.get(name) ?? 0) + 1)
   if (failed.length > 0) failedRuns++
   const order = option.shuffle ? `, seed ${seed}` : ''
@@ -143,16 +144,6 @@ function addReport(path, status) {
   }
   if (status !== 0 && failed.length === 0) add('the runner', 0, `ended with ${status}, but no test failed`)
   return { passed, failed }
-}
-
-/** Command lines of the processes of a run that still run. */
-async function leftProcesses(dir) {
-  const end = performance.now() + GRACE_MS
-  for (;;) {
-    const left = processesBelow(dir)
-    if (left.length === 0 || performance.now() > end) return left.map(({ command }) => `process: ${command}`)
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
 }
 
 /** Files that a run left, without the random part of their names. */

@@ -9,8 +9,20 @@ export const SETTINGS = {
   PMCD_REQUEST_TIMEOUT: '60',
 }
 
-/** Processes but this one whose temporary or working directory is below `dir`, with their command lines. Linux only: elsewhere none. */
-export function processesBelow(dir) {
+/** How long a process may take to end after its test. */
+const GRACE_MS = 3000
+
+/** Processes but this one whose temporary or working directory is below `dir` and that do not end. Linux only: elsewhere none. */
+export async function processesLeft(dir) {
+  const end = performance.now() + GRACE_MS
+  for (;;) {
+    const left = processesBelow(dir)
+    if (left.length === 0 || performance.now() > end) return left
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+function processesBelow(dir) {
   return pids().flatMap((pid) => {
     try {
       const environment = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')

@@ -66,6 +66,7 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'pmcd-e2e-'))
 })
 afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
   for (const source of open.splice(0)) await source.close()
   await collector?.close()
   collector = undefined
@@ -341,6 +342,9 @@ test('a PDU over the limit, or no PDU at all, ends its client and no other', asy
   expect(statuses(await other.fetch([NUMFETCH], ASK))).toEqual([1])
 })
 
+/** Those that a test which failed left. */
+const children: ChildProcess[] = []
+
 /** The command, running. */
 interface Running {
   readonly child: ChildProcess
@@ -359,6 +363,7 @@ function runPmcd(args: readonly string[], env: Readonly<Record<string, string>> 
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: dir,
   })
+  children.push(child)
   let text = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (chunk: string) => {
@@ -410,7 +415,10 @@ test('the command reads its configuration again on SIGHUP, and ends well on SIGT
   child.kill('SIGHUP')
   const log = await logUntil(/Configuration left unchanged/)
   expect(log).toContain("pmcd config[line 1]: Error: pipe PDU type expected (`binary')")
-  expect(log).toMatch(/Cleanup "simple" agent \(dom 253\): unconfigured, exit\(0\)/)
+  // It is logged when its process has ended.
+  expect(await logUntil(/Cleanup "simple" agent/)).toMatch(
+    /Cleanup "simple" agent \(dom 253\): unconfigured, exit\(0\)/,
+  )
   expect(statuses(await source.fetch([pmid(2, 0, 7)], ASK))).toEqual([1])
   child.kill('SIGTERM')
   expect((await ended).code).toBe(0)

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 // @ts-expect-error plain JavaScript, which scripts share
-import { processesBelow, SETTINGS } from '../../scripts/lib/test-run.mjs'
+import { processesLeft, SETTINGS } from '../../scripts/lib/test-run.mjs'
 
 /** Set while a run has its directory: projects of one run share it, and a caller may have made it. */
 const MARK = 'PCP_TS_TEST_DIR'
@@ -11,7 +11,7 @@ const MARK = 'PCP_TS_TEST_DIR'
 const OF_USERS = /^(PCP(?!_TS)|PMCD|PMDA|PMIE|PMLOGGER|PMNS|PMPROXY|XDG)_/
 
 /** Points HOME and TMPDIR at directories made for this run, in UTC and English; returns what removes them. */
-export default function setup(): (() => void) | undefined {
+export default function setup(): (() => Promise<void>) | undefined {
   const { env } = process
   if (env[MARK] !== undefined) return undefined
   for (const name of Object.keys(env)) if (OF_USERS.test(name)) delete env[name]
@@ -22,9 +22,12 @@ export default function setup(): (() => void) | undefined {
   // Sockets are made there, and their paths are limited: the names are short.
   const places = { [MARK]: dir, HOME: join(dir, 'h'), TMPDIR: join(dir, 't') }
   Object.assign(env, { ...places, ...SETTINGS })
-  return () => {
+  return async () => {
     delete env[MARK]
-    for (const { pid, command } of processesBelow(dir) as readonly { pid: number; command: string }[]) {
+    for (const { pid, command } of (await processesLeft(dir)) as readonly {
+      pid: number
+      command: string
+    }[]) {
       console.error(`A test left a process behind: ${command}`)
       process.kill(pid, 'SIGKILL')
     }
