@@ -5,10 +5,10 @@ import { type Indom, PM_INDOM_NULL } from '../model/ids.ts'
 import type { ValueSet } from '../model/values.ts'
 import type { CallOptions, Context } from './context.ts'
 
-/** Domains remembered; where there are more, all are forgotten and asked for again. */
+/** Most domains remembered; beyond that all are dropped and refetched. */
 const MOST_INDOMS = 1000
 
-/** Names of the instances in value sets, asked for again when a set has one that is not known yet. Those that have gone are forgotten then. */
+/** Names of the instances in value sets: refetched when a set has an unknown instance, which drops the names of vanished ones. */
 export class InstanceNames {
   readonly #context: Context
   readonly #known = new Map<Indom, ReadonlyMap<number, string>>()
@@ -39,7 +39,7 @@ export class InstanceNames {
   ): Promise<ReadonlyMap<number, string>> {
     const { ids, names } = await this.#context.instances(indom, options)
     const known = new Map(ids.map((id, i) => [id, names[i]!]))
-    // An instance of the set may have gone before it was asked about.
+    // An instance of the set may have vanished before the request.
     for (const id of inst) {
       const name = before.get(id)
       if (name !== undefined && !known.has(id)) known.set(id, name)

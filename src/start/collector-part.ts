@@ -1,4 +1,4 @@
-/** The collector of `npm start` with its agents: a process of its own. docs/start.md */
+/** Runs the collector of `npm start`, with its agents, as a separate process. docs/start.md */
 import { hostname } from 'node:os'
 import { startCollector } from '../pmcd/collector.ts'
 import { readHostLabels } from '../pmcd/labels.ts'
@@ -17,7 +17,7 @@ async function begin(setup: PartSetup, { signal }: PartIo): Promise<RunningPart>
   const log = openLog(place.logPath, { progname: 'pmcd', host: hostname() })
   const collectorOptions: CollectorOptions = {
     agents: builtinAgents(agents, options.threads).sort((a, b) => a.domain - b.domain),
-    // Threads of our own: one that is slow to start, on a machine that is busy, is not one that never will.
+    // Our agents do start, however long that takes on a busy machine.
     credsTimeoutSec: 60,
     ports: [options.port],
     ...endpointsOf(setup),

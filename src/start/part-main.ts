@@ -13,13 +13,13 @@ export interface PartIo {
 
 /** A part that works. */
 export interface RunningPart {
-  /** What the supervisor is told: plain data. */
+  /** Sent to the supervisor: plain data. */
   readonly report: unknown
   /** Ends it in order. */
   close(): Promise<void>
 }
 
-/** Runs this process as a part: `begin` starts the work when the supervisor says with what. */
+/** Runs this process as a part: `begin` starts the work with the supervisor's setup. */
 export function runPart(begin: (setup: PartSetup, io: PartIo) => Promise<RunningPart>): void {
   const stop = new AbortController()
   const io: PartIo = { say: (line) => send({ type: 'say', line }), signal: stop.signal }

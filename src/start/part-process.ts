@@ -29,7 +29,7 @@ export function openPart<R>(
   const child = fork(program, [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   let isStopping = false
   const send = (message: ToPart): void => {
-    // One that is gone already needs no message.
+    // A process that has ended needs no message.
     if (child.connected) child.send(message, () => {})
   }
   const ended = new Promise<string>((resolve) => {

@@ -1,4 +1,4 @@
-/** The parts of `npm start`, each a process of its own, and what these processes and their supervisor send each other. docs/decisions/supervision.md */
+/** Defines the parts of `npm start`, each a separate process, and their messages to and from the supervisor. docs/decisions/supervision.md */
 import type { StartOptions } from './options.ts'
 import type { Place } from './place.ts'
 
@@ -11,7 +11,7 @@ export interface PartSetup {
   /** Names of the agents that can do their work here. */
   readonly agents: readonly string[]
   readonly place: Place
-  /** Path of the collector's unix socket; undefined when there is none. */
+  /** Path of the collector's unix socket; undefined without one. */
   readonly socketPath?: string
   /** Environment and pcp.conf variables. */
   readonly variables: Readonly<Record<string, string>>
@@ -34,7 +34,7 @@ export interface CollectorAddress {
 export interface RecorderReport {
   /** Directory of this host's archives. */
   readonly dir: string
-  /** Path of the first archive; undefined when it could not be begun, which the user was told. */
+  /** Path of the first archive; undefined when it could not be created, which was printed. */
   readonly archive?: string
 }
 
@@ -52,5 +52,5 @@ export type FromPart =
   | { readonly type: 'say'; readonly line: string }
   | { readonly type: 'started'; readonly report: unknown }
   | { readonly type: 'failed'; readonly code: string; readonly message: string }
-  /** It was sent SIGTERM: may it end, or is everything ending, in an order of its own? */
+  /** It received SIGTERM and waits for the supervisor, which may be ending all parts in order. */
   | { readonly type: 'terminated' }

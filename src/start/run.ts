@@ -27,7 +27,7 @@ export interface StartIo {
   readonly platform: string
   /** A line for the user. */
   readonly say: (line: string) => void
-  /** Ends what has been started, also while it starts. */
+  /** Ends all parts, also while they start. */
   readonly signal: AbortSignal
 }
 
@@ -94,7 +94,7 @@ interface Ran {
   readonly collector: CollectorAddress
   /** Undefined when nothing is recorded. */
   readonly recorder: RecorderReport | undefined
-  /** Undefined when there are no charts. */
+  /** Undefined without charts. */
   readonly charts: ChartsReport | undefined
 }
 
@@ -116,7 +116,7 @@ class Parts implements Started {
     this.#io = io
   }
 
-  /** Starts all at the same time; the others wait for the collector's address. Rejects with why there is no collector. */
+  /** Starts all at the same time; the others wait for the collector's address. Rejects when the collector cannot start. */
   async start(): Promise<Ran> {
     const collecting = this.#supervise<CollectorAddress>('collector', (address) => {
       this.#collector = address
@@ -148,7 +148,7 @@ class Parts implements Started {
 
   async #stop(): Promise<void> {
     const [collector, ...others] = this.#supervisors
-    // Before the collector: the recorder's last record asks it.
+    // Before the collector: the recorder fetches its last record from it.
     await Promise.all(others.map((part) => part.stop()))
     await collector?.stop()
   }
@@ -173,7 +173,7 @@ class Parts implements Started {
     if (name !== 'collector') await this.#hasAddress
     const collector = this.#collector
     if (collector === undefined) return this.#setup
-    // What is started again has the port that it had, also where that was any free one.
+    // A restarted part keeps its port, also where any free one was requested.
     const { port } = collector
     const webPort = this.#webPort ?? this.#setup.options.webPort
     return { ...this.#setup, collector, options: { ...this.#setup.options, port, webPort } }

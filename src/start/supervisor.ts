@@ -1,5 +1,5 @@
 /**
- * Keeps one part of `npm start` alive: started again when it ends, sooner or later, and the user is told. docs/decisions/supervision.md
+ * Keeps one part of `npm start` alive: restarts it with back-off when it ends, and prints that. docs/decisions/supervision.md
  *
  *     start ──► starting ──► running ──ends──► waiting ──► starting...
  *                  └──────────fails──────────────▲
@@ -9,7 +9,7 @@ import { type Outcome, PcpError } from '../model/errors.ts'
 import type { PartProcess } from './part-process.ts'
 import type { PartName } from './parts.ts'
 
-/** What is kept alive, and how. */
+/** Settings of one supervised part. */
 export interface SupervisorOptions<R> {
   readonly name: PartName
   /** Starts a process. */
@@ -31,7 +31,7 @@ export class Supervisor<R> {
   readonly #retry: Retry
   #process: PartProcess<R> | undefined
   #settled: ReturnType<typeof setTimeout> | undefined
-  /** The last failure the user was told. */
+  /** The failure printed last. */
   #told = ''
   #stopping: Promise<void> | undefined
 
@@ -94,7 +94,7 @@ export class Supervisor<R> {
     )
     if (this.#stopping !== undefined) return
     const waitMs = this.#retry.later()
-    // A part that could not start has said why.
+    // A failed start prints its own message.
     if (failure !== undefined && failure.code !== 'ECHILD') return
     say(`${name}: ${how}; it is started again${waitMs === 0 ? '' : ` in ${waitMs / 1000} s`}`)
   }

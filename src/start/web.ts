@@ -1,4 +1,4 @@
-/** The web side of `npm start`: pmproxy in front of its own collector. docs/start.md, docs/pmproxy.md */
+/** Starts the web side of `npm start`: pmproxy in front of the collector. docs/start.md, docs/pmproxy.md */
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'

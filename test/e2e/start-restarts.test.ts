@@ -124,5 +124,5 @@ test('parts end by themselves when their supervisor is killed', async () => {
   const parts = (['collector', 'recorder', 'charts'] as const).map((name) => partOf(child.pid!, name)!)
   child.kill('SIGKILL')
   await once(child, 'close') // they had its output
-  for (const pid of parts) expect(commandOf(pid)).toBe('') // gone, or waiting for whoever adopted it
+  for (const pid of parts) expect(commandOf(pid)).toBe('') // gone, or a zombie
 })

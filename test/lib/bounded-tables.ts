@@ -36,7 +36,7 @@ export interface BoundedTable {
 const ASK = { requester: ANONYMOUS }
 const INDOM = { domain: 1, serial: 1 }
 
-/** Every table that a daemon keeps and somebody outside fills. */
+/** Tables that live as long as a daemon and are filled from outside. */
 export const BOUNDED_TABLES: readonly BoundedTable[] = [
   {
     name: 'InstanceIds, names that never come back',
@@ -144,7 +144,7 @@ export const BOUNDED_TABLES: readonly BoundedTable[] = [
     },
   },
   {
-    name: 'Once, hosts that are told of',
+    name: 'Once, hosts in the log',
     full: 11_000,
     make: () => {
       const once = new Once()

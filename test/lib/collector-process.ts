@@ -39,7 +39,7 @@ export async function startCollectorProcess(agents: string, files?: number): Pro
   }
   const collector = running(child, Number(listening.exec(text)![1]), dir)
   const pid = partOf(child.pid!, 'collector')!
-  // One that ends is started again.
+  // A collector that ends is restarted.
   return {
     ...collector,
     pid,

@@ -66,7 +66,7 @@ function supervise(): { part: Supervisor<number>; processes: Fake[]; said: strin
 
 const turn = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0)
 
-test('a part that dies is started again, the later the more often, and the user is told', async () => {
+test('a part that dies is restarted with growing delays, each of them printed', async () => {
   const { part, processes, said } = supervise()
   const started = part.start()
   processes[0]!.succeed(7)
@@ -94,7 +94,7 @@ test('a part that dies is started again, the later the more often, and the user 
   await part.stop()
 })
 
-test('why a part cannot start is told once, and it is tried again', async () => {
+test('a failed start is retried, and its message is printed once', async () => {
   const { part, processes, said } = supervise()
   const started = part.start()
   const failure = new PcpError('EADDRINUSE', 'port 1 is taken')

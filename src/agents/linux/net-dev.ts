@@ -67,7 +67,7 @@ export function parseNetDev(scan: Scanner, dev: NetDev, instances: InstanceIds):
   }
   if (dev.ids !== before) {
     dev.lines = new Map(dev.ids.map((id, line) => [id, line]))
-    instances.list(dev.names) // also those that were read before are still in use
+    instances.list(dev.names) // marks unchanged names as in use, too
   }
   return dev
 }
