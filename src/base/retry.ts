@@ -10,6 +10,8 @@ export interface RetryTimes {
   readonly firstMs?: number
   /** Default: a minute. */
   readonly longestMs?: number
+  /** Returns a number from 0 up to, but not including, 1: a share of the half of a wait that is added. Default: Math.random. */
+  readonly random?: () => number
 }
 
 /** One timer for one thing that is tried; it keeps no process alive. */
@@ -18,12 +20,13 @@ export class Retry {
   readonly #backoff: Backoff
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(attempt: () => void, { firstMs = FIRST_MS, longestMs = LONGEST_MS }: RetryTimes = {}) {
+  constructor(attempt: () => void, times: RetryTimes = {}) {
+    const { firstMs = FIRST_MS, longestMs = LONGEST_MS, random = Math.random } = times
     this.#attempt = attempt
-    this.#backoff = new Backoff({ delaysMs: [0, ...doublingDelays(firstMs, longestMs)] })
+    this.#backoff = new Backoff({ delaysMs: [0, ...doublingDelays(firstMs, longestMs)], random })
   }
 
-  /** Tries again, the sooner the fewer attempts failed since `succeeded`. Returns in how many milliseconds. */
+  /** Tries again, the sooner the fewer attempts failed since `succeeded`. Returns the wait in milliseconds. */
   later(): number {
     const waitMs = this.#backoff.failed(performance.now())
     clearTimeout(this.#timer)

@@ -86,7 +86,7 @@ function setupOf(options: StartOptions, agents: readonly string[], place: Place,
 
 function restartTime(env: Variables): number | undefined {
   const text = env[RESTART_MS]
-  return text !== undefined && /^\d{1,8}$/.test(text) ? Number(text) : undefined
+  return text !== undefined && /^\d{1,8}$/.test(text) ? Math.max(1, Number(text)) : undefined
 }
 
 /** What the parts reported when they started. */

@@ -96,6 +96,7 @@ export class Supervisor<R> {
     const waitMs = this.#retry.later()
     // A failed start prints its own message.
     if (failure !== undefined && failure.code !== 'ECHILD') return
-    say(`${name}: ${how}; it is started again${waitMs === 0 ? '' : ` in ${waitMs / 1000} s`}`)
+    const seconds = Math.round(waitMs / 1000)
+    say(`${name}: ${how}; it is started again${seconds === 0 ? '' : ` in ${seconds} s`}`)
   }
 }

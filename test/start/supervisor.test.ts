@@ -60,6 +60,7 @@ function supervise(): { part: Supervisor<number>; processes: Fake[]; said: strin
       return process
     },
     say: (line) => said.push(line),
+    times: { random: () => 0 },
   })
   return { part, processes, said }
 }
