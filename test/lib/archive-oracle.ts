@@ -49,6 +49,8 @@ const PART = makePmid(245, 0, 2)
 const PARTS = makeIndom(245, 1)
 /** Records per instance: metadata grows with the data. */
 const RECORDS_OF_PART = 10
+/** Problems of one kind that are shown. */
+const MAX_SHOWN = 5
 
 /** Records an archive and returns its records. */
 export function writeArchive(files: OutputFiles, options: OracleArchive): OracleRecord[] {
@@ -122,15 +124,18 @@ function readInto(
     for (let record = reader.next(); record !== undefined; record = reader.next()) {
       if (record.count === 0) continue
       const { sets, timestamp } = record.toResult()
-      const [set, part] = [VALUE, PART].map((id) => sets.find(({ pmid }) => pmid === id))
-      if (set?.status !== 1 || part?.status !== 1) {
-        onProblem(`the record of ${timestamp.sec} does not have one value of each metric`)
+      const [set, parts] = [VALUE, PART].map((id) => sets.find(({ pmid }) => pmid === id))
+      if (set?.status !== 1 || parts === undefined || parts.status < 1) {
+        onProblem(`the record of ${timestamp.sec} lacks values`)
         continue
       }
-      const value = Number(extract(set, 0, PM_TYPE_U32))
-      records.push({ value, sec: timestamp.sec })
-      const name = instanceName(archive, part.inst[0]!, timestamp)
-      if (name !== partOf(value)) onProblem(`record ${value} is of instance ${name}, not ${partOf(value)}`)
+      records.push({ value: Number(extract(set, 0, PM_TYPE_U32)), sec: timestamp.sec })
+      // A reduced archive has the parts of several records in one.
+      for (let i = 0; i < parts.status; i++) {
+        const value = Number(extract(parts, i, PM_TYPE_U32))
+        const name = instanceName(archive, parts.inst[i]!, timestamp)
+        if (name !== partOf(value)) onProblem(`record ${value} is of instance ${name}, not ${partOf(value)}`)
+      }
     }
     return archive.label.hostname
   } finally {
@@ -186,7 +191,8 @@ export function problemsOf(expected: readonly OracleRecord[], { archives, unread
   const known = new Set(expected.map(({ value }) => value))
   const unknown = [...found.keys()].filter((value) => !known.has(value))
   return [
-    ...unreadable,
+    ...unreadable.slice(0, MAX_SHOWN),
+    ...(unreadable.length > MAX_SHOWN ? [`${unreadable.length - MAX_SHOWN} more problems`] : []),
     ...sentence('lost', lost),
     ...[...twice].flatMap(([bases, values]) => sentence(`more than once, in ${bases}`, values)),
     ...sentence('with another time', changed),
@@ -196,6 +202,6 @@ export function problemsOf(expected: readonly OracleRecord[], { archives, unread
 
 function sentence(what: string, values: readonly number[]): string[] {
   if (values.length === 0) return []
-  const shown = values.slice(0, 5).join(', ')
-  return [`${values.length} records ${what}: ${shown}${values.length > 5 ? ', …' : ''}`]
+  const shown = values.slice(0, MAX_SHOWN).join(', ')
+  return [`${values.length} records ${what}: ${shown}${values.length > MAX_SHOWN ? ', …' : ''}`]
 }

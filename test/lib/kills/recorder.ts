@@ -1,0 +1,260 @@
+/**
+ * Kills recorders that write 100 records a second. Every record has the agent's count of fetches, so none may be there twice and
+ * each kill may cost the one record that was under way. Volumes of 20 records, and instances that come and go, put kills into volume
+ * switches, metadata and index writes.
+ */
+import { spawnSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { freePort } from '../../../bench/macro/lib/free-port.ts'
+import { Archive } from '../../../src/archive/archive.ts'
+import { RecordReader } from '../../../src/archive/reader.ts'
+import { PcpError } from '../../../src/model/errors.ts'
+import { indom, pmid } from '../../../src/model/ids.ts'
+import { PM_TYPE_U32 } from '../../../src/model/types.ts'
+import { extract } from '../../../src/model/value-set.ts'
+import { archiveFiles } from '../../../src/sys/archive-files.ts'
+import { generator } from '../generator.ts'
+import { Changes } from './changes.ts'
+import type { KillOptions, KillReport } from './kill-rounds.ts'
+import { makePlace, type Place, removePlace } from './place.ts'
+import { ProcessGroup } from './process-group.ts'
+
+/** Changes of the directory after which a recorder is killed, at most: two or three a record. */
+const MAX_CHANGES = 300
+/** Milliseconds after the first change, at most, for the other half of the kills. */
+const LIFE_MS = 1000
+/** How often the instances change. */
+const CHANGE_MS = 40
+const KILLS_OF_ROUND = 3
+const POLL_MS = 20
+const NUMFETCH = pmid(253, 0, 0)
+const DYNAMIC = indom(29, 7)
+const PMLOGCHECK = '/usr/bin/pmlogcheck'
+
+/** What was recorded in all rounds. */
+export interface RecorderReport extends KillReport {
+  readonly records: number
+  /** Changes of instances. */
+  readonly snapshots: number
+}
+
+/** Kills recorders as often as asked, each in an archive of its own, half of them beside another recorder. */
+export async function killRecorder(
+  programs: string,
+  { kills, seed, onProgress = () => {} }: KillOptions,
+): Promise<RecorderReport> {
+  const place = makePlace(programs)
+  writeSettings(place)
+  let turn = 0
+  const changing = setInterval(() => changeInstances(place, turn++), CHANGE_MS)
+  const port = await freePort()
+  const collector = await startCollector(place, port)
+  const fuzz = new RecorderFuzz(place, port)
+  try {
+    for (let round = 1; fuzz.kills < kills && fuzz.failures.length === 0; round++) {
+      await fuzz.round(
+        round,
+        generator(seed * 1_000_003 + round),
+        Math.min(KILLS_OF_ROUND, kills - fuzz.kills),
+      )
+      onProgress(fuzz.kills)
+    }
+    return fuzz.report()
+  } finally {
+    clearInterval(changing)
+    collector.kill('group')
+    await collector.ended()
+    removePlace(place)
+  }
+}
+
+function writeSettings({ top }: Place): void {
+  writeFileSync(
+    join(top, 'root'),
+    'root { sample simple }\nsample { ordinal 29:0:156 dynamic 29:0:78 }\nsimple { numfetch 253:0:0 }\n',
+  )
+  writeFileSync(
+    join(top, 'pmcd.conf'),
+    'sample 29 dso sample_init /lib/pmda_sample.so\nsimple 253 dso simple_init /lib/pmda_simple.so\n',
+  )
+  writeFileSync(join(top, 'l.conf'), 'log on 10 msec { simple.numfetch sample.ordinal sample.dynamic }\n')
+  mkdirSync(join(top, 'sample'))
+}
+
+/** Other instances of sample.dynamic: three of ten, which move by one each turn. */
+function changeInstances({ top }: Place, turn: number): void {
+  const ids = [0, 1, 2].map((i) => (turn + i) % 10)
+  const path = join(top, 'sample', 'dynamic.indom')
+  writeFileSync(`${path}.new`, ids.map((id) => `${id} instance-${id}\n`).join(''))
+  renameSync(`${path}.new`, path)
+}
+
+async function startCollector(place: Place, port: number): Promise<ProcessGroup> {
+  const log = join(place.top, 'pmcd.log')
+  const args = ['-f', '-p', String(port), '-s', join(place.top, 'socket'), '-n', 'root', '-l', log]
+  const group = new ProcessGroup(join(place.programs, 'pmcd'), args, {
+    cwd: place.top,
+    env: { ...place.env, PCP_PMDAS_DIR: place.top },
+    log: join(place.top, 'output'),
+  })
+  while (!(existsSync(log) ? readFileSync(log, 'utf8') : '').includes(`${port} inet`)) {
+    if (group.hasExited) throw new Error(readFileSync(join(place.top, 'output'), 'utf8'))
+    await pause(POLL_MS)
+  }
+  return group
+}
+
+class RecorderFuzz {
+  readonly failures: string[] = []
+  kills = 0
+  readonly #place: Place
+  readonly #port: number
+  readonly #kinds: Record<string, number> = {}
+  #rounds = 0
+  #records = 0
+  #snapshots = 0
+
+  constructor(place: Place, port: number) {
+    this.#place = place
+    this.#port = port
+  }
+
+  report(): RecorderReport {
+    const { kills, failures } = this
+    return {
+      kills,
+      failures,
+      rounds: this.#rounds,
+      kinds: this.#kinds,
+      records: this.#records,
+      snapshots: this.#snapshots,
+    }
+  }
+
+  /** Kills some recorders, one after the other, then records to an end. */
+  async round(round: number, next: (below: number) => number, due: number): Promise<void> {
+    this.#rounds++
+    const done: string[] = []
+    for (let run = 0; run < due; run++) {
+      const kind = ['parent', 'second'][next(2)]!
+      done.push(`${kind} ${await this.#killOne(`${round}.${run}`, kind, next)}`)
+      this.kills++
+      this.#kinds[kind] = (this.#kinds[kind] ?? 0) + 1
+    }
+    await this.#start(`${round}.end`, '-s', '20').ended()
+    const problems = this.#check(2 * due)
+    if (problems.length > 0) {
+      const output = readFileSync(join(this.#place.top, 'output'), 'utf8')
+      this.failures.push(
+        `pmlogger: round ${round}, killed: ${done.join(', ')}:\n  ${problems.join('\n  ')}\n${output}`,
+      )
+    }
+    for (const name of readdirSync(this.#place.dir)) rmSync(join(this.#place.dir, name), { recursive: true })
+  }
+
+  /** Starts a recorder, with a second one in the middle, and kills it, or both. */
+  async #killOne(base: string, kind: string, next: (below: number) => number): Promise<string> {
+    const atChange = next(2) === 0 ? 1 + next(MAX_CHANGES) : undefined
+    const lifeMs = next(LIFE_MS)
+    const secondMs = next(LIFE_MS)
+    const secondDies = next(2) === 0
+    const first = this.#start(base)
+    const groups = [first]
+    const changes = new Changes([this.#place.dir], (count) => {
+      if (atChange === undefined && count === 1) setTimeout(() => first.kill('group'), lifeMs)
+      if (count === atChange) first.kill('group')
+    })
+    if (kind === 'second') {
+      await pause(secondMs)
+      const second = this.#start(`${base}.second`, ...(secondDies ? [] : ['-s', '20']))
+      groups.push(second)
+      await first.exited()
+      if (secondDies) second.kill('group')
+    }
+    await Promise.all(groups.map((group) => group.ended()))
+    changes.close()
+    return atChange === undefined ? `after ${lifeMs} ms` : `at change ${atChange}`
+  }
+
+  #start(base: string, ...args: readonly string[]): ProcessGroup {
+    const { top, dir, env, programs } = this.#place
+    const log = join(top, `${base}.log`)
+    const settings = ['-h', `localhost:${this.#port}`, '-c', join(top, 'l.conf'), '-l', log, '-v', '20']
+    return new ProcessGroup(join(programs, 'pmlogger'), [...settings, ...args, join(dir, base)], {
+      cwd: top,
+      env: { ...env, PMLOGGER_LOCAL: '1', PMLOGGER_PORT: '0' },
+      log: join(top, 'output'),
+    })
+  }
+
+  /** Reads all archives of the directory. */
+  #check(maxLost: number): string[] {
+    const { dir } = this.#place
+    const problems: string[] = []
+    const counts: number[] = []
+    const bases = new Set<string>()
+    for (const name of readdirSync(dir)) {
+      const base = /^(.+)\.(?:meta|index|\d+)$/.exec(name)?.[1]
+      if (base === undefined) problems.push(`${name} is left`)
+      else bases.add(base)
+    }
+    for (const base of bases) {
+      try {
+        counts.push(...this.#countsOf(join(dir, base), (problem) => problems.push(`${base}: ${problem}`)))
+      } catch (error) {
+        problems.push(`${base}: ${PcpError.from(error).message}`)
+      }
+    }
+    counts.sort((a, b) => a - b)
+    this.#records += counts.length
+    const twice = counts.filter((count, i) => count === counts[i - 1])
+    if (twice.length > 0) problems.push(`${twice.length} records twice: ${twice.slice(0, 5).join(', ')}`)
+    const lost = counts.at(-1)! - counts[0]! + 1 - new Set(counts).size
+    if (lost > maxLost) problems.push(`${lost} records lost by kills of at most ${maxLost} recorders`)
+    return problems
+  }
+
+  #countsOf(path: string, onProblem: (problem: string) => void): number[] {
+    // Killed before the first record was complete: there is nothing to read yet.
+    if ((statSync(`${path}.0`, { throwIfNoEntry: false })?.size ?? 0) === 0) return []
+    let archive: Archive
+    try {
+      archive = Archive.open(path, archiveFiles(), { onWarning: ({ message }) => onProblem(message) })
+    } catch (error) {
+      const { code, message } = PcpError.from(error)
+      if (code !== 'PM_ERR_NODATA') onProblem(message)
+      return []
+    }
+    const counts: number[] = []
+    try {
+      const reader = new RecordReader(archive)
+      for (let record = reader.next(); record !== undefined; record = reader.next()) {
+        const set = record.toResult().sets.find((candidate) => candidate.pmid === NUMFETCH)
+        if (set?.status === 1) counts.push(Number(extract(set, 0, PM_TYPE_U32)))
+      }
+      this.#snapshots += archive.metadata.snapshots(DYNAMIC).length
+    } finally {
+      archive.close()
+    }
+    if (existsSync(PMLOGCHECK)) {
+      const { stdout, stderr, status } = spawnSync(PMLOGCHECK, [path], { encoding: 'utf8' })
+      // A volume that has only just begun is reported, and is fine.
+      const lines = (stdout + stderr)
+        .split('\n')
+        .filter((line) => line !== '' && !/contains no PCP data$/.test(line))
+      if (status !== 0 || lines.length > 0) onProblem(`pmlogcheck: ${status} ${lines.join('; ')}`)
+    }
+    return counts
+  }
+}
