@@ -4,13 +4,22 @@ import { gunzipSync } from 'node:zlib'
 import { type ArchiveFiles, bytesSource } from '../../src/base/byte-source.ts'
 import { decoderFor } from '../../src/base/decode/decoder.ts'
 import type { Disk } from '../../src/sys/disk.ts'
+import { viewDirectory } from '../../src/sys/staged-view.ts'
 
-/** Returns the files of a disk for archive readers. Opening reads the whole content; later changes do not show. */
+/**
+ * Returns the files of a disk as readers see them: with outputs of committed transactions instead of their inputs. Opening reads the
+ * whole content; later changes do not show.
+ */
 export function filesOf(disk: Disk): ArchiveFiles {
+  const staged = new Map<string, string>()
   return {
     isDirectory: (path) => disk.stat(path)?.isDirectory ?? false,
-    list: (directory) => disk.list(directory),
-    open: (path) => bytesSource(decompressed(path, readFile(disk, path))),
+    list(directory) {
+      const view = viewDirectory(directory, disk)
+      for (const [path, at] of view.staged) staged.set(path, at)
+      return view.names
+    },
+    open: (path) => bytesSource(decompressed(path, readFile(disk, staged.get(path) ?? path))),
   }
 }
 
