@@ -6,6 +6,7 @@ import {
   coordinatorOf,
   hasOwnerEnded,
   isCommitted,
+  isOwn,
   isPresent,
   isStaged,
   isStaging,
@@ -22,6 +23,19 @@ export interface RecoveryOptions {
   readonly hasEnded?: (name: string) => boolean | undefined
   /** Wall clock in milliseconds. */
   readonly nowMs?: () => number
+}
+
+/** Staging directories of transactions of this process that have not ended. */
+const active = new Set<string>()
+
+/** Keeps a staging directory of this process from being recovered until `endStaging`. */
+export function beginStaging(staging: string): void {
+  active.add(staging)
+}
+
+/** Leaves what is still in a staging directory to recovery. */
+export function endStaging(staging: string): void {
+  active.delete(staging)
 }
 
 /** A staging directory of an unknown process that nobody has touched for so long is abandoned. */
@@ -64,6 +78,7 @@ function isAbandoned(
   { disk = nodeDisk, hasEnded = hasOwnerEnded, nowMs = Date.now }: RecoveryOptions,
 ): boolean {
   const known = hasEnded(name)
+  if (known === false && isOwn(name)) return !active.has(staging)
   if (known !== undefined) return known
   return nowMs() - (disk.stat(staging)?.mtimeMs ?? 0) > ABANDONED_MS
 }

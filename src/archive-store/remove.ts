@@ -16,7 +16,15 @@ export function removeArchive(
   const meta = files.filter(({ part }) => part === 'meta')
   for (const group of [meta, files.filter((file) => !meta.includes(file))]) {
     for (const { name } of group) unlinkIfPresent(join(dir, name), disk)
-    if (group.length > 0) disk.syncDirectory(dir)
+    if (group.length > 0) syncDirectory(dir, disk)
+  }
+}
+
+function syncDirectory(dir: string, disk: Disk): void {
+  try {
+    disk.syncDirectory(dir)
+  } catch (error) {
+    throw PcpError.from(error, `Cannot remove files of ${dir}`)
   }
 }
 

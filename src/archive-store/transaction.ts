@@ -25,7 +25,14 @@ import {
   stagingName,
   writeText,
 } from '../sys/staging.ts'
-import { applyManifest, type RecoveryOptions, recoverLocked, removeStaging } from './recovery.ts'
+import {
+  applyManifest,
+  beginStaging,
+  endStaging,
+  type RecoveryOptions,
+  recoverLocked,
+  removeStaging,
+} from './recovery.ts'
 
 /** Where transactions take place. All but the defaults are for tests. */
 export interface TransactionOptions extends RecoveryOptions {
@@ -99,6 +106,7 @@ export class Transaction {
     if (known !== undefined) return known
     const path = join(parent, stagingName())
     this.#disk.mkdir(path, STAGING_MODE)
+    beginStaging(path)
     this.#staging.set(parent, path)
     return path
   }
@@ -150,34 +158,46 @@ export class Transaction {
   /**
    * Makes the outputs valid and removes the inputs. EEXIST when an output's name is taken by something else than an input, ESTALE when
    * an input was changed since it was named, EBUSY when another process keeps the directory locked, ECANCELED when the command that
-   * started this one has ended, and the errors of the file system: then nothing has changed.
+   * started this one has ended, and the errors of the file system: then nothing has changed. Once the manifest is durable nothing fails
+   * any more: readers see the outputs, and the next transaction completes what an error interrupted.
    */
   async commit(): Promise<void> {
     if (this.#hasEnded) return
     try {
-      this.#syncFiles()
-      const locks = await this.#lockAll()
-      try {
-        for (const directory of this.#directories()) recoverLocked(directory, this.#options)
-        this.#check()
-        const manifest = this.#manifest()
-        const coordinator = this.staging()
-        this.#writeManifest(coordinator, manifest)
-        this.#hasEnded = true
-        applyManifest(coordinator, manifest, [...this.#staging.values()], this.#disk)
-      } finally {
-        for (const lock of locks) lock.release()
-      }
+      await this.#commit()
+    } catch (error) {
+      throw withoutStaging(error, this.#directory)
     } finally {
       this.abandon()
     }
   }
 
-  /** Removes what was staged; does nothing after `commit`. */
+  async #commit(): Promise<void> {
+    this.#syncFiles()
+    const locks = await this.#lockAll()
+    try {
+      for (const directory of this.#directories()) recoverLocked(directory, this.#options)
+      this.#check()
+      const manifest = this.#manifest()
+      const coordinator = this.staging()
+      this.#writeManifest(coordinator, manifest)
+      attempt(() => applyManifest(coordinator, manifest, [...this.#staging.values()], this.#disk))
+      this.#end()
+    } finally {
+      for (const lock of locks) lock.release()
+    }
+  }
+
+  /** Removes what was staged; does nothing after `commit`. The next transaction removes what cannot be removed now. */
   abandon(): void {
     if (this.#hasEnded) return
+    for (const path of this.#staging.values()) attempt(() => removeStaging(path, this.#disk))
+    this.#end()
+  }
+
+  #end(): void {
     this.#hasEnded = true
-    for (const path of this.#staging.values()) removeStaging(path, this.#disk)
+    for (const path of this.#staging.values()) endStaging(path)
   }
 
   /** Every directory in which names change. */
@@ -190,9 +210,9 @@ export class Transaction {
     const coordinator = this.staging()
     // Inputs in other directories: whoever reads these must find the manifest.
     for (const directory of this.#directories()) this.staging(directory)
-    for (const staged of this.#outputs.values()) syncFile(this.#disk, staged)
+    for (const [to, staged] of this.#outputs) syncFile(this.#disk, staged, to)
     // An input that a power cut makes shorter would not be recognised any more.
-    for (const { path } of this.#inputs.values()) syncFile(this.#disk, path)
+    for (const { path } of this.#inputs.values()) syncFile(this.#disk, path, path)
     for (const [parent, staging] of this.#staging) {
       if (staging !== coordinator)
         writeText(this.#disk, join(staging, COORDINATOR), `${relative(parent, coordinator)}\n`)
@@ -249,14 +269,37 @@ function isMeta(path: string): boolean {
   return /\.meta(?:\.[^./]+)?$/.test(path)
 }
 
+/** Does what recovery does again if the file system fails now. */
+function attempt(action: () => void): void {
+  try {
+    action()
+  } catch (error) {
+    if (!isOfSystem(error)) throw error
+  }
+}
+
+function isOfSystem(error: unknown): boolean {
+  return typeof (error as { code?: unknown } | undefined)?.code === 'string'
+}
+
+/** Names the directory in an error, and files by the names they are going to have. */
+function withoutStaging(error: unknown, directory: string): unknown {
+  if (error instanceof PcpError || !isOfSystem(error)) return error
+  const { code, message } = PcpError.from(error, directory)
+  return new PcpError(code, message.replaceAll(/\.pcp-ts\.[0-9a-f-]+\/?/g, ''), { cause: error })
+}
+
 function signalAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new PcpError('EINTR', 'interrupted')
 }
 
-function syncFile(disk: Disk, path: string): void {
+/** Syncs a file; errors call it `name`. */
+function syncFile(disk: Disk, path: string, name: string): void {
   const fd = disk.open(path, constants.O_RDONLY)
   try {
     disk.sync(fd)
+  } catch (error) {
+    throw PcpError.from(error, name)
   } finally {
     disk.close(fd)
   }

@@ -51,9 +51,17 @@ const MAX_TEXT = 1 << 26
 
 /** Returns a new name for a staging directory of this process. */
 export function stagingName(): string {
+  return `${ownPrefix()}${newToken()}`
+}
+
+/** Returns whether a staging directory of that name was made by this process. */
+export function isOwn(name: string): boolean {
+  return name.startsWith(ownPrefix())
+}
+
+function ownPrefix(): string {
   const { pid, start, boot, host, namespace } = ownIdentity()
-  const token = newToken()
-  return `${PREFIX}${pid}-${start}-${hash(boot)}-${hash(`${host} ${namespace}`)}-${token}`
+  return `${PREFIX}${pid}-${start}-${hash(boot)}-${hash(`${host} ${namespace}`)}-`
 }
 
 /** Returns whether a name is that of a staging directory. */
