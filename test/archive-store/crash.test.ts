@@ -42,7 +42,7 @@ async function check(
   if (seen.phase === undefined) return seen.problems.map((problem) => `a reader: ${problem}`)
   if (mustBe !== undefined && seen.phase !== mustBe) return [`a reader finds the archives ${seen.phase}`]
   const base = disk.checkpoint()
-  await change.recover(disk)
+  await change.recover(disk, true)
   const { phase, problems } = phaseOf(disk, change)
   if (phase !== seen.phase)
     return [
@@ -63,7 +63,7 @@ async function check(
     const found = phaseOf(twice, change)
     if (found.phase !== seen.phase)
       return [`recovery cut off at ${again.name}: ${seen.phase} became ${found.phase}`, ...found.problems]
-    await change.recover(twice)
+    await change.recover(twice, true)
     const end = [...differences(twice, change[seen.phase]), ...leftovers(twice)]
     if (end.length > 0) return [`recovery cut off at ${again.name} and done again: ${end.join('; ')}`]
   }

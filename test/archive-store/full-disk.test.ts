@@ -60,16 +60,19 @@ async function problemsOf(
     if (!(error instanceof PcpError) || found !== code) problems.push(`unclear error: ${String(error)}`)
     if (!/\/(?:archives|other)\b/.test(message)) problems.push(`the error names no file: ${message}`)
   }
-  const phase = error === undefined ? 'after' : 'before'
+  const isAfter =
+    error === undefined || (change.isFinalWhenFailed && differences(disk, change.after).length === 0)
+  const phase = isAfter ? 'after' : 'before'
   problems.push(...differences(disk, change[phase]).map((problem) => `${phase}: ${problem}`))
   // The power is cut as well.
   const end = disk.journal.length
-  for (const state of crashStates(image, disk.journal, end, { seed: end, random: 2 })) {
+  for (const state of crashStates(image, disk.journal, end, { seed: end, random: 0 })) {
     const cut = new MemoryDisk({ image: state.image })
-    await change.recover(cut)
-    problems.push(...differences(cut, change[phase]), ...leftovers(cut))
+    await change.recover(cut, true)
+    const isBefore = change.isFinalWhenFailed && differences(cut, change.before).length === 0
+    problems.push(...(isBefore ? [] : differences(cut, change[phase])), ...leftovers(cut))
   }
-  await change.recover(disk)
+  await change.recover(disk, false)
   problems.push(...leftovers(disk))
   if (error !== undefined) await change.run(disk)
   problems.push(

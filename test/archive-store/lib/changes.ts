@@ -4,6 +4,7 @@ import { parseFileName } from '../../../src/archive/file-names.ts'
 import { removeArchive } from '../../../src/archive-store/remove.ts'
 import { stagedOutput } from '../../../src/archive-store/staged-output.ts'
 import { recover, Transaction, type TransactionOptions } from '../../../src/archive-store/transaction.ts'
+import { PcpError } from '../../../src/model/errors.ts'
 import { archiveOutput } from '../../../src/sys/archive-output.ts'
 import { type FileMark, markFile } from '../../../src/sys/staging.ts'
 import { type OracleRecord, readArchives, writeArchive } from '../../lib/archive-oracle.ts'
@@ -23,10 +24,12 @@ export interface Change {
   readonly after: Content
   /** Makes the archives of `before`. */
   prepare(disk: MemoryDisk): void
-  /** Changes them; rejects when they have to stay. */
+  /** Whether a change that fails may have been made all the same. */
+  readonly isFinalWhenFailed: boolean
+  /** Changes them. */
   run(disk: MemoryDisk): Promise<void>
-  /** Completes what an earlier process began, as the next command does. */
-  recover(disk: MemoryDisk): Promise<void>
+  /** Completes what was begun, as the next command does: after the end of the process that began it, or within that process. */
+  recover(disk: MemoryDisk, isOtherProcess: boolean): Promise<void>
 }
 
 const DIR = '/archives'
@@ -116,15 +119,25 @@ interface ChangeOptions {
   readonly after: (before: Content) => Content
   readonly run: (disk: MemoryDisk, bases: readonly string[]) => Promise<void>
   readonly recover?: (disk: MemoryDisk) => Promise<void>
+  readonly isFinalWhenFailed?: boolean
 }
 
-function change({ name, inputs, volumes = 1, after, run, recover: recoverMore }: ChangeOptions): Change {
+function change({
+  name,
+  inputs,
+  volumes = 1,
+  after,
+  run,
+  recover: recoverMore,
+  isFinalWhenFailed = false,
+}: ChangeOptions): Change {
   const bases = Array.from({ length: inputs }, (_, i) => `part${i}`)
   const before: Content = new Map(
     bases.map((base, i) => [`${DIR}/${base}`, { host: OLD, records: recordsOf(i) }]),
   )
   return {
     name,
+    isFinalWhenFailed,
     before,
     after: after(before),
     prepare(disk) {
@@ -133,9 +146,9 @@ function change({ name, inputs, volumes = 1, after, run, recover: recoverMore }:
         write(archiveOutput(`${DIR}/${base}`, { disk }), i, 1, OLD, volumes)
     },
     run: (disk) => run(disk, bases),
-    async recover(disk) {
+    async recover(disk, isOtherProcess) {
       for (const directory of DIRECTORIES)
-        await recover(directory, { ...storeOptions(disk), hasEnded: () => true })
+        await recover(directory, { ...storeOptions(disk), hasEnded: () => isOtherProcess })
       await recoverMore?.(disk)
     },
   }
@@ -165,7 +178,11 @@ async function replace(
 async function transact(disk: MemoryDisk, action: (transaction: Transaction) => void): Promise<void> {
   const transaction = new Transaction(DIR, storeOptions(disk))
   try {
-    action(transaction)
+    try {
+      action(transaction)
+    } catch (error) {
+      throw PcpError.from(error, DIR) // as the commands do, whose files these are
+    }
     await transaction.commit()
   } finally {
     transaction.abandon()
@@ -221,7 +238,7 @@ export const CHANGES: readonly Change[] = [
     volumes: 2,
     after: (before) => before,
     async run(disk, [base]) {
-      for (const path of pathsOf(disk, base!))
+      for (const path of pathsOf(disk, base!).filter((each) => !each.endsWith('.gz')))
         await transact(disk, (transaction) => {
           transaction.remove(path)
           const staged = `${transaction.staging()}/compressed.gz`
@@ -243,6 +260,7 @@ export const CHANGES: readonly Change[] = [
         disk,
       )
     },
+    isFinalWhenFailed: true,
     recover: removeRest,
   }),
   change({
