@@ -82,33 +82,36 @@ function fingerprint(image: DiskImage): string {
   return hash.digest('base64')
 }
 
-test.each(CHANGES)('$name: before or after, whatever a power cut leaves', async (change) => {
-  const disk = new MemoryDisk()
-  change.prepare(disk)
-  const base = disk.checkpoint()
-  expect(differences(disk, change.before)).toEqual([])
-  await change.run(disk)
-  expect([...differences(disk, change.after), ...leftovers(disk)]).toEqual([])
-  const { journal } = disk
-  const seen = new Set<string>()
-  const failures: string[] = []
-  for (const names of ['any', 'ordered'] as const) {
-    for (const { name, image } of allCrashStates(base, journal, { seed: SEED, random: RANDOM, names })) {
-      const isAcknowledged = name.startsWith(`point ${journal.length}:`)
-      const print = `${fingerprint(image)} ${isAcknowledged}`
-      if (seen.has(print)) continue
-      seen.add(print)
-      const problems = await check(
-        image,
-        change,
-        isAcknowledged ? 'after' : undefined,
-        generator(SEED + seen.size),
-      )
-      if (problems.length > 0) failures.push(`${name}, names ${names}: ${problems.join('\n  ')}`)
+test.each(CHANGES.map((change) => [change.name, change] as const))(
+  '%s: before or after, whatever a power cut leaves',
+  async (_, change) => {
+    const disk = new MemoryDisk()
+    change.prepare(disk)
+    const base = disk.checkpoint()
+    expect(differences(disk, change.before)).toEqual([])
+    await change.run(disk)
+    expect([...differences(disk, change.after), ...leftovers(disk)]).toEqual([])
+    const { journal } = disk
+    const seen = new Set<string>()
+    const failures: string[] = []
+    for (const names of ['any', 'ordered'] as const) {
+      for (const { name, image } of allCrashStates(base, journal, { seed: SEED, random: RANDOM, names })) {
+        const isAcknowledged = name.startsWith(`point ${journal.length}:`)
+        const print = `${fingerprint(image)} ${isAcknowledged}`
+        if (seen.has(print)) continue
+        seen.add(print)
+        const problems = await check(
+          image,
+          change,
+          isAcknowledged ? 'after' : undefined,
+          generator(SEED + seen.size),
+        )
+        if (problems.length > 0) failures.push(`${name}, names ${names}: ${problems.join('\n  ')}`)
+      }
     }
-  }
-  expect(failures.slice(0, 5)).toEqual([])
-})
+    expect(failures.slice(0, 5)).toEqual([])
+  },
+)
 
 test('at least 10,000 states were looked into', () => {
   expect(states).toBeGreaterThanOrEqual(10_000)

@@ -9,6 +9,7 @@ import type { DiskImage } from '../lib/disk-volume.ts'
 import { type DiskCall, type DiskFault, MemoryDisk } from '../lib/memory-disk.ts'
 import { CHANGES, type Change, differences, leftovers } from './lib/changes.ts'
 
+const NAMED = CHANGES.map((change) => [change.name, change] as const)
 /** Operations that need room on the disk. */
 const GROWS: ReadonlySet<string> = new Set(['open', 'write', 'mkdir', 'link', 'rename'])
 
@@ -82,7 +83,7 @@ async function problemsOf(
   return [...new Set(problems)]
 }
 
-test.each(CHANGES)('$name: ENOSPC and EIO at every operation', async (change) => {
+test.each(NAMED)('%s: ENOSPC and EIO at every operation', async (_, change) => {
   const { image } = prepared(change)
   const count = await operationsOf(change, image)
   const failures: string[] = []
@@ -119,7 +120,7 @@ test.each(CHANGES)('$name: ENOSPC and EIO at every operation', async (change) =>
   expect(failures.slice(0, 5)).toEqual([])
 })
 
-test.each(CHANGES)('$name: any amount of room', async (change) => {
+test.each(NAMED)('%s: any amount of room', async (_, change) => {
   const { image } = prepared(change)
   const whole = new MemoryDisk({ image })
   let most = 0

@@ -25,16 +25,15 @@ const onProgress = (name: string) => (kills: number) => {
   if (process.env['PCP_TS_KILLS'] !== undefined) writeSync(2, `${name}: ${kills} of ${KILLS} kills\n`)
 }
 
-test.each(SCENARIOS)(
-  `$name: ${KILLS} kills keep every record (seed ${SEED})`,
-  { timeout: TIMEOUT_MS },
-  async (scenario) => {
+for (const scenario of SCENARIOS)
+  test(`${scenario.name}: ${KILLS} kills keep every record (seed ${SEED})`, {
+    timeout: TIMEOUT_MS,
+  }, async () => {
     const options = { kills: KILLS, seed: SEED, onProgress: onProgress(scenario.name) }
     const report = await killCommand(scenario, programs, options)
     expect(report.failures).toEqual([])
     expect(report.kills).toBe(KILLS)
-  },
-)
+  })
 
 test(`pmlogger: ${KILLS} kills keep every record (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
   const report = await killRecorder(programs, {

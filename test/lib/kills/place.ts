@@ -8,6 +8,7 @@ import { build } from 'esbuild'
 const TOOLS: Readonly<Record<string, string>> = {
   pmcd: 'pmcd.ts',
   pmdumplog: 'pmlogdump/index.ts',
+  pmlogcompress: 'pmlogcompress.ts',
   pmlogcp: 'pmlogmv.ts',
   pmlogextract: 'pmlogextract/index.ts',
   pmlogger: 'pmlogger.ts',
@@ -33,7 +34,7 @@ export async function bundlePrograms(): Promise<string> {
   await build({
     stdin: {
       contents: `import { basename } from 'node:path'
-                 import { tidyArchives } from './src/start/archive-store.ts'
+                 import { tidyArchives } from './src/start/retention.ts'
                  import { main } from './src/tools/main.ts'
                  ${names.map((name) => `import { tool as ${name} } from './src/tools/${TOOLS[name]}'`).join('\n')}
                  async function ${RETENTION}() {

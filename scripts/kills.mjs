@@ -1,0 +1,25 @@
+/**
+ * Kills every command that changes archives 1,000 times at random moments and checks that no record is lost: `npm run kills --
+ * [--kills N] [--command NAME] [--seed N]`. Hours for all commands; test/e2e/kills.test.ts is the short run of it.
+ */
+import { parseArgs } from 'node:util'
+import { cleanEnv, install, packageBin, run } from './lib/run.mjs'
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '1000' },
+    command: { type: 'string' },
+    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+  },
+})
+for (const name of ['kills', 'seed'])
+  if (!/^\d+$/.test(values[name])) {
+    console.error(`kills: --${name} must be a number`)
+    process.exit(1)
+  }
+install()
+const only = values.command === undefined ? [] : ['-t', `^${values.command}:`]
+const env = cleanEnv({ PCP_TS_KILLS: values.kills, PCP_TS_SEED: values.seed })
+process.exit(
+  run(packageBin('vitest'), ['run', '--project', 'e2e', 'test/e2e/kills.test.ts', ...only], { env }),
+)
