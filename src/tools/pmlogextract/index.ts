@@ -4,12 +4,13 @@
  * Unlike the reference it also extracts the descriptors of event parameters, takes archives of a comma list or directory as
  * one, refuses a configuration that selects nothing, and gives the output its name only when it is complete.
  */
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { Archive } from '../../archive/archive.ts'
 import { Listings } from '../../archive/file-names.ts'
 import { ArchiveWriter } from '../../archive/write/writer.ts'
 import { markArchive } from '../../archive-store/files.ts'
 import { type StagedOutput, stagedOutput } from '../../archive-store/staged-output.ts'
+import { recover } from '../../archive-store/transaction.ts'
 import { PcpError } from '../../model/errors.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import type { FileMark } from '../../sys/staging.ts'
@@ -82,6 +83,7 @@ async function extract(options: ExtractOptions, io: ToolIo, opened: Archive[]): 
   const window = windowOf(inputs, options, zone, io)
   const wants = wantedMetrics(inputs, selection, options, io)
   const path = resolve(io.cwd, options.output)
+  await recover(dirname(path))
   if (isTaken(path, options.output, io)) {
     io.stderr.write(`${io.progname}: Error: __pmLogCreate: File exists\n`)
     return 1

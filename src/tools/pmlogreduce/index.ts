@@ -3,9 +3,10 @@
  *
  * Unlike the reference it keeps labels and texts, and marks come in order of time.
  */
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { ArchiveWriter } from '../../archive/write/writer.ts'
 import { stagedOutput } from '../../archive-store/staged-output.ts'
+import { recover } from '../../archive-store/transaction.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import { typeStr } from '../../model/types.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
@@ -92,6 +93,7 @@ async function reduce(
   io: ToolIo,
 ): Promise<number> {
   const path = resolve(io.cwd, name)
+  await recover(dirname(path))
   if (isTaken(path, name, io)) {
     io.stderr.write(`${io.progname}: Error: __pmLogCreate: File exists\n`)
     return 1

@@ -5,11 +5,12 @@
  * have several clauses, leaves metrics with their domain where that is duplicated, and gives the output its name only when it is complete.
  */
 import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { Archive } from '../../archive/archive.ts'
 import { Listings } from '../../archive/file-names.ts'
 import { markArchive } from '../../archive-store/files.ts'
 import { type StagedOutput, stagedOutput } from '../../archive-store/staged-output.ts'
+import { recover } from '../../archive-store/transaction.ts'
 import { PcpError } from '../../model/errors.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import type { FileMark } from '../../sys/staging.ts'
@@ -92,6 +93,7 @@ async function rewrite(
   if (plan === undefined) return 1
   if (options.isVerbose) io.stdout.write(summary(plan))
   if (options.isCheck || (options.isQuick && !changesAnything(plan))) return 0
+  if (!options.isInPlace) await recover(dirname(resolve(io.cwd, options.output!)))
   const path = outputPath(archive, options, io)
   const mode = options.isInPlace ? statSync(archive.members[0]!.meta.path).mode & 0o777 : 0o666
   const output = stagedOutput(path, { collect: COLLECT, mode, inputs, signal: io.signal })

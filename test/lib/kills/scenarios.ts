@@ -260,8 +260,12 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'pmlogrewrite',
-    prepare(place) {
+    prepare(place, next) {
       const made = [new Maker(place.dir).make('archive', 1, 0, 1000)]
+      if (next(2) === 0) {
+        const check = making(place.dir, made, () => ({ ...made[0]!, name: 'rewritten' }))
+        return task(place, 'pmlogrewrite', ['-c', rulesIn(place), 'archive', 'rewritten'], check)
+      }
       return task(
         place,
         'pmlogrewrite',
