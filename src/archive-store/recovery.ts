@@ -33,7 +33,7 @@ export function beginStaging(staging: string): void {
   active.add(staging)
 }
 
-/** Leaves what is still in a staging directory to recovery. */
+/** Leaves a staging directory, if it still exists, to recovery. */
 export function endStaging(staging: string): void {
   active.delete(staging)
 }

@@ -188,7 +188,7 @@ export class Transaction {
     }
   }
 
-  /** Removes what was staged; does nothing after `commit`. The next transaction removes what cannot be removed now. */
+  /** Removes the staged files; does nothing after `commit`. After an error the next transaction removes them. */
   abandon(): void {
     if (this.#hasEnded) return
     for (const path of this.#staging.values()) attempt(() => removeStaging(path, this.#disk))

@@ -1,6 +1,6 @@
 /**
- * Power cuts at every point of every kind of change, with all that lib/crash-states.ts lets them leave: a reader finds the archives before or
- * those after, never both and never neither; recovery keeps what the reader found, is itself cut off, and leaves nothing behind.
+ * Power cuts at every point of every kind of change, with the states of lib/crash-states.ts: a reader finds either the old archives or the
+ * new ones; recovery preserves them, survives a power cut itself, and leaves nothing behind.
  */
 import { createHash } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
@@ -11,7 +11,7 @@ import { MemoryDisk } from '../lib/memory-disk.ts'
 import { CHANGES, type Change, differences, leftovers } from './lib/changes.ts'
 
 const SEED = Number(process.env['PCP_TS_SEED'] ?? 1)
-/** Random states of each crash point, and of each crash point of a recovery that is looked into. */
+/** Random states per crash point, of changes and of recoveries. */
 const RANDOM = Number(process.env['PCP_TS_CRASHES'] ?? 12)
 const RANDOM_RECOVERY = 2
 
@@ -22,14 +22,14 @@ afterAll(() => {
 
 type Phase = 'before' | 'after'
 
-/** Which of the two states a reader finds; undefined, with the reason, for anything else. */
+/** Returns the phase that a reader finds; undefined, with the problems, for any other state. */
 function phaseOf(disk: MemoryDisk, change: Change): { phase?: Phase; problems: string[] } {
   const problems = differences(disk, change.after)
   if (problems.length === 0) return { phase: 'after', problems }
   return differences(disk, change.before).length === 0 ? { phase: 'before', problems: [] } : { problems }
 }
 
-/** Checks one state of the disk; returns what is wrong. `mustBe` is the phase that it cannot be without. */
+/** Checks one state of the disk; returns the problems. `mustBe` is the only allowed phase, if any. */
 async function check(
   image: DiskImage,
   change: Change,
@@ -113,6 +113,6 @@ test.each(CHANGES.map((change) => [change.name, change] as const))(
   },
 )
 
-test('at least 10,000 states were looked into', () => {
+test('at least 10,000 states were checked', () => {
   expect(states).toBeGreaterThanOrEqual(10_000)
 })

@@ -43,7 +43,7 @@ function failing(image: DiskImage, fault: (call: DiskCall) => DiskFault | undefi
   }
 }
 
-/** Runs a change on a failing disk; returns what is wrong. */
+/** Runs a change on a failing disk, then on the mended one; returns the problems. */
 async function problemsOf(
   change: Change,
   { disk, mend }: Failing,

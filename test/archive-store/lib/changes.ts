@@ -1,4 +1,4 @@
-/** Each kind of change of archives, on a simulated disk, with the archives that a reader finds before and after it. */
+/** Each kind of change of archives on a simulated disk, with the archives before and after it. */
 import { gzipSync } from 'node:zlib'
 import { parseFileName } from '../../../src/archive/file-names.ts'
 import { removeArchive } from '../../../src/archive-store/remove.ts'
@@ -24,11 +24,11 @@ export interface Change {
   readonly after: Content
   /** Makes the archives of `before`. */
   prepare(disk: MemoryDisk): void
-  /** Whether a change that fails may have been made all the same. */
+  /** Whether a failed change may have taken effect. */
   readonly isFinalWhenFailed: boolean
   /** Changes them. */
   run(disk: MemoryDisk): Promise<void>
-  /** Completes what was begun, as the next command does: after the end of the process that began it, or within that process. */
+  /** Recovers as the next command does, in another process or in the one that made the change. */
   recover(disk: MemoryDisk, isOtherProcess: boolean): Promise<void>
 }
 
@@ -55,7 +55,7 @@ export function leftovers(disk: MemoryDisk): string[] {
   })
 }
 
-/** Compares the archives that a reader finds with those that should be there. */
+/** Compares the readable archives with the expected ones. */
 export function differences(disk: MemoryDisk, expected: Content): string[] {
   const problems: string[] = []
   const found = new Map<string, string>()
@@ -198,7 +198,7 @@ const merged = (inputs: number): Content =>
 
 const toOther = (path: string): string => path.replace(DIR, OTHER)
 
-/** Archives of which the metadata is gone already are removed by the next command that removes. */
+/** Removes the rest of an archive that has lost its metadata, as the next removal does. */
 async function removeRest(disk: MemoryDisk): Promise<void> {
   const names = disk.list(DIR).flatMap((name) => ({ name, ...parseFileName(name)! }))
   if (!names.some(({ base, part }) => base === 'part1' && part === 'meta'))

@@ -2,7 +2,7 @@
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import { join } from 'node:path'
 
-/** Watches directories and those that appear in them, for as long as it is not closed. */
+/** Watches directories, including new subdirectories, until `close`. */
 export class Changes {
   readonly #watchers = new Map<string, FSWatcher>()
   readonly #onChange: (count: number) => void

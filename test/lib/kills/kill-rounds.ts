@@ -17,7 +17,7 @@ export interface Task {
   readonly cwd: string
   /** Directories in which the command changes something. */
   readonly watched: readonly string[]
-  /** Returns what is wrong, as a reader sees it, between runs or after a complete one. */
+  /** Returns the problems that a reader sees between runs, or after a complete run. */
   check(isComplete: boolean): readonly string[]
 }
 
@@ -35,7 +35,7 @@ export interface KillOptions {
   readonly onProgress?: (kills: number) => void
 }
 
-/** What was found. */
+/** Result of a fuzz run. */
 export interface KillReport {
   readonly kills: number
   readonly rounds: number
@@ -51,7 +51,7 @@ const MAX_RUNS_PER_KILL = 20
 const MAX_FAILURES = 10
 const LOG_TAIL = 2000
 
-/** Kills a command as often as asked. */
+/** Kills a command `kills` times. */
 export async function killCommand(
   scenario: Scenario,
   programs: string,
@@ -92,7 +92,7 @@ class CommandFuzz {
     return { kills: this.kills, rounds: this.#rounds, kinds: this.#kinds, failures: this.failures }
   }
 
-  /** Runs the command undisturbed: what then is wrong no kill has caused. */
+  /** Runs the command undisturbed, which must succeed, and measures it. */
   async measure(seed: number): Promise<void> {
     await this.#inPlace(async (place) => {
       const task = this.#scenario.prepare(place, generator(seed))

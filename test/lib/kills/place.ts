@@ -1,8 +1,8 @@
-/** Where commands are killed: programs bundled from the sources, and a directory of archives with a configuration of its own. */
+/** A directory for one kill test: bundled commands, archives, and their configuration. */
 import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { build, stop } from 'esbuild'
 
 /** Commands by name, with their sources below src/tools. */
 const TOOLS: Readonly<Record<string, string>> = {
@@ -57,6 +57,7 @@ export async function bundlePrograms(): Promise<string> {
     external: ['koffi'],
     define: { 'import.meta.url': '__filename' },
   })
+  await stop() // esbuild's service would outlive the test
   chmodSync(bundle, 0o755)
   for (const name of [...names, RETENTION]) linkSync(bundle, join(dir, name))
   return dir

@@ -42,14 +42,14 @@ const NUMFETCH = pmid(253, 0, 0)
 const DYNAMIC = indom(29, 7)
 const PMLOGCHECK = '/usr/bin/pmlogcheck'
 
-/** What was recorded in all rounds. */
+/** Totals of all rounds. */
 export interface RecorderReport extends KillReport {
   readonly records: number
   /** Changes of instances. */
   readonly snapshots: number
 }
 
-/** Kills recorders as often as asked, each in an archive of its own, half of them beside another recorder. */
+/** Kills `kills` recorders, each with its own archive, half of them beside another recorder. */
 export async function killRecorder(
   programs: string,
   { kills, seed, onProgress = () => {} }: KillOptions,

@@ -1,4 +1,4 @@
-/** Commands that change archives, each with archives to work on and what must hold of these whatever kills the command. */
+/** Commands that change archives, each with its archives and the invariants that hold whatever kills it. */
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseFileName } from '../../../src/archive/file-names.ts'
