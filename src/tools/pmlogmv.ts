@@ -62,15 +62,14 @@ export const tool: Tool = {
     if (status !== undefined) return status
     const files = archiveFiles()
     const base = baseOf(source!, files)
-    if (!lists && !has('N')) await recover(dirname(base))
+    const to = lists ? base : files.isDirectory(target!) ? join(target!, basename(base)) : target!
+    if (!lists && !has('N')) for (const dir of new Set([dirname(base), dirname(to)])) await recover(dir)
     const parts = partsOf(base, files)
     if (parts.length === 0) throw new PcpError('ENOENT', `no files match "${source}"`)
     if (lists) {
       for (const { path } of parts) io.stdout.write(`${path}\n`)
       return 0
     }
-    const isDirectory = files.isDirectory(target!)
-    const to = isDirectory ? join(target!, basename(base)) : target!
     const unsafe = UNSAFE.exec(to)
     if (unsafe !== null && !has('f'))
       throw new PcpError('EINVAL', `dstname (${to}) unsafe [shell metacharacter '${unsafe[0]}']`)
