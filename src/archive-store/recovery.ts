@@ -41,14 +41,35 @@ export function endStaging(staging: string): void {
 /** A staging directory of an unknown process that nobody has touched for so long is abandoned. */
 const ABANDONED_MS = 86_400_000
 
-/** Recovers a directory whose lock the caller holds. Throws Node's errors. */
-export function recoverLocked(directory: string, options: RecoveryOptions = {}): void {
+/**
+ * Recovers a directory whose lock the caller holds. Throws the first of Node's errors after trying everything; those of transactions none
+ * of whose files concern the caller are left to the next one.
+ */
+export function recoverLocked(
+  directory: string,
+  options: RecoveryOptions = {},
+  concerns: (path: string) => boolean = () => true,
+): void {
   const { disk = nodeDisk } = options
+  const errors: unknown[] = []
   for (const name of disk.list(directory)) {
     if (!isStaging(name)) continue
     const staging = join(resolve(directory), name)
-    if (isTrusted(staging, options) && isAbandoned(staging, name, options)) recoverOne(staging, options)
+    if (!isTrusted(staging, options) || !isAbandoned(staging, name, options)) continue
+    try {
+      recoverOne(staging, options)
+    } catch (error) {
+      if (filesOf(staging, disk).some(concerns)) errors.push(error)
+    }
   }
+  if (errors.length > 0) throw errors[0]
+}
+
+/** Final paths of outputs, and inputs, of a committed transaction. */
+function filesOf(staging: string, disk: Disk): string[] {
+  const manifest = readManifest(disk, coordinatorOf(disk, staging))
+  if (manifest === undefined || manifest === 'newer') return []
+  return [...manifest.outputs.map(({ to }) => to), ...manifest.inputs.map(({ path }) => path)]
 }
 
 function recoverOne(staging: string, options: RecoveryOptions): void {

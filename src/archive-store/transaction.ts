@@ -176,7 +176,8 @@ export class Transaction {
     this.#syncFiles()
     const locks = await this.#lockAll()
     try {
-      for (const directory of this.#directories()) recoverLocked(directory, this.#options)
+      const concerns = (path: string): boolean => this.#outputs.has(path) || this.#inputs.has(path)
+      for (const directory of this.#directories()) recoverLocked(directory, this.#options, concerns)
       this.#check()
       const manifest = this.#manifest()
       const coordinator = this.staging()
@@ -239,9 +240,13 @@ export class Transaction {
     for (const input of [...this.#inputs.values(), ...this.#expected])
       if (!isUnchanged(this.#disk, input))
         throw new PcpError('ESTALE', `${input.path} was changed by another process meanwhile`)
-    for (const to of this.#outputs.keys())
-      if (!this.#inputs.has(to) && this.#disk.stat(to) !== undefined)
-        throw new PcpError('EEXIST', `${to}: already exists`)
+    for (const path of [...this.#outputs.keys(), ...this.#inputs.keys()]) {
+      const stat = this.#disk.stat(path)
+      // Neither could be replaced after the commit.
+      if (stat?.isDirectory === true) throw new PcpError('EISDIR', path)
+      if (stat !== undefined && !this.#inputs.has(path))
+        throw new PcpError('EEXIST', `${path}: already exists`)
+    }
   }
 
   #manifest(): Manifest {

@@ -2,6 +2,7 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { PcpError } from '../model/errors.ts'
+import { isAlive } from '../sys/process-identity.ts'
 import {
   HEADER_SIZE,
   MMV_FLAG_PROCESS,
@@ -11,7 +12,7 @@ import {
   parseMmv,
   viewOf,
 } from './layout.ts'
-import { isAlive, isOwnerAlive } from './owner.ts'
+import { isOwnerAlive } from './owner.ts'
 
 /** A file is read whole at each fetch; those of applications have some thousand bytes. */
 const MAX_SIZE = 2 ** 24

@@ -1,6 +1,7 @@
 /** Whose a file of memory-mapped values is, and whether that process still lives. docs/formats/mmv.md */
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { PcpError } from '../model/errors.ts'
+import { isAlive } from '../sys/process-identity.ts'
 import { HEADER_SIZE, type MmvHeader, parseHeader } from './layout.ts'
 
 /** Clocks of file systems and processes differ by less. */
@@ -44,17 +45,6 @@ export function isOwnerAlive({ pid, generation }: Pick<MmvHeader, 'pid' | 'gener
   const startedSec = startOf(pid)
   const writtenSec = Number(generation >> 32n)
   return startedSec === undefined || writtenSec === 0 || startedSec <= writtenSec + SLACK_SEC
-}
-
-/** Is there a process of this number? */
-export function isAlive(pid: number): boolean {
-  if (pid <= 0) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return PcpError.from(error).code === 'EPERM' // somebody else's
-  }
 }
 
 let bootSec: number | undefined

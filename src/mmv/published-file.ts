@@ -20,7 +20,8 @@ import { PcpError } from '../model/errors.ts'
 import { makeDir } from '../sys/make-dir.ts'
 import { type LoadNative, loadNative } from '../sys/native/calls.ts'
 import { type SharedBytes, shareBytes } from '../sys/native/shared-bytes.ts'
-import { headerOf, isAlive, isOwnerAlive } from './owner.ts'
+import { isAlive } from '../sys/process-identity.ts'
+import { headerOf, isOwnerAlive } from './owner.ts'
 
 /** A version that is not in place yet: of which file, written by which process and thread. */
 const UNFINISHED = /^\.(.+)\.(\d+)\.\d+\.new$/

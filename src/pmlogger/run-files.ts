@@ -7,6 +7,7 @@ import { debug } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { ctime } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
+import { isAlive } from '../sys/process-identity.ts'
 
 /** What a port map file says. */
 export interface PortMap {
@@ -125,16 +126,6 @@ export function primaryPid(mapDir: string): number | undefined {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return undefined
   const pid = Number(basename(readlinkSync(path)))
   return Number.isInteger(pid) ? pid : undefined
-}
-
-/** Is there a process of this id? */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as { code?: unknown }).code !== 'ESRCH'
-  }
 }
 
 /** Notes of loggers that PCP's scripts start: their working directory gets a folio of the latest archive. */

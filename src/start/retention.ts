@@ -81,6 +81,10 @@ export async function tidyArchives(
   }
   try {
     await recover(dir)
+  } catch (error) {
+    problems.push(PcpError.from(error, `Cannot complete earlier work in ${dir}`).message)
+  }
+  try {
     for (const archive of storedArchives(dir)) {
       const age = nowMs - archive.lastMs
       if (archive.name === inUse() || age < Math.min(policy.compressAfterMs, policy.keepMs)) continue

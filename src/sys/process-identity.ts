@@ -77,6 +77,7 @@ export function hasEnded(identity: ProcessIdentity): boolean {
 
 /** Returns whether there is a process with this id. */
 export function isAlive(pid: number): boolean {
+  if (pid <= 0) return false // those are groups of processes
   try {
     process.kill(pid, 0)
     return true

@@ -250,3 +250,44 @@ test('a transaction of a later version is left to that', async () => {
   expect(viewDirectory(dir).names).toEqual(['a.0'])
   expect(existsSync(join(transaction.staging(), 'c.0'))).toBe(true)
 })
+
+test('what cannot be replaced is refused before the commit', async () => {
+  mkdirSync(path('c.0'))
+  const transaction = new Transaction(dir)
+  stage(transaction, 'c.0')
+  await expect(transaction.commit()).rejects.toMatchObject({
+    code: 'EISDIR',
+    message: expect.stringContaining('c.0'),
+  })
+  expect(names()).toEqual(['c.0'])
+})
+
+test('a transaction that cannot be completed holds up those of its files, and no others', async () => {
+  write('a.0')
+  const first = new Transaction(dir, {
+    disk: killedBefore((operation, file) => operation === 'rename' && file.endsWith('c.0')),
+  })
+  first.remove(path('a.0'))
+  stage(first, 'c.0')
+  await first.commit().catch(() => undefined)
+  // A file of another user in a directory where only owners remove files, say.
+  const disk = new Proxy(nodeDisk, {
+    get: (target, operation: keyof Disk) =>
+      operation === 'unlink'
+        ? (file: string): void => {
+            if (file === path('a.0')) throw Object.assign(new Error('EPERM'), { code: 'EPERM' })
+            nodeDisk.unlink(file)
+          }
+        : target[operation],
+  })
+  const options = { hasEnded: (name: string) => first.staging().endsWith(name), disk }
+  const other = new Transaction(dir, options)
+  stage(other, 'd.0')
+  await other.commit()
+  expect(viewDirectory(dir).names).toEqual(expect.arrayContaining(['c.0', 'd.0']))
+  const same = new Transaction(dir, options)
+  same.remove(path('a.0'))
+  await expect(same.commit()).rejects.toMatchObject({ code: 'EPERM' })
+  await recover(dir, LATER)
+  expect(content()).toEqual({ 'c.0': 'new c.0', 'd.0': 'new d.0' })
+})

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openArchive } from '../../src/pmapi/archive.ts'
 import { openLocal } from '../../src/pmcd/local-context.ts'
-import { tidyArchives } from '../../src/start/retention.ts'
 import { PrimaryLogger } from '../../src/start/primary-logger.ts'
+import { tidyArchives } from '../../src/start/retention.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
 
 let dir: string

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { PM_TYPE_U32 } from '../../model/types.ts'
 import { valuesOf } from '../../model/value-set.ts'
 import type { Context } from '../../pmapi/context.ts'
-import { isAlive, primaryPid } from '../../pmlogger/run-files.ts'
+import { primaryPid } from '../../pmlogger/run-files.ts'
 import type { Variables } from '../../sys/config.ts'
+import { isAlive } from '../../sys/process-identity.ts'
 
 /** A running logger. */
 export interface RunningLogger {

@@ -194,8 +194,13 @@ async function maintain(
 }
 
 /** Completes or undoes what commands have begun that were killed. */
-async function recoverPlace({ dir, owner, voice }: Job): Promise<void> {
-  if (!voice.showsOnly) await actingAs(owner, () => recover(resolve(dir)))
+async function recoverPlace({ dir, owner, voice, instance }: Job): Promise<void> {
+  if (voice.showsOnly) return
+  try {
+    await actingAs(owner, () => recover(resolve(dir)))
+  } catch (error) {
+    voice.error(instance.where, PcpError.from(error, 'cannot complete earlier work').message, instance.host)
+  }
 }
 
 async function tidy(job: Job): Promise<void> {

@@ -2,8 +2,9 @@
 import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { readEngine } from '../../../pmie/statistics.ts'
-import { isAlive, primaryPid } from '../../../pmlogger/run-files.ts'
+import { primaryPid } from '../../../pmlogger/run-files.ts'
 import type { Variables } from '../../../sys/config.ts'
+import { isAlive } from '../../../sys/process-identity.ts'
 
 /** A pmlogger process. */
 export interface RunningLogger {
