@@ -6,9 +6,9 @@ import { PcpError } from '../model/errors.ts'
 import { makeLike } from './copy.ts'
 import { Transaction, type TransactionOptions } from './transaction.ts'
 
-/** What compresses a file in place: `NAME` becomes `NAME.SUFFIX`, whose suffix names the format. */
+/** Compresses a file in place: `NAME` becomes `NAME.SUFFIX`, whose suffix names the format. */
 export interface Compressor {
-  /** As it is shown to a user: `xz -0 --block-size=10MiB`. */
+  /** The command line to print: `xz -0 --block-size=10MiB`. */
   readonly command: string
   /** Compresses one file of a directory in which nothing else is. Rejects when that fails. */
   compress(directory: string, name: string, signal?: AbortSignal): Promise<void>

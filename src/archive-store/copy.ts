@@ -13,7 +13,7 @@ export async function copyLike(from: string, to: string): Promise<void> {
   await chmod(to, mode & 0o777)
 }
 
-/** Gives a file the age, mode and, for root, the owner of the one that it replaces. */
+/** Gives a file the age, mode and, for root, the owner of its predecessor. */
 export async function makeLike(path: string, { atime, mtime, mode, uid, gid }: Stats): Promise<void> {
   if (process.geteuid?.() === 0) lchownSync(path, uid, gid)
   await chmod(path, mode & 0o777)

@@ -29,7 +29,7 @@ export function archiveFilesIn(dir: string): ArchiveFile[] {
     })
 }
 
-/** Lists the files of one archive, by its path without suffixes, in the order of `byPart`; none where there is no directory. */
+/** Lists the files of one archive, by its path without suffixes, in the order of `byPart`; empty without a directory. */
 export function filesOfArchive(base: string): ArchiveFile[] {
   const dir = dirname(base)
   if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() !== true) return []

@@ -25,7 +25,7 @@ import {
 import { open } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
-/** What is known of a file. */
+/** Attributes of a file. */
 export interface DiskStat {
   readonly size: number
   readonly mtimeMs: number
@@ -60,7 +60,7 @@ export interface Disk {
   rename(from: string, to: string): void
   unlink(path: string): void
   list(directory: string): string[]
-  /** Undefined when there is no such file. */
+  /** Undefined for a missing file. */
   stat(path: string): DiskStat | undefined
   /** Times in milliseconds since the epoch. */
   setTimes(fd: number, atimeMs: number, mtimeMs: number): void

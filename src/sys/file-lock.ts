@@ -1,14 +1,14 @@
 /**
- * Locks made of files, for programs that change what others change as well, PCP's scripts included: whoever finds the file waits.
+ * Locks made of files, for programs that change the same files, PCP's scripts included: a program that finds the lock file waits.
  *
- * A lock file names its holder, and no waiter removes one that it found stale: by then it may be another's fresh lock. It adds a
+ * A lock file names its holder, and no waiter removes a stale one: by then it may be another's fresh lock. It adds a
  * successor instead, whose name contains the token of the stale lock, so that only one waiter can:
  *
  *     lock ("p1 … a1")            p1 ended
  *     lock.next.a1 ("p2 … b7")    p2 succeeded it, and was killed before it could rename its file to `lock`
  *     lock.next.b7 ("p3 … c4")    p3 holds the lock, and now renames this file to `lock`
  *
- * A successor of a lock that was replaced meanwhile is not reached from `lock` any more; whoever made it sees that and withdraws.
+ * A successor of a lock that was replaced meanwhile is not reached from `lock` any more; its process sees that and withdraws.
  */
 import {
   linkSync,

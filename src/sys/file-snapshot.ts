@@ -1,13 +1,13 @@
 /**
  * Files that belong together although other processes replace them: directories are read with unfinished transactions applied, and
- * what was opened is checked against what is there afterwards.
+ * opened files are checked afterwards against those in the directory.
  */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { ArchiveFiles, ByteSource } from '../base/byte-source.ts'
 import { type DirectoryView, viewDirectory } from './staged-view.ts'
 
-/** Runs before what was opened is taken as it is: only a directory that changes all the time needs so many. */
+/** Runs of an action before its files are accepted unchecked: only a directory that never rests needs so many. */
 const MAX_RUNS = 8
 
 /** Runs an action until nothing it used was replaced meanwhile. @see ArchiveFiles.consistent */
@@ -36,7 +36,7 @@ export class FileSnapshot {
   /** Inodes; undefined for a path without a file. */
   readonly #used = new Map<string, number | undefined>()
   readonly #pinned = new Map<string, number | undefined>()
-  /** What was opened, until it is settled that it counts. */
+  /** Opened files, until `settle`. */
   #sources: ByteSource[] | undefined
 
   /** With `isChecked` it notes what is used, for `isCurrent` and `close`, until `settle`. */
@@ -81,7 +81,7 @@ export class FileSnapshot {
     )
   }
 
-  /** Closes what was opened. */
+  /** Closes the opened files. */
   close(): void {
     for (const source of this.#sources ?? []) source.close()
     this.settle()

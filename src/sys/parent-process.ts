@@ -15,7 +15,7 @@ export function asParent(
   return { ...env, [VARIABLE]: above === undefined ? own : `${above},${own}` }
 }
 
-/** Returns whether a command that this one works for has ended; false for one that works for none. */
+/** Returns whether a command that this one works for has ended. */
 export function hasParentEnded(env: Readonly<Record<string, string | undefined>> = process.env): boolean {
   return (env[VARIABLE] ?? '').split(',').some((text) => {
     const parent = parseIdentity(text)

@@ -35,7 +35,7 @@ export function ownIdentity(): ProcessIdentity {
   return own
 }
 
-/** Returns 12 random hexadecimal digits, which tell what one process makes apart. */
+/** Returns 12 random hexadecimal digits. */
 export function newToken(): string {
   // Loaded when it is needed: most commands only read.
   return process.getBuiltinModule('node:crypto').randomBytes(TOKEN_BYTES).toString('hex')
@@ -86,7 +86,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Undefined where there is no such process, or no /proc. */
+/** Undefined without such a process, or without /proc. */
 function startOf(pid: number): string | undefined {
   const stat = readOr(`/proc/${pid}/stat`)
   // The command may contain spaces and parentheses.

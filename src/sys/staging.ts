@@ -110,7 +110,7 @@ export function formatManifest({ outputs, inputs }: Manifest, directory: string)
   return `${JSON.stringify(text)}\n`
 }
 
-/** Undefined for a text that is no manifest. */
+/** Undefined for any other text. */
 function parseManifest(text: string, directory: string): Manifest | 'newer' | undefined {
   let parsed: unknown
   try {
@@ -142,13 +142,13 @@ function isMarks(value: unknown): value is FileMark[] {
   return Array.isArray(value) && value.every(isMark)
 }
 
-/** Marks a file in its present state; undefined when there is none. */
+/** Marks a file in its present state; undefined for a missing one. */
 export function markFile(disk: Disk, path: string): FileMark | undefined {
   const stat = disk.stat(path)
   return stat && { path, ino: stat.ino, size: stat.size, mtimeMs: stat.mtimeMs }
 }
 
-/** Returns whether nobody has written to a file since it was marked. */
+/** Returns whether a file is unchanged since it was marked. */
 export function isUnchanged(disk: Disk, mark: FileMark): boolean {
   return isPresent(disk, mark) && disk.stat(mark.path)?.mtimeMs === mark.mtimeMs
 }
@@ -178,7 +178,7 @@ export function isCommitted(disk: Disk, { outputs }: Manifest): boolean {
   return staged === outputs.length || outputs.some((output) => isSameFile(disk, output, output.to))
 }
 
-/** Reads a small file; undefined when there is none. */
+/** Reads a small file; undefined for a missing one. */
 function readText(disk: Disk, path: string): string | undefined {
   const size = disk.stat(path)?.size
   if (size === undefined || size > MAX_TEXT) return undefined

@@ -58,7 +58,7 @@ removed when it would have been. Archives that a recorder writes to must not be 
   },
 }
 
-/** False when a file could not be compressed, which was said. */
+/** Returns false after printing why a file could not be compressed. */
 async function compressOperand(
   operand: string,
   compressor: Compressor,

@@ -22,7 +22,7 @@ const PROGRAM_OF_SUFFIX: Readonly<Record<string, string>> = {
   '.zst': 'zstd -q --rm',
 }
 
-/** Finds the compressor for a command, or the preferred one; undefined when there is no such program. */
+/** Finds the compressor for a command, or the preferred one; undefined when the program is not installed. */
 export function compressorFor(command: string | undefined, variables: Variables): Compressor | undefined {
   const commands = command === undefined ? PREFERRED : [command]
   for (const each of commands) {
@@ -33,7 +33,7 @@ export function compressorFor(command: string | undefined, variables: Variables)
   return command === undefined ? GZIP : undefined
 }
 
-/** Finds the compressor that makes files with a suffix; undefined when there is no such program. */
+/** Finds the compressor that makes files with a suffix; undefined when its program is not installed. */
 export function compressorOfSuffix(suffix: string, variables: Variables): Compressor | undefined {
   const command = PROGRAM_OF_SUFFIX[suffix]
   const found = command === undefined ? undefined : compressorFor(command, variables)
