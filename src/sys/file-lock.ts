@@ -24,7 +24,8 @@ import { basename, dirname, join } from 'node:path'
 import {
   formatIdentity,
   hasEnded,
-  newToken,
+  hasNameEnded,
+  ownedName,
   ownIdentity,
   type ProcessIdentity,
   parseIdentity,
@@ -53,7 +54,7 @@ const STALE_MS = 30 * 60_000
 /** A holder renews its lock so much more often. */
 const RENEW_MS = 5 * 60_000
 const PAUSE_MS = 50
-const TOKEN = /^[0-9a-f]{12}$/
+const TOKEN_CHARS = 12
 /** Successors of one lock file; more mean that its holders end faster than a waiter can follow. */
 const MAX_CHAIN = 1000
 
@@ -88,8 +89,9 @@ export function holderOf(path: string): string | undefined {
 }
 
 function tryTake(path: string, { onStale, nowMs = Date.now }: LockOptions): FileLock | undefined {
-  const token = newToken()
-  const mine = `${path}.${token}`
+  const name = ownedName()
+  const token = name.slice(-TOKEN_CHARS)
+  const mine = `${path}.${name}`
   writeFileSync(mine, `${formatIdentity(ownIdentity())} ${token}\n`, { flag: 'wx', mode: 0o444 })
   try {
     const last = lastOf(path)
@@ -199,11 +201,7 @@ function removeStrays(path: string): void {
   for (const name of readdirSync(dirname(path))) {
     if (!name.startsWith(prefix)) continue
     const rest = name.slice(prefix.length)
-    const stray = join(dirname(path), name)
-    if (rest.startsWith('next.')) rmSync(stray, { force: true })
-    else if (TOKEN.test(rest)) {
-      const { holder } = readLink(stray) ?? {}
-      if (holder !== undefined && hasEnded(holder)) rmSync(stray, { force: true })
-    }
+    if (rest.startsWith('next.') || hasNameEnded(rest) === true)
+      rmSync(join(dirname(path), name), { force: true })
   }
 }

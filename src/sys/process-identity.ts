@@ -20,6 +20,8 @@ export interface ProcessIdentity {
 /** Field 22 of /proc/PID/stat, counted from the state, which follows the command's closing parenthesis. */
 const START_FIELD = 19
 const TOKEN_BYTES = 6
+const HASH_CHARS = 8
+const OWNED = /^(\d+)-(\d*)-([0-9a-f]{8})-([0-9a-f]{8})-[0-9a-f]{12}$/
 
 let own: ProcessIdentity | undefined
 
@@ -35,8 +37,43 @@ export function ownIdentity(): ProcessIdentity {
   return own
 }
 
+/** Returns a new name for a file, `PID-START-BOOT-PLACE-TOKEN`, which identifies this process even while the file is empty. */
+export function ownedName(): string {
+  return `${ownPrefix()}${newToken()}`
+}
+
+/** Returns whether a name has the form of `ownedName`. */
+export function isOwnedName(name: string): boolean {
+  return OWNED.test(name)
+}
+
+/** Returns whether this process made a name. */
+export function isOwnName(name: string): boolean {
+  return name.startsWith(ownPrefix())
+}
+
+/** Returns whether the process that made a name has certainly ended; undefined for one of another host or container. */
+export function hasNameEnded(name: string): boolean | undefined {
+  const [, pid, start, boot, place] = OWNED.exec(name) ?? []
+  if (pid === undefined) return undefined
+  const here = ownIdentity()
+  if (place !== hash(`${here.host} ${here.namespace}`)) return undefined
+  const owner: ProcessIdentity = { ...here, pid: Number(pid), start: start! }
+  return hasEnded(boot === hash(here.boot) ? owner : { ...owner, boot: `not ${here.boot}` })
+}
+
+function ownPrefix(): string {
+  const { pid, start, boot, host, namespace } = ownIdentity()
+  return `${pid}-${start}-${hash(boot)}-${hash(`${host} ${namespace}`)}-`
+}
+
+function hash(text: string): string {
+  const { createHash } = process.getBuiltinModule('node:crypto')
+  return createHash('sha256').update(text).digest('hex').slice(0, HASH_CHARS)
+}
+
 /** Returns 12 random hexadecimal digits. */
-export function newToken(): string {
+function newToken(): string {
   // Loaded when it is needed: most commands only read.
   return process.getBuiltinModule('node:crypto').randomBytes(TOKEN_BYTES).toString('hex')
 }

@@ -14,7 +14,7 @@ import { constants } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { decodeText, encodeText } from '../base/text.ts'
 import type { Disk } from './disk.ts'
-import { hasEnded, newToken, ownIdentity, type ProcessIdentity } from './process-identity.ts'
+import { hasNameEnded, isOwnedName, isOwnName, ownedName } from './process-identity.ts'
 
 /** Name of the manifest in a staging directory. */
 export const COMMIT = 'commit'
@@ -43,45 +43,28 @@ export interface Manifest {
 }
 
 const PREFIX = '.pcp-ts.'
-const NAME = /^\.pcp-ts\.(\d+)-(\d*)-([0-9a-f]{8})-([0-9a-f]{8})-[0-9a-f]{12}$/
 const VERSION = 1
-const HASH_CHARS = 8
 /** A manifest names a few files a volume; anything larger is not one. */
 const MAX_TEXT = 1 << 26
 
 /** Returns a new name for a staging directory of this process. */
 export function stagingName(): string {
-  return `${ownPrefix()}${newToken()}`
-}
-
-/** Returns whether a staging directory of that name was made by this process. */
-export function isOwn(name: string): boolean {
-  return name.startsWith(ownPrefix())
-}
-
-function ownPrefix(): string {
-  const { pid, start, boot, host, namespace } = ownIdentity()
-  return `${PREFIX}${pid}-${start}-${hash(boot)}-${hash(`${host} ${namespace}`)}-`
+  return `${PREFIX}${ownedName()}`
 }
 
 /** Returns whether a name is that of a staging directory. */
 export function isStaging(name: string): boolean {
-  return NAME.test(name)
+  return name.startsWith(PREFIX) && isOwnedName(name.slice(PREFIX.length))
+}
+
+/** Returns whether a staging directory of that name was made by this process. */
+export function isOwn(name: string): boolean {
+  return isOwnName(name.slice(PREFIX.length))
 }
 
 /** Returns whether the process that made a staging directory has certainly ended; undefined for one of another host or container. */
 export function hasOwnerEnded(name: string): boolean | undefined {
-  const [, pid, start, boot, place] = NAME.exec(name) ?? []
-  if (pid === undefined) return undefined
-  const own = ownIdentity()
-  if (place !== hash(`${own.host} ${own.namespace}`)) return undefined
-  const owner: ProcessIdentity = { ...own, pid: Number(pid), start: start! }
-  return hasEnded(boot === hash(own.boot) ? owner : { ...owner, boot: `not ${own.boot}` })
-}
-
-function hash(text: string): string {
-  const { createHash } = process.getBuiltinModule('node:crypto')
-  return createHash('sha256').update(text).digest('hex').slice(0, HASH_CHARS)
+  return hasNameEnded(name.slice(PREFIX.length))
 }
 
 /** The staging directory with the manifest that decides about this one: itself, or where its `coordinator` file leads. */

@@ -83,7 +83,7 @@ async function compressOperand(
 function pathsOf(operand: string, io: ToolIo): string[] {
   if (existsSync(resolve(io.cwd, operand))) return [operand]
   const files = filesOfArchive(resolve(io.cwd, operand))
-  if (files.length === 0) throw new PcpError('ENOENT', 'no such archive or file')
+  if (files.length === 0) throw new PcpError('ENOENT', 'No such file or archive')
   return files.flatMap(({ name, part, suffix }) =>
     suffix === '' && part !== 'index' ? [join(dirname(operand), name)] : [],
   )

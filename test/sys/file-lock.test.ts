@@ -16,7 +16,13 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { holderOf, takeLock } from '../../src/sys/file-lock.ts'
-import { formatIdentity, hasEnded, ownIdentity, parseIdentity } from '../../src/sys/process-identity.ts'
+import {
+  formatIdentity,
+  hasEnded,
+  ownedName,
+  ownIdentity,
+  parseIdentity,
+} from '../../src/sys/process-identity.ts'
 
 let dir: string
 let path: string
@@ -97,6 +103,15 @@ test('a successor that was killed before it could rename its file is succeeded',
   expect(holderOf(path)).toBe(`${hostname()}:${process.pid}`)
   lock!.release()
   expect(readdirSync(dir)).toEqual([])
+})
+
+test('files of waiters that were killed go with the next holder, and those of living ones stay', async () => {
+  const waiting = ownedName()
+  const killed = waiting.replace(`${process.pid}-`, '2000000000-')
+  for (const name of [waiting, killed]) writeFileSync(`${path}.${name}`, '')
+  const lock = await takeLock(path, NOW)
+  lock!.release()
+  expect(readdirSync(dir)).toEqual([`lock.${waiting}`])
 })
 
 test('a successor that lives holds the lock', async () => {
