@@ -198,7 +198,7 @@ interface Signals {
 }
 
 function watchSignals(signal: AbortSignal): Signals {
-  let name = 'a request to end'
+  let name: string | undefined
   let isHangupDue = false
   let hangup = (): void => {
     isHangupDue = true
@@ -211,7 +211,7 @@ function watchSignals(signal: AbortSignal): Signals {
   process.on('SIGINT', note)
   process.on('SIGTERM', note)
   const ended = new Promise<string>((done) => {
-    const end = (): unknown => setImmediate(() => done(name))
+    const end = (): unknown => setImmediate(() => done(name ?? 'a request to end'))
     if (signal.aborted) end()
     else onAbort(signal, end)
   })
@@ -223,6 +223,8 @@ function watchSignals(signal: AbortSignal): Signals {
     },
     close() {
       process.off('SIGHUP', onHangup)
+      // A second signal must not kill a process that is about to end with status 0.
+      if (name !== undefined) return
       process.off('SIGINT', note)
       process.off('SIGTERM', note)
     },

@@ -23,10 +23,13 @@ export async function main(tool: Tool): Promise<void> {
   }
   let signalled: NodeJS.Signals | undefined
   for (const name of tool.onlyReads === true ? [] : (['SIGINT', 'SIGTERM'] as const)) {
-    process.once(name, () => {
+    const onSignal = (): void => {
       signalled = name
       controller().abort()
-    })
+    }
+    // A service manager may send SIGTERM twice, which must not cut a daemon's end short; a user who presses Ctrl-C twice means it.
+    if (name === 'SIGTERM') process.on(name, onSignal)
+    else process.once(name, onSignal)
   }
   const stdout = new FdOutput(1, () => process.exit(STATUS_BROKEN_PIPE))
   const io: ToolIo = {
@@ -52,7 +55,8 @@ export async function main(tool: Tool): Promise<void> {
     status = 1
     await stdout.flush()
     if (signalled !== undefined) {
-      process.kill(process.pid, signalled) // our handler is gone: it was for once
+      process.removeAllListeners(signalled)
+      process.kill(process.pid, signalled)
       await new Promise((resolve) => setTimeout(resolve, 1000))
     }
     stderr.write(`${io.progname}: ${describe(error, io)}\n`)
