@@ -15,6 +15,11 @@ export function asParent(
   return { ...env, [VARIABLE]: above === undefined ? own : `${above},${own}` }
 }
 
+/** Returns whether this command works for another one. */
+export function isForParent(env: Readonly<Record<string, string | undefined>> = process.env): boolean {
+  return env[VARIABLE] !== undefined
+}
+
 /** Returns whether a command that this one works for has ended. */
 export function hasParentEnded(env: Readonly<Record<string, string | undefined>> = process.env): boolean {
   return (env[VARIABLE] ?? '').split(',').some((text) => {

@@ -19,6 +19,8 @@ export interface ProcessIdentity {
 
 /** Field 22 of /proc/PID/stat, counted from the state, which follows the command's closing parenthesis. */
 const START_FIELD = 19
+/** Zombies, and processes that are being removed. */
+const ENDED: ReadonlySet<string> = new Set(['Z', 'X', 'x'])
 const TOKEN_BYTES = 6
 const HASH_CHARS = 8
 const OWNED = /^(\d+)-(\d*)-([0-9a-f]{8})-([0-9a-f]{8})-[0-9a-f]{12}$/
@@ -29,7 +31,7 @@ let own: ProcessIdentity | undefined
 export function ownIdentity(): ProcessIdentity {
   own ??= {
     pid: process.pid,
-    start: startOf(process.pid) ?? '',
+    start: statOf(process.pid)?.start ?? '',
     boot: readOr('/proc/sys/kernel/random/boot_id').trim(),
     namespace: namespaceOf(),
     host: hostname(),
@@ -108,8 +110,10 @@ export function hasEnded(identity: ProcessIdentity): boolean {
   if (identity.boot !== here.boot) return true
   if (identity.namespace !== here.namespace) return false
   if (!isAlive(identity.pid)) return true
-  const start = startOf(identity.pid)
-  return start !== undefined && identity.start !== '' && start !== identity.start
+  const now = statOf(identity.pid)
+  if (now === undefined) return false
+  // A zombie still has its id, for as long as its parent does not ask for its status.
+  return ENDED.has(now.state) || (identity.start !== '' && now.start !== identity.start)
 }
 
 /** Returns whether there is a process with this id. */
@@ -123,12 +127,13 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Undefined without such a process, or without /proc. */
-function startOf(pid: number): string | undefined {
+/** State and start time of a process; undefined without such a process, or without /proc. */
+function statOf(pid: number): { readonly state: string; readonly start: string } | undefined {
   const stat = readOr(`/proc/${pid}/stat`)
   // The command may contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return fields[START_FIELD]
+  const start = fields[START_FIELD]
+  return start === undefined ? undefined : { state: fields[0]!, start }
 }
 
 function namespaceOf(): string {

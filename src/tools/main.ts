@@ -1,11 +1,13 @@
 /** From a process to a command: what every command's file runs. */
 import { basename } from 'node:path'
 import { PcpError } from '../model/errors.ts'
+import { hasParentEnded, isForParent } from '../sys/parent-process.ts'
 import { FdOutput } from './lib/output.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 
 /** What a shell reports for a command that wrote to a closed pipe. */
 const STATUS_BROKEN_PIPE = 141
+const PARENT_CHECK_MS = 500
 
 /**
  * Runs a command with this process's arguments and ends the process with its status. A command that gives up because
@@ -30,6 +32,13 @@ export async function main(tool: Tool): Promise<void> {
     // A service manager may send SIGTERM twice, which must not cut a daemon's end short; a user who presses Ctrl-C twice means it.
     if (name === 'SIGTERM') process.on(name, onSignal)
     else process.once(name, onSignal)
+  }
+  if (isForParent()) {
+    // Work for a command that was killed must not go on beside its next run.
+    const timer = setInterval(() => {
+      if (hasParentEnded()) controller().abort()
+    }, PARENT_CHECK_MS)
+    timer.unref()
   }
   const stdout = new FdOutput(1, () => process.exit(STATUS_BROKEN_PIPE))
   const io: ToolIo = {

@@ -86,6 +86,25 @@ test('takes over the lock of a process that ended, with the reason', async () =>
   expect(readdirSync(dir)).toEqual([])
 })
 
+test('takes over the lock of a zombie, whose parent does not ask for its status', async () => {
+  // The shell becomes a program that knows nothing of its child.
+  const script = 'sh -c "echo \\$\\$" & exec sleep 600'
+  const parent = spawn('/bin/sh', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  try {
+    const [text] = await once(parent.stdout!.setEncoding('utf8'), 'data')
+    const stat = (): string => readFileSync(`/proc/${Number(text)}/stat`, 'utf8')
+    await expect.poll(stat).toMatch(/\) Z /)
+    const start = stat()
+      .slice(stat().lastIndexOf(')') + 2)
+      .split(' ')[19]!
+    const identity = { ...ownIdentity(), pid: Number(text), start }
+    writeFileSync(path, `${formatIdentity(identity)} aaaaaaaaaaaa\n`)
+    expect(await takeLock(path, NOW)).toBeDefined()
+  } finally {
+    parent.kill('SIGKILL')
+  }
+})
+
 test('takes over the lock of a process whose id another one has now', async () => {
   writeFileSync(path, `${formatIdentity({ ...ownIdentity(), start: '1' })} aaaaaaaaaaaa\n`)
   expect(await takeLock(path, NOW)).toBeDefined()

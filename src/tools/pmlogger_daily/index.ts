@@ -211,5 +211,8 @@ async function tidy(job: Job): Promise<void> {
     if (!(await mergeArchives(job))) return
   }
   await compressArchives(job)
-  if (!job.settings.onlyCompresses) await autosave(job)
+  if (job.settings.onlyCompresses) return
+  await autosave(job)
+  // Commands of an earlier run that was killed may have ended meanwhile.
+  await recoverPlace(job)
 }
