@@ -32,6 +32,24 @@ const results = []
 const wanted = process.argv.slice(2)
 const isWanted = (name) => wanted.length === 0 || wanted.includes(name) || wanted.includes(name.split(' ')[0])
 
+const KNOWN = [
+  'install',
+  'reference',
+  'browser',
+  'lint',
+  'types',
+  'types of the page',
+  'build',
+  'test',
+  'interop',
+  'qa',
+]
+const unknown = wanted.filter((name) => !KNOWN.includes(name.startsWith('qa ') ? 'qa' : name))
+if (unknown.length > 0) {
+  console.error(`.ci/run: no such step: ${unknown.join(', ')}; there are ${KNOWN.join(', ')}`)
+  process.exit(1)
+}
+
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => stopping.abort(`${name} received`))
 process.on('exit', () => rmSync(dir, { recursive: true, force: true }))
 
@@ -75,7 +93,8 @@ async function prepareReference() {
 async function testThenInterop(reference) {
   await step('test', 30, ['npm', 'test', '--silent'], { isLive: true })
   if (reference === undefined)
-    console.log('interop and the suite of the reference: not run, as there is no ../shared/qa/setup-pcp')
+    if (wanted.length > 0) skip(['interop', 'qa'], 'there is no ../shared/qa/setup-pcp')
+    else console.log('interop and the suite of the reference: not run, as there is no ../shared/qa/setup-pcp')
   else if (await reference)
     await step('interop', 40, ['npm', 'run', '--silent', 'test:interop'], { isLive: true })
   else skip(['interop'], 'the reference could not be installed')

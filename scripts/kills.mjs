@@ -17,6 +17,22 @@ for (const name of ['kills', 'seed'])
     console.error(`kills: --${name} must be a number`)
     process.exit(1)
   }
+const COMMANDS = [
+  ...[
+    'pmlogger_daily',
+    'pmlogger_merge',
+    'pmlogger_rewrite',
+    'compress',
+    'cull',
+    'pmlogextract',
+    'pmlogreduce',
+  ],
+  ...['pmlogrewrite', 'pmloglabel', 'pmlogmv', 'pmlogcp', 'retention', 'pmlogger'],
+]
+if (values.command !== undefined && !COMMANDS.includes(values.command)) {
+  console.error(`kills: no command ${values.command}: there are ${COMMANDS.join(', ')}`)
+  process.exit(1)
+}
 install()
 const only = values.command === undefined ? [] : ['-t', `^${values.command}:`]
 const env = cleanEnv({ PCP_TS_KILLS: values.kills, PCP_TS_SEED: values.seed })

@@ -84,13 +84,13 @@ function recoverOne(staging: string, options: RecoveryOptions): void {
   else removeStaging(staging, disk)
 }
 
-/** Nobody else can make this process remove or rename files: staging directories of other users are left alone. */
+/** No other user can make this process remove or rename files: their staging directories, and links, are left alone. */
 function isTrusted(
   staging: string,
   { disk = nodeDisk, uid = process.geteuid?.() }: RecoveryOptions,
 ): boolean {
-  const owner = disk.stat(staging)?.uid
-  return owner !== undefined && (uid === undefined || owner === uid)
+  const own = disk.lstat(staging)
+  return own?.isDirectory === true && (uid === undefined || own.uid === uid)
 }
 
 function isAbandoned(
@@ -117,12 +117,12 @@ export function applyManifest(
   const { outputs, inputs } = manifest
   const parents = new Set<string>()
   for (const output of outputs) {
-    if (isStaged(disk, output)) disk.rename(output.path, output.to)
+    if (isStaged(disk, output)) ignoreMissing(() => disk.rename(output.path, output.to))
     parents.add(dirname(output.to))
   }
   for (const parent of parents) disk.syncDirectory(parent)
   for (const input of inputs) {
-    if (isPresent(disk, input)) disk.unlink(input.path)
+    if (isPresent(disk, input)) ignoreMissing(() => disk.unlink(input.path))
     parents.add(dirname(input.path))
   }
   for (const parent of parents) disk.syncDirectory(parent)
@@ -149,12 +149,23 @@ function stagingsOf({ outputs }: Manifest): string[] {
 
 /** Removes a directory with everything in it, or nothing when there is none. */
 function removeTree(path: string, disk: Disk): void {
-  const stat = disk.stat(path)
+  const stat = disk.lstat(path)
   if (stat === undefined) return
-  if (!stat.isDirectory) {
-    disk.unlink(path)
-    return
+  ignoreMissing(() => {
+    if (!stat.isDirectory) {
+      disk.unlink(path)
+      return
+    }
+    for (const name of disk.list(path)) removeTree(join(path, name), disk)
+    disk.rmdir(path)
+  })
+}
+
+/** Another process may be recovering the same transaction from another of its directories. */
+function ignoreMissing(action: () => void): void {
+  try {
+    action()
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ENOENT') throw error
   }
-  for (const name of disk.list(path)) removeTree(join(path, name), disk)
-  disk.rmdir(path)
 }

@@ -47,6 +47,8 @@ export interface TransactionOptions extends RecoveryOptions {
 const STAGING_MODE = 0o755
 /** Commits take milliseconds, but for slow disks. */
 const LOCK_MS = 60_000
+/** Errors of a directory in which this process cannot make a lock, nor change anything else. */
+const UNWRITABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS'])
 /** Name of the lock file that a directory has during a commit. */
 const LOCK = '.pcp-ts.lock'
 
@@ -58,12 +60,19 @@ async function takeStoreLock(path: string, signal?: AbortSignal): Promise<FileLo
  * Completes or undoes what processes that have ended left in a directory: before its files are listed to be changed. Does nothing where
  * there is no such directory, or where it cannot be changed. Throws EBUSY as `commit`, and the errors of the file system.
  */
-export async function recover(directory: string, options: TransactionOptions = {}): Promise<void> {
+export async function recover(named: string, options: TransactionOptions = {}): Promise<void> {
   const { disk = nodeDisk } = options
-  if (disk.stat(directory)?.isDirectory !== true) return
+  if (disk.stat(named)?.isDirectory !== true) return
+  const directory = disk.realpath(resolve(named))
   // A lock that was left behind goes as well.
   if (!disk.list(directory).some((name) => isStaging(name) || name.startsWith(LOCK))) return
-  const lock = await lockDirectory(directory, options)
+  let lock: FileLock
+  try {
+    lock = await lockDirectory(directory, options)
+  } catch (error) {
+    if (UNWRITABLE.has(PcpError.from(error).code)) return
+    throw error
+  }
   try {
     recoverLocked(directory, options)
   } finally {
@@ -94,26 +103,27 @@ export class Transaction {
 
   /** Begins a transaction whose manifest will be in `directory`, usually that of the inputs. Nothing is made before it is needed. */
   constructor(directory: string, options: TransactionOptions = {}) {
-    this.#directory = resolve(directory)
     this.#options = options
     this.#disk = options.disk ?? nodeDisk
+    this.#directory = realDirectory(directory, this.#disk)
   }
 
   /** Returns the staging directory for files of a directory, made on first use. Throws Node's error. */
   staging(directory: string = this.#directory): string {
-    const parent = resolve(directory)
+    const parent = realDirectory(directory, this.#disk)
     const known = this.#staging.get(parent)
     if (known !== undefined) return known
     const path = join(parent, stagingName())
     this.#disk.mkdir(path, STAGING_MODE)
     beginStaging(path)
     this.#staging.set(parent, path)
+    setMode(this.#disk, path, STAGING_MODE)
     return path
   }
 
   /** Returns where to make the file that will be at `path`. Throws Node's error. */
   stage(path: string): string {
-    const to = resolve(path)
+    const to = this.#real(path)
     const staged = join(this.staging(dirname(to)), basename(to))
     this.#outputs.set(to, staged)
     return staged
@@ -121,7 +131,7 @@ export class Transaction {
 
   /** Makes a file in a staging directory an output, under another name: what a program made there. */
   stageAs(staged: string, path: string): void {
-    this.#outputs.set(resolve(path), staged)
+    this.#outputs.set(this.#real(path), staged)
   }
 
   /** Lists what there is in the staging directory of the transaction's directory. */
@@ -131,26 +141,28 @@ export class Transaction {
 
   /** Makes the commit fail unless a file is as it was marked. */
   expect(mark: FileMark): void {
-    this.#expected.push(mark)
+    this.#expected.push({ ...mark, path: this.#real(mark.path) })
   }
 
   /** Takes back an input and the output that would have replaced it. */
   withdraw(path: string): void {
-    this.#inputs.delete(resolve(path))
+    this.#inputs.delete(this.#real(path))
     this.unstage(path)
   }
 
   /** Withdraws an output and removes what was staged for it. */
   unstage(path: string): void {
-    const staged = this.#outputs.get(resolve(path))
+    const to = this.#real(path)
+    const staged = this.#outputs.get(to)
     if (staged === undefined) return
-    this.#outputs.delete(resolve(path))
+    this.#outputs.delete(to)
     if (this.#disk.stat(staged) !== undefined) this.#disk.unlink(staged)
   }
 
   /** Adds an input, in its marked or present state: it goes with the commit, unless an output replaces it. ENOENT when it is missing. */
   remove(file: string | FileMark): void {
-    const mark = typeof file === 'string' ? markFile(this.#disk, resolve(file)) : file
+    const path = this.#real(typeof file === 'string' ? file : file.path)
+    const mark = typeof file === 'string' ? markFile(this.#disk, path) : { ...file, path }
     if (mark === undefined) throw new PcpError('ENOENT', `${file}: no such file`)
     this.#inputs.set(mark.path, mark)
   }
@@ -199,6 +211,12 @@ export class Transaction {
   #end(): void {
     this.#hasEnded = true
     for (const path of this.#staging.values()) endStaging(path)
+  }
+
+  /** A path by the one name that its directory has, whatever links lead there: locks and manifests go by names. */
+  #real(path: string): string {
+    const absolute = resolve(path)
+    return join(realDirectory(dirname(absolute), this.#disk), basename(absolute))
   }
 
   /** Every directory in which names change. */
@@ -305,6 +323,22 @@ function syncFile(disk: Disk, path: string, name: string): void {
     disk.sync(fd)
   } catch (error) {
     throw PcpError.from(error, name)
+  } finally {
+    disk.close(fd)
+  }
+}
+
+/** A directory by its one name; a missing one, in which nothing can be made, as it was given. */
+function realDirectory(path: string, disk: Disk): string {
+  const absolute = resolve(path)
+  return disk.stat(absolute) === undefined ? absolute : disk.realpath(absolute)
+}
+
+/** The umask may not keep readers of the directory from its manifest. */
+function setMode(disk: Disk, path: string, mode: number): void {
+  const fd = disk.open(path, constants.O_RDONLY)
+  try {
+    disk.setMode(fd, mode)
   } finally {
     disk.close(fd)
   }

@@ -83,20 +83,25 @@ export class Volume {
       return this.#opened
     } catch (error) {
       const problem = fileError(error, this.path)
-      if (problem.code !== 'PM_ERR_NODATA') this.#problem = problem
+      if (isLasting(problem)) this.#problem = problem
       throw problem
     }
   }
 
+  /** The damage for which readers skip this volume; undefined for one that was not opened yet. */
+  get problem(): PcpError | undefined {
+    return this.#problem
+  }
+
   /**
-   * As `open`, undefined for a volume that readers skip: it cannot be opened or has nothing but a label. Throws ESTALE for one that was
-   * replaced: to leave it out would show a gap that was not recorded.
+   * As `open`, undefined for a volume that readers skip: it is damaged or has nothing but a label. Throws the errors of the system, such as
+   * ESTALE for one that was replaced: to leave it out would show a gap that was not recorded.
    */
   tryOpen(): LabelledFile | undefined {
     try {
       return this.open()
     } catch (error) {
-      if (error instanceof PcpError && error.code !== 'ESTALE') return undefined
+      if (error instanceof PcpError && error.code.startsWith('PM_ERR_')) return undefined
       throw error
     }
   }
@@ -106,4 +111,9 @@ export class Volume {
     this.#opened?.source.close()
     this.#opened = undefined
   }
+}
+
+/** Is it about the content, which stays as it is, and not about the system or a volume that has no record yet? */
+function isLasting({ code }: PcpError): boolean {
+  return code.startsWith('PM_ERR_') && code !== 'PM_ERR_NODATA'
 }

@@ -226,7 +226,8 @@ export class ContextLink {
     this.#refusal = undefined
     this.#lostBy = undefined
     this.#backoff.succeeded(this.#clock.now())
-    if (wasLost) this.#listeners.emit({ type: 'back' })
+    // A listener that throws must not count as a failed attempt.
+    if (wasLost) queueMicrotask(() => this.#listeners.emit({ type: 'back' }))
   }
 
   /** Attempts to reconnect until one succeeds, if the context reconnects by itself. */

@@ -1,5 +1,7 @@
 /** Fetches at an interval: live, without drift, or through a window of an archive. docs/pmapi.md */
-import { fromMillis, type Timestamp } from '../base/timestamp.ts'
+
+import { fromMillis, secondsBetween, type Timestamp } from '../base/timestamp.ts'
+import { withSignal } from '../base/with-signal.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import type { FetchResult, ValueSet } from '../model/values.ts'
@@ -85,12 +87,34 @@ async function* liveRows<R>(
         isAway = true
         yield { row: subject.gap(away, reader.time), isGap: true }
       }
-      await context.untilOpen(options)
+      const left = to === undefined ? undefined : secondsBetween(reader.time, to)
+      if (left !== undefined && left < 0) return
+      await untilOpen(context, options, clock, left)
     }
     const now = clock.now()
     const next = start + (Math.floor((now - start) / interval) + 1) * interval
     await clock.sleep(next - now, signal)
   }
+}
+
+/** Waits until the source is back, or so many seconds have passed. */
+async function untilOpen(
+  context: Context,
+  options: CallOptions,
+  clock: Clock,
+  limitSec: number | undefined,
+): Promise<void> {
+  if (limitSec === undefined) {
+    await context.untilOpen(options)
+    return
+  }
+  await withSignal({ signals: [options.signal] }, async (signal, abort) => {
+    try {
+      await Promise.race([context.untilOpen({ ...options, signal }), clock.sleep(limitSec * 1000, signal)])
+    } finally {
+      abort()
+    }
+  })
 }
 
 /** Reads a live source, and notices when it is another one than before. */

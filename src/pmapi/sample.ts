@@ -129,6 +129,10 @@ class Sampler implements Subject<Row> {
         const below = await this.#context.traverse(name, this.#options)
         const ids = await this.#context.lookupNames(below, this.#options)
         for (const [k, id] of ids.entries()) if (!isError(id)) leaves.set(below[k]!, id)
+        // A metric that is missing since the source was away keeps its place until it is back.
+        for (const known of this.#metrics)
+          if (known.name.startsWith(`${name}.`) && !leaves.has(known.name))
+            leaves.set(known.name, new PcpError('PM_ERR_NAME', `Unknown metric name: "${known.name}"`))
       } else leaves.set(name, new PcpError(outcome.code, `${outcome.text}: "${name}"`, { cause: outcome }))
     }
     return leaves

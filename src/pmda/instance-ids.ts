@@ -2,8 +2,8 @@
 
 /** Names remembered before those not used for long are forgotten; more where more are in use. */
 const MOST_NAMES = 10_000
-/** Names forgotten even where all of them may be in use: nothing has so many instances at a time. */
-const MOST_AT_ONCE = 262_144
+/** Names forgotten even where all of them may be in use: interrupts or control groups by processor are some hundred thousand. */
+const MOST_AT_ONCE = 1_048_576
 const MAX_INST = 0x7fffffff
 
 /**

@@ -32,10 +32,15 @@ export class Prefetches {
   /** Waits until all have ended or the time is up. Resolves to the metrics whose prefetch has not ended. */
   async wait(begun: ReadonlyMap<AgentMetric, Promise<void>>): Promise<ReadonlySet<AgentMetric>> {
     const unfinished = new Set<AgentMetric>()
+    /** Prefetches that an earlier fetch gave up: it removes them from `#late` when they end. */
+    const isKnown = new Set<AgentMetric>()
     const waiting: Promise<void>[] = []
     for (const [metric, prefetch] of begun) {
       unfinished.add(metric)
-      if (this.#late.has(metric)) continue
+      if (this.#late.has(metric)) {
+        isKnown.add(metric)
+        continue
+      }
       const end = (): void => {
         unfinished.delete(metric)
         this.#late.delete(metric)
@@ -46,7 +51,7 @@ export class Prefetches {
     if (waiting.length > 0) await this.#inTime(Promise.all(waiting))
     if (unfinished.size === 0) return NONE
     const late = new Set(unfinished)
-    for (const metric of late) this.#late.set(metric, begun.get(metric)!)
+    for (const metric of late) if (!isKnown.has(metric)) this.#late.set(metric, begun.get(metric)!)
     return late
   }
 

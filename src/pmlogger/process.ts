@@ -167,6 +167,8 @@ class Recording {
           void logger.stop(`${what}, exiting`)
         },
       })
+      // The signal may have come while the next archive was being begun.
+      if (ending.signal.aborted) void logger.stop('Asked to end, exiting')
       if (isFirst && notifies) await notifyReady(this.#log)
       if (isFirst) this.#obey()
       const { status, continues } = await logger.ended

@@ -3,6 +3,9 @@ import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
 import type { FromPart, PartSetup, ToPart } from './parts.ts'
 
+/** As long as the supervisor waits. */
+const LONGEST_END_MS = 20_000
+
 /** What a part is given. */
 export interface PartIo {
   /** A line for the user. */
@@ -33,8 +36,11 @@ export function runPart(begin: (setup: PartSetup, io: PartIo) => Promise<Running
     hasBegun = true
     void run(begin, message.setup, io)
   })
-  // Without a supervisor nothing would end it.
-  process.on('disconnect', end)
+  // Without a supervisor nothing would end it, nor kill it when its end hangs.
+  process.on('disconnect', () => {
+    setTimeout(() => process.exit(1), LONGEST_END_MS).unref()
+    end()
+  })
   // A terminal sends these to all of its processes: the supervisor ends the parts, in order.
   for (const name of ['SIGINT', 'SIGHUP'] as const) process.on(name, () => {})
   process.on('SIGTERM', () => {

@@ -56,8 +56,9 @@ export async function start(io: StartIo): Promise<Started | undefined> {
   const parts = new Parts(setupOf(options, agents, place, io), io)
   const unlink = onAbort(io.signal, () => void parts.close())
   try {
+    throwIfStopped(io.signal)
     const ran = await parts.start()
-    if (io.signal.aborted) throw new PcpError('ECANCELED', 'npm start was stopped before it had started')
+    throwIfStopped(io.signal)
     announce(ran, { agents, installed, options, place }, io)
     return parts
   } catch (error) {
@@ -66,6 +67,10 @@ export async function start(io: StartIo): Promise<Started | undefined> {
   } finally {
     unlink()
   }
+}
+
+function throwIfStopped(signal: AbortSignal): void {
+  if (signal.aborted) throw new PcpError('ECANCELED', 'npm start was stopped before it had started')
 }
 
 function setupOf(options: StartOptions, agents: readonly string[], place: Place, io: StartIo): PartSetup {

@@ -70,7 +70,14 @@ export class Supervisor<R> {
 
   async #attempt(): Promise<Outcome<R>> {
     const { open, onStarted, settledMs = SETTLED_MS } = this.#options
-    const process = open()
+    let process: PartProcess<R>
+    try {
+      process = open()
+    } catch (error) {
+      // Node throws some errors of fork(2), as that of a machine out of memory.
+      this.#retry.later()
+      return PcpError.from(error)
+    }
     this.#process = process
     void process.ended.then((how) => this.#ended(process, how))
     try {

@@ -12,12 +12,15 @@ import {
   ftruncateSync,
   futimesSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   readSync,
+  realpathSync,
   renameSync,
   rmdirSync,
+  type Stats,
   statSync,
   unlinkSync,
   writeSync,
@@ -62,6 +65,10 @@ export interface Disk {
   list(directory: string): string[]
   /** Undefined for a missing file. */
   stat(path: string): DiskStat | undefined
+  /** As `stat`, of a symbolic link itself. */
+  lstat(path: string): DiskStat | undefined
+  /** Resolves symbolic links. */
+  realpath(path: string): string
   /** Times in milliseconds since the epoch. */
   setTimes(fd: number, atimeMs: number, mtimeMs: number): void
   setMode(fd: number, mode: number): void
@@ -90,12 +97,9 @@ export const nodeDisk: Disk = {
   rename: renameSync,
   unlink: unlinkSync,
   list: (directory) => readdirSync(directory),
-  stat(path) {
-    const stats = statSync(path, { throwIfNoEntry: false })
-    if (stats === undefined) return undefined
-    const { size, mtimeMs, mode, uid, gid, ino } = stats
-    return { size, mtimeMs, mode, uid, gid, ino, isDirectory: stats.isDirectory() }
-  },
+  stat: (path) => attributes(statSync(path, { throwIfNoEntry: false })),
+  lstat: (path) => attributes(lstatSync(path, { throwIfNoEntry: false })),
+  realpath: (path) => realpathSync(path),
   syncLater: promisify(fdatasync),
   async syncDirectoryLater(path) {
     const handle = await open(path, 'r')
@@ -108,4 +112,10 @@ export const nodeDisk: Disk = {
   setTimes: (fd, atimeMs, mtimeMs) => futimesSync(fd, atimeMs / 1000, mtimeMs / 1000),
   setMode: fchmodSync,
   setOwner: fchownSync,
+}
+
+function attributes(stats: Stats | undefined): DiskStat | undefined {
+  if (stats === undefined) return undefined
+  const { size, mtimeMs, mode, uid, gid, ino } = stats
+  return { size, mtimeMs, mode, uid, gid, ino, isDirectory: stats.isDirectory() }
 }

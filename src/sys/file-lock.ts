@@ -108,7 +108,7 @@ function tryTake(path: string, { onStale, nowMs = Date.now }: LockOptions): File
       rmSync(place, { force: true })
       return undefined
     }
-    if (place !== path) renameSync(place, path)
+    if (place !== path) takePlace(place, path)
     removeStrays(path)
     return held(path, token)
   } finally {
@@ -195,13 +195,27 @@ function held(path: string, token: string): FileLock {
   }
 }
 
+/** Replaces a stale lock by its successor. */
+function takePlace(place: string, path: string): void {
+  try {
+    renameSync(place, path)
+  } catch (error) {
+    rmSync(place, { force: true })
+    throw error
+  }
+}
+
 /** Removes what waiters and holders that were killed left beside a lock that was free. */
 function removeStrays(path: string): void {
   const prefix = `${basename(path)}.`
   for (const name of readdirSync(dirname(path))) {
     if (!name.startsWith(prefix)) continue
     const rest = name.slice(prefix.length)
-    if (rest.startsWith('next.') || hasNameEnded(rest) === true)
+    if (!rest.startsWith('next.') && hasNameEnded(rest) !== true) continue
+    try {
       rmSync(join(dirname(path), name), { force: true })
+    } catch {
+      // of another user, in a directory where only owners remove files
+    }
   }
 }

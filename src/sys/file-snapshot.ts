@@ -2,8 +2,8 @@
  * Files that belong together although other processes replace them: directories are read with unfinished transactions applied, and
  * opened files are checked afterwards against those in the directory.
  */
-import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import type { ArchiveFiles, ByteSource } from '../base/byte-source.ts'
 import { type DirectoryView, viewDirectory } from './staged-view.ts'
 
@@ -97,7 +97,7 @@ export class FileSnapshot {
   #view(directory: string): DirectoryView | undefined {
     try {
       const { names, staged } = viewDirectory(directory)
-      return { names: [...names].sort(), staged }
+      return { names: archiveNames(names), staged }
     } catch {
       return undefined // removed
     }
@@ -106,7 +106,7 @@ export class FileSnapshot {
   #list(directory: string): readonly string[] {
     const { names, staged } = viewDirectory(directory)
     for (const [path, at] of staged) this.#staged.set(path, at)
-    if (this.#sources !== undefined) this.#views.set(directory, { names: [...names].sort(), staged })
+    if (this.#sources !== undefined) this.#views.set(directory, { names: archiveNames(names), staged })
     return names
   }
 
@@ -132,7 +132,13 @@ export class FileSnapshot {
   }
 
   #stagedAt(path: string): string | undefined {
-    return this.#staged.size === 0 ? undefined : this.#staged.get(resolve(path))
+    if (this.#staged.size === 0) return undefined
+    const absolute = resolve(path)
+    try {
+      return this.#staged.get(join(realpathSync(dirname(absolute)), basename(absolute)))
+    } catch {
+      return undefined // its directory is gone, as opening it will report
+    }
   }
 
   #inode(path: string): number | undefined {
@@ -146,6 +152,11 @@ export class FileSnapshot {
     }
     return undefined
   }
+}
+
+/** Names that may be of archives: lock files come and go all the time. */
+function archiveNames(names: readonly string[]): string[] {
+  return names.filter((name) => /\.(?:meta|index|\d+)(?:\.[A-Za-z0-9]+)?$/.test(name)).sort()
 }
 
 function replaced(path: string): Error {

@@ -29,14 +29,17 @@ let own: ProcessIdentity | undefined
 
 /** Identifies this process. */
 export function ownIdentity(): ProcessIdentity {
-  own ??= {
+  if (own !== undefined) return own
+  const identity = {
     pid: process.pid,
     start: statOf(process.pid)?.start ?? '',
     boot: readOr('/proc/sys/kernel/random/boot_id').trim(),
     namespace: namespaceOf(),
     host: hostname(),
   }
-  return own
+  // What could not be read for lack of descriptors is known the next time.
+  if (identity.start !== '' && identity.boot !== '' && identity.namespace !== '') own = identity
+  return identity
 }
 
 /** Returns a new name for a file, `PID-START-BOOT-PLACE-TOKEN`, which identifies this process even while the file is empty. */
@@ -61,7 +64,8 @@ export function hasNameEnded(name: string): boolean | undefined {
   const here = ownIdentity()
   if (place !== hash(`${here.host} ${here.namespace}`)) return undefined
   const owner: ProcessIdentity = { ...here, pid: Number(pid), start: start! }
-  return hasEnded(boot === hash(here.boot) ? owner : { ...owner, boot: `not ${here.boot}` })
+  const isOther = boot !== hash(here.boot) && boot !== hash('')
+  return hasEnded(isOther ? { ...owner, boot: `not ${here.boot}` } : owner)
 }
 
 function ownPrefix(): string {
@@ -107,7 +111,9 @@ export function parseIdentity(line: string): ProcessIdentity | undefined {
 export function hasEnded(identity: ProcessIdentity): boolean {
   const here = ownIdentity()
   if (identity.host !== here.host) return false
-  if (identity.boot !== here.boot) return true
+  // Without /proc nothing is known of boots: the process id decides.
+  const knowsBoot = identity.boot !== '' && here.boot !== ''
+  if (knowsBoot && identity.boot !== here.boot) return true
   if (identity.namespace !== here.namespace) return false
   if (!isAlive(identity.pid)) return true
   const now = statOf(identity.pid)

@@ -4,7 +4,15 @@
  */
 import { dirname, join, resolve } from 'node:path'
 import { type Disk, nodeDisk } from './disk.ts'
-import { coordinatorOf, isCommitted, isPresent, isStaged, isStaging, readManifest } from './staging.ts'
+import {
+  coordinatorOf,
+  isCommitted,
+  isPresent,
+  isStaged,
+  isStaging,
+  type Manifest,
+  readManifest,
+} from './staging.ts'
 
 /** Names in a directory, and where the files are that have another name still. */
 export interface DirectoryView {
@@ -21,17 +29,16 @@ export function viewDirectory(directory: string, disk: Disk = nodeDisk): Directo
   if (!listed.some(isStaging)) return { names: listed, staged: NONE }
   const names = new Set(listed)
   const staged = new Map<string, string>()
-  const here = resolve(directory)
+  const here = disk.realpath(resolve(directory))
   const isHere = (path: string): boolean => dirname(path) === here
   const nameOf = (path: string): string => path.slice(here === '/' ? 1 : here.length + 1)
   for (const name of listed) {
     if (!isStaging(name)) continue
     names.delete(name)
-    const manifest = readManifest(disk, coordinatorOf(disk, join(here, name)))
-    if (manifest === undefined || manifest === 'newer' || !isCommitted(disk, manifest)) continue
-    for (const input of manifest.inputs)
+    const manifest = committedIn(join(here, name), disk)
+    for (const input of manifest?.inputs ?? [])
       if (isHere(input.path) && isPresent(disk, input)) names.delete(nameOf(input.path))
-    for (const output of manifest.outputs) {
+    for (const output of manifest?.outputs ?? []) {
       if (!isHere(output.to)) continue
       if (!isStaged(disk, output)) continue
       names.add(nameOf(output.to))
@@ -39,4 +46,17 @@ export function viewDirectory(directory: string, disk: Disk = nodeDisk): Directo
     }
   }
   return { names: [...names], staged }
+}
+
+/** The manifest of a committed transaction; undefined for others, and for those of users who keep theirs from this process. */
+function committedIn(staging: string, disk: Disk): Manifest | undefined {
+  try {
+    const manifest = readManifest(disk, coordinatorOf(disk, staging))
+    if (manifest === undefined || manifest === 'newer') return undefined
+    return isCommitted(disk, manifest) ? manifest : undefined
+  } catch (error) {
+    const { code } = error as { code?: unknown }
+    if (code === 'EACCES' || code === 'EPERM' || code === 'ELOOP' || code === 'ENOTDIR') return undefined
+    throw error
+  }
 }

@@ -44,6 +44,7 @@ export interface Manifest {
 
 const PREFIX = '.pcp-ts.'
 const VERSION = 1
+const TEXT_MODE = 0o644
 /** A manifest names a few files a volume; anything larger is not one. */
 const MAX_TEXT = 1 << 26
 
@@ -183,8 +184,9 @@ function readText(disk: Disk, path: string): string | undefined {
 
 /** Makes a file with a text, on stable storage. EEXIST when there is one. */
 export function writeText(disk: Disk, path: string, text: string): void {
-  const fd = disk.open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644)
+  const fd = disk.open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, TEXT_MODE)
   try {
+    disk.setMode(fd, TEXT_MODE) // whatever the umask: every reader of the directory needs it
     const bytes = encodeText(text)
     for (let used = 0; used < bytes.length; ) used += disk.write(fd, bytes.subarray(used))
     disk.sync(fd)

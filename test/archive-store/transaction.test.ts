@@ -8,6 +8,8 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -18,6 +20,7 @@ import { recover, Transaction, type TransactionOptions } from '../../src/archive
 import { type Disk, nodeDisk } from '../../src/sys/disk.ts'
 import { takeLock } from '../../src/sys/file-lock.ts'
 import { viewDirectory } from '../../src/sys/staged-view.ts'
+import { stagingName } from '../../src/sys/staging.ts'
 
 let dir: string
 beforeEach(() => {
@@ -269,6 +272,7 @@ test('a transaction that cannot be completed holds up those of its files, and no
   })
   first.remove(path('a.0'))
   stage(first, 'c.0')
+  const left = first.staging()
   await first.commit().catch(() => undefined)
   // A file of another user in a directory where only owners remove files, say.
   const disk = new Proxy(nodeDisk, {
@@ -280,7 +284,7 @@ test('a transaction that cannot be completed holds up those of its files, and no
           }
         : target[operation],
   })
-  const options = { hasEnded: (name: string) => first.staging().endsWith(name), disk }
+  const options = { hasEnded: (name: string) => left.endsWith(name), disk }
   const other = new Transaction(dir, options)
   stage(other, 'd.0')
   await other.commit()
@@ -290,4 +294,39 @@ test('a transaction that cannot be completed holds up those of its files, and no
   await expect(same.commit()).rejects.toMatchObject({ code: 'EPERM' })
   await recover(dir, LATER)
   expect(content()).toEqual({ 'c.0': 'new c.0', 'd.0': 'new d.0' })
+})
+
+test('a link that looks like a staging directory is left alone, with everything behind it', async () => {
+  mkdirSync(path('home'))
+  write('home/file')
+  symlinkSync(path('home'), path(stagingName()))
+  await recover(dir, LATER)
+  expect(readdirSync(path('home'))).toEqual(['file'])
+})
+
+test('links within a staging directory are removed, and not what they lead to', async () => {
+  mkdirSync(path('home'))
+  write('home/file')
+  const left = path(stagingName())
+  mkdirSync(left)
+  symlinkSync(path('home'), join(left, 'link'))
+  await recover(dir, LATER)
+  expect(names()).toEqual(['home'])
+  expect(readdirSync(path('home'))).toEqual(['file'])
+})
+
+test('one directory by two names is locked once', async () => {
+  mkdirSync(path('real'))
+  write('real/a.meta')
+  symlinkSync(path('real'), path('link'))
+  const transaction = new Transaction(path('link'))
+  transaction.remove(path('real/a.meta'))
+  stage(transaction, 'link/b.meta')
+  await transaction.commit()
+  expect(readdirSync(path('real'))).toEqual(['b.meta'])
+})
+
+test('readers of a directory can read what is staged there, whatever the umask', () => {
+  const disk = { ...nodeDisk, mkdir: (name: string) => mkdirSync(name, 0o700) }
+  expect(statSync(new Transaction(dir, { disk }).staging()).mode & 0o777).toBe(0o755)
 })

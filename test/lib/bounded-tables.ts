@@ -40,7 +40,7 @@ const INDOM = { domain: 1, serial: 1 }
 export const BOUNDED_TABLES: readonly BoundedTable[] = [
   {
     name: 'InstanceIds, names that never come back',
-    full: 530_000,
+    full: 2_120_000,
     make: () => {
       const ids = new InstanceIds()
       return (key) => ids.idOf(`name ${key}`)

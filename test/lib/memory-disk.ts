@@ -284,6 +284,15 @@ export class MemoryDisk implements Disk {
     return [...node.names.keys()].sort((a, b) => hash(a) - hash(b))
   }
 
+  /** There are no symbolic links here. */
+  lstat(path: string): DiskStat | undefined {
+    return this.stat(path)
+  }
+
+  realpath(path: string): string {
+    return resolve(path)
+  }
+
   stat(path: string): DiskStat | undefined {
     const fail = this.#begin('stat', 'stat', { path, isChange: false })
     const node = this.#volume.find(path, fail)

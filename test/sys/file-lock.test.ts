@@ -233,3 +233,10 @@ test('an identity is read as it was written, and other text is none', () => {
   for (const text of ['', 'host:1', 'host:0 1 2 3', 'host:x 1 2 3', 'a:1 b c d e'])
     expect(parseIdentity(text)).toBeUndefined()
 })
+
+test('where no boots are known the process id decides', () => {
+  const own = ownIdentity()
+  expect(hasEnded({ ...own, boot: '' })).toBe(false)
+  expect(hasEnded({ ...own, boot: '', start: '' })).toBe(false)
+  expect(hasEnded({ ...own, boot: '', pid: 2_000_000_000 })).toBe(true)
+})

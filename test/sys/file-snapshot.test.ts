@@ -23,35 +23,35 @@ function textOf(files: ArchiveFiles, name: string): string {
 }
 
 test('files that are replaced while they are opened are opened again', () => {
-  replace('a', 'old a')
-  replace('b', 'old b')
+  replace('a.0', 'old a')
+  replace('b.0', 'old b')
   let runs = 0
   const texts = archiveFiles().consistent!((files) => {
-    const first = textOf(files, 'a')
+    const first = textOf(files, 'a.0')
     if (++runs === 1) {
-      replace('a', 'new a')
-      replace('b', 'new b')
+      replace('a.0', 'new a')
+      replace('b.0', 'new b')
     }
-    return [first, textOf(files, 'b')]
+    return [first, textOf(files, 'b.0')]
   })
   expect({ runs, texts }).toEqual({ runs: 2, texts: ['new a', 'new b'] })
 })
 
 test('what fails because files went is tried again, and what fails anyway is not', () => {
-  replace('a', 'input')
+  replace('a.0', 'input')
   let runs = 0
   const text = archiveFiles().consistent!((files) => {
     const names = files.list(dir)
     if (++runs === 1) {
-      unlinkSync(path('a'))
-      replace('b', 'output')
+      unlinkSync(path('a.0'))
+      replace('b.0', 'output')
     }
     return names.map((name) => textOf(files, name))
   })
   expect(text).toEqual(['output'])
   const action = (files: ArchiveFiles): string => {
     runs++
-    return textOf(files, 'missing')
+    return textOf(files, 'missing.0')
   }
   runs = 0
   expect(() => archiveFiles().consistent!(action)).toThrow(expect.objectContaining({ code: 'ENOENT' }))
@@ -62,7 +62,7 @@ test('a directory that never rests is read all the same', () => {
   let count = 0
   const names = archiveFiles().consistent!((files) => {
     const listed = files.list(dir)
-    replace(`file${count++}`, '')
+    replace(`a.${count++}`, '')
     return listed
   })
   expect(names.length).toBeGreaterThan(0)

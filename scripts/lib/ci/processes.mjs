@@ -1,5 +1,5 @@
 /** The processes of CI's steps: found by a mark in their environment, so that daemons which left their group are found too. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 const MARK = 'CI_STEP'
 /** Killing takes more than one round where a process is being started meanwhile. */
@@ -7,7 +7,7 @@ const ROUNDS = 20
 
 /** Returns the environment variable that marks the processes of a step. */
 export function markOf(top, step) {
-  return { [MARK]: [process.pid, top, step].join('\t') }
+  return { [MARK]: [process.pid, top, step, pidNamespace()].join('\t') }
 }
 
 /** Lists the marked processes of this run, or of one of its steps, as { pid, step, command }. Empty on machines without /proc. */
@@ -17,7 +17,7 @@ export function processesOf(top, step) {
 
 /** Lists the marked processes that earlier runs in this checkout left behind. */
 export function orphans(top) {
-  return marked(top, (owner) => owner !== process.pid && !signal(owner, 0))
+  return marked(top, (owner) => owner !== process.pid && !exists(owner))
 }
 
 /** Kills what `list` returns until it returns nothing; returns everything that was killed. */
@@ -50,10 +50,29 @@ function marked(top, isWanted) {
   for (const name of entries('/proc')) {
     const pid = Number(name)
     if (!Number.isInteger(pid) || pid === process.pid) continue
-    const [owner, where, step] = markOfProcess(pid)
-    if (where === top && isWanted(Number(owner), step)) found.push({ pid, step, command: commandOf(pid) })
+    const [owner, where, step, namespace] = markOfProcess(pid)
+    // In another container the owner's number means another process.
+    if (where === top && namespace === pidNamespace() && isWanted(Number(owner), step))
+      found.push({ pid, step, command: commandOf(pid) })
   }
   return found
+}
+
+function exists(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
+}
+
+function pidNamespace() {
+  try {
+    return readlinkSync('/proc/self/ns/pid')
+  } catch {
+    return ''
+  }
 }
 
 function entries(directory) {

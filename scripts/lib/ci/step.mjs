@@ -8,7 +8,7 @@ import { readNotes, unfinished } from './progress.mjs'
 /** How long a step may take to end after SIGTERM. */
 const GRACE_MS = 5000
 /** Runs a command and leaves its processor seconds, those of its children included, in the file $0. */
-const TIMED = 'export TIMEFORMAT="%U %S"; { time "$@" 2>&3; } 3>&2 2>"$0"'
+const TIMED = 'export TIMEFORMAT="%U %S"; { time "$@" 2>&3 3>&-; } 3>&2 2>"$0"'
 
 /**
  * Runs a step and resolves to its result: { name, passed, failed, seconds, cpuSeconds, output, notes }. `limitMs` ends it, and so does
@@ -48,7 +48,13 @@ export async function runStep({ name, command, top, dir, env, limitMs, stopped, 
   const left = killAll(() => processesOf(top, name))
   if (left.length > 0 && why === undefined)
     show(`step '${name}' left processes behind, now killed:\n${left.map(line).join('\n')}\n`)
-  await ends
+  // A daemon without the mark in its environment may keep the pipes open for ever.
+  if (!(await withinGrace(ends))) {
+    child.stdout.destroy()
+    child.stderr.destroy()
+    why ??= 'left a process behind that keeps its output open'
+    show(`step '${name}': ${why}\n`)
+  }
   await new Promise((resolve) => log.end(resolve))
   const output = readFileSync(file('log'), 'utf8')
   return {
@@ -59,6 +65,17 @@ export async function runStep({ name, command, top, dir, env, limitMs, stopped, 
     output,
     notes: readNotes(file('notes')),
   }
+}
+
+/** Resolves to whether something happens within the time that a step has to end. */
+async function withinGrace(event) {
+  let timer
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, GRACE_MS, false)
+  })
+  const isDone = await Promise.race([event.then(() => true), late])
+  clearTimeout(timer)
+  return isDone
 }
 
 /** The result of a step that cannot run, and why. */

@@ -31,6 +31,8 @@ export interface AskOptions {
 }
 
 const LONGEST_LINE = 65_536
+/** A connection that lasted so long worked: after it the next attempt is made immediately. */
+const SETTLED_MS = 10_000
 const MAX_BYTES = 16 * 1024 * 1024
 
 /**
@@ -68,10 +70,8 @@ export class SocketFeed {
     socket.unref()
     this.#socket = socket
     let failure: PcpError | undefined
-    const lines = new LineSplitter(maxLineBytes, (line) => {
-      this.#retry.succeeded()
-      onLine(line)
-    })
+    const lines = new LineSplitter(maxLineBytes, onLine)
+    const startedAt = performance.now()
     socket.once('connect', () => {
       this.#connections++
       this.#error = undefined
@@ -85,7 +85,10 @@ export class SocketFeed {
       lines.finish()
       this.#socket = undefined
       this.#error = failure ?? new PcpError('ECONNRESET', `${nameOf(address)} closed the connection`)
-      if (!this.#isClosed) this.#retry.later()
+      if (this.#isClosed) return
+      // A server that sends a line and closes is not asked in a tight loop.
+      if (performance.now() - startedAt >= SETTLED_MS) this.#retry.succeeded()
+      this.#retry.later()
     })
   }
 

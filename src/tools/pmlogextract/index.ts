@@ -20,6 +20,7 @@ import { endEarly, usageText } from '../lib/options.ts'
 import { Progress } from '../lib/progress.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { archiveZone } from '../lib/zone.ts'
+import type { Input } from './input.ts'
 import { Merge } from './merge.ts'
 import { type ExtractOptions, extractOptions, OPTIONS, parseExtract } from './options.ts'
 import { openInputs, outputLabel, readConfig, select, wantedMetrics, windowOf } from './prepare.ts'
@@ -101,7 +102,7 @@ async function extract(options: ExtractOptions, io: ToolIo, opened: Archive[]): 
       onVolume: (volume, at) =>
         io.stderr.write(`${io.progname}: New log volume ${volume}, at ${clockStampNanos(at, zone)}\n`),
     })
-    return await write(merge, writer, output, options, io)
+    return await write(merge, writer, output, options, inputs, io)
   } finally {
     output.abandon()
   }
@@ -124,6 +125,7 @@ async function write(
   writer: ArchiveWriter,
   output: StagedOutput,
   options: ExtractOptions,
+  inputs: readonly Input[],
   io: ToolIo,
 ): Promise<number> {
   const progress = new Progress(io, merge.bytes)
@@ -134,7 +136,7 @@ async function write(
       io.signal.throwIfAborted()
     }
   } catch (error) {
-    if (!options.isDesperate || io.signal.aborted || merge.written === 0) throw error
+    if (!options.isDesperate || options.replaces || io.signal.aborted || merge.written === 0) throw error
     writer.close()
     await output.commit()
     io.stderr.write(`${io.progname}: ${PcpError.from(error).message}\n`)
@@ -147,6 +149,11 @@ async function write(
     io.stderr.write(`${io.progname}: Warning: no qualifying records found.\n`)
     io.stderr.write(`Archive "${options.output}" not created.\n`)
     return 1
+  }
+  const lost = inputs.filter(({ hasLost }) => hasLost)
+  if (options.replaces && lost.length > 0) {
+    const names = lost.map(({ name }) => name).join(', ')
+    throw new PcpError('PM_ERR_LOGREC', `Error: cannot replace what cannot be read completely: ${names}`)
   }
   await output.commit()
   return 0

@@ -35,6 +35,7 @@ export class Input {
   /** Volume, and where the record behind the last one starts. */
   #volume = -1
   #position = 0
+  #hasLost = false
   #last: Timestamp | undefined
   #prologue: string | undefined
   #epilogue: string | undefined
@@ -126,10 +127,25 @@ export class Input {
         if (problem.code === 'PM_ERR_LOGOVERLAP') continue // the next member goes on
         if (problem.code !== 'PM_ERR_LOGREC') throw error
         const offset = this.#sparse?.end ?? this.#position
+        this.#hasLost ||= !this.#isTorn(offset)
         this.#onDamage({ error: problem, offset, size: this.#sizeOfVolume() })
         return undefined
       }
     }
+  }
+
+  /** Returns whether records or volumes could not be read, other than one that was torn at the end and never complete. */
+  get hasLost(): boolean {
+    const volumes = this.archive.members.flatMap((member) => member.volumes)
+    return this.#hasLost || volumes.some(({ problem }) => problem !== undefined)
+  }
+
+  /** Is this damage what a crash of the recorder leaves at the end of the last volume? */
+  #isTorn(offset: number): boolean {
+    const data = this.archive.data.at(-1)!
+    const last = data.member.volumes.length - 1
+    const target = data.target(last)
+    return target !== undefined && target.volume === this.#volume && data.isTorn(last, target, offset)
   }
 
   #sizeOfVolume(): number {

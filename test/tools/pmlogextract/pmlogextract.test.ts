@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -68,6 +76,13 @@ async function extract(...args: string[]): Promise<{ status: number; stderr: str
   const io = testIo('pmlogextract', [...args, out])
   const status = await tool.run(io)
   return { status, stderr: io.printed.stderr.replaceAll(dir, 'DIR'), out }
+}
+
+/** Spoils the length of a record. */
+function spoil(path: string, offset: number): void {
+  const bytes = readFileSync(path)
+  bytes.writeInt32BE(-1, offset)
+  writeFileSync(path, bytes)
 }
 
 /** Times of the records, with an m for marks. */
@@ -314,6 +329,29 @@ describe('what is there', () => {
         'pmlogextract: Error occurred at byte offset 212 into a file of 232 bytes.\n' +
         'The last record, and the remainder of this file will not be extracted.\n',
     )
+  })
+
+  test('--replace removes inputs that were read, or whose last record was torn by a crash', async () => {
+    const input = series('in', [1, 2, 3])
+    truncateSync(`${input}.0`, 132 + 40 + 40 + 20)
+    const { status, out } = await extract('--replace', input)
+    expect([status, times(out)]).toEqual([0, '1 2'])
+    expect(readdirSync(dir).filter((name) => name.startsWith('in.'))).toEqual([])
+  })
+
+  test.each([
+    ['record in the middle', (input: string): void => spoil(`${input}.0`, 132 + 40)],
+    [
+      'label of a later volume',
+      (input: string): void => writeFileSync(`${input}.1`, 'spoilt label'.repeat(20)),
+    ],
+  ])('--replace keeps inputs with a damaged %s', async (_, damage) => {
+    const input = series('in', [1, 2, 3])
+    damage(input)
+    const before = readdirSync(dir).sort()
+    const { status, stderr } = await extract('--replace', input)
+    expect([status, readdirSync(dir).sort()]).toEqual([1, before])
+    expect(stderr).toContain('cannot replace what cannot be read completely: DIR/in')
   })
 
   test('but empty is left out, and missing is an error', async () => {
