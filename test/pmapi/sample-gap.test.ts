@@ -1,7 +1,7 @@
 /** Sampling a source that goes away and comes back. */
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { PcpError } from '../../src/model/errors.ts'
+import { isError, PcpError } from '../../src/model/errors.ts'
 import type { MetricSource, SourceEvent } from '../../src/model/source.ts'
 import { Context } from '../../src/pmapi/context.ts'
 import { FetchGroup } from '../../src/pmapi/fetch-group.ts'
@@ -315,4 +315,44 @@ test('closing the context ends a loop whose source is away', async () => {
   await context.close()
   await waiting
   expect(clock.sleepers).toBe(0)
+})
+
+test('metrics below a name keep their place with an error until they are back', async () => {
+  let isBack = false
+  const { clock, host, context } = await setUp((source, opening) =>
+    overriding(source, {
+      traverse: async (name, ask) => {
+        const names = await source.traverse(name, ask)
+        return opening === 1 || isBack || isError(names) ? names : names.filter((each) => each !== 'demo.one')
+      },
+    }),
+  )
+  const rows = context.sample(['demo'], { every: 2 })
+  expect((await next(rows, clock)).value('demo.one')).toBe(1)
+  host.lose()
+  expect((await next(rows, clock)).away).toBe(RESET)
+  const partial = await next(rows, clock)
+  expect(partial.get('demo.one')).toMatchObject({ error: { code: 'PM_ERR_NAME' } })
+  expect(partial.value('demo.bin', 'first')).toBe(10)
+  isBack = true
+  expect((await next(rows, clock)).value('demo.one')).toBe(1)
+})
+
+test('sampling ends at its time also while the source is away', async () => {
+  const { clock, host, context } = await setUp()
+  const rows = context.sample(['demo.one'], { every: 2, to: { sec: 9, nsec: 0 } })
+  await next(rows, clock)
+  host.lose()
+  host.isUp = false
+  expect((await next(rows, clock)).away).toBe(RESET)
+  let isDone = false
+  void rows.next().then(({ done }) => {
+    isDone = done === true
+  })
+  for (let i = 0; i < 100 && !isDone; i++) {
+    await new Promise((resolve) => setImmediate(resolve))
+    if (!isDone && clock.sleepers > 0) await clock.advance(await clock.nextMs())
+  }
+  expect(isDone).toBe(true)
+  await context.close()
 })

@@ -673,6 +673,38 @@ test('a prefetch that never ends costs its own metrics a status, once the time a
   expect(begun).toEqual([3, 3])
 })
 
+test('a prefetch that was late once is begun again after its end, whatever other fetches wait for then', async () => {
+  const begun: number[] = []
+  const ends: (() => void)[] = []
+  const pending = (item: number, onBegin = (): void => {}) => {
+    return (): Promise<void> => {
+      begun.push(item)
+      onBegin()
+      return new Promise((resolve) => ends.push(resolve))
+    }
+  }
+  const metric = (item: number, ahead: NonNullable<MetricSpec['ahead']>): MetricSpec => ({
+    ...base,
+    item,
+    ahead,
+    value: () => item,
+  })
+  let timeoutMs = 20
+  // The late one ends while a fetch waits for the other.
+  const slow = pending(2, () => ends[0]!())
+  const agent = open(
+    { metrics: { 'demo.late': metric(1, pending(1)), 'demo.slow': metric(2, slow) } },
+    { timeoutMs: () => timeoutMs },
+  )
+  await agent.fetch([id(1)], ASK)
+  await agent.fetch([id(1), id(2)], ASK)
+  timeoutMs = 0
+  const again = agent.fetch([id(1)], ASK)
+  await expect.poll(() => begun).toEqual([1, 2, 1])
+  for (const end of ends) end()
+  expect((await again).sets[0]!.word[0]).toBe(1)
+})
+
 test('an agent whose end returns a promise is waited for, five seconds at most', async () => {
   const log: string[] = []
   let isOver = false
