@@ -1,7 +1,7 @@
 /** Steps of CI: what they count, what they say of a step that hangs, and that they leave no process behind. scripts/lib/ci */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -99,7 +99,8 @@ test.runIf(hasProc)('a daemon that a step leaves behind is killed, and named', a
 test.runIf(hasProc)(
   'processes of a run that is gone are orphans, those of a run under way are not',
   async () => {
-    const marked = (owner: number): string => `CI_STEP=${owner}\t${dir}\ttest`
+    const marked = (owner: number): string =>
+      `CI_STEP=${owner}\t${dir}\ttest\t${readlinkSync('/proc/self/ns/pid')}`
     // Numbers of processes end far below this one.
     const children = [2_000_000_000, process.ppid].map((owner) =>
       spawn('env', [marked(owner), 'sleep', '987649']),
