@@ -10,6 +10,8 @@ export interface BackoffOptions {
 
 /** Share of a delay that chance may add to it. */
 const JITTER = 0.5
+/** Clocks have fractions of milliseconds, whose sums are not exact: a caller that comes on time must not wait for its next turn. */
+const PRECISION_MS = 0.001
 
 /** Counts failures in a row and spaces attempts. Times are milliseconds of one clock that is never set back. */
 export class Backoff {
@@ -32,7 +34,8 @@ export class Backoff {
 
   /** Returns the milliseconds until the next attempt. */
   leftMs(now: number): number {
-    return Math.max(0, this.#failedAt + this.#waitMs - now)
+    const left = this.#failedAt + this.#waitMs - now
+    return left < PRECISION_MS ? 0 : left
   }
 
   /** Records a failed attempt, or the loss of what an attempt had brought; returns the milliseconds to wait. */
