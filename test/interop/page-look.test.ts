@@ -165,7 +165,21 @@ describePage('the look of the chart page', (t) => {
     await t.page.reload()
     await live('Load average')
     await live('Memory')
-    const height = await t.chart('Load average').evaluate((card) => card.clientHeight)
+    // What is recorded may still be arriving, and its notes with it.
+    const height = await t.chart('Load average').evaluate(
+      (card) =>
+        new Promise<number>((resolve) => {
+          let last = card.clientHeight
+          let since = performance.now()
+          const look = (): void => {
+            if (card.clientHeight !== last) since = performance.now()
+            last = card.clientHeight
+            if (performance.now() - since > 1000) resolve(last)
+            else setTimeout(look, 16)
+          }
+          look()
+        }),
+    )
     drop()
     const state = t.page.locator('.head .light')
     await expect.poll(() => state.textContent(), { ...PATIENCE, interval: 20 }).toMatch(/lost|connecting/)
