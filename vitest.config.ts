@@ -11,18 +11,15 @@ const INTEROP_LIMIT_MS = process.env['PCP_TS_EXHAUSTIVE'] === '1' ? 3_600_000 : 
 
 /**
  * Interop tests that may run beside each other: programs over archives and files, and collectors of ours. The reference's agents share files of
- * instance numbers (/var/lib/pcp/config/pmda), so tests that start some run one at a time.
+ * instance numbers (/var/lib/pcp/config/pmda), so tests that start some run one at a time, and so do those of the page, which draws live values.
  */
 const SIDE_BY_SIDE = [
   'agent-install',
   'archive-*',
   'archives',
-  'browser',
   'derived-differential',
   'exporters',
   'package',
-  'page',
-  'page-*',
   'pcp-*',
   'pmapi-differential',
   'pmconfig',
