@@ -46,7 +46,7 @@ export default defineConfig({
           expect: PATIENT,
           sequence: { groupOrder: 0 },
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/interop/**', 'test/fuzz/**'],
+          exclude: ['test/e2e/**', 'test/security/**', 'test/interop/**', 'test/fuzz/**'],
           isolate: false,
           pool: 'threads',
           // A limit for what hangs, not for what is slow on a busy machine.
@@ -59,7 +59,7 @@ export default defineConfig({
           ...ALONE,
           expect: PATIENT,
           sequence: { groupOrder: 1 },
-          include: ['test/e2e/**/*.test.ts'],
+          include: ['test/e2e/**/*.test.ts', 'test/security/**/*.test.ts'],
           pool: 'forks',
           testTimeout: 120_000,
           hookTimeout: 120_000,
