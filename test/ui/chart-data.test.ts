@@ -5,7 +5,7 @@ import { rowsOf } from '../../src/ui/chart/table-rows.ts'
 import type { MetricOutcome, RangeQuery } from '../../src/ui/data/answers.ts'
 import { type ChartData, ChartFeed, type ChartLine } from '../../src/ui/data/chart-data.ts'
 import { Feeds } from '../../src/ui/data/feeds.ts'
-import type { LiveStream } from '../../src/ui/data/live.ts'
+import type { LiveListener, LiveStream, Wish } from '../../src/ui/data/live.ts'
 import type { Source } from '../../src/ui/data/source.ts'
 import type { Frame } from '../../src/ui/time/control.ts'
 import type { Chart, ChartStyle, Plot } from '../../src/ui/view/view.ts'
@@ -203,4 +203,34 @@ test('what failed after a part of it had been read keeps that part, and is asked
   } finally {
     vi.useRealTimers()
   }
+})
+
+test('what was recorded is drawn up to the first live value, however wide the chart', async () => {
+  const recorded = archive('one')
+  // As a server does: nothing later than what was asked for.
+  const range = async (query: RangeQuery): Promise<ChartRange> => {
+    const answer = await recorded.range(query)
+    return { ...answer, lists: answer.lists.map((list) => list.slice(0, query.finish - SPAN.start + 1)) }
+  }
+  const { span: _, ...host } = { ...recorded, key: 'host:one', range }
+  let listener: LiveListener | undefined
+  const live = {
+    subscribe: (_key: string, _wish: Wish, hears: LiveListener) => {
+      listener = hears
+    },
+    unsubscribe: () => {},
+  } as unknown as LiveStream
+  const feed = new ChartFeed(new Feeds(live), () => host, { onChange: () => {} })
+  const chart: Chart = { id: 'c', title: 'c', style: 'plot', legend: true, plots: [{ metric: 'x' }] }
+  const draw = (to: number): ChartData => feed.get(chart, { from: to - 400, to }, 1)
+  await expect.poll(() => draw(1500).lines.length).toBe(1)
+  listener!.topic([{ ...INFO, name: 'x' }] as unknown as MetricOutcome[], 'one')
+  listener!.row(1507, [[1]])
+  await expect
+    .poll(() => draw(1508).times.slice(-8))
+    .toEqual([1500, 1501, 1502, 1503, 1504, 1505, 1506, 1507])
+  // What lies before the first live value stays as it is: it is asked for once.
+  const { length } = recorded.asked
+  draw(1509)
+  expect(recorded.asked).toHaveLength(length)
 })

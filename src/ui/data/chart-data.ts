@@ -153,7 +153,7 @@ export class ChartFeed {
     }
   }
 
-  #addSource(state: Assembly, source: Source, plots: readonly Plot[], { chart, frame, every }: Wanted): void {
+  #addSource(state: Assembly, source: Source, plots: readonly Plot[], { chart, frame, every }: Shown): void {
     let live: LiveStore | undefined
     if (source.span === undefined) {
       const { store, version } = this.#feeds.need(
@@ -175,10 +175,11 @@ export class ChartFeed {
     const to = Math.min(frame.to, liveStart)
     const isLive = liveStart <= frame.to
     const from = !isShort ? frame.from : isLive ? to : Math.max(frame.from, to - RECENT_SEC)
+    const width = isShort ? to - from : frame.to - frame.from
     const holes = isShort ? [] : holesIn(live, frame)
     const missed = this.#missed(state, source, plots, { holes, frame })
     for (const plot of plots) {
-      const recorded = history?.get(plot.metric, from, to, isShort ? to - from : frame.to - frame.from)
+      const recorded = history?.get(plot.metric, { from, to, width, isFixed: isLive })
       const outcome = live?.outcome(plot.metric) ?? recorded?.outcome
       if (outcome === undefined) state.isWaiting ||= live !== undefined || history?.isAsking === true
       else if (isFailure(outcome)) {
@@ -210,9 +211,13 @@ export class ChartFeed {
     const history = this.#historyOf(state, source, plots, 'holes')
     const end = last.end + (RECORDED_SEC.find((wait) => last.end + wait <= to) ?? 0)
     // Of a night away only what is shown.
-    const width = Math.min(end - first.start, to - from)
-    return (metric) =>
-      history?.get(metric, Math.max(first.start, from), Math.min(end, to), width)?.lines ?? []
+    const wanted = {
+      from: Math.max(first.start, from),
+      to: Math.min(end, to),
+      width: Math.min(end - first.start, to - from),
+      isFixed: end <= to,
+    }
+    return (metric) => history?.get(metric, wanted)?.lines ?? []
   }
 
   #historyOf(state: Assembly, source: Source, plots: readonly Plot[], use = ''): History | undefined {
@@ -258,7 +263,7 @@ function largest<T extends { readonly line: Line }>(lines: readonly T[], most: n
 
 const NATURAL = new Intl.Collator('en', { numeric: true })
 
-interface Wanted {
+interface Shown {
   readonly chart: Chart
   readonly frame: Frame
   readonly every: number

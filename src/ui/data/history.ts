@@ -27,6 +27,16 @@ export interface ChartWatcher {
   readonly isSeen?: ReadonlySignal<boolean>
 }
 
+/** What a chart wants of its history: seconds since the epoch. */
+export interface Wanted {
+  readonly from: number
+  readonly to: number
+  /** Of what is shown. */
+  readonly width: number
+  /** Does `to` stay where it is? What goes on is asked for in steps, which the last moments wait for. */
+  readonly isFixed: boolean
+}
+
 /** How far into the past and future of what is shown is asked for, in widths. */
 const MARGIN = 1
 /** Points for each width. */
@@ -69,10 +79,10 @@ export class History {
     return this.#isAsking
   }
 
-  /** What is there at the moment; asks for what is missing between `from` and `to` of what is shown. */
-  get(metric: string, from: number, to: number, width: number): Recorded | undefined {
-    if (to > from && this.#mayHave(from, to) && !this.#covers(from, to, width))
-      void this.#ask(from, to, width)
+  /** What is there at the moment; asks for what is missing of what is shown. */
+  get(metric: string, wanted: Wanted): Recorded | undefined {
+    const { from, to } = wanted
+    if (to > from && this.#mayHave(from, to) && !this.#covers(wanted)) void this.#ask(wanted)
     return this.#span?.byName.get(metric)
   }
 
@@ -82,7 +92,7 @@ export class History {
     return span === undefined || (from <= span.end && to >= span.start)
   }
 
-  #covers(from: number, to: number, width: number): boolean {
+  #covers({ from, to, width, isFixed }: Wanted): boolean {
     const span = this.#span
     if (span === undefined) return false
     const slack = Math.max(2, width / 50)
@@ -90,10 +100,11 @@ export class History {
     const start = known === undefined ? from : Math.max(from, known.start)
     const end = known === undefined ? to : Math.min(to, known.end)
     const secondsEach = (span.to - span.from) / span.points
-    return start >= span.from - slack && end <= span.to + slack && secondsEach <= (4 * width) / POINTS
+    const reaches = end <= span.to + (isFixed ? 0 : slack)
+    return start >= span.from - slack && reaches && secondsEach <= (4 * width) / POINTS
   }
 
-  async #ask(from: number, to: number, width: number): Promise<void> {
+  async #ask({ from, to, width }: Wanted): Promise<void> {
     const { range, span } = this.#source
     if (range === undefined || this.#isAsking || performance.now() - this.#failedAt < PAUSE_MS) return
     this.#isAsking = true
