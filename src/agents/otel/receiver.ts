@@ -120,6 +120,10 @@ function checkRequest(request: IncomingMessage): Encoding {
   const path = (request.url ?? '').split('?', 1)[0]
   if (path !== PATH) throw new Refusal(404, `There is nothing at ${path}: metrics are sent to ${PATH}`)
   if (request.method !== 'POST') throw new Refusal(405, `${request.method} is not POST`)
+  // Browsers name a page's origin in every POST, also where a name of another site has been made to lead here.
+  const { origin } = request.headers
+  if (origin !== undefined)
+    throw new Refusal(403, `Web pages may not send metrics here, and this is one of ${origin}`)
   const type = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase()
   if (type === 'application/json') return 'json'
   if (type === 'application/x-protobuf') return 'protobuf'

@@ -387,6 +387,7 @@ describe('requests', () => {
       { 'content-type': 'application/x-protobuf' },
     ],
     ['bytes that are not compressed', 400, '{}', { 'content-encoding': 'gzip' }],
+    ['a web page', 403, '{}', { origin: 'http://localhost:4318' }],
     ['another type', 415, 'x', { 'content-type': 'text/plain' }],
     ['another compression', 415, 'x', { 'content-encoding': 'zstd' }],
     ['too many bytes', 413, 'x'.repeat(5 * 1024 * 1024), {}],
