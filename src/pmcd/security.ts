@@ -2,6 +2,7 @@
 import { PcpError } from '../model/errors.ts'
 import type { Credentials } from '../model/source.ts'
 import type { PduConnection } from '../net/connection.ts'
+import { LoginAttempts } from '../net/login-attempts.ts'
 import { isLoopback } from '../net/loopback.ts'
 import { Authenticator, type FindVerifier } from '../net/sasl/server.ts'
 import { userFilePath, usersIn } from '../net/sasl/user-file.ts'
@@ -73,12 +74,17 @@ export class Security {
   #tls: TlsServer | undefined
   /** What has been logged since the last reading of the configuration: one line for each host and kind. */
   readonly #told = new Once()
+  readonly #attempts = new LoginAttempts({
+    report: (origin, count) => {
+      if (count > 1) this.#tell(`logins ${count}`, origin, `${count} failed or refused logins from ${origin}`)
+    },
+  })
 
   constructor(options: SecurityOptions, log: Log) {
     this.#options = options
     this.#log = log
     this.#authenticator =
-      options.findVerifier === undefined ? undefined : new Authenticator(options.findVerifier)
+      options.findVerifier === undefined ? undefined : new Authenticator(options.findVerifier, this.#attempts)
   }
 
   /** Is TLS offered? */
@@ -146,7 +152,9 @@ export class Security {
       needsCertificate,
       isUnix: address === undefined,
       ...(tls === undefined ? {} : { secure: secureWith(tls, connection, needsCertificate) }),
-      ...(authenticator === undefined ? {} : { beginLogin: (isPrivate) => authenticator.begin(isPrivate) }),
+      ...(authenticator === undefined
+        ? {}
+        : { beginLogin: (isPrivate) => authenticator.begin(isPrivate, { address, uid: credentials?.uid }) }),
       loginFailed: (error) =>
         this.#tell('login', host, `Authentication of a client from ${host} failed: ${error.message}`),
       loggedIn: (user) => {

@@ -13,6 +13,7 @@ import type { MetricSource } from '../../src/model/source.ts'
 import { ANONYMOUS } from '../../src/model/source.ts'
 import { PM_TYPE_U32 } from '../../src/model/types.ts'
 import { makeSet } from '../../src/model/value-writer.ts'
+import { LoginAttempts } from '../../src/net/login-attempts.ts'
 import type { Context } from '../../src/pmapi/context.ts'
 import { InstanceNames } from '../../src/pmapi/instance-names.ts'
 import { Once } from '../../src/pmcd/once.ts'
@@ -149,6 +150,19 @@ export const BOUNDED_TABLES: readonly BoundedTable[] = [
     make: () => {
       const once = new Once()
       return (key) => once.isNew(`host ${key}`)
+    },
+  },
+  {
+    name: 'LoginAttempts, addresses',
+    full: 11_000,
+    make: () => {
+      let now = 0
+      const attempts = new LoginAttempts({ now: () => (now += 1000) })
+      return async (key) => {
+        const address = `10.${key >> 16}.${(key >> 8) & 255}.${key & 255}`
+        const giveVerdict = await attempts.begin({ address }, 'joe')
+        giveVerdict(key % 2 === 0 ? 'right' : 'wrong')
+      }
     },
   },
   {

@@ -1,5 +1,7 @@
 /** The server's end of an authentication. docs/formats/wire.md §4.3, docs/security.md */
 import { decodeText, encodeText } from '../../base/text.ts'
+import { PcpError } from '../../model/errors.ts'
+import { LoginAttempts, type LoginOrigin } from '../login-attempts.ts'
 import { checkPassword, crypto, KEY_BYTES, saslPrep, type Verifier } from './keys.ts'
 import {
   MAX_PAYLOAD,
@@ -20,18 +22,21 @@ export type SaslStep = { readonly challenge: Uint8Array } | { readonly user: str
 export type FindVerifier = (user: string) => Verifier | undefined
 
 const EMPTY = new Uint8Array(0)
+const WRONG = saslError(SASL_BADAUTH, '').status
 /** Passwords checked at once: each keeps a thread busy that others need. */
 const MAX_CHECKS = 2
 
 /** Checks passwords of many clients. */
 export class Authenticator {
   readonly #find: FindVerifier
+  readonly #attempts: LoginAttempts
   #secret: Uint8Array | undefined
   #checks = 0
   readonly #waiting: (() => void)[] = []
 
-  constructor(find: FindVerifier) {
+  constructor(find: FindVerifier, attempts: LoginAttempts = new LoginAttempts()) {
     this.#find = find
+    this.#attempts = attempts
   }
 
   get #verifiers(): Verifiers {
@@ -39,18 +44,38 @@ export class Authenticator {
     return { find: this.#find, secret: this.#secret }
   }
 
-  /** An exchange with one client. On a connection that others can read, passwords are not accepted as they are. */
-  begin(isPrivate: boolean): SaslServer {
+  /** Begins an exchange with one client. On a connection that others can read, passwords are not accepted unencrypted. */
+  begin(isPrivate: boolean, origin: LoginOrigin): SaslServer {
     const offered = MECHANISMS.filter((name) => name !== 'PLAIN' || isPrivate)
-    return new SaslServer(offered, this.#verifiers, (...of) => this.#check(...of))
+    return new SaslServer(offered, this.#verifiers, {
+      attempt: (...attempt) => this.#attempt(origin, ...attempt),
+      isRight: (...login) => this.#isRight(...login),
+    })
   }
 
-  async #check(user: string, password: string, isOver: () => boolean): Promise<boolean> {
+  async #attempt<T>(
+    origin: LoginOrigin,
+    user: string,
+    signal: AbortSignal,
+    check: () => T | Promise<T>,
+  ): Promise<T> {
+    const giveVerdict = await this.#attempts.begin(origin, user, signal)
+    try {
+      const result = await check()
+      giveVerdict('right')
+      return result
+    } catch (error) {
+      giveVerdict(PcpError.from(error).status === WRONG ? 'wrong' : 'unknown')
+      throw error
+    }
+  }
+
+  async #isRight(user: string, password: string, signal: AbortSignal): Promise<boolean> {
     while (this.#checks >= MAX_CHECKS) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#checks++
     try {
-      // Otherwise whoever connects, asks and leaves, again and again, would keep everybody else out.
-      if (isOver()) throw saslError(SASL_BADAUTH, 'The client did not wait for the verdict')
+      // Otherwise clients that connect, send a password and leave would keep all others out.
+      if (signal.aborted) throw saslError(SASL_BADPROT, 'The client did not wait for the verdict')
       return await checkPassword(password, verifierFor(user, this.#verifiers))
     } finally {
       this.#checks--
@@ -59,8 +84,13 @@ export class Authenticator {
   }
 }
 
-/** Is this the user's password? Rejects when it is the user's turn and nobody wants to know any more. */
-type CheckPassword = (user: string, password: string, isOver: () => boolean) => Promise<boolean>
+/** What an exchange needs of its authenticator. */
+interface Checks {
+  /** Runs a check that throws SASL_BADAUTH for a wrong password, as soon as this client may try one. */
+  readonly attempt: <T>(user: string, signal: AbortSignal, check: () => T | Promise<T>) => Promise<T>
+  /** Returns whether this is the user's password. Rejects when the client has gone before its turn. */
+  readonly isRight: (user: string, password: string, signal: AbortSignal) => Promise<boolean>
+}
 
 /**
  * One exchange. The first message names a mechanism, the others are the mechanism's:
@@ -72,14 +102,14 @@ export class SaslServer {
   /** Names of the mechanisms offered, as they are sent. */
   readonly mechanisms: string
   readonly #verifiers: Verifiers
-  readonly #check: CheckPassword
-  #isOver = false
+  readonly #checks: Checks
+  readonly #gone = new AbortController()
   #next: (message: Uint8Array) => SaslStep | Promise<SaslStep>
 
-  constructor(offered: readonly Mechanism[], verifiers: Verifiers, check: CheckPassword) {
+  constructor(offered: readonly Mechanism[], verifiers: Verifiers, checks: Checks) {
     this.mechanisms = offered.join(' ')
     this.#verifiers = verifiers
-    this.#check = check
+    this.#checks = checks
     this.#next = (message) => this.#start(message, offered)
   }
 
@@ -89,9 +119,9 @@ export class SaslServer {
     return this.#next(message)
   }
 
-  /** The client has gone: a password that waits to be checked no longer is. */
+  /** Gives up because the client has gone: a password that waits to be checked no longer is. */
   end(): void {
-    this.#isOver = true
+    this.#gone.abort()
   }
 
   #start(message: Uint8Array, offered: readonly Mechanism[]): SaslStep | Promise<SaslStep> {
@@ -112,9 +142,12 @@ export class SaslServer {
     const user = saslPrep(name)
     if (authzid !== '' && authzid !== name)
       throw saslError(SASL_NOAUTHZ, `${JSON.stringify(user)} asks to act for another user`)
-    if (!(await this.#check(user, password, () => this.#isOver)))
-      throw saslError(SASL_BADAUTH, `Wrong name or password: ${JSON.stringify(user)}`)
-    return { user }
+    const { signal } = this.#gone
+    return this.#checks.attempt(user, signal, async () => {
+      if (!(await this.#checks.isRight(user, password, signal)))
+        throw saslError(SASL_BADAUTH, `Wrong name or password: ${JSON.stringify(user)}`)
+      return { user }
+    })
   }
 
   #scram(message: Uint8Array): SaslStep {
@@ -123,8 +156,10 @@ export class SaslServer {
     return { challenge: encodeText(exchange.challenge) }
   }
 
-  #proof(exchange: ScramExchange, proof: Uint8Array): SaslStep {
-    const final = verifyScram(exchange, decodeText(proof))
+  async #proof(exchange: ScramExchange, message: Uint8Array): Promise<SaslStep> {
+    const proof = decodeText(message)
+    const verify = (): string => verifyScram(exchange, proof)
+    const final = await this.#checks.attempt(exchange.user, this.#gone.signal, verify)
     // The client answers the last message as well, with nothing.
     this.#next = (answer) => {
       if (answer.length > 0) throw saslError(SASL_BADPROT, 'SCRAM is over, but the client goes on')

@@ -5,6 +5,8 @@ import { authenticate, type Channel, type Login } from '../../../src/net/sasl/cl
 import { makeVerifier, type Verifier } from '../../../src/net/sasl/keys.ts'
 import { Authenticator, type SaslServer, type SaslStep } from '../../../src/net/sasl/server.ts'
 
+const HERE = { address: undefined }
+
 let verifier: Verifier
 let authenticator: Authenticator
 
@@ -41,7 +43,7 @@ const secret = { isPrivate: true, isVerified: false }
 const trusted = { isPrivate: true, isVerified: true }
 
 test('SCRAM is what both choose, and names and passwords may have any characters', async () => {
-  const { user, said } = await talk(authenticator.begin(false), joe, clear)
+  const { user, said } = await talk(authenticator.begin(false, HERE), joe, clear)
   expect(user).toBe('j=o,e')
   expect(said[0]).toMatch(/^SCRAM-SHA-256\0n,,n=j=3Do=2Ce,r=/)
   expect(said).toHaveLength(3)
@@ -49,17 +51,21 @@ test('SCRAM is what both choose, and names and passwords may have any characters
 })
 
 test('the same password, typed with a combining accent, is the same password', async () => {
-  const { user } = await talk(authenticator.begin(false), { ...joe, password: 'pa\u0308ss,word=1' }, clear)
+  const { user } = await talk(
+    authenticator.begin(false, HERE),
+    { ...joe, password: 'pa\u0308ss,word=1' },
+    clear,
+  )
   expect(user).toBe('j=o,e')
 })
 
 test('PLAIN is for connections that nobody else reads', async () => {
-  expect(authenticator.begin(false).mechanisms).toBe('SCRAM-SHA-256')
-  expect(authenticator.begin(true).mechanisms).toBe('SCRAM-SHA-256 PLAIN')
-  const { user, said } = await talk(authenticator.begin(true), { ...joe, method: 'plain' }, secret)
+  expect(authenticator.begin(false, HERE).mechanisms).toBe('SCRAM-SHA-256')
+  expect(authenticator.begin(true, HERE).mechanisms).toBe('SCRAM-SHA-256 PLAIN')
+  const { user, said } = await talk(authenticator.begin(true, HERE), { ...joe, method: 'plain' }, secret)
   expect(user).toBe('j=o,e')
   expect(said).toEqual(['PLAIN\0\0j=o,e\0p\u00e4ss,word=1'])
-  await expect(talk(authenticator.begin(true), { ...joe, method: 'plain' }, clear)).rejects.toThrow(
+  await expect(talk(authenticator.begin(true, HERE), { ...joe, method: 'plain' }, clear)).rejects.toThrow(
     /readable/,
   )
 })
@@ -82,7 +88,7 @@ test.each([
   ['PLAIN', { ...joe, password: 'wrong' }],
   ['PLAIN', { ...joe, user: 'ghost' }],
 ])('%s with a wrong name or password fails in the same way', async (method, login) => {
-  await expect(talk(authenticator.begin(true), { ...login, method }, trusted)).rejects.toMatchObject({
+  await expect(talk(authenticator.begin(true, HERE), { ...login, method }, trusted)).rejects.toMatchObject({
     status: -21357,
     message: expect.stringMatching(/^Wrong name or password/),
   })
@@ -96,7 +102,7 @@ test.each([
   ['SCRAM-SHA-256\0garbage', -21349],
   ['x'.repeat(2048), -21349],
 ])('the server answers %j in the clear with %s', async (message, outcome) => {
-  const step = authenticator.begin(false).step(encodeText(message))
+  const step = authenticator.begin(false, HERE).step(encodeText(message))
   if (outcome === 'challenge') expect(await step).toEqual({ challenge: new Uint8Array(0) })
   else await expect(step).rejects.toMatchObject({ status: outcome })
 })
@@ -108,11 +114,13 @@ test.each([
   ['PLAIN\0\0joe\0a\0b', -21349],
   ['PLAIN\0admin\0joe\0secret', -21358],
 ])('the server answers %j over TLS with %s', async (message, status) => {
-  await expect(authenticator.begin(true).step(encodeText(message))).rejects.toMatchObject({ status })
+  await expect(authenticator.begin(true, HERE).step(encodeText(message))).rejects.toMatchObject({ status })
 })
 
 test('a client is told which ways there are when it has none of them', async () => {
-  await expect(talk(authenticator.begin(false), { ...joe, method: 'gssapi' }, clear)).rejects.toMatchObject({
+  await expect(
+    talk(authenticator.begin(false, HERE), { ...joe, method: 'gssapi' }, clear),
+  ).rejects.toMatchObject({
     status: -21348,
     message: expect.stringMatching(/offers SCRAM-SHA-256.*asked for is gssapi/),
   })
@@ -120,17 +128,18 @@ test('a client is told which ways there are when it has none of them', async () 
 
 test('clients that have gone do not keep others waiting for their passwords to be checked', async () => {
   const looked: string[] = []
+  const gone: [SaslServer, Promise<unknown>][] = []
   const busy = new Authenticator((name) => {
     looked.push(name)
+    if (name === 'gone1') for (const [server] of gone) server.end()
     return undefined
   })
   const attempt = (name: string): [SaslServer, Promise<unknown>] => {
-    const server = busy.begin(true)
+    const server = busy.begin(true, HERE)
     return [server, server.step(encodeText(`PLAIN\0\0${name}\0x`)).catch((error: unknown) => error)]
   }
-  const gone = Array.from({ length: 20 }, (_, i) => attempt(`gone${i}`))
+  for (let i = 0; i < 20; i++) gone.push(attempt(`gone${i}`))
   const [, judged] = attempt('there')
-  for (const [server] of gone) server.end()
   expect(await judged).toMatchObject({ status: -21357 })
   expect(looked).toEqual(['gone0', 'gone1', 'there'])
 })

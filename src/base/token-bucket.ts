@@ -1,0 +1,55 @@
+/** Budgets that refill with time. */
+
+/** Size and refill rate of a bucket. */
+export interface BucketOptions {
+  readonly size: number
+  /** Milliseconds that refill one token. */
+  readonly refillMs: number
+}
+
+/** Clocks have fractions of milliseconds, whose sums are not exact: a token that is due must be there. */
+const PRECISION = 1e-6
+
+/** Holds tokens up to its size; starts full. Times are milliseconds of one clock that is never set back. */
+export class TokenBucket {
+  readonly #options: BucketOptions
+  #tokens: number
+  #at: number
+
+  constructor(options: BucketOptions, now: number) {
+    this.#options = options
+    this.#tokens = options.size
+    this.#at = now
+  }
+
+  /** Returns the milliseconds until a token is available; 0 when one is. */
+  leftMs(now: number): number {
+    this.#refill(now)
+    const missing = 1 - this.#tokens
+    return missing <= PRECISION ? 0 : missing * this.#options.refillMs
+  }
+
+  /** Returns whether nothing has been taken that has not been returned or refilled. */
+  isFull(now: number): boolean {
+    this.#refill(now)
+    return this.#tokens >= this.#options.size - PRECISION
+  }
+
+  /** Takes one token. */
+  take(now: number): void {
+    this.#refill(now)
+    this.#tokens--
+  }
+
+  /** Returns one token that was taken. */
+  giveBack(now: number): void {
+    this.#refill(now)
+    this.#tokens = Math.min(this.#options.size, this.#tokens + 1)
+  }
+
+  #refill(now: number): void {
+    const { size, refillMs } = this.#options
+    this.#tokens = Math.min(size, this.#tokens + (now - this.#at) / refillMs)
+    this.#at = now
+  }
+}
