@@ -2,6 +2,8 @@
 import { chmodSync, statSync, unlinkSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import { PcpError } from '../model/errors.ts'
+import { descriptorOf } from '../sys/descriptor.ts'
+import { type DescriptorReserve, ownDescriptors } from '../sys/descriptor-reserve.ts'
 
 /** Where to listen. */
 export interface ListenOptions {
@@ -21,6 +23,12 @@ export interface ListenOptions {
   readonly retryMs?: number
   /** A peer connected. */
   readonly onConnection: (socket: Socket, endpoint: Endpoint) => void
+  /** Refuses a connection in its protocol and closes it; default: closes it. */
+  readonly refuse?: (socket: Socket, endpoint: Endpoint) => void
+  /** Logs why connections are refused. */
+  readonly log?: (text: string) => void
+  /** Descriptors of this process; tests have others. */
+  readonly descriptors?: DescriptorReserve
 }
 
 /** Ports of a comma list; undefined when one of them cannot be a port. */
@@ -148,7 +156,10 @@ function bind(target: Target, options: ListenOptions): Promise<Server> {
       }
       server.removeListener('error', reject)
       const endpoint = endpointOf(target, server)
-      server.on('connection', (socket) => options.onConnection(socket, endpoint))
+      const hasRoom = roomFor(options)
+      server.on('connection', (socket) => {
+        if (hasRoom(socket, endpoint)) options.onConnection(socket, endpoint)
+      })
       // A failing accept (too many open files) costs that one connection, not the server.
       server.on('error', () => undefined)
       resolve(server)
@@ -164,6 +175,29 @@ function bind(target: Target, options: ListenOptions): Promise<Server> {
         listening,
       )
   })
+}
+
+/** Closes connections that would take descriptors this process needs for its own work. */
+export function closeBeyondReserve(server: Server): void {
+  const hasRoom = roomFor({})
+  server.prependListener('connection', (socket) => void hasRoom(socket))
+}
+
+/** Returns what lets a connection in, or refuses it. */
+function roomFor({
+  descriptors = ownDescriptors(),
+  refuse,
+  log,
+}: Pick<ListenOptions, 'descriptors' | 'refuse' | 'log'>): (socket: Socket, endpoint?: Endpoint) => boolean {
+  return (socket, endpoint) => {
+    const fd = descriptorOf(socket)
+    if (descriptors.mayKeep(fd)) return true
+    const complaint = descriptors.complaint()
+    if (complaint !== undefined) log?.(complaint)
+    if (refuse !== undefined && endpoint !== undefined && descriptors.mayLinger(fd)) refuse(socket, endpoint)
+    else socket.destroy()
+    return false
+  }
 }
 
 /**

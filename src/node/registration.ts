@@ -1,8 +1,10 @@
 /** Measuring this process, or this thread of it, from one call on. docs/guide/node.md */
+
 import type { Cluster } from 'node:cluster'
 import { readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
 import { isMainThread, threadId } from 'node:worker_threads'
+import { every } from '../base/every.ts'
 import { type MmvLabels, MmvWriter } from '../mmv/index.ts'
 import { PcpError } from '../model/errors.ts'
 import { openChannels } from './channels.ts'
@@ -67,7 +69,7 @@ export class Registration {
       ...(options.channels === undefined ? [] : [openChannels]),
     ]
     this.#parts = open.map((openPart) => openPart(context))
-    this.#timer = setInterval(() => this.#sample(), options.intervalMs ?? 1000).unref()
+    this.#timer = every(options.intervalMs ?? 1000, () => this.#sample(), report).unref()
     this.#sample()
   }
 

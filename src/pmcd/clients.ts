@@ -164,6 +164,13 @@ export class Clients {
     else this.#early.push(connected)
   }
 
+  /** Refuses a connection for want of a descriptor. */
+  refuse(socket: Socket): void {
+    const connection = new PduConnection(socketStream(socket), { name: 'a client that is refused' })
+    connection.send(encodeChallenge(0, CONNLIMIT))
+    void connection.close(LINGER_MS)
+  }
+
   /** A client has proved who it is: it is judged by that now. */
   #loggedIn(connected: Connected, credentials: Credentials): void {
     const { client, admission } = connected

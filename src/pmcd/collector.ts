@@ -210,6 +210,8 @@ class RunningCollector implements Collector {
       ...(socketPath === undefined ? {} : { socketPath }),
       ...(backlog === undefined ? {} : { backlog }),
       onConnection: (socket, endpoint) => this.#clients.accept(socket, endpoint),
+      refuse: (socket) => this.#clients.refuse(socket),
+      log: (text) => log.notice('warning', text),
     })
     const failures = this.endpoints.filter((endpoint) => endpoint.error !== undefined)
     for (const { error } of failures) log.notice('error', error!.message)

@@ -87,13 +87,13 @@ export class ControlServer {
   async #listen(): Promise<void> {
     const { firstPort, localOnly, socketPath, log } = this.#options
     const onConnection = (socket: Socket, endpoint: Endpoint): void => this.#accept(socket, endpoint)
-    const unix = await listen({ ports: [], socketPath, onConnection })
+    const unix = await listen({ ports: [], socketPath, onConnection, log })
     this.#listeners.push(unix)
     const failed = unix.endpoints.find(({ error }) => error !== undefined)
     if (failed !== undefined) log(`GetPorts: unix domain socket failed: ${failed.error!.message}`)
     for (let i = 0; i < MAX_PORTS; i++) {
       const port = firstPort === 0 ? 0 : firstPort + i
-      const listeners = await listen({ ports: [port], localOnly, retryMs: 0, onConnection })
+      const listeners = await listen({ ports: [port], localOnly, retryMs: 0, onConnection, log })
       const inet = listeners.endpoints.find(({ family }) => family === 'inet')
       if (inet?.error === undefined) {
         this.#listeners.push(listeners)

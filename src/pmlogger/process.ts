@@ -1,8 +1,10 @@
 /** A pmlogger as a process: log, signals, control port, and archives that follow each other. docs/pmlogger.md */
+
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { RecordBuffer } from '../archive/write/record-buffer.ts'
+import { every } from '../base/every.ts'
 import { decodeText } from '../base/text.ts'
 import { now, secondsBetween } from '../base/timestamp.ts'
 import { traceTo } from '../model/debug.ts'
@@ -342,11 +344,12 @@ class Recording {
 
   #watchProcess(pid: number, logger: Logger): void {
     clearInterval(this.#watch)
-    this.#watch = setInterval(() => {
+    const look = (): void => {
       if (isAlive(pid)) return
       clearInterval(this.#watch)
       void logger.stop('process from -p has vanished, exiting')
-    }, WATCH_MS)
+    }
+    this.#watch = every(WATCH_MS, look, (error) => this.#log.line(`Warning: ${PcpError.from(error).message}`))
   }
 }
 

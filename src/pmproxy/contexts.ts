@@ -1,4 +1,5 @@
 /** Contexts of web clients: known by number, gone when nobody uses them for a while. docs/pmproxy.md */
+import { every } from '../base/every.ts'
 import { defaultControls, isDerivedPmid } from '../derive/definitions.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
@@ -164,7 +165,11 @@ export class WebContexts {
       const contextLimit = controls.contextLimit < 0 ? MOST_DEFINED : controls.contextLimit
       return { ...setup, controls: { ...controls, contextLimit } }
     }
-    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS)
+    this.#sweeper = every(
+      SWEEP_MS,
+      () => this.#sweep(),
+      () => undefined, // the next sweep drops what this one left
+    )
     this.#sweeper.unref()
   }
 

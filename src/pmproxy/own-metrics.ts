@@ -2,7 +2,9 @@
  * Metrics of a pmproxy about itself, in mapped files that PCP's agent of that name reads: pmproxy.pid, pmproxy.http.requests and so on.
  * Numbers and names are PCP's where PCP has them; `live` and `proxy` are our own.
  */
+
 import { join } from 'node:path'
+import { every } from '../base/every.ts'
 import type { Gauge } from '../mmv/handles.ts'
 import { MmvWriter } from '../mmv/writer.ts'
 import { PcpError } from '../model/errors.ts'
@@ -243,9 +245,13 @@ export function publishOwnMetrics(tmpDir: string, figures: OwnFigures, log: Log)
     close()
     return () => undefined
   }
-  const timer = setInterval(() => {
-    for (const update of updates) update()
-  }, UPDATE_MS)
+  const timer = every(
+    UPDATE_MS,
+    () => {
+      for (const update of updates) update()
+    },
+    (error) => log.notice('warning', `Metrics about pmproxy itself are old: ${PcpError.from(error).message}`),
+  )
   timer.unref()
   return () => {
     clearInterval(timer)

@@ -103,6 +103,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
     ...(options.addresses === undefined ? { localOnly: true } : { addresses: options.addresses }),
     ...(options.socketPath === undefined ? {} : { socketPath: options.socketPath }),
     backlog: config.backlog,
+    log: (text) => log.notice('warning', text),
     onConnection: (socket) => {
       if (!guests.admit(socket)) return
       statistics.connections++

@@ -1,5 +1,7 @@
 /** The process of `npm start`: its arguments, its signals, its exit status. */
+
 import { join } from 'node:path'
+import { every } from '../base/every.ts'
 import { onAbort } from '../base/on-abort.ts'
 import { start } from './run.ts'
 
@@ -12,9 +14,10 @@ async function main(): Promise<void> {
     onAbort(stop.signal, resolve)
   })
   // It also keeps the process while all parts wait to be started again.
-  setInterval(() => {
+  const look = (): void => {
     if (isOrphaned()) stop.abort()
-  }, PARENT_MS)
+  }
+  every(PARENT_MS, look, (error) => process.stderr.write(`npm start: ${String(error)}\n`))
   // Not just once: npm passes on the Ctrl-C that the terminal has sent us already, which must not cut the end short.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
   const started = await start({

@@ -1,6 +1,7 @@
 /** Attributes of sysfs that are read again and again: one short value a file. */
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { decodeText } from '../base/text.ts'
+import { type DescriptorReserve, ownDescriptors } from './descriptor-reserve.ts'
 import { readAttribute, rooted } from './proc.ts'
 
 /** An attribute is at most a page; a whole page may be the beginning of more. */
@@ -17,14 +18,16 @@ const MAX_MISSING = 4096
  */
 export class Attributes {
   readonly #root: string
+  readonly #descriptors: DescriptorReserve
   readonly #open = new Map<string, number>()
   /** Not there when last looked for. Asking again for what is not there must not cost an exception. */
   readonly #missing = new Set<string>()
   readonly #page = new Uint8Array(PAGE)
 
   /** `root` is '/' except in tests, whose files may be replaced by renaming and so are opened each time. */
-  constructor(root: string) {
+  constructor(root: string, descriptors: DescriptorReserve = ownDescriptors()) {
     this.#root = root
+    this.#descriptors = descriptors
   }
 
   /** The attribute at an absolute path, trimmed; undefined when it cannot be read. */
@@ -55,7 +58,13 @@ export class Attributes {
       return undefined // absence is the answer
     }
     this.#missing.delete(path)
-    return this.#readOpen(path, this.#open.get(path)!)
+    const text = this.#readOpen(path, this.#open.get(path)!)
+    const fd = this.#open.get(path)
+    if (fd !== undefined && !this.#descriptors.mayKeep(fd)) {
+      this.#open.delete(path)
+      closeSync(fd)
+    }
+    return text
   }
 
   /** undefined, and the descriptor closed, when the device is gone or has nothing to say. */

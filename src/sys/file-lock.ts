@@ -10,6 +10,7 @@
  *
  * A successor of a lock that was replaced meanwhile is not reached from `lock` any more; its process sees that and withdraws.
  */
+
 import {
   linkSync,
   lstatSync,
@@ -21,6 +22,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { every } from '../base/every.ts'
 import {
   formatIdentity,
   hasEnded,
@@ -176,14 +178,11 @@ function whyStale({ holder, mtimeMs }: Link, nowMs: number): string | undefined 
 }
 
 function held(path: string, token: string): FileLock {
-  const timer = setInterval(() => {
+  const renew = (): void => {
     const now = Date.now() / 1000
-    try {
-      utimesSync(path, now, now)
-    } catch {
-      clearInterval(timer) // removed by hand
-    }
-  }, RENEW_MS).unref()
+    utimesSync(path, now, now)
+  }
+  const timer = every(RENEW_MS, renew, () => clearInterval(timer)).unref() // removed by hand
   let isHeld = true
   return {
     release() {

@@ -1,5 +1,7 @@
 /** From a process to a command: what every command's file runs. */
+
 import { basename } from 'node:path'
+import { every } from '../base/every.ts'
 import { PcpError } from '../model/errors.ts'
 import { hasParentEnded, isForParent } from '../sys/parent-process.ts'
 import { FdOutput } from './lib/output.ts'
@@ -35,10 +37,10 @@ export async function main(tool: Tool): Promise<void> {
   }
   if (isForParent()) {
     // Work for a command that was killed must not go on beside its next run.
-    const timer = setInterval(() => {
+    const look = (): void => {
       if (hasParentEnded()) controller().abort()
-    }, PARENT_CHECK_MS)
-    timer.unref()
+    }
+    every(PARENT_CHECK_MS, look, (error) => stderr.write(`${progname}: ${String(error)}\n`)).unref()
   }
   const stdout = new FdOutput(1, () => process.exit(STATUS_BROKEN_PIPE))
   const io: ToolIo = {

@@ -12,6 +12,8 @@ export interface CollectorProcess {
   readonly port: number
   /** Of the collector itself. */
   readonly pid: number
+  /** Of what started it: the collector itself where nothing did. */
+  readonly supervisor: number
   /** Where its files are. */
   readonly dir: string
   /** Has it ended, though nobody stopped it? */
@@ -19,14 +21,30 @@ export interface CollectorProcess {
   stop(): Promise<void>
 }
 
-/** `npm start` with these agents in its process, recording nothing; it may have so many files open. */
-export async function startCollectorProcess(agents: string, files?: number): Promise<CollectorProcess> {
+/** Options of `startCollectorProcess`. */
+export interface StartOptions {
+  /** Start the recorder as well. */
+  readonly records?: boolean
+  /** Puts files into the directory of `--dir` before the start. */
+  readonly prepare?: (dir: string) => void
+  readonly env?: NodeJS.ProcessEnv
+  /** Further arguments of `npm start`. */
+  readonly args?: readonly string[]
+}
+
+/** Runs `npm start` with these agents in its process, and a limit of open files. */
+export async function startCollectorProcess(
+  agents: string,
+  files?: number,
+  { records = false, prepare, env: more, args: further = [] }: StartOptions = {},
+): Promise<CollectorProcess> {
   const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-victim-'))
-  const start = [process.execPath, join('dist', 'start.cjs'), '--no-record']
-  const line = [...start, '--port', '0', '--web-port', '0', '--dir', dir, '--agents', agents]
+  const start = [process.execPath, join('dist', 'start.cjs'), ...(records ? [] : ['--no-record'])]
+  const line = [...start, '--port', '0', '--web-port', '0', '--dir', dir, '--agents', agents, ...further]
+  prepare?.(dir)
   const limited = files === undefined ? line : ['sh', '-c', `ulimit -n ${files}; exec "$@"`, 'sh', ...line]
   const [command, ...args] = limited
-  const child = spawn(command!, args, { stdio: ['ignore', 'pipe', 'inherit'], env: env() })
+  const child = spawn(command!, args, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...env(), ...more } })
   let text = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk
@@ -72,6 +90,7 @@ function running(child: ChildProcess, port: number, dir: string): CollectorProce
   return {
     port,
     pid: child.pid!,
+    supervisor: child.pid!,
     dir,
     hasEnded: () => !isStopping && (child.exitCode !== null || child.signalCode !== null),
     stop: async () => {

@@ -23,6 +23,8 @@ export function runScript(path: string, limits: ReadLimits, warn: (text: string)
   const { spawn } = process.getBuiltinModule('node:child_process')
   return new Promise((resolve, reject) => {
     const child = spawn(path, [], { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    // With EMFILE, child.stdout is undefined and the error is emitted later.
+    child.on('error', reject)
     const chunks: Buffer[] = []
     let size = 0
     let stderr = ''

@@ -200,7 +200,11 @@ export class Watch {
     clearTimeout(this.#timer)
     if (this.#closing.signal.aborted) return
     this.#timer = setTimeout(() => {
-      this.scan()
+      try {
+        this.scan()
+      } catch (error) {
+        this.#once(PcpError.from(error).message)
+      }
       for (const entry of this.#entries.values()) this.#enqueue(entry)
       this.#restartTimer()
     }, this.#intervalMs)

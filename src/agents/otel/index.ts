@@ -1,4 +1,5 @@
 /** The otel agent (domain 508): metrics that applications send by OTLP, as metrics of PCP. docs/otel.md */
+import { every } from '../../base/every.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { AgentEnv, AgentTables } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent } from '../../pmda/define-agent.ts'
@@ -61,10 +62,14 @@ function open(env: AgentEnv): AgentTables {
     },
     warn: (text) => env.log('warning', text),
   })
-  const sweep = setInterval(() => {
-    families.expire(state.staleMs)
-    save(MAX_SAVES)
-  }, SWEEP_MS)
+  const sweep = every(
+    SWEEP_MS,
+    () => {
+      families.expire(state.staleMs)
+      save(MAX_SAVES)
+    },
+    (error) => env.log('warning', PcpError.from(error).message),
+  )
   sweep.unref()
   const tables = (): AgentTables => ({
     ...familyTables(ROOT, families, controls),

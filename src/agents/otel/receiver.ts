@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Readable } from 'node:stream'
 import { PcpError } from '../../model/errors.ts'
+import { closeBeyondReserve } from '../../net/listen.ts'
 import type { Taken } from './families.ts'
 import { metricsOf, type OtlpMetric } from './otlp.ts'
 import { EXPORT_METRICS } from './otlp-fields.ts'
@@ -78,6 +79,7 @@ export class Receiver {
       (request, response) => void this.#answer(request, response),
     )
     server.maxConnections = MAX_CONNECTIONS
+    closeBeyondReserve(server)
     server.on('error', (error) => {
       server.close()
       if (this.#isClosed) return

@@ -1,4 +1,5 @@
 /** Accounts of ended processes: the newest records of the file the kernel writes them to. acct(5) */
+
 import {
   closeSync,
   fstatSync,
@@ -9,6 +10,7 @@ import {
   statSync,
   unlinkSync,
 } from 'node:fs'
+import { every } from '../../base/every.ts'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import { type LoadNative, loadNative, nativeProblem } from '../../sys/native/calls.ts'
@@ -172,7 +174,11 @@ export class AcctFile {
     clearInterval(this.#timer)
     this.#timer = undefined
     if (this.#private === undefined) return
-    this.#timer = setInterval(() => this.update(), Math.min(this.settings.refresh * 1000, MAX_TIMER_MS))
+    this.#timer = every(
+      Math.min(this.settings.refresh * 1000, MAX_TIMER_MS),
+      () => void this.update(),
+      () => undefined, // the next client that asks gets the error
+    )
     this.#timer.unref()
   }
 

@@ -1,6 +1,7 @@
 /** Files of processes that stay open while somebody reads them again and again: a reading costs half as much then. */
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs'
-import { readAttribute } from '../../sys/proc.ts'
+import { every } from '../../base/every.ts'
+import { type DescriptorReserve, descriptorLimit, ownDescriptors } from '../../sys/descriptor-reserve.ts'
 import type { Content, ProcessFiles, ProcessReading } from './process-files.ts'
 
 /** What was not read for one to two of these is closed. */
@@ -22,15 +23,16 @@ export class KeptFiles implements ProcessReading {
   readonly #files: ProcessFiles
   readonly #kept = new Map<string, Kept>()
   readonly #most: number
+  readonly #descriptors: DescriptorReserve
   /** Kernels since 6.2 say how many descriptors a process has without listing them. */
   readonly #knowsCounts: boolean
   #turn = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(files: ProcessFiles) {
+  constructor(files: ProcessFiles, descriptors: DescriptorReserve = ownDescriptors()) {
     this.#files = files
-    const limit = /Max open files\s+(\d+)/.exec(readAttribute('/', '/proc/self/limits') ?? '')?.[1]
-    this.#most = Math.min(MOST, Math.floor(Number(limit ?? 0) / 4))
+    this.#descriptors = descriptors
+    this.#most = Math.min(MOST, Math.floor(descriptorLimit() / 4))
     this.#knowsCounts = (statSync('/proc/self/fd', { throwIfNoEntry: false })?.size ?? 0) > 0
   }
 
@@ -74,10 +76,17 @@ export class KeptFiles implements ProcessReading {
     const fd = openSync(path, 'r')
     try {
       const content = this.#files.readFrom(fd, path)
+      if (!this.#descriptors.mayKeep(fd)) {
+        closeSync(fd)
+        return content
+      }
       this.#kept.set(path, { fd, turn: this.#turn })
       if (this.#timer === undefined) {
-        this.#timer = setInterval(() => this.#sweep(), IDLE_MS)
-        this.#timer.unref()
+        this.#timer = every(
+          IDLE_MS,
+          () => this.#sweep(),
+          () => undefined, // what cannot be closed is closed already
+        ).unref()
       }
       return content
     } catch (error) {

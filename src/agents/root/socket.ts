@@ -76,7 +76,7 @@ export class RootSocket {
   async #listen(path: string, log: (text: string) => void): Promise<void> {
     // whoever may connect learns of all containers
     const onConnection = (client: Socket): void => this.#serve(client)
-    this.#listeners = await listen({ ports: [], socketPath: path, isPrivate: true, onConnection })
+    this.#listeners = await listen({ ports: [], socketPath: path, isPrivate: true, onConnection, log })
     const error = this.#listeners.endpoints[0]?.error
     if (error !== undefined) log(`${error.message}: nobody can ask about containers`)
     if (this.#isClosed) await this.#listeners.close()

@@ -74,15 +74,22 @@ export class ChildFeed {
   start(): void {
     if (this.#child !== undefined || this.#isClosed) return
     const { command, log, onLine, maxLineBytes = LONGEST_LINE } = this.#options
-    const child = start(this.#options)
-    this.#child = child
     this.#startedAt = Date.now()
     this.#starts++
+    let child: ChildProcess
+    try {
+      child = start(this.#options)
+    } catch (error) {
+      this.#failed(PcpError.from(error))
+      return
+    }
+    this.#child = child
     this.#error = undefined
     const lines = new LineSplitter(maxLineBytes, onLine)
     const complaints = new LineSplitter(LONGEST_LINE, (line) => log('warning', `${command}: ${line}`))
-    child.stdout!.on('data', (piece: Uint8Array) => lines.push(piece))
-    child.stderr!.on('data', (piece: Uint8Array) => complaints.push(piece))
+    // With EMFILE, the streams are undefined and the error is emitted later.
+    child.stdout?.on('data', (piece: Uint8Array) => lines.push(piece))
+    child.stderr?.on('data', (piece: Uint8Array) => complaints.push(piece))
     child.once('error', (error) => this.#ended(child, PcpError.from(error)))
     child.once('close', (status, signal) => {
       lines.finish()
@@ -111,6 +118,10 @@ export class ChildFeed {
   #ended(child: ChildProcess, error: PcpError): void {
     if (this.#child !== child) return
     this.#child = undefined
+    this.#failed(error)
+  }
+
+  #failed(error: PcpError): void {
     this.#error = error
     if (this.#isClosed) return
     this.#options.log('info', error.message)
@@ -139,12 +150,12 @@ export function runProgram(program: Program, options: RunOptions = {}): Promise<
       end(child)
     }
     const stop = onAbort(signal, () => give(new PcpError('EINTR', `${command} was ended`)))
-    child.stdout!.on('data', (piece: Uint8Array) => {
+    child.stdout?.on('data', (piece: Uint8Array) => {
       size += piece.length
       if (size > maxBytes) give(new PcpError('EFBIG', `${command} printed more than ${maxBytes} bytes`))
       else pieces.push(piece)
     })
-    child.stderr!.on('data', (piece: Uint8Array) => {
+    child.stderr?.on('data', (piece: Uint8Array) => {
       complaints = Buffer.concat([complaints, piece]).subarray(-MAX_ERROR_BYTES)
     })
     child.once('error', (error) => {
@@ -167,8 +178,8 @@ export function runProgram(program: Program, options: RunOptions = {}): Promise<
 /** Ends a program and what it started, now; whoever still has its output open is heard no more. */
 function end(child: ChildProcess): void {
   signalAll(child, 'SIGKILL')
-  child.stdout!.destroy()
-  child.stderr!.destroy()
+  child.stdout?.destroy()
+  child.stderr?.destroy()
 }
 
 function signalAll({ pid }: ChildProcess, signal: NodeJS.Signals): void {

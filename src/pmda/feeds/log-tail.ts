@@ -1,5 +1,7 @@
 /** The lines that others append to a file, also when it is rotated. docs/guide/agent-data.md */
+
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'
+import { every } from '../../base/every.ts'
 import { PcpError } from '../../model/errors.ts'
 import { LineSplitter } from './lines.ts'
 
@@ -64,7 +66,13 @@ export class LogTail {
 
   /** Looks now and then, on a timer that keeps no process alive. */
   start(): void {
-    this.#timer ??= setInterval(() => this.poll(), this.#options.intervalMs ?? 1000)
+    this.#timer ??= every(
+      this.#options.intervalMs ?? 1000,
+      () => this.poll(),
+      (error) => {
+        this.#error = PcpError.from(error)
+      },
+    )
     this.#timer.unref()
   }
 

@@ -1,7 +1,9 @@
 /** /ui/api/live: the stream as a WebSocket. RFC 6455, docs/pmproxy.md */
+
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { every } from '../../base/every.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Login } from '../hosts.ts'
 import { insistOnUser, loginOf } from '../http/login.ts'
@@ -29,7 +31,11 @@ export class LiveSockets {
 
   constructor(services: Services) {
     this.#services = services
-    this.#pinger = setInterval(() => this.#ping(), PING_MS)
+    this.#pinger = every(
+      PING_MS,
+      () => this.#ping(),
+      (error) => services.log.notice('warning', `Live pages: ${PcpError.from(error).message}`),
+    )
     this.#pinger.unref()
   }
 

@@ -1,6 +1,7 @@
 /** Programs that follow the time of the page: what pmtime is to PCP's tools. docs/formats/time-control.md */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { now as present } from '../../base/timestamp.ts'
+import { closeBeyondReserve } from '../../net/listen.ts'
 import {
   encodeTimeMessage,
   TIME_ACK,
@@ -57,7 +58,10 @@ export async function startTimeControl(
   first: number = TIME_CONTROL_PORT,
 ): Promise<TimeControlServer | undefined> {
   const times = new Times()
-  const server = createServer((socket) => times.join(socket))
+  const server = createServer((socket) => {
+    if (!socket.destroyed) times.join(socket)
+  })
+  closeBeyondReserve(server)
   for (let port = first; port < first + PORTS; port++)
     if (await isListening(server, port))
       return {

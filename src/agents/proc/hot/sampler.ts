@@ -1,4 +1,5 @@
 /** Samples all processes every few seconds and says which are hot. */
+import { every } from '../../../base/every.ts'
 import { Scanner } from '../../../base/scan.ts'
 import { PcpError } from '../../../model/errors.ts'
 import { readAttribute } from '../../../sys/proc.ts'
@@ -139,7 +140,12 @@ export class HotSampler {
     this.#sampledAt = 0
     if (this.#predicate === undefined) return
     this.sample()
-    this.#timer = setInterval(() => this.sample(), this.#refreshSec * 1000)
+    this.#timer = every(
+      this.#refreshSec * 1000,
+      () => this.sample(),
+      (error) =>
+        this.#ctx.env.log('warning', `Hot processes are not sampled: ${PcpError.from(error).message}`),
+    )
     this.#timer.unref()
   }
 

@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import type { Variables } from '../../../sys/config.ts'
 import { binDirOf } from '../agent-install/settings.ts'
 import type { Owner } from './owner.ts'
@@ -59,14 +60,14 @@ export async function runProgram(
   const child = isMerged
     ? spawn('/bin/sh', ['-c', 'exec "$0" "$@" 2>&1', program, ...args], { cwd, env, ...owner, stdio: PIPES })
     : spawn(program, args, { cwd, env, ...owner, stdio: PIPES })
-  for (const [stream, hear] of [
+  const end = ended(child)
+  // With EMFILE, the streams are undefined and the error is emitted later.
+  const streams: readonly (readonly [Readable | undefined, (text: string) => void])[] = [
     [child.stdout, write],
     [child.stderr, writeError ?? write],
-  ] as const) {
-    stream.setEncoding('utf8')
-    stream.on('data', hear)
-  }
-  return await ended(child)
+  ]
+  for (const [stream, hear] of streams) stream?.setEncoding('utf8').on('data', hear)
+  return await end
 }
 
 const PIPES: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']

@@ -1,0 +1,24 @@
+/** Repeated work that must not end a daemon. */
+
+/**
+ * Calls `work` every `ms` milliseconds, like setInterval. An exception goes to `failed` instead of ending the process; one with
+ * the message of the exception before it goes nowhere, so that work that keeps failing is reported once until it succeeds.
+ */
+export function every(
+  ms: number,
+  work: () => void,
+  failed: (error: unknown) => void,
+): ReturnType<typeof setInterval> {
+  let last: string | undefined
+  return setInterval(() => {
+    try {
+      work()
+      last = undefined
+    } catch (error) {
+      const message = String(error)
+      if (message === last) return
+      last = message
+      failed(error)
+    }
+  }, ms)
+}
