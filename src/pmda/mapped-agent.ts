@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { MmvFiles } from '../mmv/files.ts'
 import { PcpError } from '../model/errors.ts'
+import { tmpDirOf } from '../sys/config.ts'
 import { rooted } from '../sys/proc.ts'
 import type { AgentEnv, AgentTables, MetricSpec } from './define.ts'
 import { mappedTables } from './mapped-tables.ts'
@@ -11,7 +12,7 @@ import { mappedTables } from './mapped-tables.ts'
  * is behind them, change with the files.
  */
 export function openMapped(env: AgentEnv, root: string): AgentTables {
-  const directory = rooted(env.root, join(env.env['PCP_TMP_DIR'] ?? '/var/tmp', root))
+  const directory = rooted(env.root, join(tmpDirOf(env.env), root))
   const files = new MmvFiles(directory, (text) => env.log('warning', text))
   let isReloadAsked = false
   let isTalkative = 0

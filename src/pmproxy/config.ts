@@ -1,9 +1,11 @@
 /** pmproxy's configuration: files, later ones win, and environment variables over them. pmproxy(1), docs/pmproxy.md */
+
 import { readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { PcpError } from '../model/errors.ts'
 import type { Variables } from '../sys/config.ts'
+import { trustedPath } from '../sys/trusted-path.ts'
+import { homeDir } from '../sys/user-dirs.ts'
 import { type Ini, parseIni } from './ini.ts'
 import { type KeyServers, parseKeyServer } from './key-relay.ts'
 
@@ -63,13 +65,18 @@ export const DEFAULT_CONFIG: ProxyConfig = {
   pageDir: undefined,
 }
 
-/** The files that are read, first to last: only `named` when that is an absolute path. */
+/**
+ * The files that are read, first to last: only `named` when that is an absolute path. Throws UntrustedPathError when another user
+ * could have written one of those that are found.
+ */
 export function configFiles(named: string | undefined, variables: Variables, cwd: string): readonly string[] {
   if (named?.startsWith('/')) return [named]
   const system = join(variables['PCP_SYSCONF_DIR'] ?? '/etc/pcp', 'pmproxy')
   const name = named ?? 'pmproxy.conf'
-  const home = variables['HOME'] ?? homedir()
-  return [join(system, name), join(home, `.${name}`), join(home, '.pcp', name), resolve(cwd, name)]
+  const home = homeDir(variables)
+  const own = [join(home, `.${name}`), join(home, '.pcp', name), resolve(cwd, name)]
+  for (const path of own) trustedPath(path, 'name a file with -c to have it read anyway')
+  return [join(system, name), ...own]
 }
 
 /** What files say, and where: `FILE line N`, for messages. */

@@ -1,11 +1,13 @@
 /** Where `npm start` keeps things: directories of one user, and the pcp.conf that tells tools of either side. */
-import { accessSync, constants, existsSync, writeFileSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, openSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { VERSION } from '../base/version.ts'
 import { PcpError } from '../model/errors.ts'
 import { MOST_SOCKET_PATH } from '../net/listen.ts'
 import type { Variables } from '../sys/config.ts'
 import { makeDir } from '../sys/make-dir.ts'
+import { insistOnTrustedTree, trustedPath } from '../sys/trusted-path.ts'
+import { type UserDirs, userDirs } from '../sys/user-dirs.ts'
 
 /** The directories and files of one running system. */
 export interface Place {
@@ -30,19 +32,7 @@ export function planPlace(
   binDir: string,
   installed: Readonly<Record<string, string>>,
 ): Place {
-  const home = env['HOME'] ?? '/tmp'
-  const state = join(env['XDG_STATE_HOME'] ?? join(home, '.local', 'state'), 'pcp')
-  const roots: Roots =
-    dir === undefined
-      ? {
-          conf: join(env['XDG_CONFIG_HOME'] ?? join(home, '.config'), 'pcp'),
-          data: join(env['XDG_DATA_HOME'] ?? join(home, '.local', 'share'), 'pcp'),
-          log: join(state, 'log'),
-          archives: join(state, 'archives'),
-          run:
-            env['XDG_RUNTIME_DIR'] === undefined ? join(state, 'run') : join(env['XDG_RUNTIME_DIR'], 'pcp'),
-        }
-      : rootsIn(resolve(dir))
+  const roots = dir === undefined ? rootsOfUser(userDirs(env)) : rootsIn(resolve(dir))
   const variables: Record<string, string> = {
     PCP_VERSION: VERSION,
     PCP_PLATFORM: process.platform,
@@ -78,6 +68,16 @@ interface Roots {
   readonly run: string
 }
 
+function rootsOfUser({ config, data, state, run }: UserDirs): Roots {
+  return {
+    conf: join(config, 'pcp'),
+    data: join(data, 'pcp'),
+    log: join(state, 'pcp', 'log'),
+    archives: join(state, 'pcp', 'archives'),
+    run,
+  }
+}
+
 function rootsIn(dir: string): Roots {
   return {
     conf: join(dir, 'etc'),
@@ -88,36 +88,70 @@ function rootsIn(dir: string): Roots {
   }
 }
 
-/** Makes the directories and writes pcp.conf and the agents' configuration. Throws PcpError naming the directory that cannot be written. */
+const ELSEWHERE = 'choose another place: npm start -- --dir DIR'
+
+/**
+ * Makes the directories and writes pcp.conf and the agents' configuration. Throws PcpError naming the directory that cannot be
+ * written, or that another user controls.
+ */
 export function makePlace(place: Place): void {
   const { variables, confPath, socketPath, logPath } = place
-  const dirs = [dirname(confPath), dirname(socketPath), dirname(logPath), variables['PCP_TMP_DIR']!]
+  const tmpDir = variables['PCP_TMP_DIR']!
+  const dirs = [dirname(confPath), dirname(socketPath), dirname(logPath), tmpDir]
   for (const dir of dirs) {
+    insistOnOwn(() => trustedPath(dir, ELSEWHERE))
     try {
       makeDir(dir, 0o755)
       accessSync(dir, constants.W_OK)
     } catch (error) {
       const { code, message } = PcpError.from(error)
       const why = code === 'PM_ERR_GENERIC' ? message : PcpError.from(error).text
-      throw new PcpError(
-        'EACCES',
-        `Cannot write to ${dir}: ${why}; choose another place: npm start -- --dir DIR`,
-        {
-          cause: error,
-        },
-      )
+      throw new PcpError('EACCES', `Cannot write to ${dir}: ${why}; ${ELSEWHERE}`, { cause: error })
     }
   }
+  const { archiveDir } = place
+  // Also those just made: somebody may have been faster.
+  insistOnOwn(() => {
+    for (const dir of [...dirs, archiveDir]) trustedPath(dir, ELSEWHERE)
+    for (const dir of [dirname(confPath), ...settingsBelow(variables['PCP_VAR_DIR']!, tmpDir)])
+      insistOnTrustedTree(dir, ELSEWHERE)
+  })
   provide(join(variables['PCP_PMDAS_DIR']!, 'simple', 'simple.conf'), 'sec,min,hour\n')
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`)
-  writeFileSync(confPath, `# Written by pcp-ts at every start.\n${lines.join('\n')}\n`)
+  writeOwn(confPath, `# Written by pcp-ts at every start.\n${lines.join('\n')}\n`)
+}
+
+function insistOnOwn(check: () => void): void {
+  try {
+    check()
+  } catch (error) {
+    throw PcpError.from(error)
+  }
+}
+
+/** Returns what is in the directory of data but the files of values, which are no settings and may be other users'. */
+function settingsBelow(dataDir: string, tmpDir: string): readonly string[] {
+  return readdirSync(dataDir)
+    .map((name) => join(dataDir, name))
+    .filter((path) => path !== tmpDir)
 }
 
 /** Writes a file that its user may then change. */
 function provide(path: string, text: string): void {
   if (existsSync(path)) return
-  makeDir(dirname(path))
-  writeFileSync(path, text)
+  makeDir(dirname(path), 0o755)
+  writeOwn(path, text)
+}
+
+/** Writes a file, never through a link. */
+function writeOwn(path: string, text: string): void {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW
+  const fd = openSync(path, flags, 0o644)
+  try {
+    writeFileSync(fd, text)
+  } finally {
+    closeSync(fd)
+  }
 }
 
 /** The socket's path when the system can bind it. */

@@ -1,5 +1,7 @@
 /** pcp.conf: where PCP's files are. pcp.conf(5), pcp.env(5) */
 import { readFileSync } from 'node:fs'
+import { trustedPath } from './trusted-path.ts'
+import { userDirs } from './user-dirs.ts'
 
 /** Names to values: environment and pcp.conf variables. */
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -23,7 +25,8 @@ export interface ConfigOptions {
 /**
  * Finds and reads pcp.conf: `$PCP_CONF`, else `$PCP_DIR/etc/pcp.conf`, else /etc/pcp.conf or /usr/local/etc/pcp.conf.
  * Without one, directories below the user's XDG directories are assumed (the system's for root). Throws an Error that
- * says which file is missing when `$PCP_CONF` or `$PCP_DIR` names one.
+ * says which file is missing when `$PCP_CONF` or `$PCP_DIR` names one, and UntrustedPathError where
+ * the user's settings are under another user's control.
  */
 export function loadConfig(env: Variables, options: ConfigOptions = {}): PcpConfig {
   const readText = options.readText ?? readIfPresent
@@ -39,6 +42,10 @@ export function loadConfig(env: Variables, options: ConfigOptions = {}): PcpConf
   }
   if (named !== undefined) throw new Error(`Cannot read ${named}: correct PCP_CONF or PCP_DIR, or unset them`)
   const uid = options.uid ?? process.geteuid?.() ?? 0
+  if (uid !== 0) {
+    const { config, data } = userDirs(env)
+    for (const dir of [config, data]) trustedPath(`${dir}/pcp`, 'set HOME to a directory of your own')
+  }
   return { path: undefined, variables: { ...defaultDirs(env, uid), ...present(env) } }
 }
 
@@ -58,14 +65,19 @@ export function parsePcpConf(text: string): Record<string, string> {
   return variables
 }
 
+/** Returns where daemons keep the files by which others find them. */
+export function tmpDirOf(variables: Variables): string {
+  return variables['PCP_TMP_DIR'] ?? '/var/lib/pcp/tmp'
+}
+
 /** Directories where there is no pcp.conf. */
 function defaultDirs(env: Variables, uid: number): Record<string, string> {
-  const home = env['HOME'] ?? '/tmp'
+  const user = userDirs(env)
   const isRoot = uid === 0
-  const conf = isRoot ? '/etc' : (env['XDG_CONFIG_HOME'] ?? `${home}/.config`)
-  const run = isRoot ? '/run/pcp' : `${env['XDG_RUNTIME_DIR'] ?? `/tmp/user-${uid}`}/pcp`
-  const data = isRoot ? '/var/lib/pcp' : `${env['XDG_DATA_HOME'] ?? `${home}/.local/share`}/pcp`
-  const log = isRoot ? '/var/log/pcp' : `${env['XDG_STATE_HOME'] ?? `${home}/.local/state`}/pcp`
+  const conf = isRoot ? '/etc' : user.config
+  const run = isRoot ? '/run/pcp' : user.run
+  const data = isRoot ? '/var/lib/pcp' : `${user.data}/pcp`
+  const log = isRoot ? '/var/log/pcp' : `${user.state}/pcp`
   return {
     PCP_SYSCONF_DIR: `${conf}/pcp`,
     PCP_PMCDCONF_PATH: `${conf}/pcp/pmcd/pmcd.conf`,

@@ -21,6 +21,7 @@ import { createRequire, wrap } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { constants, Script } from 'node:vm'
 import { versionLine } from '../base/version.ts'
+import { isTrustedPath } from '../sys/trusted-path.ts'
 import type { Tool } from './lib/tool.ts'
 
 /** A command as the build knows it. */
@@ -42,7 +43,6 @@ interface Part {
 /** Bytes of the key: 16 bytes at least of what V8 reads must be aligned. */
 const KEY_BYTES = 128
 const OTHERS_MAY_WRITE = 0o022
-const ROOT = 0
 
 /** Runs a command; `--version` alone is answered at once, unless that means something else to it. */
 export function launch({ part, id, hasOwnVersion }: Launch, folder: string): void {
@@ -91,7 +91,7 @@ function cacheFile(name: string): string | undefined {
 function codeIn(file: string, key: Buffer): Buffer | undefined {
   let bytes: Buffer
   try {
-    if (!isOurs(dirname(file))) return undefined
+    if (!isTrustedPath(dirname(file))) return undefined
     const fd = openSync(file, 'r')
     try {
       const { uid, mode } = fstatSync(fd)
@@ -109,20 +109,6 @@ function codeIn(file: string, key: Buffer): Buffer | undefined {
   return code.equals(bytes.subarray(KEY_BYTES + size)) ? code : undefined
 }
 
-/**
- * Can nobody else but root have put code into this folder, or another folder in its place? Not so in the home of another user, which root may
- * come with (`sudo -E`).
- */
-function isOurs(folder: string): boolean {
-  const { uid, mode } = statSync(folder)
-  if (!isMine(uid) || (mode & OTHERS_MAY_WRITE) !== 0) return false
-  const above = [dirname(folder), dirname(dirname(folder))]
-  return above.every((each) => {
-    const { uid: owner } = statSync(each)
-    return isMine(owner) || owner === ROOT
-  })
-}
-
 const isMine = (uid: number): boolean => uid === process.geteuid!()
 
 /** Keeps the code of all functions that have run. Where that cannot be, the next start is as slow as this one: no reason to complain. */
@@ -136,7 +122,7 @@ function keep(file: string, key: Buffer, script: Script): void {
       if (!isMine(statSync(dirname(folder)).uid)) return
       mkdirSync(folder, 0o700)
     }
-    if (!isOurs(dirname(file))) return
+    if (!isTrustedPath(dirname(file))) return
     const code = script.createCachedData()
     const fd = openSync(own, 'wx', 0o600)
     try {

@@ -1,10 +1,12 @@
 /** pmcd.pmlogger.*, pmcd.pmie.*: the loggers and rule engines of this host, from the files they leave in PCP_TMP_DIR. */
+
 import { readdirSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { decodeText } from '../../base/text.ts'
 import type { AgentEnv, IndomSpec, MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
+import { tmpDirOf } from '../../sys/config.ts'
 
 const CLUSTER_LOGGER = 3
 const CLUSTER_RULES = 5
@@ -142,7 +144,7 @@ function processes<T>(
   help: string,
   parse: (bytes: Uint8Array) => T | undefined,
 ): { reading: Reading<ReadonlyMap<number, T>>; indom: IndomSpec } {
-  const folder = join(env.root, env.env['PCP_TMP_DIR'] ?? '/var/lib/pcp/tmp', daemon)
+  const folder = join(env.root, tmpDirOf(env.env), daemon)
   const reading = new Reading(() => readProcesses(folder, env.root, parse))
   const indom: IndomSpec = {
     serial,

@@ -1,8 +1,10 @@
 /** atop's resource files: what a user wants every time. pcp-atoprc(5) */
+
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
 import type { Variables } from '../../sys/config.ts'
+import { insistOnOwnFile } from '../lib/own-files.ts'
 import type { InitialChoice } from './options.ts'
 import {
   afterKey,
@@ -46,8 +48,10 @@ const COLOR_KEYS: Readonly<Record<string, keyof Settings['colors']>> = {
 /** Reads the file of the host, then that of the user. PM_ERR_GENERIC with file and line for what makes no sense. */
 export function readResources(env: Variables): InitialChoice {
   const home = env['HOME']
+  const own = home === undefined ? [] : [join(home, '.atoprc')]
+  for (const file of own) insistOnOwnFile(file, 'only your own settings are used')
   let choice: InitialChoice = { settings: DEFAULTS, intervalSec: undefined, lineLength: undefined }
-  for (const file of [SYSTEM_FILE, ...(home === undefined ? [] : [join(home, '.atoprc')])]) {
+  for (const file of [SYSTEM_FILE, ...own]) {
     let text: string
     try {
       text = readFileSync(file, 'utf8')

@@ -1,9 +1,11 @@
 /** What dstat's plugins are: files of sections, each a group of columns of metrics. pcp-dstat(5) */
+
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
 import type { Variables } from '../../sys/config.ts'
 import { shippedPath } from '../../sys/shipped.ts'
+import { insistOnOwnTree } from '../lib/own-files.ts'
 import { parseIni, type Sections } from '../lib/report/ini.ts'
 
 /** How values look: whole numbers, fractions, text, minutes; by the type of the metric where nothing is said. */
@@ -87,8 +89,10 @@ const NO_PLUGINS = /^\.|~$|\.(?:rpmnew|rpmsave|dpkg-\w+)$/
 /** Reads all files. PM_ERR_GENERIC with the lines to print for one that cannot be read, or where there are none. */
 export function readPlugins(env: Variables, variables: Variables): PluginSet {
   const home = env['HOME']
+  const own = home === undefined ? [] : [join(home, '.pcp', 'dstat')]
+  for (const folder of own) insistOnOwnTree(folder, 'only your own plugins are used')
   const system = join(variables['PCP_SYSCONF_DIR'] ?? '/etc/pcp', 'dstat')
-  const places = [system, ...(home === undefined ? [] : [join(home, '.pcp', 'dstat')])]
+  const places = [system, ...own]
   const plugins: Sections = new Map()
   const folders: PluginFolder[] = []
   for (const place of places) {

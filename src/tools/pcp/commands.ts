@@ -1,7 +1,9 @@
 /** Which commands pcp knows, and where they are: the user's own, ours, those installed. pcp(1) */
+
 import { accessSync, constants, readdirSync, realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Variables } from '../../sys/config.ts'
+import { insistOnOwnFile } from '../lib/own-files.ts'
 
 const PREFIX = 'pcp-'
 
@@ -24,6 +26,16 @@ export function commandPlaces(env: Variables, variables: Variables): CommandPlac
 export function programOf(folder: string | undefined, command: string): string | undefined {
   if (folder === undefined || command.includes('/')) return undefined
   return runnable(join(folder, `${PREFIX}${command}`))
+}
+
+/** The program of a command in the user's own folder. EACCES for one that another user could have put there. */
+export function ownProgramOf(folder: string | undefined, command: string): string | undefined {
+  const program = programOf(folder, command)
+  if (program !== undefined) {
+    insistOnOwnFile(join(folder!, `${PREFIX}${command}`), 'only your own programs are run')
+    insistOnOwnFile(program, 'only your own programs are run')
+  }
+  return program
 }
 
 /** A program that is named by its path, which is what a command may be that is none of PCP's; links are followed, as in PCP. */

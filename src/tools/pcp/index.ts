@@ -7,7 +7,14 @@ import { didYouMean, nearNames } from '../lib/near-names.ts'
 import { endEarly, parseOptions } from '../lib/options.ts'
 import type { CommandEntry, Tool, ToolIo } from '../lib/tool.ts'
 import { balancedLines } from '../lib/wrap.ts'
-import { type CommandPlaces, commandNames, commandPlaces, programAt, programOf } from './commands.ts'
+import {
+  type CommandPlaces,
+  commandNames,
+  commandPlaces,
+  ownProgramOf,
+  programAt,
+  programOf,
+} from './commands.ts'
 import { OPTIONS, PMIE_ROW, variablesFor } from './options.ts'
 import { runProgram } from './program.ts'
 
@@ -58,7 +65,7 @@ Without a command there is a summary of the host or archive: hardware, services,
 
 /** Ours run in this process: starting another one would take longer than most of their work. */
 async function runCommand(command: string, io: ToolIo, places: CommandPlaces): Promise<number> {
-  const own = programOf(places.user, command)
+  const own = ownProgramOf(places.user, command)
   if (own !== undefined) return runProgram(own, io)
   const name = `pcp-${command}`
   const ours = await oursOf(io)

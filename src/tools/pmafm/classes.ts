@@ -1,8 +1,10 @@
 /** Which commands can work on the archives of a folio, and how. pmafm(1) */
+
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeText } from '../../base/text.ts'
 import { loadConfig, type Variables } from '../../sys/config.ts'
+import { insistOnOwnTree } from '../lib/own-files.ts'
 
 /** Names of commands, by what they can do. */
 export interface ToolClasses {
@@ -31,10 +33,10 @@ const OURS: Readonly<Record<Name, string>> = {
 /** The classes of the system's files and the user's, added up; those of this package where there is no file. */
 export function toolClasses(env: Variables): ToolClasses {
   const { PCP_VAR_DIR = '/var/lib/pcp' } = loadConfig(env).variables
-  const folders = [
-    join(PCP_VAR_DIR, 'config/pmafm'),
-    ...(env['HOME'] === undefined ? [] : [join(env['HOME'], '.pcp/pmafm')]),
-  ]
+  const home = env['HOME']
+  const own = home === undefined ? [] : [join(home, '.pcp/pmafm')]
+  for (const folder of own) insistOnOwnTree(folder, 'only your own classes are used')
+  const folders = [join(PCP_VAR_DIR, 'config/pmafm'), ...own]
   const texts = folders.map(textsIn)
   const words = new Map<Name, Set<string>>(NAMES.map((name) => [name, new Set()]))
   const add = (name: Name, text: string): void => {

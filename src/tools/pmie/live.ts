@@ -1,4 +1,5 @@
 /** pmie on collectors: connections, log, signals, statistics. */
+
 import { toSeconds } from '../../base/timestamp.ts'
 import { becomeAccount, serviceAccount } from '../../net/access/account.ts'
 import { announce } from '../../pmapi/announce.ts'
@@ -12,7 +13,7 @@ import type { RuleFile } from '../../pmie/program.ts'
 import { openStatistics } from '../../pmie/statistics.ts'
 import { openSummary } from '../../pmie/summary.ts'
 import type { Task } from '../../pmie/task.ts'
-import { loadConfig } from '../../sys/config.ts'
+import { loadConfig, tmpDirOf } from '../../sys/config.ts'
 import { logOnFd } from '../../sys/log.ts'
 import { notifyReady } from '../../sys/service-manager.ts'
 import { ctime } from '../../time/stamp.ts'
@@ -94,7 +95,7 @@ async function run(
   const stomp = messageServer(rules, wanted.stompPath, { variables, voice })
   const report = await reporter(wanted, rules, zone, { hosts, open, output, io })
   const facts = factsOf(files, rules, hosts, output)
-  const statistics = openStatistics(variables['PCP_TMP_DIR'] ?? '/var/tmp', facts, (text) => voice.say(text))
+  const statistics = openStatistics(tmpDirOf(variables), facts, (text) => voice.say(text))
   const env = { ...io.env, PCP_XCONFIRM_PROG: variables['PCP_XCONFIRM_PROG'] }
   const { write, flush } = output
   const isJson = wanted.format === 'json'

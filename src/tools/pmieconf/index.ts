@@ -1,4 +1,5 @@
 /** pmieconf: which of the general rules hold, and with which limits. pmieconf(1), docs/pmie.md */
+
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { decodeText } from '../../base/text.ts'
@@ -6,6 +7,7 @@ import { PcpError } from '../../model/errors.ts'
 import { loadConfig } from '../../sys/config.ts'
 import { ctime } from '../../sys/log.ts'
 import { replaceFile } from '../../sys/replace-file.ts'
+import { homeDir } from '../../sys/user-dirs.ts'
 import { endEarly, type OptionTable, parseOptions } from '../lib/options.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { BUILT_IN_RULES } from './built-in.ts'
@@ -139,7 +141,7 @@ function defaultPath(variables: Variables): string {
 }
 
 function defaultConfig(isAutomatic: boolean, variables: Variables, { env }: ToolIo): string {
-  if (process.geteuid?.() !== 0) return join(env['HOME'] ?? '.', '.pcp/pmie/config.pmie')
+  if (process.geteuid?.() !== 0) return join(homeDir(env), '.pcp/pmie/config.pmie')
   if (isAutomatic) return join(variables['PCP_VAR_DIR'] ?? '/var/lib/pcp', 'config/pmie/config.default')
   return join(variables['PCP_SYSCONF_DIR'] ?? '/etc/pcp', 'pmie/config.default')
 }

@@ -1,6 +1,8 @@
 /** pmlogger_check: every recorder of the control files runs, or is stopped. pmlogger_check(1) */
+
 import { readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { tmpDirOf } from '../../sys/config.ts'
 import { type CheckRun, checkOptions, runCheck } from '../lib/admin/check-options.ts'
 import { refreshConfig } from '../lib/admin/generated.ts'
 import type { Instance } from '../lib/admin/instances.ts'
@@ -140,7 +142,7 @@ async function start(instance: Instance, find: () => number | undefined, run: Ch
 
 /** What there is in place of the file of a primary recorder. */
 async function tellMaps({ voice, variables }: CheckRun): Promise<void> {
-  const dir = join(variables['PCP_TMP_DIR'] ?? '/var/tmp', 'pmlogger')
+  const dir = join(tmpDirOf(variables), 'pmlogger')
   voice.line(`${dir}/primary: missing?`)
   voice.line(`Contents of ${dir}`)
   await runProgram('/bin/ls', ['-l', dir], { cwd: '/', env: variables, write: voice.part })

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { PcpError } from '../../../model/errors.ts'
 import type { Variables } from '../../../sys/config.ts'
+import { isTrustedPath } from '../../../sys/trusted-path.ts'
 import { type InstanceLine, instanceProblem, parseControl } from './control-lines.ts'
 import type { Voice, Where } from './voice.ts'
 import { expandWord, type Substitute, splitWords } from './words.ts'
@@ -156,9 +157,7 @@ function resolve(line: InstanceLine, context: ResolveContext): Instance {
  */
 function commandRunner(file: string, variables: () => Variables): Substitute {
   return (command) => {
-    const { uid, mode } = statSync(file)
-    const isOurs = uid === 0 || uid === process.geteuid?.()
-    if (!isOurs || (mode & 0o022) !== 0)
+    if (!isTrustedPath(file))
       throw new PcpError(
         'EPERM',
         `commands are not run from a control file that others may write: chmod go-w ${file}`,

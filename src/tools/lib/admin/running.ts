@@ -1,9 +1,11 @@
 /** Which loggers and rule engines run: by the files that every one of them leaves in PCP_TMP_DIR. */
+
 import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { readEngine } from '../../../pmie/statistics.ts'
 import { primaryPid } from '../../../pmlogger/run-files.ts'
 import type { Variables } from '../../../sys/config.ts'
+import { tmpDirOf } from '../../../sys/config.ts'
 import { isAlive } from '../../../sys/process-identity.ts'
 
 /** A pmlogger process. */
@@ -30,7 +32,7 @@ export interface RunningEngine {
 
 /** The loggers of this host. */
 export function runningLoggers(variables: Variables): RunningLogger[] {
-  const dir = join(variables['PCP_TMP_DIR'] ?? '/var/tmp', 'pmlogger')
+  const dir = join(tmpDirOf(variables), 'pmlogger')
   const primary = namesIn(dir).includes('primary') ? primaryPid(dir) : undefined
   return pidsIn(dir).flatMap((pid) => {
     const [port, , archive] = readText(join(dir, String(pid))).split('\n')
@@ -41,7 +43,7 @@ export function runningLoggers(variables: Variables): RunningLogger[] {
 
 /** The rule engines of this host. */
 export function runningEngines(variables: Variables): RunningEngine[] {
-  const dir = join(variables['PCP_TMP_DIR'] ?? '/var/tmp', 'pmie')
+  const dir = join(tmpDirOf(variables), 'pmie')
   return pidsIn(dir).flatMap((pid) => {
     const engine = readEngine(join(dir, String(pid)))
     return engine === undefined ? [] : [{ ...engine, pid, logPath: realPath(engine.logName) }]

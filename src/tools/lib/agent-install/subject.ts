@@ -1,4 +1,5 @@
 /** The agent that is installed or removed: one of this package, or a module of the user's. docs/agents.md */
+
 import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { PcpError } from '../../../model/errors.ts'
@@ -7,6 +8,7 @@ import { ANONYMOUS } from '../../../model/source.ts'
 import type { HelpEntry } from '../../../pmda/help-source.ts'
 import { type AgentSource, openAgent } from '../../../pmda/open-agent.ts'
 import type { Variables } from '../../../sys/config.ts'
+import { tmpDirOf } from '../../../sys/config.ts'
 
 /** How a collector reaches the agent. */
 export type Style = 'pipe' | 'dso' | 'worker' | 'unix' | 'inet'
@@ -119,7 +121,7 @@ function daemonLine(wish: Wish, name: string, program: string, domain: number | 
   const command = `${process.execPath} ${program}${domain === undefined ? '' : ` -d ${domain}`}`
   switch (wish.style) {
     case 'unix': {
-      const path = join(wish.variables['PCP_TMP_DIR'] ?? '/tmp', `pmda${name}.socket`)
+      const path = join(tmpDirOf(wish.variables), `pmda${name}.socket`)
       return `socket\tunix\t${path}\t${command} -u ${path}`
     }
     case 'inet':

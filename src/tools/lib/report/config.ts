@@ -1,9 +1,11 @@
 /** Configuration files of reports: where they are, and what their sections say. pmrep.conf(5) */
+
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { PcpError } from '../../../model/errors.ts'
 import type { Variables } from '../../../sys/config.ts'
 import { shippedPath } from '../../../sys/shipped.ts'
+import { insistOnOwnFile } from '../own-files.ts'
 import { parseIni, type Sections } from './ini.ts'
 import { applySetting, isSetting, type Settings } from './settings.ts'
 import { attributeOf, type MetricSpec, parseSpec, type SpecTexts, specOf, splitSpec } from './spec.ts'
@@ -86,13 +88,15 @@ function findConfig(
 ): string | undefined {
   const home = env['HOME']
   const system = variables['PCP_SYSCONF_DIR'] ?? '/etc/pcp'
-  const places = [
+  const own = [
     resolve(cwd, `${tool}.conf`),
     ...(home === undefined ? [] : [join(home, `.${tool}.conf`), join(home, '.pcp', `${tool}.conf`)]),
-    join(system, tool, `${tool}.conf`),
-    join(system, tool),
   ]
-  return places.find((place) => statSync(place, { throwIfNoEntry: false }) !== undefined)
+  const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
+  const found = own.find(isThere)
+  if (found === undefined) return [join(system, tool, `${tool}.conf`), join(system, tool)].find(isThere)
+  insistOnOwnFile(found, 'name it with -c to have it read anyway')
+  return found
 }
 
 function readFiles(files: readonly string[]): ReportConfig {

@@ -1,0 +1,181 @@
+/**
+ * Which files another user of this machine cannot have prepared: settings are obeyed, and programs run, only from those.
+ * docs/security.md
+ *
+ * Each directory on the way, links included, belongs to this user or root and is writable by no one else; a directory in which
+ * all may create files but not replace those of others (sticky, as /tmp) may lead there, but not be it.
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  type Stats,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+
+/** Files below a directory of settings: a larger one is something else. */
+const MAX_ENTRIES = 10_000
+/** Links on one way, as in Linux. */
+const MAX_LINKS = 40
+const STICKY = 0o1000
+const GROUP_MAY_WRITE = 0o020
+const OTHERS_MAY_WRITE = 0o002
+const ROOT = 0
+
+/** A path that another user controls. `code` makes it EACCES for callers that have error codes. */
+export class UntrustedPathError extends Error {
+  readonly code = 'EACCES'
+}
+
+/** What exists of a path. */
+interface Resolved {
+  /** Without links. */
+  readonly path: string
+  /** Undefined when it does not exist. */
+  readonly stats: Stats | undefined
+}
+
+/**
+ * Returns the path without links when only this user and root can change what it leads to; a path that does not exist counts by
+ * the directories that do. Throws UntrustedPathError, which names the owner or the mode, and ends with `remedy`.
+ */
+export function trustedPath(path: string, remedy: string): string {
+  return resolveTrusted(path, remedy).path
+}
+
+/** Returns whether only this user and root can change what a path leads to. */
+export function isTrustedPath(path: string): boolean {
+  try {
+    trustedPath(path, '')
+    return true
+  } catch (error) {
+    if (error instanceof UntrustedPathError) return false
+    throw error
+  }
+}
+
+/** Reads a file that only this user and root can change. Throws UntrustedPathError, and as readFileSync does. */
+export function readTrustedFile(path: string, remedy: string): string {
+  const fd = openSync(trustedPath(path, remedy), constants.O_RDONLY | constants.O_NOFOLLOW)
+  try {
+    const problem = problemOf(fstatSync(fd), false)
+    if (problem !== undefined) throw refusal(path, path, problem, remedy)
+    return readFileSync(fd, 'utf8')
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/**
+ * Throws UntrustedPathError unless only this user and root can change a directory and all that is below it, or when
+ * that is more than a directory of settings has.
+ */
+export function insistOnTrustedTree(directory: string, remedy: string): void {
+  let left = MAX_ENTRIES
+  const walk = (path: string): void => {
+    const real = trustedPath(path, remedy)
+    if (lstatIfPresent(real)?.isDirectory() !== true) return
+    for (const name of readdirSync(real)) {
+      if (left-- === 0)
+        throw new UntrustedPathError(`${directory} has more than ${MAX_ENTRIES} files: ${remedy}`)
+      walk(join(real, name))
+    }
+  }
+  walk(directory)
+}
+
+function resolveTrusted(path: string, remedy: string): Resolved {
+  if (process.geteuid === undefined) return { path, stats: lstatIfPresent(path) }
+  let left = partsOf(resolve(path))
+  let at = '/'
+  let stats = lstatIfPresent(at)
+  let links = 0
+  for (;;) {
+    const isLast = left.length === 0
+    const problem = stats === undefined ? undefined : problemOf(stats, !isLast)
+    if (problem !== undefined) throw refusal(path, at, problem, remedy)
+    if (isLast || stats === undefined) return { path: join(at, ...left), stats: isLast ? stats : undefined }
+    const [name, ...rest] = left
+    const next = join(at, name!)
+    stats = lstatIfPresent(next)
+    if (stats?.isSymbolicLink() === true) {
+      if (!isOwn(stats)) throw refusal(path, next, `is a link of ${userText(stats)}`, remedy)
+      if (++links > MAX_LINKS) throw refusal(path, next, 'leads through too many links', remedy)
+      left = [...partsOf(resolve(dirname(next), readlinkSync(next))), ...rest]
+      at = '/'
+      stats = lstatIfPresent(at)
+    } else {
+      left = rest
+      at = next
+    }
+  }
+}
+
+/** Returns why others could change what is there, or replace it. */
+function problemOf(stats: Stats, isOnTheWay: boolean): string | undefined {
+  if (!isOwn(stats)) return `belongs to ${userText(stats)}`
+  if (isOnTheWay && (stats.mode & STICKY) !== 0) return undefined
+  if ((stats.mode & OTHERS_MAY_WRITE) !== 0) return 'is writable by everybody (chmod o-w)'
+  if ((stats.mode & GROUP_MAY_WRITE) !== 0 && !isPrivateGroup(stats))
+    return `is writable by group ${stats.gid} (chmod g-w)`
+  return undefined
+}
+
+function isOwn({ uid }: Stats): boolean {
+  return uid === ROOT || uid === process.geteuid!()
+}
+
+/** Many systems give each user a group of the same name, and let it write what the user makes. */
+function isPrivateGroup({ uid, gid }: Stats): boolean {
+  if (gid === 0 && uid === ROOT) return true
+  const users = linesOf('/etc/passwd')
+  const user = users.find(([, , id]) => id === String(uid))
+  const group = linesOf('/etc/group').find(([, , id]) => id === String(gid))
+  if (user === undefined || group === undefined || group[0] !== user[0]) return false
+  const isShared = users.some(([name, , , primary]) => primary === String(gid) && name !== user[0])
+  const members = (group[3] ?? '').split(',').filter((name) => name !== '' && name !== user[0])
+  return !isShared && members.length === 0
+}
+
+function linesOf(path: string): readonly (readonly string[])[] {
+  try {
+    return readFileSync(path, 'utf8')
+      .split('\n')
+      .map((line) => line.split(':'))
+  } catch {
+    return [] // without names no group is known to be private
+  }
+}
+
+function refusal(path: string, at: string, problem: string, remedy: string): UntrustedPathError {
+  const way = at === resolve(path) ? '' : `${at} on the way to `
+  const text = `${way}${path}`
+  return new UntrustedPathError(
+    way === '' ? `${path} ${problem}: ${remedy}` : `${text}: it ${problem}: ${remedy}`,
+  )
+}
+
+function userText({ uid }: Stats): string {
+  const name = linesOf('/etc/passwd').find(([, , id]) => id === String(uid))?.[0]
+  return name === undefined ? `user ${uid}` : `user ${name} (${uid})`
+}
+
+function partsOf(path: string): string[] {
+  return path.split('/').filter((part) => part !== '')
+}
+
+/** What this user may not look at it cannot obey either. */
+function lstatIfPresent(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EACCES' || code === 'ENOTDIR') return undefined
+    throw error
+  }
+}

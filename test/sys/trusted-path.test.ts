@@ -1,0 +1,88 @@
+import {
+  chmodSync,
+  chownSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import {
+  insistOnTrustedTree,
+  isTrustedPath,
+  readTrustedFile,
+  trustedPath,
+} from '../../src/sys/trusted-path.ts'
+import { canActForOthers, giveAway, NOBODY } from '../lib/accounts.ts'
+
+const isRoot = canActForOthers()
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'pcp-trust-'))
+  mkdirSync(join(dir, 'a/b'), { recursive: true, mode: 0o755 })
+  writeFileSync(join(dir, 'a/b/file'), 'text', { mode: 0o644 })
+})
+afterEach(() => rmSync(dir, { recursive: true }))
+
+const at = (name: string): string => join(dir, name)
+
+test("the user's own files are trusted, also those that do not exist yet", () => {
+  expect(trustedPath(at('a/b/file'), '')).toBe(at('a/b/file'))
+  expect(trustedPath(at('a/none/file'), '')).toBe(at('a/none/file'))
+  expect(trustedPath(at('a/b/file/below'), '')).toBe(at('a/b/file/below'))
+  expect(readTrustedFile(at('a/b/file'), '')).toBe('text')
+  insistOnTrustedTree(at('a'), '')
+  insistOnTrustedTree(at('none'), '')
+})
+
+test.each([
+  ['a/b/file', 0o666, /file is writable by everybody \(chmod o-w\): REMEDY$/],
+  ['a/b', 0o777, /b on the way to .*file: it is writable by everybody/],
+  ['a', 0o757, /a on the way to /],
+])('%s with mode %o is not trusted', (name, mode, message) => {
+  chmodSync(at(name), mode)
+  expect(() => trustedPath(at('a/b/file'), 'REMEDY')).toThrow(message)
+  expect(() => readTrustedFile(at('a/b/file'), 'REMEDY')).toThrow(message)
+  expect(() => insistOnTrustedTree(at('a'), 'REMEDY')).toThrow(/writable by everybody/)
+  expect(isTrustedPath(at('a/b/file'))).toBe(false)
+})
+
+test('a sticky directory may lead to own files, but is no place for them itself', () => {
+  chmodSync(at('a'), 0o1777)
+  expect(isTrustedPath(at('a/b/file'))).toBe(true)
+  expect(isTrustedPath(at('a'))).toBe(false)
+})
+
+test('links are followed, and judged by where they lead', () => {
+  symlinkSync(at('a/b'), at('link'))
+  symlinkSync('link/file', at('file'))
+  expect(trustedPath(at('file'), '')).toBe(at('a/b/file'))
+  expect(readTrustedFile(at('file'), '')).toBe('text')
+  chmodSync(at('a/b'), 0o777)
+  expect(isTrustedPath(at('file'))).toBe(false)
+  symlinkSync(at('loop'), at('loop'))
+  expect(() => trustedPath(at('loop'), '')).toThrow(/too many links/)
+})
+
+test.skipIf(!isRoot)('nothing on the way may belong to another user', () => {
+  for (const name of ['a', 'a/b', 'a/b/file']) {
+    giveAway(at(name))
+    expect(() => trustedPath(at('a/b/file'), ''), name).toThrow(/belongs to user nobody \(65534\)/)
+    expect(() => insistOnTrustedTree(at('a'), ''), name).toThrow(/belongs to user nobody/)
+    chownSync(at(name), 0, 0)
+  }
+  symlinkSync(at('a/b/file'), at('link'))
+  lchownSync(at('link'), NOBODY, NOBODY)
+  expect(() => trustedPath(at('link'), '')).toThrow(/is a link of user nobody/)
+})
+
+test.skipIf(!isRoot)('a group may write only where it has no other members', () => {
+  chmodSync(at('a/b'), 0o775)
+  expect(isTrustedPath(at('a/b/file'))).toBe(true)
+  chownSync(at('a/b'), 0, NOBODY)
+  expect(() => trustedPath(at('a/b/file'), '')).toThrow(/is writable by group 65534 \(chmod g-w\)/)
+})
