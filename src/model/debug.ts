@@ -2,6 +2,7 @@
  * Diagnostics: the names that -D and PCP_DEBUG take, which of them are on in this process, and where their lines go.
  * pmdbg(1), pmSetDebug(3), docs/guide/debugging.md
  */
+import { loggableMessage } from '../base/printable.ts'
 import { PcpError } from './errors.ts'
 
 /** A diagnostic. Every name is accepted everywhere; not every one says something. */
@@ -153,16 +154,12 @@ export function traceTo(write: TraceWriter = toConsole): void {
   diagnostics.write = write
 }
 
-/** Writes one line, `NAME: TEXT`. Others choose parts of the text, so control characters in it are shown as such. */
+/** Writes one line, `NAME: TEXT`. Others choose parts of the text, so control characters and the like become codes. */
 export function trace(name: DebugName, text: string): void {
   traceLine(`${name}: ${text}`)
 }
 
 /** Writes one line as it is, where scripts look for a form of PCP's; control characters as `trace` does. */
 export function traceLine(text: string): void {
-  diagnostics.write(text.replace(/\p{Cc}/gu, escaped))
-}
-
-function escaped(control: string): string {
-  return `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`
+  diagnostics.write(loggableMessage(text))
 }

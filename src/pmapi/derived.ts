@@ -1,4 +1,5 @@
 /** Derived metrics of the whole process: every context that is opened from then on has them. pmRegisterDerived(3), docs/derived.md */
+import { printable } from '../base/printable.ts'
 import { loadDerived } from '../derive/config.ts'
 import { getControl, setControl, setControls } from '../derive/controls.ts'
 import {
@@ -176,5 +177,5 @@ export function getDerivedControl(name: string): number {
 }
 
 function toStderr(text: string): void {
-  process.stderr.write(text)
+  process.stderr.write(process.stderr.isTTY ? printable(text) : text)
 }

@@ -1,5 +1,6 @@
 /** From a process to an agent daemon: what bin/pmdaNAME calls. docs/agents.md */
 import { Writable } from 'node:stream'
+import { loggable } from '../base/printable.ts'
 import type { PduStream } from '../net/connection.ts'
 import type { Log } from '../sys/log.ts'
 import { setProcessName } from '../sys/native/process-name.ts'
@@ -29,7 +30,7 @@ export async function runDaemon(agent: AgentDefinition | (() => Promise<AgentDef
     env: process.env,
     cwd: process.cwd(),
     pipe,
-    stderr: (text) => process.stderr.write(text),
+    stderr: (text) => process.stderr.write(loggable(text)),
     onLog: printTo,
     isRoot: process.geteuid?.() === 0,
     becomeUser,
@@ -46,7 +47,7 @@ export async function runDaemon(agent: AgentDefinition | (() => Promise<AgentDef
  */
 function takeOverPipe(): () => PduStream {
   const { stdout } = process
-  printTo({ line: (text) => process.stderr.write(`${text}\n`) })
+  printTo({ line: (text) => process.stderr.write(`${loggable(text)}\n`) })
   return () => ({ readable: process.stdin, writable: stdout })
 }
 

@@ -1,5 +1,6 @@
 /** Actions on collectors: they are taken. docs/pmie.md */
 import type { ChildProcess } from 'node:child_process'
+import { loggableMessage } from '../base/printable.ts'
 import { ctime } from '../time/stamp.ts'
 import type { Zone } from '../time/zone.ts'
 import type { Firing, Perform } from './actions.ts'
@@ -106,7 +107,14 @@ function loggerArgs({ args, message }: Firing): string[] {
     else tag = args[i + 1]!
     rest = rest.slice(args[i]!.length + args[i + 1]!.length)
   }
-  return ['-p', priority.includes('.') ? priority : `daemon.${priority}`, '-t', tag, '--', rest]
+  return [
+    '-p',
+    priority.includes('.') ? priority : `daemon.${priority}`,
+    '-t',
+    tag,
+    '--',
+    loggableMessage(rest),
+  ]
 }
 
 /** Shows a message until somebody closes it; without a program that does, it is written. */

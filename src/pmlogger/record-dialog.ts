@@ -9,6 +9,7 @@
 import { mkdtempSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { loggable, loggableMessage } from '../base/printable.ts'
 import { PcpError } from '../model/errors.ts'
 
 /** What the program that started a recording did. */
@@ -57,7 +58,10 @@ export async function showDialog(
   if (asks ? answer === 'Yes' || answer === 'No' : answer !== '') return answer === 'Yes' && asks
   const level = kind === 'status' ? 'Warning' : 'Error'
   // In one piece: programs of one recording may share the log.
-  writeSync(place.logFd, `\n${level}: pmconfirm(1) failed for recording session dialog\nDialog:\n${text}`)
+  writeSync(
+    place.logFd,
+    `\n${level}: pmconfirm(1) failed for recording session dialog\nDialog:\n${loggable(text)}`,
+  )
   return asks
 }
 
@@ -113,7 +117,7 @@ async function answerOf(
       execFile(program, args, { signal, encoding: 'utf8' }, (_error, stdout) => resolve(stdout.trim()))
     })
   } catch (error) {
-    writeSync(logFd, `${program}: ${PcpError.from(error).message}\n`)
+    writeSync(logFd, `${program}: ${loggableMessage(PcpError.from(error).message)}\n`)
     return ''
   } finally {
     if (directory !== undefined) rmSync(directory, { recursive: true, force: true })

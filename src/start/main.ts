@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { every } from '../base/every.ts'
 import { onAbort } from '../base/on-abort.ts'
+import { loggable } from '../base/printable.ts'
 import { start } from './run.ts'
 
 /** How often it is checked that the shell npm runs us in is still there. */
@@ -28,7 +29,7 @@ async function main(): Promise<void> {
     partsDir: __dirname,
     cwd: process.cwd(),
     platform: process.platform,
-    say: (line) => process.stdout.write(`${line}\n`),
+    say: (line) => process.stdout.write(`${loggable(line)}\n`),
     signal: stop.signal,
   }).catch((error: unknown) => {
     if (stop.signal.aborted) return undefined
@@ -49,7 +50,7 @@ function isOrphaned(): boolean {
 main().then(
   () => process.exit(0),
   (error: unknown) => {
-    process.stderr.write(`npm start: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.stderr.write(`npm start: ${loggable(error instanceof Error ? error.message : String(error))}\n`)
     process.exit(1)
   },
 )

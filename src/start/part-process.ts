@@ -1,5 +1,6 @@
 /** One process of a part, as its supervisor sees it. docs/decisions/supervision.md */
 import { fork } from 'node:child_process'
+import { loggableMessage } from '../base/printable.ts'
 import { within } from '../base/within.ts'
 import { type ErrorCode, PcpError, statusOf } from '../model/errors.ts'
 import type { FromPart, PartSetup, ToPart } from './parts.ts'
@@ -42,7 +43,7 @@ export function openPart<R>(
   })
   const started = new Promise<R>((resolve, reject) => {
     child.on('message', (message: FromPart) => {
-      if (message.type === 'say') say(message.line)
+      if (message.type === 'say') say(loggableMessage(message.line))
       else if (message.type === 'started') resolve(message.report as R)
       else if (message.type === 'failed') reject(new PcpError(knownCode(message.code), message.message))
       else if (!isStopping) setTimeout(() => (isStopping ? undefined : send({ type: 'stop' })), ORDER_MS)

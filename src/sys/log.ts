@@ -1,16 +1,17 @@
 /** Log files of daemons and agents: header, notices, footer. pmOpenLog(3), pmNotifyErr(3) */
 import { closeSync, constants, lstatSync, openSync, renameSync, writeSync } from 'node:fs'
+import { loggable, loggableMessage } from '../base/printable.ts'
 
 /** How bad a notice is. */
 export type LogLevel = 'info' | 'warning' | 'error'
 
-/** Where a daemon writes. */
+/** Where a daemon writes. Control characters and the like in texts become their codes: others choose parts of the texts. */
 export interface Log {
   /** Descriptor, for children that write to the same file. */
   readonly fd: number
-  /** A notice with time, program and level: `[Fri Nov 20 09:22:51] pmcd(123) Info: text`. */
+  /** A notice with time, program and level: `[Fri Nov 20 09:22:51] pmcd(123) Info: text`. One line, and the stack of an error. */
   notice(level: LogLevel, text: string): void
-  /** Text as it is, a newline added. */
+  /** A line, or several, a newline added. None of them can look like a notice. */
   line(text: string): void
   /** Writes the footer and closes the file; idempotent. */
   close(): void
@@ -49,6 +50,9 @@ export function logOnFd(fd: number, options: LogOptions): Log {
   return logTo(fd, options, false)
 }
 
+/** What begins a line like a notice in text that is none. */
+const NOTICE_HEAD = /^(?=\[[A-Z][a-z]{2} [A-Z][a-z]{2} )/gm
+
 function logTo(fd: number, options: LogOptions, isFile: boolean): Log {
   const clock = options.clock ?? Date.now
   const pid = options.pid ?? process.pid
@@ -66,10 +70,12 @@ function logTo(fd: number, options: LogOptions, isFile: boolean): Log {
     fd,
     notice(level, text) {
       const name = level[0]!.toUpperCase() + level.slice(1)
-      write(`[${ctime(clock()).slice(0, 19)}] ${options.progname}(${pid}) ${name}: ${text}\n`)
+      write(
+        `[${ctime(clock()).slice(0, 19)}] ${options.progname}(${pid}) ${name}: ${loggableMessage(text)}\n`,
+      )
     },
     line(text) {
-      write(`${text}\n`)
+      write(`${loggable(text).replace(NOTICE_HEAD, ' ')}\n`)
     },
     close() {
       if (!isFile || !isOpen) return

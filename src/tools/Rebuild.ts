@@ -100,6 +100,7 @@ function rebuild(letters: ReadonlySet<string>, io: ToolIo): number {
     progname: 'pmnsmerge',
     stderr: {
       write: complain,
+      writeControls: complain,
       writeBytes: (bytes) => complain(decodeText(bytes)),
       flush: () => io.stdout.flush(),
       isTerminal: false,

@@ -69,6 +69,9 @@ async function runIn(
     write(text) {
       written[name] += text
     },
+    writeControls(text) {
+      written[name] += text
+    },
     writeBytes(bytes) {
       written[name] += decodeText(bytes)
     },

@@ -29,6 +29,9 @@ export function testIo(
     write: (text) => {
       printed[stream] += text
     },
+    writeControls: (text) => {
+      printed[stream] += text
+    },
     writeBytes: (bytes) => {
       printed[stream] += decodeText(bytes)
     },

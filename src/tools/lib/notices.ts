@@ -10,6 +10,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { loggableMessage } from '../../base/printable.ts'
 import { ctime } from '../../sys/log.ts'
 
 /** The group of PCP's accounts may write, as every part of PCP does. */
@@ -26,7 +27,7 @@ export function postNotice(path: string, message: string, ms: number): void {
     const isNewDay = size === 0 || new Date(mtimeMs).toDateString() !== new Date(ms).toDateString()
     const date = isNewDay ? `\nDATE: ${ctime(ms)}\n` : ''
     const fraction = String(new Date(ms).getMilliseconds()).padStart(3, '0')
-    writeSync(fd, `${date}${ctime(ms).slice(11, 19)}.${fraction} ${message}\n`) // one write: others post as well
+    writeSync(fd, `${date}${ctime(ms).slice(11, 19)}.${fraction} ${loggableMessage(message)}\n`) // one write: others post as well
   } finally {
     closeSync(fd)
   }

@@ -1,5 +1,6 @@
 /** Output of a command on a file descriptor, collected into blocks: a system call a line is eight times slower. */
 import { fstatSync, writeSync } from 'node:fs'
+import { printable } from '../../base/printable.ts'
 import { decodeText, encodeText } from '../../base/text.ts'
 import type { Output } from './tool.ts'
 
@@ -26,12 +27,16 @@ export class FdOutput implements Output {
   }
 
   write(text: string): void {
+    this.writeControls(this.isTerminal ? printable(text) : text)
+  }
+
+  writeControls(text: string): void {
     this.#text += text
     if (this.#text.length >= this.#block) this.#tryWrite()
   }
 
   writeBytes(bytes: Uint8Array): void {
-    if (!this.#tryWrite()) {
+    if (this.isTerminal || !this.#tryWrite()) {
       this.write(decodeText(bytes)) // behind what its reader has to take first
       return
     }

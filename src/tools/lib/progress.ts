@@ -1,4 +1,5 @@
 /** How far long work has come, for people who wait at a terminal. */
+import { printable } from '../../base/printable.ts'
 import type { ToolIo } from './tool.ts'
 
 /** Work that is done sooner is not worth a line. */
@@ -29,13 +30,13 @@ export class Progress {
     this.#due = now + STEP_MS
     const text = `${this.#io.progname}: ${Math.min(100, Math.floor((done / this.#total) * 100))} %`
     this.#width = text.length
-    this.#io.stderr.write(`\r${text}`)
+    this.#io.stderr.writeControls(`\r${printable(text)}`)
   }
 
   /** Takes the line away: before other messages, and in the end. */
   clear(): void {
     if (this.#width === 0) return
-    this.#io.stderr.write(`\r${' '.repeat(this.#width)}\r`)
+    this.#io.stderr.writeControls(`\r${' '.repeat(this.#width)}\r`)
     this.#width = 0
   }
 }

@@ -3,11 +3,13 @@ import type { openArchive } from '../../pmapi/archive.ts'
 import type { connect } from '../../pmapi/connect.ts'
 import type { OptionTable } from './options.ts'
 
-/** Where a command writes; text is collected and written in large blocks. */
+/** Where a command writes; text is collected and written in large blocks. A terminal shows control characters in it and obeys none. */
 export interface Output {
   write(text: string): void
   /** Writes bytes of text after what was written before; they may be used again at once. For reports of many megabytes. */
   writeBytes(bytes: Uint8Array): void
+  /** Writes text with the command's own control sequences, which a terminal obeys: data in it must be `printable` already. */
+  writeControls(text: string): void
   /** Writes what was collected, and waits until the reader took it. */
   flush(): Promise<void>
   /** Is it a terminal? */

@@ -1,5 +1,8 @@
-/** atop's screen as text with colours. Pure: the same state gives the same text. pcp-atop(1) COLORS */
-
+/**
+ * atop's screen as text with colours. Pure: the same state gives the same text. Names and commands in it are those of others: whatever is
+ * shown goes through `cut`. pcp-atop(1) COLORS
+ */
+import { printableWord } from '../../base/printable.ts'
 import type { Zone } from '../../time/zone.ts'
 import type { Level, Piece } from './layout.ts'
 import { type Interval, privilegeText, SINCE_BOOT, samplePartsOf } from './sample-text.ts'
@@ -92,7 +95,7 @@ export function screenText(state: ScreenState, { columns, rows }: ScreenSize): S
 }
 
 function cut(text: string, columns: number): string {
-  return text.slice(0, Math.max(0, columns))
+  return printableWord(text).slice(0, Math.max(0, columns))
 }
 
 function paintedLine(
@@ -103,7 +106,7 @@ function paintedLine(
   let left = columns
   let line = ''
   for (const { text, level } of pieces) {
-    const shown = text.slice(0, Math.max(0, left))
+    const shown = cut(text, left)
     left -= shown.length
     line += level === undefined || shown === '' ? shown : paint(shown, colorOf(level))
   }

@@ -32,7 +32,7 @@ export class Terminal {
   /** The shell took the terminal back meanwhile. */
   readonly #onContinue = (): void => {
     process.stdin.setRawMode(true)
-    this.#io.stdout.write(ENTER)
+    this.#io.stdout.writeControls(ENTER)
     this.#push({ kind: 'resize' })
   }
   readonly #onExit = (): void => {
@@ -51,7 +51,7 @@ export class Terminal {
     process.on('SIGUSR1', this.#onSample)
     process.on('SIGUSR2', this.#onLast)
     process.on('exit', this.#onExit)
-    io.stdout.write(ENTER)
+    io.stdout.writeControls(ENTER)
   }
 
   get size(): ScreenSize {
@@ -59,9 +59,9 @@ export class Terminal {
     return { columns: columns || DEFAULT_SIZE.columns, rows: rows || DEFAULT_SIZE.rows }
   }
 
-  /** Draws, and waits until it is on the screen. */
+  /** Draws a `screenText`, and waits until it is on the screen. */
   async draw(text: string): Promise<void> {
-    this.#io.stdout.write(text)
+    this.#io.stdout.writeControls(text)
     await this.#io.stdout.flush()
   }
 
@@ -91,7 +91,7 @@ export class Terminal {
     process.off('SIGUSR1', this.#onSample)
     process.off('SIGUSR2', this.#onLast)
     process.off('exit', this.#onExit)
-    this.#io.stdout.write(LEAVE)
+    this.#io.stdout.writeControls(LEAVE)
   }
 
   #push(event: TerminalEvent): void {

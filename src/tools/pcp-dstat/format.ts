@@ -29,7 +29,7 @@ const NO_LETTER_WIDTH = 3
 export function cellText(cell: Cell, style: CellStyle, theme: Theme): string {
   const { width, printType } = style
   if (cell === undefined) return theme.missing + ' '.repeat(width)
-  if (typeof cell === 'string') return theme.text + cell.slice(0, width).padEnd(width)
+  if (typeof cell === 'string') return theme.text + theme.data(cell).slice(0, width).padEnd(width)
   const value = Number(cell)
   if (!Number.isFinite(value)) return theme.missing + ' '.repeat(width)
   if (printType === 't') return minutesText(value, width, theme)

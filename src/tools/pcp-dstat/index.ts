@@ -6,6 +6,7 @@
 import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, release, userInfo } from 'node:os'
 import { resolve } from 'node:path'
+import { printableWord } from '../../base/printable.ts'
 import { fromMillis } from '../../base/timestamp.ts'
 import { VERSION } from '../../base/version.ts'
 import { PcpError } from '../../model/errors.ts'
@@ -120,6 +121,11 @@ async function open({ standard }: DstatOptions, io: ToolIo): Promise<Context> {
   }
 }
 
+/** The title of the window: who looks at which host, and how. */
+async function titleOf(context: Context, io: ToolIo): Promise<string> {
+  return `(${userName()}@${await context.hostname(io)}) ${commandLine(io)}`
+}
+
 /** Resolves to 1 when something was left out. */
 async function show(context: Context, options: DstatOptions, set: PluginSet, io: ToolIo): Promise<number> {
   const { standard, delay } = options
@@ -132,7 +138,7 @@ async function show(context: Context, options: DstatOptions, set: PluginSet, io:
     appendFileSync(file, await csvBeginning(context, parts, zone, !existsSync(file), io))
   const theme = themeOf(options, io)
   if (io.stdout.isTerminal && /^(?:xterm|screen|rxvt|tmux)/.test(io.env['TERM'] ?? ''))
-    io.stdout.write(`\x1b]0;(${userName()}@${await context.hostname(io)}) ${commandLine(io)}\x07`)
+    io.stdout.writeControls(`\x1b]0;${printableWord(await titleOf(context, io))}\x07`)
   const setup: ReportSetup = {
     context,
     parts,

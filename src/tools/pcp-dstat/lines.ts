@@ -67,7 +67,7 @@ export function headingLines(parts: readonly LinePart[], theme: Theme, isCut: bo
     const groups = isTime(part) ? [{ title: timeTitle(part), width: part.width }] : part.headings()
     return (
       groups
-        .map(({ title, width }) => theme.title + centered(title, width).replaceAll(' ', '-'))
+        .map(({ title, width }) => theme.title + centered(theme.data(title), width).replaceAll(' ', '-'))
         .join(theme.join) + theme.reset
     )
   })
@@ -89,7 +89,7 @@ function subtitleOf({ columns }: HeadingGroup, theme: Theme): string {
 }
 
 function underlined(text: string, theme: Theme): string {
-  return theme.subtitle + theme.underline + text + theme.reset
+  return theme.subtitle + theme.underline + theme.data(text) + theme.reset
 }
 
 /** A sample's values, part by part. */
@@ -113,7 +113,7 @@ export function valueLine(row: SampleRow, shown: readonly LinePart[], theme: The
     if (!shown.includes(each.part)) continue
     if ('stamp' in each) {
       hasValues = true
-      texts.push(theme.text + each.stamp)
+      texts.push(theme.text + theme.data(each.stamp))
       continue
     }
     if (each.groups.length === 0) continue

@@ -150,7 +150,7 @@ class Screen {
   }
 
   begin(): void {
-    if (this.#setup.theme.isOn) this.#io.stdout.write('\x1b[7l')
+    if (this.#setup.theme.isOn) this.#io.stdout.writeControls('\x1b[7l')
   }
 
   show(row: SampleRow, isStep: boolean, note: string | undefined): void {
@@ -158,13 +158,13 @@ class Screen {
     const { stdout } = this.#io
     const isResized = this.#fit()
     if (this.#isOpen) {
-      stdout.write(OVERWRITE)
+      stdout.writeControls(OVERWRITE)
       this.#isOpen = false
     }
     if (isResized || this.#isDue()) this.#head()
     const line = valueLine(row, this.#shown, isStep ? theme : theme.interim)
     const text = (line ?? '') + theme.rest + (note === undefined ? '' : ` ${theme.error}${note}${theme.rest}`)
-    stdout.write(line !== undefined && isStep ? `${text}\n` : text)
+    this.#write(line !== undefined && isStep ? `${text}\n` : text)
     if (line === undefined) return
     this.#isOpen = !isStep
     if (isStep) this.#left--
@@ -172,7 +172,14 @@ class Screen {
 
   end(): void {
     if (this.#isOpen) this.#io.stdout.write('\n')
-    if (this.#isTerminal && this.#setup.theme.isOn) this.#io.stdout.write('\x1b[0;0m')
+    if (this.#isTerminal && this.#setup.theme.isOn) this.#io.stdout.writeControls('\x1b[0;0m')
+  }
+
+  /** Writes lines of the theme, which has made what is in them printable if it has colours. */
+  #write(text: string): void {
+    const { stdout } = this.#io
+    if (this.#setup.theme.isOn) stdout.writeControls(text)
+    else stdout.write(text)
   }
 
   #isDue(): boolean {
@@ -196,8 +203,8 @@ class Screen {
     const { stdout, stderr } = this.#io
     const isCut = this.#shown.length < parts.length
     if (isCut && this.#isFirst) stderr.write('Terminal width too small, trimming output.\n')
-    stdout.write(headingLines(this.#shown, theme, isCut))
-    if (theme.isOn) stdout.write('\x1b[0;0m\x1b[2K\x1b[s')
+    this.#write(headingLines(this.#shown, theme, isCut))
+    if (theme.isOn) stdout.writeControls('\x1b[0;0m\x1b[2K\x1b[s')
     this.#left = Math.max(1, rowsOf() - HEADING_ROWS)
     this.#isFirst = false
   }

@@ -1,4 +1,5 @@
 /** Colours of dstat's report, as what is written to a terminal before a text. */
+import { printableWord } from '../../base/printable.ts'
 
 /** Sequences; all empty without colours. */
 export interface Theme {
@@ -24,6 +25,8 @@ export interface Theme {
   readonly error: string
   /** Of a value by its size. */
   step(n: number): string
+  /** Text of others as it may stand beside these sequences. */
+  data(text: string): string
   /** For lines between samples. */
   readonly interim: Theme
 }
@@ -36,6 +39,7 @@ const LIVELY = ['1;31', '1;35', '1;32', '1;34', '1;36', '90', '0;31', '0;32']
 
 const shared = {
   isOn: true,
+  data: printableWord,
   title: `${ESC}0;34m`,
   frame: `${ESC}0;34m`,
   rest: `${ESC}90m`,
@@ -88,6 +92,7 @@ export const ON_LIGHT: Theme = themeOf(
 /** For files and pipes. */
 export const PLAIN: Theme = {
   isOn: false,
+  data: (text) => text,
   title: '',
   subtitle: '',
   frame: '',

@@ -37,10 +37,12 @@ async function writeLabel(path: string, io: ToolIo): Promise<boolean> {
   const entry = (await io.commands?.())?.find(({ name }) => name === 'pmdumplog')
   if (entry === undefined) return false
   let text = ''
+  const write = (more: string): void => {
+    text += more
+  }
   const stdout: Output = {
-    write: (more) => {
-      text += more
-    },
+    write,
+    writeControls: write,
     writeBytes: (bytes) => {
       text += decodeText(bytes)
     },

@@ -73,6 +73,10 @@ class TextOutput implements Output {
     this.text += text
   }
 
+  writeControls(text: string): void {
+    this.text += text
+  }
+
   writeBytes(bytes: Uint8Array): void {
     this.text += this.#decoder.decode(bytes)
   }

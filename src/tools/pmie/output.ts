@@ -2,6 +2,7 @@
 import { writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
+import { loggable } from '../../base/printable.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Voice } from '../../pmie/problems.ts'
 import { ctime, type Log, openLog } from '../../sys/log.ts'
@@ -65,7 +66,7 @@ export function logOutput(name: string, io: ToolIo): RunOutput {
   }
   let log = open()
   const write = (text: string): void => {
-    writeSync(log.fd, text)
+    writeSync(log.fd, loggable(text))
   }
   return {
     voice: { say: (line) => log.line(line), notice: (level, text) => log.notice(level, text) },

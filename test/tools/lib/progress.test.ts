@@ -11,7 +11,7 @@ function onTerminal(isTerminal: boolean) {
   const write = (text: string): void => {
     written += text
   }
-  const stderr = { ...plain.stderr, isTerminal, write }
+  const stderr = { ...plain.stderr, isTerminal, write, writeControls: write }
   const io: ToolIo = { ...plain, stderr, stdout: { ...plain.stdout, isTerminal }, now: () => now }
   const at = (ms: number): void => {
     now = ms

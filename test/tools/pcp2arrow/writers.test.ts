@@ -29,6 +29,7 @@ function written(make: (out: Output) => ColumnWriter): Uint8Array {
   const blocks: Uint8Array[] = []
   const writer = make({
     write: () => {},
+    writeControls: () => {},
     writeBytes: (bytes) => blocks.push(bytes.slice()),
     flush: async () => {},
     isTerminal: false,
