@@ -58,11 +58,11 @@ function bothTexts(labels: readonly Label[]): LabelTexts {
 
 function block(metric: Exposed, { base, shared }: LabelTexts, stamp: string, isCompatible: boolean): string {
   const { name, desc, help, set } = metric
-  const own = name.replaceAll('.', isCompatible ? ':' : '_')
+  const own = name.replaceAll('.', isCompatible ? ':' : '_').replace(/[^\w:]/g, '_')
   const units = unitsName(desc.units)
   const what = isCompatible
-    ? `# PCP ${name} ${semStr(desc.sem)} ${units}`
-    : `# PCP5 ${name} ${pmidStr(desc.pmid)} ${typeName(desc.type)} ${indomStr(desc.indom)} ${semStr(desc.sem)} ${units}`
+    ? `# PCP ${helpText(name)} ${semStr(desc.sem)} ${units}`
+    : `# PCP5 ${helpText(name)} ${pmidStr(desc.pmid)} ${typeName(desc.type)} ${indomStr(desc.indom)} ${semStr(desc.sem)} ${units}`
   let text = `${what}\n# HELP ${own} ${helpText(help)}\n# TYPE ${own} ${desc.sem === PM_SEM_COUNTER ? 'counter' : 'gauge'}\n`
   for (let i = 0; i < set.status; i++) {
     const labels = metric.instances === undefined ? shared : instanceLabels(metric, set.inst[i]!, base)

@@ -85,7 +85,7 @@ class OpenMetricsReporter implements Reporter {
     for (const [i, metric] of plan.metrics.entries()) {
       const { insts, cells } = readings[i]!
       if (metric.desc.type === PM_TYPE_STRING) continue
-      const name = metric.name.replaceAll('.', '_')
+      const name = metric.name.replaceAll(/\W/g, '_')
       const total = metric.desc.sem === PM_SEM_COUNTER ? '_total' : ''
       for (let k = 0; k < cells.length; k++) {
         const cell = cells[k]
@@ -111,7 +111,7 @@ class OpenMetricsReporter implements Reporter {
     if (!plan.settings.no_comment) {
       const domain = indom === PM_INDOM_NULL ? 'PM_INDOM_NULL' : indomStr(indom)
       const words = [pmidStr(pmid), typeStr(type), domain, semanticsText(metric), unitsStr(units) || 'none']
-      out.write(`# PCP5 ${metric.name} ${words.join(' ')}\n`)
+      out.write(`# PCP5 ${escaped(metric.name)} ${words.join(' ')}\n`)
     }
     out.write(`# TYPE ${name} ${metric.desc.sem === PM_SEM_COUNTER ? 'counter' : 'gauge'}\n`)
     const help = this.#helps.get(metric.name)
@@ -143,9 +143,10 @@ function picked(
   )
 }
 
-/** Backslashes, quotes and newlines have to be escaped. */
+/** Backslashes, quotes and newlines have to be escaped, and a reader rejects all where one byte is not UTF-8. */
 function escaped(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+  const whole = text.replace(/\p{Cs}/gu, '\ufffd')
+  return whole.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 }
 
 /** The format's own words for what is no number. */

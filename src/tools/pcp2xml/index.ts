@@ -88,7 +88,8 @@ class XmlReporter implements Reporter {
 
   #branch(tree: NameTree<Leaf>, indent: string): void {
     const { out } = this.#work
-    for (const [name, node] of tree.children) {
+    for (const [part, node] of tree.children) {
+      const name = elementName(part)
       if (node.leaf !== undefined) this.#leaf(name, node.leaf, indent)
       if (node.children.size === 0) continue
       out.write(`${indent}<${name}>\n`)
@@ -120,10 +121,30 @@ class XmlReporter implements Reporter {
   }
 }
 
+/** What XML 1.0 has no way to write: most control characters, half surrogates and two that are no characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const NOT_IN_XML = /[\x00-\x08\x0b\x0c\x0e-\x1f\p{Cs}\ufffe\uffff]/gu
+/** Readers would make blanks and newlines of them. */
+const SPACE = /[\t\n\r]/g
+
 function attribute(text: string): string {
-  return content(text).replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+  return content(text).replaceAll('>', '&gt;').replaceAll('"', '&quot;').replace(SPACE, reference)
 }
 
 function content(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll(']]>', ']]&gt;')
+  const legal = text.replace(NOT_IN_XML, '\ufffd')
+  return legal
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll(']]>', ']]&gt;')
+    .replaceAll('\r', reference)
+}
+
+function reference(char: string): string {
+  return `&#${char.charCodeAt(0)};`
+}
+
+/** A part of a metric's name as the name of an element: sources need not keep to the rules for names. */
+function elementName(part: string): string {
+  return part.replace(/[^\w.-]|^(?![A-Za-z_])/g, '_')
 }

@@ -2,7 +2,7 @@
 
 import { openArchive } from '../../../src/pmapi/archive.ts'
 import type { Tool } from '../../../src/tools/lib/tool.ts'
-import { desc, indom, mark, result, type TestSet } from '../../archive/build.ts'
+import { desc, text as helpText, indom, labels, mark, result, type TestSet } from '../../archive/build.ts'
 import { onDisk } from '../archive-runner.ts'
 import { type Printed, testIo } from '../run-tool.ts'
 
@@ -237,16 +237,23 @@ const METRICS: Readonly<Record<string, HostMetric>> = {
 const DOMAIN_IDS = Object.keys(DOMAINS)
 const domainId = (name: string): number => (9 << 22) | (DOMAIN_IDS.indexOf(name) + 1)
 
-/** The archive: a record a second, from 1 January 1970 on for ten of them, without `missing`. Remove it when done. */
-export function hostArchive(missing: readonly string[] = []): ReturnType<typeof onDisk> {
+/**
+ * The archive: a record a second, from 1 January 1970 on for ten of them, without `missing`. Remove it when done. `evil` follows all that
+ * others may choose: the host, instances, values, labels and help texts.
+ */
+export function hostArchive(missing: readonly string[] = [], evil = ''): ReturnType<typeof onDisk> {
   const metrics = Object.entries(METRICS).filter(([name]) => !missing.includes(name))
   const seconds = Array.from({ length: 10 }, (_, i) => i)
   const records = seconds.map((second) =>
-    result(3, second, ...metrics.flatMap(([, metric], item) => setOf((9 << 22) | item, metric, second))),
+    result(
+      3,
+      second,
+      ...metrics.flatMap(([, metric], item) => setOf((9 << 22) | item, metric, second, evil)),
+    ),
   )
   return onDisk({
     version: 3,
-    host: 'db1',
+    host: `db1${evil}`,
     meta: [
       ...metrics.map(([name, { type = U32, sem = INSTANT, units = 0, domain }], item) =>
         desc(
@@ -260,17 +267,41 @@ export function hostArchive(missing: readonly string[] = []): ReturnType<typeof 
           name,
         ),
       ),
-      ...Object.entries(DOMAINS).map(([name, instances]) => indom(3, 0, domainId(name), instances)),
+      ...Object.entries(DOMAINS).map(([name, instances]) =>
+        indom(
+          3,
+          0,
+          domainId(name),
+          instances.map(([inst, text]) => [inst, `${text}${evil}`] as const),
+        ),
+      ),
+      ...(evil === '' ? [] : notes(evil)),
     ],
     volumes: [[...records, mark(3, 9.5)]],
   })
 }
 
-function setOf(pmid: number, { type = U32, domain, at }: HostMetric, second: number): readonly TestSet[] {
+/** Labels of the host and help texts of the first metric. */
+function notes(evil: string): Uint8Array[] {
+  const json = [...evil].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+  return [
+    labels(3, 0, 1, 0xffffffff, [[-1, { who: json }]]),
+    ...[1, 2].map((what) => helpText(what | 4, 9 << 22, `About it${evil}`)),
+  ]
+}
+
+function setOf(
+  pmid: number,
+  { type = U32, domain, at }: HostMetric,
+  second: number,
+  evil: string,
+): readonly TestSet[] {
   const insts = domain === undefined ? [-1] : DOMAINS[domain].map(([inst]) => inst)
   const values = at(second).flatMap((value, i) => {
     if (value === undefined) return []
-    return [[insts[i]!, type === U64 ? BigInt(value) : value] as const]
+    return [
+      [insts[i]!, type === U64 ? BigInt(value) : typeof value === 'string' ? value + evil : value] as const,
+    ]
   })
   return values.length === 0 ? [] : [{ pmid, type, values }]
 }

@@ -1,0 +1,175 @@
+/**
+ * Names and values of others on a terminal: every executable of the package, over an archive whose names, values, labels and texts are
+ * escape sequences, and with such an argument. A new executable is covered by being in package.json.
+ */
+import { isUtf8 } from 'node:buffer'
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { operandKind } from '../../src/tools/lib/completion.ts'
+import type { Option } from '../../src/tools/lib/options.ts'
+import type { Tool } from '../../src/tools/lib/tool.ts'
+import { TOOLS } from '../../src/tools/registry.ts'
+import { hasTerminals, onTerminal } from '../lib/pseudo-terminal.ts'
+import { hostArchive } from '../tools/pcp/host-archive.ts'
+
+/** Four bytes that become what is no UTF-8: the eight-bit forms of two controls, alone and behind a byte that cannot begin a character. */
+const STAND_IN = '\x01\x02\x01\x03'
+const BYTES = Uint8Array.of(0x9b, 0xff, 0x9d, 0xfe)
+/** Sequences that no command of ours writes: a question to the terminal, its clipboard, a title, colours, then what deceives. */
+const EVIL = `\x1b[6n\x1b]52;c;ZXZpbA==\x07\x1b[38;5;1m\u009b5n\u202eevil\u2066\u200b\u2028\r\b\x7f\x0e${STAND_IN}`
+
+/** What commands write themselves, and nothing else may. */
+const OWN: Readonly<Record<string, RegExp>> = {
+  // Colours of a theme, the state of the cursor and of the line, and a title without controls.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  'pcp-dstat': /\x1b\[(?:[01];)?\d{1,2}m|\x1b\[(?:7l|2K|s)|\r(?=\x1b)|\x1b\]0;[ -~\x80-\xff]*\x07/g,
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  'pcp-atop': /\x1b\[(?:\?1049|\?25)[hl]|\x1b\[[0-2]?[HJK]|\x1b\[\d+;\d+H|\x1b\[(?:0|7|3\d)m|\r\n/g,
+}
+
+/** Controls, directions and characters without width. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const HARM = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f]/g
+
+/** What of these bytes a terminal obeys or a reader is deceived by, beyond the lines and tabs of a report. */
+function harmIn(bytes: string, own: RegExp | undefined): string[] {
+  const rest = Buffer.from(own === undefined ? bytes : bytes.replace(own, ''), 'latin1')
+  if (!isUtf8(rest)) return ['bytes that are not UTF-8']
+  const text = rest.toString()
+  return [...text.matchAll(HARM)]
+    .slice(0, 3)
+    .map(({ index }) => JSON.stringify(text.slice(Math.max(0, index - 20), index + 20)))
+}
+
+const EXECUTABLES = Object.entries(
+  (JSON.parse(readFileSync('package.json', 'utf8')) as { bin: Record<string, string> }).bin,
+)
+const TOOL_BY_NAME = new Map(
+  await Promise.all(TOOLS.map(async ({ name, load }) => [name, await load()] as const)),
+)
+
+/** They make an archive of another. */
+const TAKES_TWO = /^(?:pmlogcp|pmlogmv|pmlogextract|pmlogreduce|pmlogrewrite|pmlogger_merge)$/
+const CHANGES = /^(?:pmlogmv|pmlogcompress|pmlogrewrite|pmlogger_merge)$/
+/** They read other archives than they are given, or write there. */
+const NO_ARCHIVE = /^(?:pmlogger|pmlogger_rewrite)$/
+/** What is shown, where that is not every metric. */
+const OPERANDS: Readonly<Record<string, readonly string[]>> = {
+  pmrep: ['-s', '2', '-w', '60', 'kernel.all.load', 'proc.psinfo.psargs'],
+  pmval: ['-s', '2', 'kernel.all.load'],
+  pminfo: ['-dfmtT', '-l'],
+  pmprobe: ['-I'],
+  pmdumptext: ['-s', '2', '-H', '-N', '-M', '-l', 'disk.dev.read[]'],
+  pmdumplog: ['-a'],
+  pmlogdump: ['-a'],
+  'pcp-atop': ['1', '2'],
+  'pcp-dstat': ['-d', '-D', 'total', '--top-cpu', '1', '2'],
+  'pcp-pidstat': ['-l'],
+  'pcp-ps': ['-u'],
+  pmloglabel: ['-l'],
+  pcp2json: ['-s', '2', '-X', 'kernel.all.load', 'proc.psinfo.psargs'],
+  pcp2xml: ['-s', '2', '-X', 'kernel.all.load', 'proc.psinfo.psargs'],
+  pcp2openmetrics: ['-s', '2', 'kernel.all.load'],
+}
+/** Reports that have names in them: proof that the names were read and shown. */
+const SHOWS_NAMES = [
+  ...['pminfo', 'pmprobe', 'pmval', 'pmrep', 'pmdumptext', 'pmdumplog', 'pmlogsummary', 'pmloglabel'],
+  ...['pcp', 'pcp-atop', 'pcp-dstat', 'pcp-ps', 'pcp-pidstat', 'pcp-iostat', 'pcp-mpstat', 'pcp-ss'],
+  ...['pcp2json', 'pcp2xml'],
+]
+
+function readsArchives(tool: Tool): boolean {
+  const rows = (tool.options?.rows ?? []).filter((row): row is Option => !('heading' in row))
+  return rows.some(({ long, arg, help }) => long === 'archive' && arg === 'FILE' && help !== undefined)
+}
+
+function archiveArgs(name: string, path: string, dir: string): readonly string[] | undefined {
+  const tool = TOOL_BY_NAME.get(name)
+  if (tool === undefined || NO_ARCHIVE.test(name)) return undefined
+  if (operandKind(tool.options) === 'archive') {
+    const more = TAKES_TWO.test(name) ? [join(dir, `made-by-${name}`)] : []
+    return [...(OPERANDS[name] ?? []), path, ...more]
+  }
+  // What `pcp` runs takes the archive from it.
+  if (readsArchives(tool) || name.startsWith('pcp-'))
+    return [...(readsArchives(tool) ? [`--archive=${path}`] : []), ...(OPERANDS[name] ?? [])]
+  return undefined
+}
+
+/** What `pcp` gives the program that it runs. */
+function given(args: readonly string[], path: string): readonly string[] {
+  return args.some((arg) => arg.includes(path)) ? [] : ['env', `PCP_ARCHIVE=${path}`]
+}
+
+let archive: ReturnType<typeof hostArchive>
+const shown = new Map<string, string>()
+
+describe.skipIf(!hasTerminals)('on a terminal', () => {
+  beforeAll(async () => {
+    archive = hostArchive([], EVIL)
+    for (const file of readdirSync(archive.directory)) spoil(join(archive.directory, file))
+    const { directory: dir, path } = archive
+    // For commands that change an archive.
+    const copy = join(dir, 'copy')
+    for (const part of ['0', 'meta']) copyFileSync(`${path}.${part}`, `${copy}.${part}`)
+    const { NODE_EXTRA_CA_CERTS: _, PCP_HOST: __, ...rest } = process.env
+    const env = { ...rest, HOME: dir, TERM: 'xterm', LC_ALL: 'C.UTF-8', PCP_TMPFILE_DIR: dir }
+    const runs = EXECUTABLES.flatMap(([name, file]) => {
+      const program = [process.execPath, resolve(file)]
+      const args = archiveArgs(name, CHANGES.test(name) ? copy : path, dir)
+      return [
+        ...(args === undefined
+          ? []
+          : [{ name: `${name} over an archive`, args: [...given(args, path), ...program, ...args] }]),
+        ...(name === 'pmpost' ? [] : [{ name: `${name} with an argument`, args: [...program, `--${EVIL}`] }]),
+      ]
+    })
+    runs.push({
+      name: 'pcp-atop on a screen',
+      args: [process.execPath, resolve('bin/pcp-atop'), `--archive=${path}`, '1'],
+    })
+    const half = Math.ceil(runs.length / 2)
+    await Promise.all(
+      [runs.slice(0, half), runs.slice(half)].map(async (part) => {
+        const commands = part.map(({ name, args }) =>
+          name.endsWith('screen') ? { args, typed: 'q' } : { args },
+        )
+        const written = await onTerminal(commands, { dir, env, limitSec: 20 })
+        for (const [i, { name }] of part.entries()) shown.set(name, written[i]!)
+      }),
+    )
+  })
+  afterAll(() => archive?.remove())
+  afterAll(() => {
+    for (const [k, v] of shown) writeFileSync('/tmp/shown/' + k.replaceAll(' ', '_'), v, 'latin1')
+  })
+
+  test('no executable passes on what a terminal obeys', () => {
+    const harm = [...shown].flatMap(([name, bytes]) => {
+      const found = harmIn(bytes, OWN[name.split(' ', 1)[0]!])
+      return found.length === 0 ? [] : [`${name}: ${found.join(' ')}`]
+    })
+    expect(harm).toEqual([])
+    expect(shown.size).toBeGreaterThan(EXECUTABLES.length)
+  })
+
+  test.each(SHOWS_NAMES)('%s shows the names all the same', (name) => {
+    // As JSON and XML have it, or as a picture.
+    const escape = { pcp2json: '\\u001b', pcp2xml: '\ufffd' }[name] ?? '␛'
+    expect(Buffer.from(shown.get(`${name} over an archive`)!, 'latin1').toString()).toContain(`${escape}[6n`)
+  })
+
+  test('atop has its screen, with names that it does not obey', () => {
+    const text = Buffer.from(shown.get('pcp-atop on a screen')!, 'latin1').toString()
+    expect(text).toContain('\x1b[?1049h')
+    expect(text).toContain('␛[6n')
+  })
+})
+
+function spoil(file: string): void {
+  const bytes = readFileSync(file)
+  const standIn = Buffer.from(STAND_IN)
+  for (let at = bytes.indexOf(standIn); at >= 0; at = bytes.indexOf(standIn, at)) bytes.set(BYTES, at)
+  writeFileSync(file, bytes)
+}
