@@ -1,0 +1,105 @@
+/** Runs searches on a thread, and restarts the thread when an input hangs it or exhausts its heap. */
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { Find } from './fuzzer.ts'
+import {
+  EXECUTIONS,
+  INPUT_AT,
+  LENGTH,
+  MAX_SHARED_INPUT,
+  type SearchFigures,
+  type SearchOrder,
+  type SearchReport,
+} from './protocol.ts'
+
+/** An input that takes longer hangs: far above what is merely slow, as the machine may be busy. */
+const HANG_MS = 15_000
+const POLL_MS = 500
+/** Heap of the thread, megabytes. */
+const HEAP_MB = 512
+/** Hangs and exhausted heaps after which an entry is given up. */
+const MAX_RESTARTS = 5
+
+/** What to search, and for how long. */
+export interface SearchRequest {
+  readonly name: string
+  readonly seed: number
+  readonly inputs: readonly Uint8Array[]
+  readonly ms: number
+  readonly runs: number
+  /** URL of the directory with the bundled files, and of the thread's file there. */
+  readonly directory: string
+  readonly thread: URL
+  readonly onFind: (find: Find) => void
+}
+
+/** What a search came to. */
+export interface SearchResult extends SearchFigures {
+  readonly cover: readonly Uint8Array[]
+}
+
+/** Searches one entry until its time is over. */
+export async function search(request: SearchRequest): Promise<SearchResult> {
+  const { name, directory, ms, runs, onFind } = request
+  const until = Date.now() + ms
+  const kept = [...request.inputs]
+  for (let restart = 0; ; restart++) {
+    const shared = new SharedArrayBuffer(INPUT_AT + MAX_SHARED_INPUT)
+    const order = { name, seed: request.seed + restart, inputs: kept, until, runs, directory, shared }
+    const result = await oneThread(request.thread, order, (report) => {
+      if (report.kind === 'kept') kept.push(report.input)
+      else if (report.kind === 'find') onFind(report.find)
+    })
+    if (typeof result !== 'string') return result
+    const words = new Int32Array(shared, 0, 2)
+    const input = new Uint8Array(shared.slice(INPUT_AT, INPUT_AT + words[LENGTH]!))
+    onFind({ title: result, detail: result, input })
+    if (restart >= MAX_RESTARTS || Date.now() >= until)
+      return {
+        executions: words[EXECUTIONS]!,
+        seconds: ms / 1000,
+        blocks: 0,
+        slowestMs: HANG_MS,
+        cover: kept,
+      }
+  }
+}
+
+/** Resolves to the result of a thread, or to why it did not end by itself. */
+async function oneThread(
+  url: URL,
+  order: SearchOrder,
+  onReport: (report: SearchReport) => void,
+): Promise<SearchResult | string> {
+  const worker = new Worker(url, {
+    workerData: order,
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+  })
+  let result: SearchResult | string = 'the thread ended early'
+  worker.on('message', (report: SearchReport) => {
+    if (report.kind === 'end') result = { ...report.figures, cover: report.cover }
+    else onReport(report)
+  })
+  worker.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') result = 'exhausts the heap'
+    else result = `uncaught ${error.stack ?? error.message}`
+  })
+  const words = new Int32Array(order.shared, 0, 2)
+  let [last, since] = [0, performance.now()]
+  const timer = setInterval(() => {
+    const executions = words[EXECUTIONS]!
+    if (executions !== last || executions === 0) [last, since] = [executions, performance.now()]
+    else if (performance.now() - since > HANG_MS) {
+      result = 'hangs'
+      void worker.terminate()
+    }
+  }, POLL_MS)
+  try {
+    await once(worker, 'exit')
+  } catch {
+    // 'error' came first; its handler has kept why.
+  } finally {
+    clearInterval(timer)
+  }
+  return result
+}

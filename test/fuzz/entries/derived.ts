@@ -1,0 +1,44 @@
+/** Files of derived metrics: parsed, bound to a data set, and evaluated over its samples. */
+import { loadDerived } from '../../../src/derive/config.ts'
+import { DerivedDefinitions } from '../../../src/derive/definitions.ts'
+import { withDerived } from '../../../src/derive/derived-source.ts'
+import { isError } from '../../../src/model/errors.ts'
+import { ANONYMOUS } from '../../../src/model/source.ts'
+import { valuesOf } from '../../../src/model/value-set.ts'
+import { datasetSource, vectors } from '../../derive/dataset.ts'
+import { type FuzzEntry, textEntry } from '../engine/entry.ts'
+
+const FILES = ['syntax', 'precedence', 'functions', 'types', 'instances', 'rescale', 'ternary', 'nested']
+const SAMPLES = 3
+
+/** Entry of src/derive. */
+export const derived: FuzzEntry = textEntry({
+  seeds() {
+    const expressions = FILES.flatMap((file) => vectors<{ cases: { expr?: string }[] }>(file).cases).flatMap(
+      ({ expr }) => (expr === undefined ? [] : [`d.x = ${expr}\n`]),
+    )
+    const configs = vectors<{ cases: { files: Record<string, string> | null }[] }>('config').cases
+    return [...expressions, ...configs.flatMap(({ files }) => Object.values(files ?? {}))].filter(
+      (text) => text.length < 2000,
+    )
+  },
+  async run(text) {
+    const definitions = new DerivedDefinitions('global')
+    loadDerived(text, definitions)
+    const list = definitions.list().slice(0, 8)
+    if (list.length === 0) return
+    const ask = { requester: ANONYMOUS }
+    const source = withDerived(datasetSource(), definitions)
+    const ids = list.map(({ pmid }) => pmid)
+    const descs = await source.descs(ids, ask)
+    for (let i = 0; i < SAMPLES; i++) {
+      const { sets } = await source.fetch(ids, ask)
+      for (const [k, set] of sets.entries()) {
+        const desc = descs[k]!
+        if (set.status > 0 && !isError(desc)) valuesOf(set, desc.type)
+      }
+    }
+    for (const { name } of list) await source.children(name, ask)
+    source.release()
+  },
+})
