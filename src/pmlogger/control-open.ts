@@ -5,8 +5,28 @@ import { type AccessStatement, allOf } from '../net/access/statements.ts'
 import { SYSTEM_NAMES } from '../net/access/system-names.ts'
 import { buildAccess } from '../net/access/table.ts'
 import type { Variables } from '../sys/config.ts'
-import { LOGGER_OPERATIONS } from './config.ts'
+import { LOGGER_OPERATIONS, OP_ENQUIRE } from './config.ts'
 import { type ControlOptions, ControlServer, FIRST_PORT } from './control-server.ts'
+
+const EVERYTHING = allOf(LOGGER_OPERATIONS)
+
+const anyone = (names: readonly string[], specified: number, denied: number): AccessStatement => ({
+  subject: 'host',
+  names,
+  specified,
+  denied,
+  maxConnections: undefined,
+  line: 0,
+})
+
+/**
+ * Without an access section: this host may enquire over TCP; changes are for the owner, over the unix socket. A change makes the logger fetch
+ * metrics with its own rights.
+ */
+const DEFAULT_ACCESS: readonly AccessStatement[] = [
+  anyone(['.*', ':*'], EVERYTHING, EVERYTHING),
+  anyone(['local:*'], OP_ENQUIRE, 0),
+]
 
 /** What a control port is opened with besides who may use it. */
 export interface ControlPlan extends Omit<ControlOptions, 'access' | 'firstPort' | 'localOnly'> {
@@ -14,19 +34,21 @@ export interface ControlPlan extends Omit<ControlOptions, 'access' | 'firstPort'
   readonly env: Variables
 }
 
-/** Opens it. PM_ERR_CONV for statements that contradict each other or name nobody. */
+/** Opens it, on the loopback addresses where no statement allows more. PM_ERR_CONV for statements that contradict each other or name nobody. */
 export async function openControl(
   statements: readonly AccessStatement[],
   plan: ControlPlan,
 ): Promise<ControlServer> {
   const { env, log } = plan
-  const { table, problems, isValid } = await buildAccess(statements, SYSTEM_NAMES, allOf(LOGGER_OPERATIONS))
+  const isDefault = statements.length === 0
+  const rules = isDefault ? DEFAULT_ACCESS : statements
+  const { table, problems, isValid } = await buildAccess(rules, SYSTEM_NAMES, EVERYTHING)
   for (const problem of problems) log(problem)
   if (!isValid) throw new PcpError('PM_ERR_CONV', 'pmlogger: access control initialisation failed')
   const asked = env['PMLOGGER_PORT']
   const isPort = asked !== undefined && /^\d+$/.test(asked) && Number(asked) < 65_536
   if (asked !== undefined && !isPort) log(`GetPorts: ignored bad PMLOGGER_PORT = '${asked}'`)
-  const localOnly = /^[1-9]/.test(env['PMLOGGER_LOCAL'] ?? '')
+  const localOnly = isDefault || /^[1-9]/.test(env['PMLOGGER_LOCAL'] ?? '')
   return ControlServer.open({
     ...plan,
     access: table,

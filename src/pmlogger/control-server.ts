@@ -1,7 +1,7 @@
-/** The control port: one pmlc at a time, over TCP or the unix socket of the process. docs/formats/wire.md §8 */
+/** The control port: one pmlc over TCP, and one of the logger's owner over its unix socket. docs/formats/wire.md §8 */
 import type { Socket } from 'node:net'
+import { isMainThread } from 'node:worker_threads'
 import { type ErrorCode, PcpError, statusOf } from '../model/errors.ts'
-import type { Credentials } from '../model/source.ts'
 import type { AccessTable, Admission } from '../net/access/table.ts'
 import { PduConnection, socketStream } from '../net/connection.ts'
 import { type Endpoint, type Listeners, listen } from '../net/listen.ts'
@@ -30,10 +30,14 @@ const MAX_PORTS = 1000
 const MAX_REQUEST = 256 * 1024
 /** How long a client may take to read why it is refused. */
 const LINGER_MS = 1000
+/** Refused clients that are told why at a time; others are disconnected. */
+const MOST_LINGERING = 16
 /** Time for the rest of a request that has begun. */
 const INCOMPLETE_MS = 5000
 /** The latest version of the control protocol. */
 export const CONTROL_VERSION = 3
+
+type Transport = 'unix' | 'tcp'
 
 const EVERYTHING = [...LOGGER_OPERATIONS.values()].reduce((bits, bit) => bits | bit, 0)
 
@@ -48,6 +52,8 @@ export interface ControlOptions {
   /** Highest version offered: 2 or 3. */
   readonly version: number
   readonly access: AccessTable
+  /** Identifies clients of the unix socket. Default: by calls of the system. */
+  readonly peers?: PeerCredentials
   /** The logger in charge, which may be replaced; undefined while there is none. */
   readonly logger: () => Logger | undefined
   readonly zone: { readonly timezone: string; readonly zoneinfo: string }
@@ -58,12 +64,15 @@ export interface ControlOptions {
 export class ControlServer {
   readonly #options: ControlOptions
   readonly #listeners: Listeners[] = []
-  readonly #peers: PeerCredentials = peerCredentials()
-  #client: ControlClient | undefined
+  readonly #peers: PeerCredentials
+  /** By transport: a client over TCP cannot keep the owner out. */
+  readonly #clients = new Map<Transport, ControlClient>()
+  #lingering = 0
   #port = 0
 
   private constructor(options: ControlOptions) {
     this.#options = options
+    this.#peers = options.peers ?? peerCredentials()
   }
 
   /** Opens what can be opened; a logger without a control port logs all the same. */
@@ -81,13 +90,13 @@ export class ControlServer {
   /** Ends the client and stops listening. */
   async close(): Promise<void> {
     for (const listeners of this.#listeners.splice(0)) await listeners.close()
-    await this.#client?.close()
+    for (const client of this.#clients.values()) await client.close()
   }
 
   async #listen(): Promise<void> {
     const { firstPort, localOnly, socketPath, log } = this.#options
     const onConnection = (socket: Socket, endpoint: Endpoint): void => this.#accept(socket, endpoint)
-    const unix = await listen({ ports: [], socketPath, onConnection, log })
+    const unix = await listen({ ports: [], socketPath, isPrivate: true, onConnection, log })
     this.#listeners.push(unix)
     const failed = unix.endpoints.find(({ error }) => error !== undefined)
     if (failed !== undefined) log(`GetPorts: unix domain socket failed: ${failed.error!.message}`)
@@ -109,8 +118,8 @@ export class ControlServer {
 
   #accept(socket: Socket, { family }: Endpoint): void {
     const { pid, access, version } = this.#options
-    const isUnix = family === 'unix'
-    const credentials = isUnix ? this.#peers.of(socket) : undefined
+    const transport: Transport = family === 'unix' ? 'unix' : 'tcp'
+    const isUnix = transport === 'unix'
     const address = isUnix ? this.#options.socketPath : (socket.remoteAddress ?? '')
     const connection = new PduConnection(socketStream(socket), {
       name: `pmlc at ${address}`,
@@ -119,10 +128,9 @@ export class ControlServer {
       backpressure: true,
     })
     const admission = access.check({ address: isUnix ? undefined : address })
-    const problem = this.#problemOf(admission, isUnix, credentials)
+    const problem = this.#problemOf(admission, transport, isUnix && !this.#isOwnerOrRoot(socket))
     if (problem !== undefined) {
-      connection.send(encodeError(statusOf(problem), pid))
-      void connection.close(LINGER_MS)
+      this.#refuse(connection, problem)
       return
     }
     const client = new ControlClient(
@@ -131,30 +139,40 @@ export class ControlServer {
       admission,
       isUnix ? address : `host ${address}`,
     )
-    this.#client = client
+    this.#clients.set(transport, client)
     connection.onClose(() => {
       access.release(admission)
-      this.#client = undefined
+      this.#clients.delete(transport)
     })
     connection.send(encodeError(version, pid))
   }
 
   /** Why a client is not let in; undefined when it is, and counted. */
-  #problemOf(
-    admission: Admission,
-    isUnix: boolean,
-    credentials: Credentials | undefined,
-  ): ErrorCode | undefined {
-    const isDenied = (admission.denied & EVERYTHING) === EVERYTHING
-    if (isDenied || (isUnix && !isOwnerOrRoot(credentials))) return 'PM_ERR_PERMISSION'
-    if (this.#client !== undefined) return 'EADDRINUSE'
+  #problemOf(admission: Admission, transport: Transport, isStranger: boolean): ErrorCode | undefined {
+    if (isStranger || (admission.denied & EVERYTHING) === EVERYTHING) return 'PM_ERR_PERMISSION'
+    if (this.#clients.has(transport)) return 'EADDRINUSE'
     return this.#options.access.admit(admission) ? undefined : 'PM_ERR_CONNLIMIT'
   }
-}
 
-function isOwnerOrRoot(credentials: Credentials | undefined): boolean {
-  const { uid } = credentials ?? {}
-  return uid !== undefined && (uid === 0 || uid === process.geteuid?.())
+  #refuse(connection: PduConnection, problem: ErrorCode): void {
+    if (this.#lingering >= MOST_LINGERING) {
+      connection.destroy()
+      return
+    }
+    this.#lingering++
+    connection.onClose(() => {
+      this.#lingering--
+    })
+    connection.send(encodeError(statusOf(problem), this.#options.pid))
+    void connection.close(LINGER_MS)
+  }
+
+  /** The mode of the socket lets no one else connect; it decides alone where the system does not identify clients. */
+  #isOwnerOrRoot(socket: Socket): boolean {
+    if (this.#peers.problem() !== undefined) return isMainThread
+    const { uid } = this.#peers.of(socket) ?? {}
+    return uid !== undefined && (uid === 0 || uid === process.geteuid?.())
+  }
 }
 
 /** One pmlc. Requests are answered one after the other, and the next one is read when there is an answer. */

@@ -231,20 +231,20 @@ export class Session {
   }
 
   async #dial(spec: LoggerSpec, host: string): Promise<{ connection: LoggerConnection; isPrimary: boolean }> {
-    const places: ControlPlace[] = []
     const target = isHere(host) ? '127.0.0.1' : host
-    if (spec.kind === 'port') places.push({ host: target, port: spec.port })
-    else {
-      const loggers = await this.#loggersOf(host)
-      const logger = loggers.find(({ pid, isPrimary }) =>
-        spec.kind === 'pid' ? pid === spec.pid : isPrimary,
-      )
-      if (isHere(host)) {
-        const id = spec.kind === 'pid' ? spec.pid : 'primary'
-        places.push(...controlSocketPaths(this.#options.variables, id).map((path) => ({ path })))
-      }
-      if (logger !== undefined && logger.port > 0) places.push({ host: target, port: logger.port })
-    }
+    const loggers = spec.kind === 'port' && !isHere(host) ? [] : await this.#loggersOf(host)
+    const logger = loggers.find(({ pid, port, isPrimary }) => {
+      if (spec.kind === 'primary') return isPrimary
+      return spec.kind === 'pid' ? pid === spec.pid : port === spec.port
+    })
+    // The socket first: over the port a logger may answer questions only.
+    const id = spec.kind === 'primary' ? 'primary' : spec.kind === 'pid' ? spec.pid : logger?.pid
+    const paths = isHere(host) && id !== undefined ? controlSocketPaths(this.#options.variables, id) : []
+    const port = spec.kind === 'port' ? spec.port : (logger?.port ?? 0)
+    const places: ControlPlace[] = [
+      ...paths.map((path) => ({ path })),
+      ...(port > 0 ? [{ host: target, port }] : []),
+    ]
     const { io, variables } = this.#options
     const limit = timeoutMs(variables['PMLOGGER_REQUEST_TIMEOUT'], TIMEOUT_MS)
     let last = new PcpError('ECONNREFUSED')
