@@ -1,8 +1,11 @@
 /** Archives: `pcp-ts/archive`. docs/archives.md */
 import { hostname } from 'node:os'
+import { dirname } from 'node:path'
 import { ArchiveImport } from './archive/import/archive-import.ts'
 import type { WriterOptions } from './archive/write/writer.ts'
+import { archiveAccess } from './sys/archive-access.ts'
 import { archiveOutput } from './sys/archive-output.ts'
+import { loadConfig } from './sys/config.ts'
 
 export { Archive, type ArchiveOptions } from './archive/archive.ts'
 export { ArchiveImport, IMPORT_DOMAIN } from './archive/import/archive-import.ts'
@@ -41,10 +44,13 @@ export type CreateOptions = Partial<WriterOptions>
  * is an archive of that name.
  */
 export function createArchive(base: string, options: CreateOptions = {}): ArchiveImport {
-  return new ArchiveImport(archiveOutput(base), {
-    hostname: hostname(),
-    timezone: 'UTC',
-    pid: process.pid,
-    ...options,
-  })
+  return new ArchiveImport(
+    archiveOutput(base, archiveAccess(dirname(base), loadConfig(process.env).variables)),
+    {
+      hostname: hostname(),
+      timezone: 'UTC',
+      pid: process.pid,
+      ...options,
+    },
+  )
 }

@@ -23,7 +23,8 @@ export const GZIP: Compressor = {
     const { pipeline } = process.getBuiltinModule('node:stream/promises')
     const path = join(directory, name)
     // Flushed by the thread pool, so that the commit does not wait for the disk.
-    const output = createWriteStream(`${path}.gz`, { flush: true })
+    const mode = statSync(path).mode & 0o777
+    const output = createWriteStream(`${path}.gz`, { flush: true, mode })
     await pipeline(createReadStream(path), createGzip(), output, { ...(signal && { signal }) })
   },
 }

@@ -14,11 +14,11 @@ import { PcpError } from '../model/errors.ts'
 import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
 import type { Context } from '../pmapi/context.ts'
 import { reconnectBackoff } from '../pmapi/reconnect-backoff.ts'
+import { archiveAccess, makeArchiveDir } from '../sys/archive-access.ts'
 import { archiveOutput } from '../sys/archive-output.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
 import { hostZoneName, hostZoneRule } from '../sys/host-zone.ts'
 import type { Log } from '../sys/log.ts'
-import { makeDir } from '../sys/make-dir.ts'
 import { notifyReady } from '../sys/service-manager.ts'
 import { archiveName, hasTime } from './archive-name.ts'
 import type { LoggerConfig } from './config.ts'
@@ -53,7 +53,7 @@ const SPREAD_MS = 10_000
 
 /** Records every collector of a file until it is told to end, or all have ended. Resolves to the exit status. */
 export async function runFarm(path: string, settings: ProcessSettings, io: FarmIo): Promise<number> {
-  const log = openProcessLog(settings.logName, io.cwd, settings.checksOnly)
+  const log = openProcessLog(settings.logName, io, settings.checksOnly)
   const signals = new ProcessSignals(io.signal)
   try {
     traceTo((line) => log.line(line))
@@ -95,6 +95,7 @@ class Farm {
     const shared: Shared = {
       settings,
       io,
+      variables,
       log,
       pool: new Pool(),
       buffer: new RecordBuffer(),
@@ -156,6 +157,7 @@ class Farm {
 interface Shared {
   readonly settings: ProcessSettings
   readonly io: FarmIo
+  readonly variables: Variables
   readonly log: Log
   readonly pool: Pool
   readonly buffer: RecordBuffer
@@ -254,20 +256,20 @@ class Member {
   }
 
   #settings(): LoggerSettings {
-    const { io, pool, buffer, settings } = this.#shared
+    const { io, pool, buffer, settings, variables } = this.#shared
     const { host, archive, labelHost, endLimit, volumeLimit } = this.#entry
     const directory = settings.directory ?? io.cwd
     const exists = (base: string): boolean => existsSync(resolve(directory, `${base}.index`))
     const name = archiveName(archive, Date.now(), exists, this.#spent !== undefined)
     const path = resolve(directory, name)
-    makeDir(dirname(path))
+    makeArchiveDir(dirname(path), variables)
     const zone = { timezone: hostZoneRule(io.env, Date.now()), zoneinfo: hostZoneName(io.env) }
     return {
       open: (signal) => io.open(host, signal),
       source: host,
       statements: this.#config.statements,
       defaultDeltaMs: this.#entry.defaultDeltaMs ?? settings.defaultDeltaMs,
-      files: archiveOutput(path, { sync: true }),
+      files: archiveOutput(path, { ...archiveAccess(dirname(path), variables), sync: true }),
       syncMs: settings.syncMs,
       counts: this.#counts,
       ...(this.#spent === undefined ? {} : { spent: this.#spent }),

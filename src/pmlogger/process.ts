@@ -12,11 +12,11 @@ import { PcpError } from '../model/errors.ts'
 import { becomeAccount, serviceAccount } from '../net/access/account.ts'
 import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
 import type { Context } from '../pmapi/context.ts'
+import { archiveAccess, makeArchiveDir } from '../sys/archive-access.ts'
 import { archiveOutput } from '../sys/archive-output.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
 import { hostZoneName, hostZoneRule } from '../sys/host-zone.ts'
 import type { Log } from '../sys/log.ts'
-import { makeDir } from '../sys/make-dir.ts'
 import { isAlive } from '../sys/process-identity.ts'
 import { notifyReady } from '../sys/service-manager.ts'
 import { archiveName, hasTime } from './archive-name.ts'
@@ -59,7 +59,7 @@ const WATCH_MS = 1000
 
 /** Records one collector until something ends it. Resolves to the exit status. */
 export async function runLogger(settings: ProcessSettings, io: ProcessIo): Promise<number> {
-  const log = openProcessLog(settings.logName, io.cwd, settings.checksOnly)
+  const log = openProcessLog(settings.logName, io, settings.checksOnly)
   const signals = new ProcessSignals(io.signal)
   const recording = new Recording(settings, io, log)
   try {
@@ -262,7 +262,7 @@ class Recording {
     const exists = (base: string): boolean => existsSync(resolve(directory, `${base}.index`))
     const name = archiveName(archive, Date.now(), exists, this.#spent !== undefined)
     const path = resolve(directory, name)
-    if (this.#settings.directory !== undefined) makeDir(dirname(path))
+    if (this.#settings.directory !== undefined) makeArchiveDir(dirname(path), this.#variables)
     this.#metrics?.publish()
     const settings = this.#loggerSettings(config, name, path)
     const logger = await startLogger(settings, this.#io.signal)
@@ -287,7 +287,7 @@ class Recording {
       source,
       statements: config.statements,
       defaultDeltaMs,
-      files: archiveOutput(path, { sync: true }),
+      files: archiveOutput(path, { ...archiveAccess(dirname(path), this.#variables), sync: true }),
       syncMs: this.#settings.syncMs,
       counts: this.#counts,
       ...(this.#spent === undefined ? {} : { spent: this.#spent }),

@@ -19,10 +19,10 @@ import { PRIMARY_NAME, SelfMetrics } from '../pmlogger/self-metrics.ts'
 import type { LoggerLog, LoggerSettings } from '../pmlogger/settings.ts'
 import { syncMsOf } from '../pmlogger/sizes.ts'
 import { startLogger } from '../pmlogger/start-logger.ts'
+import { archiveAccess, makeArchiveDir } from '../sys/archive-access.ts'
 import { archiveOutput } from '../sys/archive-output.ts'
 import type { Variables } from '../sys/config.ts'
 import { hostZoneName, hostZoneRule } from '../sys/host-zone.ts'
-import { makeDir } from '../sys/make-dir.ts'
 import type { BegunArchive } from './recording.ts'
 
 /** What the logger is made with. */
@@ -65,7 +65,7 @@ export class PrimaryLogger {
   /** Begins an archive, with the configuration as it is now. EEXIST where there is a primary logger; PM_ERR_CONV, EACCES, ENOSPC... */
   async begin(signal: AbortSignal): Promise<BegunArchive> {
     const { dir, configPath, variables, log } = this.#options
-    makeDir(dir)
+    makeArchiveDir(dir, variables)
     const warn = (text: string): void => log.line(text.trimEnd())
     const config = readLoggerConfig(configPath(), { cwd: dir, variables, warn })
     await this.#beFound(config, warn)
@@ -118,7 +118,7 @@ export class PrimaryLogger {
       source: 'local:',
       statements,
       defaultDeltaMs: DEFAULT_DELTA_MS,
-      files: archiveOutput(path, { sync: true }),
+      files: archiveOutput(path, { ...archiveAccess(dir, this.#options.variables), sync: true }),
       syncMs: syncMsOf(this.#options.variables),
       counts: this.#counts,
       archiveName: name,

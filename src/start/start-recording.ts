@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
 import { connect } from '../pmapi/connect.ts'
 import type { LoggerLog } from '../pmlogger/settings.ts'
+import { archiveAccess } from '../sys/archive-access.ts'
 import type { Variables } from '../sys/config.ts'
 import { type Log, openLog } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
@@ -45,7 +46,7 @@ const CONFIG = join('pmlogger', 'config.default')
 export async function startRecording(setup: RecordingSetup): Promise<RunningRecording> {
   const { place, options, variables, say } = setup
   const dir = join(place.archiveDir, hostname())
-  const log = openLoggerLog(place.loggerLogPath)
+  const log = openLoggerLog(place.loggerLogPath, variables)
   const logger = new PrimaryLogger({
     dir,
     configPath: () => configPath(setup),
@@ -94,10 +95,11 @@ function hostOf({ collector, options, place }: RecordingSetup): string {
 }
 
 /** A log that cannot be made is no reason not to record. */
-function openLoggerLog(path: string): Log {
+function openLoggerLog(path: string, variables: Variables): Log {
   try {
     makeDir(dirname(path))
-    return openLog(path, { progname: 'pmlogger', host: hostname() })
+    const access = archiveAccess(dirname(path), variables)
+    return openLog(path, { progname: 'pmlogger', host: hostname(), access })
   } catch {
     return { fd: -1, notice: () => {}, line: () => {}, close: () => {} } // errors are said all the same
   }

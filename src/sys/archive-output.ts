@@ -2,11 +2,12 @@
 import { constants } from 'node:fs'
 import { dirname } from 'node:path'
 import type { ByteSink } from '../base/byte-source.ts'
+import { ARCHIVE_MODE, type ArchiveAccess, type FileOwner } from './archive-access.ts'
 import { type Disk, nodeDisk } from './disk.ts'
 
 /** How files are written. */
-export interface ArchiveOutputOptions {
-  /** Mode of new files, less the umask. Default 0o666. */
+export interface ArchiveOutputOptions extends Partial<ArchiveAccess> {
+  /** Mode of new files, less the umask unless it is kept. Default 0o640. */
   readonly mode?: number
   /**
    * Bytes collected before they are written. Default 0: one write a record, so that nothing is lost when the process is
@@ -62,7 +63,32 @@ export interface ArchiveOutput {
 }
 
 /** Appending, so that after a record that was cut off again the next one stands where it began. */
+const GROUP_RIGHTS = 0o070
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND
+
+/** Opens a new file. One that replaces others is at first closed to the group, which it may not get. */
+function openNew(path: string, options: ArchiveOutputOptions, disk: Disk): number {
+  const { mode = ARCHIVE_MODE, keepsMode = false, owner } = options
+  const closed = mode & ~GROUP_RIGHTS
+  const fd = disk.open(path, CREATE, keepsMode ? closed : mode)
+  try {
+    const isGiven = owner === undefined || mayGive(fd, owner, disk)
+    if (keepsMode) disk.setMode(fd, isGiven ? mode : closed)
+    return fd
+  } catch (error) {
+    disk.close(fd)
+    throw error
+  }
+}
+
+function mayGive(fd: number, { uid, gid }: FileOwner, disk: Disk): boolean {
+  try {
+    disk.setOwner(fd, uid, gid)
+    return true
+  } catch {
+    return false // the file stays ours
+  }
+}
 
 /**
  * A new file that is appended to. A write that fails leaves no part of its record behind: what is there of it is cut off, if need be
@@ -82,12 +108,10 @@ class FileSink implements ByteSink {
   #durable = 0
   #isClosed = false
 
-  constructor(
-    path: string,
-    { mode = 0o666, collect = 0, sync = false, disk = nodeDisk }: ArchiveOutputOptions,
-  ) {
+  constructor(path: string, options: ArchiveOutputOptions) {
+    const { collect = 0, sync = false, disk = nodeDisk } = options
     this.#disk = disk
-    this.#fd = disk.open(path, CREATE, mode)
+    this.#fd = openNew(path, options, disk)
     this.#sync = sync
     this.#waiting = new Uint8Array(collect)
   }

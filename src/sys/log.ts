@@ -1,6 +1,7 @@
 /** Log files of daemons and agents: header, notices, footer. pmOpenLog(3), pmNotifyErr(3) */
-import { closeSync, constants, lstatSync, openSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, constants, fchownSync, lstatSync, openSync, renameSync, writeSync } from 'node:fs'
 import { loggable, loggableMessage } from '../base/printable.ts'
+import type { ArchiveAccess } from './archive-access.ts'
 
 /** How bad a notice is. */
 export type LogLevel = 'info' | 'warning' | 'error'
@@ -24,6 +25,8 @@ export interface LogOptions {
   readonly host: string
   readonly clock?: () => number
   readonly pid?: number
+  /** Mode and owner of the file. Default: 0644, ours. */
+  readonly access?: ArchiveAccess
 }
 
 /**
@@ -42,7 +45,10 @@ export function openLog(path: string, options: LogOptions): Log {
   // Root begins logs in directories of PCP's account: what that links there must not be overwritten.
   const isOurs = old?.isSymbolicLink() === true && (old.uid === 0 || old.uid === process.geteuid?.())
   const flags = O_WRONLY | O_CREAT | O_TRUNC | (isOurs ? 0 : O_NOFOLLOW)
-  return logTo(openSync(path, flags, 0o644), options, true)
+  const { mode = 0o644, owner } = options.access ?? {}
+  const fd = openSync(path, flags, mode)
+  if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid)
+  return logTo(fd, options, true)
 }
 
 /** A log on a descriptor that is open already, such as standard error; without header and footer, and never closed. */

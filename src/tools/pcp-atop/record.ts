@@ -1,11 +1,13 @@
 /** Recording what atop needs: a folder with an archive and its folio. pcp-atop(1) -w; mkaf(1) */
 
 import { spawn } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { onAbort } from '../../base/on-abort.ts'
 import { fromMillis } from '../../base/timestamp.ts'
+import { makeArchiveDir } from '../../sys/archive-access.ts'
+import { loadConfig } from '../../sys/config.ts'
 import { ctime } from '../../time/stamp.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { ownZone } from '../lib/zone.ts'
@@ -19,7 +21,7 @@ export async function record(options: AtopOptions, folder: string, io: ToolIo): 
   const path = resolve(io.cwd, folder)
   const name = basename(path)
   const interval = options.intervalSec ?? DEFAULT_INTERVAL_SEC
-  mkdirSync(path, { recursive: true })
+  makeArchiveDir(path, loadConfig(io.env).variables)
   const config = join(path, `${name}.config`)
   writeFileSync(config, recorderConfig(options, interval))
   writeFileSync(join(path, `${name}.folio`), folioText(name, io))

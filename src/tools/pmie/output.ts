@@ -1,10 +1,12 @@
 /** Where pmie's words go: standard output and error, or a log that may be begun anew. */
 import { writeSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { loggable } from '../../base/printable.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Voice } from '../../pmie/problems.ts'
+import { archiveAccess } from '../../sys/archive-access.ts'
+import { loadConfig } from '../../sys/config.ts'
 import { ctime, type Log, openLog } from '../../sys/log.ts'
 import { nearHint } from '../lib/near-metrics.ts'
 import type { ToolIo } from '../lib/tool.ts'
@@ -58,7 +60,8 @@ export function logOutput(name: string, io: ToolIo): RunOutput {
   const path = resolve(io.cwd, name)
   const open = (): Log => {
     try {
-      return openLog(path, { progname: 'pmie', host: hostname() })
+      const access = archiveAccess(dirname(path), loadConfig(io.env).variables)
+      return openLog(path, { progname: 'pmie', host: hostname(), access })
     } catch (error) {
       const { code, text } = PcpError.from(error)
       throw new PcpError(code, `cannot create log ${path}: ${text}`, { cause: error })

@@ -41,7 +41,7 @@ async function check(instance: Instance, run: CheckRun, logs: Set<string>): Prom
   const dir = dirname(log)
   voice.tell(2, `Check pmie -h ${host} -l ${log} ...`)
   const owner = pcpAccount(variables, () => readFileSync('/etc/passwd', 'utf8'))
-  if (!makePlace(dir, owner, voice)) {
+  if (!makePlace(dir, { owner, voice, variables })) {
     voice.error(where, `cannot create directory (${dir}) for pmie log file`, host)
     return
   }

@@ -12,7 +12,9 @@ import { markArchive } from '../../archive-store/files.ts'
 import { type StagedOutput, stagedOutput } from '../../archive-store/staged-output.ts'
 import { recover } from '../../archive-store/transaction.ts'
 import { PcpError } from '../../model/errors.ts'
+import { archiveAccess } from '../../sys/archive-access.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
+import { loadConfig } from '../../sys/config.ts'
 import type { FileMark } from '../../sys/staging.ts'
 import { clockStampNanos } from '../../time/stamp.ts'
 import { isTaken } from '../lib/archive-output.ts'
@@ -89,7 +91,12 @@ async function extract(options: ExtractOptions, io: ToolIo, opened: Archive[]): 
     io.stderr.write(`${io.progname}: Error: __pmLogCreate: File exists\n`)
     return 1
   }
-  const output = stagedOutput(path, { collect: COLLECT, inputs: replaced, signal: io.signal })
+  const output = stagedOutput(path, {
+    ...archiveAccess(dirname(path), loadConfig(io.env).variables),
+    collect: COLLECT,
+    inputs: replaced,
+    signal: io.signal,
+  })
   try {
     const writer = ArchiveWriter.create(output, { ...label, pid: process.pid })
     const merge = new Merge(inputs, writer, {

@@ -87,7 +87,7 @@ function hasPlace({ where, host, place: dir }: Instance, { voice, stops, variabl
     return true
   }
   const owner = pcpAccount(variables, () => readFileSync('/etc/passwd', 'utf8'))
-  if (!makePlace(dir, owner, voice)) {
+  if (!makePlace(dir, { owner, voice, variables })) {
     voice.error(where, `cannot create directory (${dir}) for PCP archive files`, host)
     return false
   }

@@ -36,7 +36,7 @@ export async function autosave(job: Job): Promise<void> {
 
 function makeSaved({ instance, voice, owner, settings }: Job, path: string): void {
   if (isDirectory(path) || settings.showsOnly) return
-  if (makePlace(path, owner, voice))
+  if (makePlace(path, { owner, voice, variables: instance.variables }))
     voice.warning(instance.where, `creating directory (${path}) for autosave`)
   else voice.error(instance.where, `cannot create directory (${path}) for autosave`, instance.host)
 }

@@ -9,7 +9,9 @@ import { stagedOutput } from '../../archive-store/staged-output.ts'
 import { recover } from '../../archive-store/transaction.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import { typeStr } from '../../model/types.ts'
+import { archiveAccess } from '../../sys/archive-access.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
+import { loadConfig } from '../../sys/config.ts'
 import { addTimes, compareTimes } from '../../time/arithmetic.ts'
 import { clockStampNanos } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
@@ -106,7 +108,11 @@ async function reduce(
     io.stderr.write(`${io.progname}: ${metric}: Warning: skipping ${typeStr(type)} metric\n`)
   })
   const { version, hostname, timezone, zoneinfo } = archive.label
-  const output = stagedOutput(path, { collect: COLLECT, signal: io.signal })
+  const output = stagedOutput(path, {
+    ...archiveAccess(dirname(path), loadConfig(io.env).variables),
+    collect: COLLECT,
+    signal: io.signal,
+  })
   try {
     const writer = ArchiveWriter.create(output, { version, hostname, timezone, zoneinfo, pid: process.pid })
     let turn = io.now()

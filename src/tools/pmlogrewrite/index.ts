@@ -4,7 +4,6 @@
  * Unlike the reference it keeps the entries of the temporal index, adds new labels to those there are, lets one rule about labels or texts
  * have several clauses, leaves metrics with their domain where that is duplicated, and gives the output its name only when it is complete.
  */
-import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Archive } from '../../archive/archive.ts'
 import { Listings } from '../../archive/file-names.ts'
@@ -12,7 +11,9 @@ import { markArchive } from '../../archive-store/files.ts'
 import { type StagedOutput, stagedOutput } from '../../archive-store/staged-output.ts'
 import { recover } from '../../archive-store/transaction.ts'
 import { PcpError } from '../../model/errors.ts'
+import { archiveAccess } from '../../sys/archive-access.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
+import { loadConfig } from '../../sys/config.ts'
 import type { FileMark } from '../../sys/staging.ts'
 import { isTaken } from '../lib/archive-output.ts'
 import { endEarly, usageText } from '../lib/options.ts'
@@ -95,8 +96,8 @@ async function rewrite(
   if (options.isCheck || (options.isQuick && !changesAnything(plan))) return 0
   if (!options.isInPlace) await recover(dirname(resolve(io.cwd, options.output!)))
   const path = outputPath(archive, options, io)
-  const mode = options.isInPlace ? statSync(archive.members[0]!.meta.path).mode & 0o777 : 0o666
-  const output = stagedOutput(path, { collect: COLLECT, mode, inputs, signal: io.signal })
+  const access = archiveAccess(dirname(path), loadConfig(io.env).variables)
+  const output = stagedOutput(path, { ...access, collect: COLLECT, inputs, signal: io.signal })
   const rewriting = new Rewriting(plan, output)
   try {
     return await write(rewriting, output, options, io)

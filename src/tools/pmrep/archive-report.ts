@@ -1,12 +1,15 @@
 /** pmrep's report as an archive of its own. pmrep(1) -o archive */
 
+import { dirname } from 'node:path'
 import { ArchiveImport } from '../../archive/import/archive-import.ts'
 import type { ImportMetric } from '../../archive/import/import-metric.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import { PM_INDOM_NULL } from '../../model/ids.ts'
 import { PM_SEM_DISCRETE } from '../../model/types.ts'
+import { archiveAccess } from '../../sys/archive-access.ts'
 import { archiveOutput } from '../../sys/archive-output.ts'
+import { loadConfig } from '../../sys/config.ts'
 import type { ReportMetric } from '../lib/report/metrics.ts'
 import type { Reporter, ReportPlan, Sample } from '../lib/report/report.ts'
 import type { Cell } from '../lib/report/values.ts'
@@ -24,12 +27,18 @@ export class ArchiveReporter implements Reporter {
   constructor(plan: ReportPlan, file: string, io: ToolIo) {
     this.#plan = plan
     const { PCP_ARCHIVE_VERSION } = io.env
-    this.#archive = new ArchiveImport(archiveOutput(file, { collect: 1 << 16 }), {
-      version: PCP_ARCHIVE_VERSION === '3' ? 3 : 2,
-      hostname: plan.host,
-      timezone: plan.zone.name,
-      pid: process.pid,
-    })
+    this.#archive = new ArchiveImport(
+      archiveOutput(file, {
+        ...archiveAccess(dirname(file), loadConfig(io.env).variables),
+        collect: 1 << 16,
+      }),
+      {
+        version: PCP_ARCHIVE_VERSION === '3' ? 3 : 2,
+        hostname: plan.host,
+        timezone: plan.zone.name,
+        pid: process.pid,
+      },
+    )
   }
 
   async begin(): Promise<void> {

@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { ArchiveImport } from '../../archive/import/archive-import.ts'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
@@ -14,7 +14,9 @@ import { indomStr, PM_ID_NULL, PM_INDOM_NULL, pmidStr } from '../../model/ids.ts
 import { PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_STRING, semStr, typeStr } from '../../model/types.ts'
 import { unitsStr } from '../../model/units.ts'
 import type { Value } from '../../model/values.ts'
+import { archiveAccess } from '../../sys/archive-access.ts'
 import { archiveOutput } from '../../sys/archive-output.ts'
+import { loadConfig } from '../../sys/config.ts'
 import { endEarly, HELP_ROW, type OptionTable, parseOptions, usageText, VERSION_ROW } from '../lib/options.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { parseCsv } from './csv.ts'
@@ -72,12 +74,16 @@ export const tool: Tool = {
     const rows = await readSheet(infile, io)
     if (rows === undefined) return 1
     const at = map.offset ?? offset
-    const archive = new ArchiveImport(archiveOutput(resolve(io.cwd, outfile)), {
-      version: version === '2' ? 2 : 3,
-      hostname: map.hostname ?? last('h') ?? hostname(),
-      timezone: zoneName(at),
-      pid: process.pid,
-    })
+    const path = resolve(io.cwd, outfile)
+    const archive = new ArchiveImport(
+      archiveOutput(path, archiveAccess(dirname(path), loadConfig(io.env).variables)),
+      {
+        version: version === '2' ? 2 : 3,
+        hostname: map.hostname ?? last('h') ?? hostname(),
+        timezone: zoneName(at),
+        pid: process.pid,
+      },
+    )
     try {
       return convert(rows, map, at, archive, outfile, io)
     } finally {

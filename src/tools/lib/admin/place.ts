@@ -2,6 +2,7 @@
 import { accessSync, constants, lchownSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { PcpError } from '../../../model/errors.ts'
+import { archiveDirMode } from '../../../sys/archive-access.ts'
 import type { Variables } from '../../../sys/config.ts'
 import { type FileLock, takeLock } from '../../../sys/file-lock.ts'
 import type { ToolIo } from '../tool.ts'
@@ -12,20 +13,23 @@ import type { Voice, Where } from './voice.ts'
 /** Longest that a directory may be somebody else's. */
 const LOCK_MS = 10_000
 
-/** Makes a directory with what is missing above it; false, and told, when that fails. */
-export function makePlace(path: string, owner: Owner | undefined, voice: Voice): boolean {
+/** Makes a directory of archives or logs, and those missing above it; returns false, and reports it, when that fails. */
+export function makePlace(
+  path: string,
+  { owner, voice, variables }: { owner: Owner | undefined; voice: Voice; variables: Variables },
+): boolean {
   const missing: string[] = []
   for (let dir = path; statSync(dir, { throwIfNoEntry: false }) === undefined; dir = dirname(dir))
     missing.unshift(dir)
   for (const dir of missing) {
     try {
-      mkdirSync(dir, 0o755)
+      mkdirSync(dir, archiveDirMode(variables))
       if (owner !== undefined) lchownSync(dir, owner.uid, owner.gid)
     } catch (error) {
       const { code, text } = PcpError.from(error)
       if (code === 'EEXIST') continue
       voice.line(`mkdir: cannot create directory '${dir}': ${text}`)
-      voice.line(`mkdir_and_chown: ${dir}: mkdir -m 755 failed`)
+      voice.line(`mkdir_and_chown: ${dir}: mkdir -m 755 failed`) // the reference's words, for scripts
       return false
     }
   }

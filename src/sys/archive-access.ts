@@ -1,0 +1,86 @@
+/** Which accounts may read archives: modes and groups of what writers make. docs/pmlogger.md */
+import { lchownSync, mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Variables } from './config.ts'
+import type { Disk } from './disk.ts'
+import { openAccounts } from './native/accounts.ts'
+
+/** User and group of a file. */
+export interface FileOwner {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** How new files are made. */
+export interface ArchiveAccess {
+  /** Mode of new files, less the umask unless it is kept. */
+  readonly mode: number
+  /** Keeps the mode whatever the umask is: that of files which are replaced. */
+  readonly keepsMode?: boolean
+  /** Owner of new files. Where this process may not give them away, their group gets no access. */
+  readonly owner?: FileOwner
+}
+
+/** Mode of archives: they hold what only their owner may ask of a collector, such as the environments of processes. */
+export const ARCHIVE_MODE = 0o640
+const OWN_RIGHTS = 0o600
+const READ_AND_WRITE = 0o666
+
+/** Returns how archives are made in a directory: with the octal mode of PCP_ARCHIVE_MODE, and for root with the group of a directory of PCP's. */
+export function archiveAccess(directory: string, variables: Variables): ArchiveAccess {
+  const gid = inheritedGroup(directory, variables)
+  return { mode: archiveMode(variables), ...(gid === undefined ? {} : { owner: { uid: 0, gid } }) }
+}
+
+/** Makes what is missing of a directory for archives, whose mode follows from that of archives. Throws as mkdirSync does. */
+export function makeArchiveDir(path: string, variables: Variables): void {
+  makeMissing(path, archiveDirMode(variables), variables)
+}
+
+/** Returns the mode of directories for archives: whoever may read an archive may enter. */
+export function archiveDirMode(variables: Variables): number {
+  const mode = archiveMode(variables)
+  return mode | ((mode & 0o444) >> 2)
+}
+
+/** Returns how a file is made that replaces others: readable for no one who could not read all of them. */
+export function accessOfReplaced(paths: readonly string[], disk: Disk): ArchiveAccess | undefined {
+  const replaced = paths.flatMap((path) => disk.stat(path) ?? [])
+  const [first] = replaced
+  if (first === undefined) return undefined
+  const { uid, gid } = first
+  const hasOneOwner = replaced.every((other) => other.uid === uid && other.gid === gid)
+  const mode = replaced.reduce((bits, other) => bits & other.mode, READ_AND_WRITE) | OWN_RIGHTS
+  if (!hasOneOwner) return { mode: mode & ~0o070, keepsMode: true }
+  const isOurs = uid === process.geteuid?.() && gid === process.getegid?.()
+  return { mode, keepsMode: true, ...(isOurs ? {} : { owner: { uid, gid } }) }
+}
+
+function archiveMode({ PCP_ARCHIVE_MODE: text }: Variables): number {
+  // Anything else must not open archives to more accounts than intended.
+  if (text === undefined || !/^0?[0-7]{3}$/.test(text)) return ARCHIVE_MODE
+  return (Number.parseInt(text, 8) & READ_AND_WRITE) | OWN_RIGHTS
+}
+
+/** PCP's own account looks after archives that root makes in its directories. */
+function inheritedGroup(directory: string, variables: Variables): number | undefined {
+  if (process.geteuid?.() !== 0) return undefined
+  const gid = statSync(directory, { throwIfNoEntry: false })?.gid
+  if (gid === undefined || gid === 0) return undefined
+  return gid === openAccounts().groupId(variables['PCP_GROUP'] ?? 'pcp') ? gid : undefined
+}
+
+function makeMissing(path: string, mode: number, variables: Variables): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
+  const parent = dirname(path)
+  if (parent !== path) makeMissing(parent, mode, variables)
+  try {
+    mkdirSync(path, mode)
+  } catch (error) {
+    // Another process may have made it just now.
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error
+    return
+  }
+  const gid = inheritedGroup(parent, variables)
+  if (gid !== undefined) lchownSync(path, 0, gid)
+}
