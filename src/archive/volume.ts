@@ -14,7 +14,7 @@ export interface LabelledFile {
 
 /**
  * Opens a file and checks its label, which must say that the file is `volume`. The errno, PM_ERR_NODATA for a file with a label at
- * most, PM_ERR_LABEL, PM_ERR_FEATURE; PM_ERR_LOGREC when it cannot be decompressed.
+ * most, PM_ERR_LABEL, PM_ERR_FEATURE; PM_ERR_LOGREC when it cannot be decompressed, EFBIG when its content is beyond the limits.
  */
 export function openLabelled(
   files: ArchiveFiles,
@@ -115,5 +115,5 @@ export class Volume {
 
 /** Is it about the content, which stays as it is, and not about the system or a volume that has no record yet? */
 function isLasting({ code }: PcpError): boolean {
-  return code.startsWith('PM_ERR_') && code !== 'PM_ERR_NODATA'
+  return (code.startsWith('PM_ERR_') && code !== 'PM_ERR_NODATA') || code === 'EFBIG'
 }

@@ -1,19 +1,34 @@
 /** Archive files on disk, decompressed where they have to be. docs/formats/archive.md §1 */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { type ArchiveFiles, type ByteSource, bytesSource } from '../base/byte-source.ts'
-import { decompress, isCompressed } from './decompress.ts'
+import type { DecodeLimits } from '../base/decode/limits.ts'
+import { decodeLimits, decompress, isCompressed } from './decompress.ts'
 import { consistent, FileSnapshot } from './file-snapshot.ts'
 
 /** Decompressed files kept in memory, all together; what is more goes to temporary files. */
 const MAX_IN_MEMORY = 64 << 20
+/** Temporary files, all together: four of the longest. */
+const DISK_FACTOR = 4
 
-/** Files of this system, relative to the working directory. */
-export function archiveFiles(): ArchiveFiles {
+/** Files of this system, relative to the working directory. The limits are those of each compressed file. */
+export function archiveFiles(limits: DecodeLimits = decodeLimits(process.env)): ArchiveFiles {
   let inMemory = 0
+  let onDisk = 0
   const open = (path: string): ByteSource => {
-    if (!isCompressed(path)) return new FileSource(openSync(path, 'r'))
-    const content = decompress(path, MAX_IN_MEMORY - inMemory)
-    if (typeof content === 'number') return new FileSource(content)
+    if (!isCompressed(path)) return new FileSource(openFile(path))
+    closeSync(openFile(path))
+    const content = decompress(path, {
+      maxInMemory: MAX_IN_MEMORY - inMemory,
+      maxOnDisk: DISK_FACTOR * limits.maxBytes - onDisk,
+      limits,
+    })
+    if (typeof content === 'number') {
+      const source = new FileSource(content, (size) => {
+        onDisk -= size
+      })
+      onDisk += source.size
+      return source
+    }
     inMemory += content.length
     let held = content.length
     return {
@@ -30,14 +45,25 @@ export function archiveFiles(): ArchiveFiles {
   }
 }
 
+/** Opens a file without waiting: a pipe among the files of an archive would have no writer. */
+function openFile(path: string): number {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const stats = fstatSync(fd)
+  if (stats.isFile() || stats.isDirectory()) return fd
+  closeSync(fd)
+  throw Object.assign(new Error(`${path} is not a regular file`), { code: 'EINVAL', syscall: 'open' })
+}
+
 /** Bytes of an open file. */
 class FileSource implements ByteSource {
   readonly bytes = undefined
+  readonly #onClose: ((size: number) => void) | undefined
   #fd: number
 
-  /** The descriptor is closed with the source. */
-  constructor(fd: number) {
+  /** The descriptor is closed with the source; `onClose` is called with the size it had. */
+  constructor(fd: number, onClose?: (size: number) => void) {
     this.#fd = fd
+    this.#onClose = onClose
   }
 
   get size(): number {
@@ -55,7 +81,9 @@ class FileSource implements ByteSource {
   }
 
   close(): void {
-    if (this.#fd !== -1) closeSync(this.#fd)
+    if (this.#fd === -1) return
+    this.#onClose?.(this.size)
+    closeSync(this.#fd)
     this.#fd = -1
   }
 }

@@ -1,60 +1,113 @@
-/** Decompresses files: into memory, or from some size on into a temporary file that has no name. */
-import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs'
+/** Decompresses files: into memory, or from some size on into a temporary file that has no name. docs/decisions/decompression.md */
+import {
+  closeSync,
+  createReadStream,
+  fstatSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { decoderFor } from '../base/decode/decoder.ts'
-import type { Read } from '../base/decode/input.ts'
+import { decoderFor, hasDecoder } from '../base/decode/decoder.ts'
+import type { Decoder } from '../base/decode/input.ts'
+import { contentLimit, DECODE_LIMITS, type DecodeLimits, tooMuchContent } from '../base/decode/limits.ts'
+import { gunzipFile } from './gunzip-file.ts'
 
-/** Content of a gzip file is in memory as a whole for a moment: zlib works piecewise only asynchronously. */
-const MAX_GZIP_CONTENT = 2 ** 30
 /** Bytes read at once. */
 const CHUNK = 1 << 16
 const GZIP = '.gz'
+/** Compressed bytes up to which a gzip file is first tried in memory. */
+const SMALL_GZIP = 16 << 20
+/** Free bytes that a temporary file leaves on its disk, looked at each time so many more were written. */
+const DISK_RESERVE = 256 << 20
+const DISK_STEP = 16 << 20
+
+/** Room for the content of one file. */
+export interface ContentRoom {
+  readonly maxInMemory: number
+  /** Bytes of a temporary file. */
+  readonly maxOnDisk: number
+  readonly limits: DecodeLimits
+  /** Returns the free bytes where temporary files are; default: as statfs(2) counts them. */
+  readonly freeBytes?: () => number
+}
+
+/**
+ * Returns the limits of this process: PCP_DECOMPRESS_MB allows content of so many MiB, whatever it is compressed to, and PCP_DECOMPRESS_SEC so
+ * many seconds.
+ */
+export function decodeLimits(
+  env: Readonly<Record<string, string | undefined>>,
+  byDefault: DecodeLimits = DECODE_LIMITS,
+): DecodeLimits {
+  const mib = wholeNumber(env['PCP_DECOMPRESS_MB'])
+  const seconds = wholeNumber(env['PCP_DECOMPRESS_SEC'])
+  return {
+    ...byDefault,
+    ...(mib === undefined ? {} : { maxBytes: mib * 2 ** 20, floorBytes: mib * 2 ** 20 }),
+    ...(seconds === undefined ? {} : { maxMs: seconds * 1000 }),
+  }
+}
+
+/** What cannot be read is ignored. */
+function wholeNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined
+}
 
 /** Does the name say that the file is compressed? */
 export function isCompressed(path: string): boolean {
   const suffix = suffixOf(path)
-  return suffix === GZIP || decoderFor(suffix) !== undefined
+  return suffix === GZIP || hasDecoder(suffix)
 }
 
 /**
- * The content of a compressed file: in memory up to `maxInMemory` bytes, otherwise the descriptor of an open temporary file that is the
- * caller's to close. Throws Node's error for a file that cannot be read or written, and an error without a code for what cannot be decompressed.
+ * The content of a compressed file: in memory, or, when it is longer than `maxInMemory` bytes, the descriptor of an open temporary file that is the
+ * caller's to close. Throws Node's error for a file that cannot be read or written, EFBIG for content beyond the limits, ENOSPC
+ * where no room is left, and an error without a code for what cannot be decompressed.
  */
-export function decompress(path: string, maxInMemory: number): Uint8Array | number {
-  const content = new Content(maxInMemory)
+export function decompress(path: string, room: ContentRoom): Uint8Array | number {
+  const content = new Content(room)
   try {
-    const decode = decoderFor(suffixOf(path))
-    if (decode === undefined) content.add(gunzip(readFileSync(path)))
-    else reading(path, (read) => decode(read, (bytes) => content.add(bytes)))
+    const compressed = statSync(path).size
+    const decode = decoderFor(suffixOf(path), room.limits, compressed)
+    if (decode === undefined) gunzip(path, compressed, content, room)
+    else decodeFile(path, decode, (bytes) => content.add(bytes))
     return content.end()
   } catch (error) {
     content.abandon()
-    if (isOfSystem(error)) throw error
-    throw new Error(`cannot be decompressed: ${(error as Error).message}`, { cause: error })
+    throw explained(error)
   }
 }
 
-/** Decompresses a file of any size into a new one. Rejects as `decompress` throws, and with EEXIST. */
-export async function decompressFile(from: string, to: string): Promise<void> {
-  const decode = decoderFor(suffixOf(from))
+/**
+ * Decompresses a file into a new one, which does not stay when that fails. Rejects as `decompress` throws, and with EEXIST.
+ */
+export async function decompressFile(
+  from: string,
+  to: string,
+  limits: DecodeLimits = decodeLimits(process.env),
+): Promise<void> {
   try {
-    if (decode === undefined) {
-      const { createReadStream, createWriteStream } = process.getBuiltinModule('node:fs')
-      const { pipeline } = process.getBuiltinModule('node:stream/promises')
-      const { createGunzip } = process.getBuiltinModule('node:zlib')
-      await pipeline(createReadStream(from), createGunzip(), createWriteStream(to, { flags: 'wx' }))
-      return
-    }
     const fd = openSync(to, 'wx')
     try {
-      reading(from, (read) => decode(read, (bytes) => writeAll(fd, bytes)))
+      const compressed = statSync(from).size
+      const decode = decoderFor(suffixOf(from), limits, compressed)
+      if (decode === undefined) await gunzipTo(from, fd, contentLimit(limits, compressed), compressed)
+      else decodeFile(from, decode, (bytes) => writeAll(fd, bytes))
+    } catch (error) {
+      rmSync(to, { force: true })
+      throw error
     } finally {
       closeSync(fd)
     }
   } catch (error) {
-    if (isOfSystem(error)) throw error
-    throw new Error(`cannot be decompressed: ${(error as Error).message}`, { cause: error })
+    throw explained(error)
   }
 }
 
@@ -62,26 +115,56 @@ function suffixOf(path: string): string {
   return path.slice(path.lastIndexOf('.'))
 }
 
-/** Is it about the file, not about what is in it? Errors of zlib have a code too. */
-function isOfSystem(error: unknown): boolean {
-  return (error as { syscall?: unknown }).syscall !== undefined
+function explained(error: unknown): unknown {
+  // Errors of the system are about the file, not about its content; errors of zlib have a code too.
+  if ((error as { syscall?: unknown }).syscall !== undefined) return error
+  const { message, code } = error as NodeJS.ErrnoException
+  const problem = new Error(`cannot be decompressed: ${message}`, { cause: error })
+  return code === 'EFBIG' || code === 'ENOSPC' ? Object.assign(problem, { code }) : problem
 }
 
-function gunzip(bytes: Uint8Array): Uint8Array {
-  try {
-    return process.getBuiltinModule('node:zlib').gunzipSync(bytes, { maxOutputLength: MAX_GZIP_CONTENT })
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== 'ERR_BUFFER_TOO_LARGE') throw error
-    throw new Error('its content is longer than 1 GB; decompress it with gunzip first', { cause: error })
+function gunzip(path: string, compressed: number, content: Content, room: ContentRoom): void {
+  const maxOutputLength = Math.min(room.maxInMemory, contentLimit(room.limits, compressed))
+  if (compressed <= SMALL_GZIP && maxOutputLength > 0) {
+    try {
+      const { gunzipSync } = process.getBuiltinModule('node:zlib')
+      content.add(gunzipSync(readFileSync(path), { maxOutputLength }))
+      return
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'ERR_BUFFER_TOO_LARGE') throw error
+      if (maxOutputLength < room.maxInMemory) throw tooMuchContent(maxOutputLength, compressed)
+    }
   }
+  const maxBytes = Math.min(room.limits.maxBytes, content.diskRoom())
+  gunzipFile(path, compressed, content.spill(), { ...room.limits, maxBytes })
 }
 
-/** Hands on what reads a file piece by piece. */
-function reading(path: string, action: (read: Read) => void): void {
+async function gunzipTo(from: string, fd: number, limit: number, compressed: number): Promise<void> {
+  const { Writable } = process.getBuiltinModule('node:stream')
+  const { pipeline } = process.getBuiltinModule('node:stream/promises')
+  const { createGunzip } = process.getBuiltinModule('node:zlib')
+  let size = 0
+  const content = new Writable({
+    write(bytes: Uint8Array, _, done) {
+      size += bytes.length
+      if (size > limit) return done(tooMuchContent(limit, compressed))
+      try {
+        writeAll(fd, bytes)
+        done()
+      } catch (error) {
+        done(error as Error)
+      }
+    },
+  })
+  await pipeline(createReadStream(from), createGunzip(), content)
+}
+
+/** Decodes a file that is read piece by piece. */
+function decodeFile(path: string, decode: Decoder, write: (bytes: Uint8Array) => void): void {
   const fd = openSync(path, 'r')
   try {
     const chunk = new Uint8Array(CHUNK)
-    action(() => chunk.subarray(0, readSync(fd, chunk)))
+    decode(() => chunk.subarray(0, readSync(fd, chunk)), write)
   } finally {
     closeSync(fd)
   }
@@ -89,24 +172,40 @@ function reading(path: string, action: (read: Read) => void): void {
 
 /** Bytes collected in memory, in a file once they are too many. */
 class Content {
-  readonly #maxInMemory: number
+  readonly #room: ContentRoom
   #chunks: Uint8Array[] = []
   #size = 0
   #fd: number | undefined
+  /** Free space is looked at again at this size. */
+  #nextLook = 0
 
-  constructor(maxInMemory: number) {
-    this.#maxInMemory = maxInMemory
+  constructor(room: ContentRoom) {
+    this.#room = room
   }
 
   add(bytes: Uint8Array): void {
     this.#size += bytes.length
-    if (this.#size > this.#maxInMemory && this.#fd === undefined) {
-      this.#fd = nameless()
-      for (const chunk of this.#chunks) writeAll(this.#fd, chunk)
-      this.#chunks = []
+    if (this.#size > this.#room.maxInMemory && this.#fd === undefined) this.spill()
+    if (this.#fd === undefined) {
+      this.#chunks.push(bytes.slice())
+      return
     }
-    if (this.#fd === undefined) this.#chunks.push(bytes.slice())
-    else writeAll(this.#fd, bytes)
+    if (this.#size > this.#nextLook) this.#look()
+    writeAll(this.#fd, bytes)
+  }
+
+  /** Bytes that a file of content may have now. */
+  diskRoom(): number {
+    const free = this.#room.freeBytes?.() ?? freeBytes()
+    return Math.min(this.#room.maxOnDisk, Math.max(0, free - DISK_RESERVE))
+  }
+
+  /** Continues in a file; returns its descriptor. */
+  spill(): number {
+    this.#fd = nameless()
+    for (const chunk of this.#chunks) writeAll(this.#fd, chunk)
+    this.#chunks = []
+    return this.#fd
   }
 
   end(): Uint8Array | number {
@@ -116,6 +215,21 @@ class Content {
   abandon(): void {
     if (this.#fd !== undefined) closeSync(this.#fd)
   }
+
+  #look(): void {
+    this.#nextLook = this.#size + DISK_STEP
+    const written = fstatSync(this.#fd!).size
+    if (this.#nextLook > written + this.diskRoom() || this.#nextLook > this.#room.maxOnDisk)
+      throw Object.assign(
+        new Error(`${tmpdir()} has too little room left for its content: remove files, or set TMPDIR`),
+        { code: 'ENOSPC' },
+      )
+  }
+}
+
+function freeBytes(): number {
+  const { bavail, bsize } = statfsSync(tmpdir())
+  return bavail * bsize
 }
 
 function writeAll(fd: number, bytes: Uint8Array): void {

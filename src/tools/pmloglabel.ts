@@ -4,6 +4,7 @@
  * As PCP 6.0.3 prints it, but: labels keep their zoneinfo when they are written; -V changes no file whose label would get another
  * size; the label of a version 1 archive, which cannot be read, is not made up. docs/differences.md
  */
+
 import { accessSync, closeSync, constants, openSync, realpathSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Archive } from '../archive/archive.ts'
@@ -22,6 +23,7 @@ import { type ArchiveFiles, readBytes } from '../base/byte-source.ts'
 import { isError, PcpError } from '../model/errors.ts'
 import { archiveFiles } from '../sys/archive-files.ts'
 import { baseOf, dateStamp, memberFiles } from './lib/archive-input.ts'
+import { openError } from './lib/open-error.ts'
 import { endEarly, HELP_ROW, type OptionTable, type ParsedOptions } from './lib/options.ts'
 import { parseStandard, STANDARD } from './lib/standard.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
@@ -142,8 +144,7 @@ class LabelWork {
     try {
       found = memberFiles(baseOf(this.#name, this.#files), this.#files)
     } catch (error) {
-      const { code, text } = PcpError.from(error)
-      throw new PcpError(code, `Cannot open archive "${this.#name}": ${text}`, { cause: error })
+      throw openError(this.#name, error)
     }
     const files = found.volumes.map(({ path, number }) => this.#read(path, `data volume ${number}`, number))
     if (found.index !== undefined) files.push(this.#read(found.index, 'temporal index', VOLUME_INDEX))

@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { type ArchiveFiles, bytesSource } from '../../src/base/byte-source.ts'
 import { decoderFor } from '../../src/base/decode/decoder.ts'
+import { DECODE_LIMITS } from '../../src/base/decode/limits.ts'
 import type { Disk } from '../../src/sys/disk.ts'
 import { viewDirectory } from '../../src/sys/staged-view.ts'
 
@@ -52,7 +53,7 @@ export function writeFile(disk: Disk, path: string, bytes: Uint8Array): void {
 
 function decompressed(path: string, bytes: Uint8Array): Uint8Array {
   const suffix = path.slice(path.lastIndexOf('.'))
-  const decode = decoderFor(suffix)
+  const decode = decoderFor(suffix, DECODE_LIMITS, bytes.length)
   if (suffix !== '.gz' && decode === undefined) return bytes
   try {
     if (decode === undefined) return gunzipSync(bytes)

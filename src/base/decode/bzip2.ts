@@ -16,19 +16,22 @@ const LEVEL = 100_000
 /** Decompresses one or more bzip2 streams. Throws an Error for damage, checked by the format's CRCs. */
 export function decodeBzip2(read: Read, write: Write): void {
   const bytes = new ByteInput(read)
+  const crcTable = makeCrcTable()
+  // Kept for all streams: a file of a megabyte can hold 70,000 empty ones.
+  let block = new Uint32Array(0)
   let first = bytes.byte()
   do {
     if (first !== 0x42 || bytes.byte() !== 0x5a || bytes.byte() !== 0x68) throw new Error('it is not bzip2')
     const level = bytes.byte() - 0x30
     if (level < 1 || level > 9) throw new Error('it is not bzip2')
-    decodeStream(bytes, new Uint32Array(level * LEVEL), write)
+    if (block.length < level * LEVEL) block = new Uint32Array(level * LEVEL)
+    decodeStream(bytes, block.subarray(0, level * LEVEL), crcTable, write)
     first = bytes.next()
   } while (first !== -1)
 }
 
-function decodeStream(bytes: ByteInput, block: Uint32Array, write: Write): void {
+function decodeStream(bytes: ByteInput, block: Uint32Array, crcTable: Int32Array, write: Write): void {
   const input = new BitInput(bytes)
-  const crcTable = makeCrcTable()
   let combined = 0
   for (;;) {
     const magic = input.bits(24) * 2 ** 24 + input.bits(24)

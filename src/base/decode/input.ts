@@ -40,6 +40,16 @@ export class ByteInput {
     return byte
   }
 
+  /** Skips `count` bytes without keeping them; the file must not end before. */
+  skip(count: number): void {
+    for (let left = count; left > 0; ) {
+      this.byte()
+      const part = Math.min(left - 1, this.#bytes.length - this.#at)
+      this.#at += part
+      left -= part + 1
+    }
+  }
+
   /** The next `count` bytes, a copy; the file must not end before. */
   take(count: number): Uint8Array {
     const parts: Uint8Array[] = []

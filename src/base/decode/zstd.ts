@@ -25,7 +25,7 @@ export function decodeZstd(read: Read, write: Write): void {
     const rest = input.take(3)
     const magic = (first | (rest[0]! << 8) | (rest[1]! << 16) | (rest[2]! << 24)) >>> 0
     if (magic === MAGIC) decodeFrame(input, write)
-    else if (magic - (magic % 16) === SKIPPED_MAGIC) input.take(number(input.take(4)))
+    else if (magic - (magic % 16) === SKIPPED_MAGIC) input.skip(number(input.take(4)))
     else throw new Error('it is not zstd')
     first = input.next()
   } while (first !== -1)

@@ -3,11 +3,12 @@ import { Archive } from '../../archive/archive.ts'
 import { Listings, type MemberFiles, parseFileName } from '../../archive/file-names.ts'
 import { type ArchiveFiles, readBytes } from '../../base/byte-source.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
-import { isError, type Outcome, PcpError } from '../../model/errors.ts'
+import { isError, type Outcome, type PcpError } from '../../model/errors.ts'
 import { FOREVER } from '../../time/arithmetic.ts'
 import { ctime } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
 import { damagedEnd } from './damaged-end.ts'
+import { openError } from './open-error.ts'
 import type { StandardOptions } from './standard.ts'
 import type { Output, ToolIo } from './tool.ts'
 import { type SamplingWindow, samplingWindow } from './window.ts'
@@ -57,8 +58,7 @@ export function openNamed(
   try {
     return Archive.open(name, files, { onWarning })
   } catch (error) {
-    const { code, text } = PcpError.from(error)
-    throw new PcpError(code, `Cannot open archive "${name}": ${text}`, { cause: error })
+    throw openError(name, error)
   }
 }
 

@@ -12,6 +12,7 @@ import { FOREVER } from '../../time/arithmetic.ts'
 import { damagedEnd } from './damaged-end.ts'
 import { derivedOf } from './derived.ts'
 import { askPassword, completeLogin } from './login.ts'
+import { openError } from './open-error.ts'
 import type { StandardOptions } from './standard.ts'
 import type { ToolIo } from './tool.ts'
 import type { ArchiveBounds } from './window.ts'
@@ -57,8 +58,7 @@ async function openArchives({ archives, namespace, derived }: StandardOptions, i
       ...(names === undefined ? {} : { names }),
     })
   } catch (error) {
-    const { code, text } = PcpError.from(error)
-    throw new PcpError(code, `Cannot open archive "${list}": ${text}`, { cause: error })
+    throw openError(list, error)
   }
 }
 

@@ -4,9 +4,10 @@
  * As PCP 6.0.3 prints it, with the options of 7.2 (several archives, -f, -r, -R); files are checked by name and metrics by PMID, and
  * times of metadata are checked as well. docs/differences.md
  */
+
 import type { Archive } from '../../archive/archive.ts'
 import type { MemberFiles } from '../../archive/file-names.ts'
-import { isError, PcpError } from '../../model/errors.ts'
+import { isError } from '../../model/errors.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import { FOREVER } from '../../time/arithmetic.ts'
 import {
@@ -17,6 +18,7 @@ import {
   partsOf,
   writeBriefLabel,
 } from '../lib/archive-input.ts'
+import { openProblem } from '../lib/open-error.ts'
 import { endEarly, HELP_ROW, type OptionTable, usageText } from '../lib/options.ts'
 import { parseStandard, STANDARD, type StandardOptions } from '../lib/standard.ts'
 import type { Tool } from '../lib/tool.ts'
@@ -144,8 +146,8 @@ function checkWhole(check: Check, base: string, standard: StandardOptions): bool
     archive = openNamed(base, check.files, io)
     member = memberFiles(base, check.files)
   } catch (error) {
-    const cause = PcpError.from((error as Error).cause ?? error)
-    check.say(`${io.progname}: cannot open archive "${base}": ${cause.text}\nChecking abandoned.`)
+    const why = openProblem((error as Error).cause ?? error)
+    check.say(`${io.progname}: cannot open archive "${base}": ${why}\nChecking abandoned.`)
     return false
   }
   try {

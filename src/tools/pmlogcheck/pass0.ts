@@ -1,9 +1,11 @@
 /** Pass 0: each file by itself: its label, and where its records begin and end. */
+
 import { type ArchiveLabel, decodeLabel, labelSize } from '../../archive/label.ts'
 import { indexEntrySize } from '../../archive/temporal-index.ts'
 import { type ByteSource, readBytes } from '../../base/byte-source.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { PartFile } from '../lib/archive-input.ts'
+import { openProblem } from '../lib/open-error.ts'
 import type { Check } from './check.ts'
 import { WordReader } from './frames.ts'
 
@@ -38,8 +40,7 @@ export function checkFile(check: Check, file: PartFile): FileReport {
   try {
     source = check.files.open(file.path)
   } catch (error) {
-    const { text } = PcpError.from(error)
-    check.say(`${file.path}: cannot open file: ${text}`)
+    check.say(`${file.path}: cannot open file: ${openProblem(error)}`)
     return { file, isDamaged: true, goodEnd: undefined, size: 0 }
   }
   try {

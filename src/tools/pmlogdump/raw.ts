@@ -3,6 +3,7 @@
 import { type ArchiveFiles, readBytes } from '../../base/byte-source.ts'
 import { ByteText } from '../../base/byte-text.ts'
 import { PcpError } from '../../model/errors.ts'
+import { openProblem } from '../lib/open-error.ts'
 import type { ToolIo } from '../lib/tool.ts'
 
 const HEX = '0123456789abcdef'
@@ -57,8 +58,8 @@ function openFile(path: string, files: ArchiveFiles): ReturnType<ArchiveFiles['o
   try {
     return files.open(path)
   } catch (error) {
-    const { code, text } = PcpError.from(error)
-    throw new PcpError(code, `Cannot open "${path}": ${text}`, { cause: error })
+    const { code } = PcpError.from(error)
+    throw new PcpError(code, `Cannot open "${path}": ${openProblem(error)}`, { cause: error })
   }
 }
 

@@ -1,4 +1,5 @@
 /** What an extraction has to know before it writes: inputs, label, window, metrics. pmlogextract(1) */
+
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Archive } from '../../archive/archive.ts'
@@ -11,6 +12,7 @@ import { archiveFiles } from '../../sys/archive-files.ts'
 import { earlierOf, FOREVER, laterOf } from '../../time/arithmetic.ts'
 import { parseTimeWindow } from '../../time/window.ts'
 import type { Zone } from '../../time/zone.ts'
+import { openProblem } from '../lib/open-error.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { parseConfig, Selection } from './config.ts'
 import { findConflicts } from './conflicts.ts'
@@ -49,9 +51,11 @@ export function openInputs({ inputs }: ExtractOptions, io: ToolIo, opened: Archi
         }),
       )
     } catch (error) {
-      const { code, text } = PcpError.from(error)
+      const { code } = PcpError.from(error)
       if (code !== 'PM_ERR_NODATA')
-        throw new PcpError(code, `Error: cannot open archive "${name}": ${text}`, { cause: error })
+        throw new PcpError(code, `Error: cannot open archive "${name}": ${openProblem(error)}`, {
+          cause: error,
+        })
       io.stderr.write(`${io.progname}: Warning: empty archive "${name}" will be skipped\n`)
     }
   }

@@ -3,6 +3,7 @@
  *
  * Unlike the reference it keeps labels and texts, and marks come in order of time.
  */
+
 import { dirname, resolve } from 'node:path'
 import { ArchiveWriter } from '../../archive/write/writer.ts'
 import { stagedOutput } from '../../archive-store/staged-output.ts'
@@ -17,6 +18,7 @@ import { clockStampNanos } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
 import { type ArchiveInput, openArchive } from '../lib/archive-input.ts'
 import { isTaken } from '../lib/archive-output.ts'
+import { openProblem } from '../lib/open-error.ts'
 import { endEarly, HELP_ROW, type OptionTable, usageText, VERSION_ROW } from '../lib/options.ts'
 import { Progress } from '../lib/progress.ts'
 import { parseStandard, STANDARD } from '../lib/standard.ts'
@@ -76,7 +78,7 @@ export const tool: Tool = {
     } catch (error) {
       const { cause, message } = PcpError.from(error)
       const text =
-        cause === undefined ? message : `Error: cannot open archive "${input}": ${PcpError.from(cause).text}`
+        cause === undefined ? message : `Error: cannot open archive "${input}": ${openProblem(cause)}`
       io.stderr.write(`${io.progname}: ${text}\n`)
       return 1
     }

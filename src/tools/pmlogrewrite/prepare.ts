@@ -1,10 +1,12 @@
 /** What a rewriting has to know before it writes: the archive, the files of rules, and what they come down to. pmlogrewrite(1) */
+
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Archive } from '../../archive/archive.ts'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
+import { openProblem } from '../lib/open-error.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { Known } from './known.ts'
 import type { RewriteOptions } from './options.ts'
@@ -56,10 +58,12 @@ export function openInput({ input, version }: RewriteOptions, io: ToolIo): Archi
     }
     return archive
   } catch (error) {
-    const { code, text, message } = PcpError.from(error)
+    const { code, message } = PcpError.from(error)
     if (message.startsWith('Error: ')) throw error
     if (code !== 'PM_ERR_NODATA')
-      throw new PcpError(code, `Error: cannot open archive "${input}": ${text}`, { cause: error })
+      throw new PcpError(code, `Error: cannot open archive "${input}": ${openProblem(error)}`, {
+        cause: error,
+      })
     io.stderr.write(`${io.progname}: Warning: empty archive "${input}" will be skipped\n`)
     return undefined
   }

@@ -13,6 +13,7 @@ import { addTimes, compareTimes, earlierOf, FOREVER, laterOf } from '../../time/
 import { ctime, fromSeconds } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
 import { breathe } from '../lib/breathe.ts'
+import { openProblem } from '../lib/open-error.ts'
 import { endEarly, type OptionTable } from '../lib/options.ts'
 import { boundsOf, openContext } from '../lib/source.ts'
 import { parseStandard, STANDARD, type StandardOptions } from '../lib/standard.ts'
@@ -113,8 +114,10 @@ async function openSources(standard: StandardOptions, suffix: boolean, io: ToolI
     } catch (error) {
       if (!(error instanceof PcpError) || io.signal.aborted) throw error
       if (several)
-        throw new PcpError(error.code, `Cannot open archive ${label}: ${error.text}`, { cause: error })
-      io.stderr.write(`${io.progname}: Cannot create fetchgroup: ${error.text}\n`)
+        throw new PcpError(error.code, `Cannot open archive ${label}: ${openProblem(error)}`, {
+          cause: error,
+        })
+      io.stderr.write(`${io.progname}: Cannot create fetchgroup: ${openProblem(error)}\n`)
       continue
     }
     await announce(context, [io.progname, ...io.args], io)

@@ -1,27 +1,47 @@
 /** Compressed files of archives, in a browser. */
 import { decoderFor } from '../../base/decode/decoder.ts'
+import { contentLimit, DECODE_LIMITS, type DecodeLimits, tooMuchContent } from '../../base/decode/limits.ts'
 
-/** More than this is no archive that a page can hold. */
-const MOST_BYTES = 1 << 30
+/** A page cannot hold more than 1 GiB. */
+const LIMITS: DecodeLimits = { ...DECODE_LIMITS, maxBytes: 1 << 30, maxMs: 60_000 }
 
 /** A file's content and its name without the suffix of its compression. Error for one that cannot be decompressed. */
 export async function decompressed(
   name: string,
   bytes: Uint8Array<ArrayBuffer>,
+  limits: DecodeLimits = LIMITS,
 ): Promise<readonly [string, Uint8Array]> {
   const suffix = /\.(xz|lzma|gz|bz2|zst|Z)$/.exec(name)?.[0]
   if (suffix === undefined) return [name, bytes]
-  const base = name.slice(0, -suffix.length)
-  if (suffix === '.gz') {
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
-    return [base, new Uint8Array(await new Response(stream).arrayBuffer())]
+  try {
+    const content = suffix === '.gz' ? await gunzip(bytes, limits) : decode(suffix, bytes, limits)
+    return [name.slice(0, -suffix.length), content]
+  } catch (error) {
+    throw new Error(`${name} cannot be decompressed: ${(error as Error).message}`, { cause: error })
   }
-  const decode = decoderFor(suffix)
-  if (decode === undefined) throw new Error(`${name}: nobody here can decompress ${suffix}`)
+}
+
+async function gunzip(bytes: Uint8Array<ArrayBuffer>, limits: DecodeLimits): Promise<Uint8Array> {
+  const limit = contentLimit(limits, bytes.length)
+  const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')).getReader()
+  const parts: Uint8Array[] = []
+  let size = 0
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    size += next.value.length
+    if (size > limit) {
+      await reader.cancel()
+      throw tooMuchContent(limit, bytes.length)
+    }
+    parts.push(next.value)
+  }
+  return joined(parts, size)
+}
+
+function decode(suffix: string, bytes: Uint8Array, limits: DecodeLimits): Uint8Array {
   const parts: Uint8Array[] = []
   let size = 0
   let isRead = false
-  decode(
+  decoderFor(suffix, limits, bytes.length)!(
     () => {
       const all = isRead ? new Uint8Array(0) : bytes
       isRead = true
@@ -29,15 +49,18 @@ export async function decompressed(
     },
     (part) => {
       size += part.length
-      if (size > MOST_BYTES) throw new Error(`${name} is larger than a page can hold`)
       parts.push(part.slice())
     },
   )
+  return joined(parts, size)
+}
+
+function joined(parts: readonly Uint8Array[], size: number): Uint8Array {
   const whole = new Uint8Array(size)
   let at = 0
   for (const part of parts) {
     whole.set(part, at)
     at += part.length
   }
-  return [base, whole]
+  return whole
 }

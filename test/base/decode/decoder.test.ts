@@ -8,6 +8,7 @@ import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decoderFor } from '../../../src/base/decode/decoder.ts'
+import { DECODE_LIMITS } from '../../../src/base/decode/limits.ts'
 import { Xxh64 } from '../../../src/base/decode/xxh64.ts'
 import { XZ_WASM } from '../../../src/base/decode/xz-wasm.ts'
 
@@ -20,7 +21,7 @@ const volume = gunzipSync(fixture('a.0.gz'))
 function decode(suffix: string, bytes: Uint8Array, piece = 1 << 16): Uint8Array {
   const chunks: Uint8Array[] = []
   let at = 0
-  decoderFor(suffix)!(
+  decoderFor(suffix, DECODE_LIMITS, bytes.length)!(
     () => {
       at += piece
       return bytes.subarray(at - piece, at)
@@ -99,7 +100,8 @@ function attempt(suffix: string, bytes: Uint8Array): Uint8Array | undefined {
 const isWhole = (suffix: string, bytes: Uint8Array): boolean => attempt(suffix, bytes)?.length === 50_000
 
 test('what is compressed otherwise is none of these', () => {
-  for (const suffix of ['.gz', '.meta', '', '.0']) expect(decoderFor(suffix)).toBeUndefined()
+  for (const suffix of ['.gz', '.meta', '', '.0'])
+    expect(decoderFor(suffix, DECODE_LIMITS, 1)).toBeUndefined()
 })
 
 test.each(['.xz', '.lzma', '.bz2', '.bz', '.zst', '.Z', '.z'])('a volume itself is no %s file', (suffix) => {

@@ -1,0 +1,90 @@
+/**
+ * Decompresses gzip files of any size into an open file while the caller waits. Node's zlib works piece by piece only asynchronously, so
+ * another thread does it: memory stays small, and a deadline ends it.
+ */
+import { contentLimit, type DecodeLimits, tooMuchContent, tooSlow } from '../base/decode/limits.ts'
+
+/** Places in the shared numbers. */
+const STATE = 0
+const CANCELLED = 1
+const TEXT_LENGTH = 2
+const NUMBERS = 3
+const TEXT_BYTES = 1024
+
+const RUNNING = 0
+const DONE = 1
+const TOO_MUCH = 2
+const DAMAGED = 3
+const SYSTEM = 4
+
+/** How long a cancelled thread may take to stop writing: the time of one chunk. */
+const CANCEL_MS = 10_000
+
+/** The thread's program, as text: our commands are single files, and a second one would have to be found. */
+const PROGRAM = `
+const { workerData: { path, fd, limit, numbers, text } } = require('node:worker_threads')
+const { createReadStream, writeSync } = require('node:fs')
+const { Writable, pipeline } = require('node:stream')
+let size = 0
+const end = (state, message) => {
+  const bytes = new TextEncoder().encode(message ?? '').subarray(0, ${TEXT_BYTES})
+  text.set(bytes)
+  numbers[${TEXT_LENGTH}] = bytes.length
+  Atomics.store(numbers, ${STATE}, state)
+  Atomics.notify(numbers, ${STATE})
+}
+const content = new Writable({
+  write(bytes, _, done) {
+    if (Atomics.load(numbers, ${CANCELLED}) === 1) return done(new Error('cancelled'))
+    size += bytes.length
+    if (size > limit) return done(new Error('too much'))
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
+      done()
+    } catch (error) {
+      done(error)
+    }
+  },
+})
+pipeline(createReadStream(path, { highWaterMark: 65536 }), require('node:zlib').createGunzip(), content, (error) => {
+  if (!error) end(${DONE})
+  else if (size > limit) end(${TOO_MUCH})
+  else if (error.syscall) end(${SYSTEM}, error.code + ' ' + error.message)
+  else end(${DAMAGED}, error.message)
+})
+`
+
+/**
+ * Writes the content of a gzip file of so many bytes to a descriptor; blocks until it has. Throws the errors of `DecodeLimits`, Node's for
+ * files that cannot be read or written, and an error without a code for damage.
+ */
+export function gunzipFile(path: string, compressed: number, fd: number, limits: DecodeLimits): void {
+  const { Worker } = process.getBuiltinModule('node:worker_threads')
+  const numbers = new Int32Array(new SharedArrayBuffer(4 * NUMBERS))
+  const text = new Uint8Array(new SharedArrayBuffer(TEXT_BYTES))
+  const limit = contentLimit(limits, compressed)
+  const worker = new Worker(PROGRAM, {
+    eval: true,
+    execArgv: [],
+    workerData: { path, fd, limit, numbers, text },
+  })
+  worker.unref()
+  worker.on('error', () => {}) // the deadline reports it
+  const isLate = Atomics.wait(numbers, STATE, RUNNING, limits.maxMs) === 'timed-out'
+  if (isLate) {
+    // The thread must not write to the descriptor once the caller has closed it.
+    Atomics.store(numbers, CANCELLED, 1)
+    Atomics.wait(numbers, STATE, RUNNING, CANCEL_MS)
+    throw tooSlow(limits)
+  }
+  const state = Atomics.load(numbers, STATE)
+  if (state === DONE) return
+  if (state === TOO_MUCH) throw tooMuchContent(limit, compressed)
+  const message = new TextDecoder().decode(text.slice(0, numbers[TEXT_LENGTH]))
+  if (state !== SYSTEM) throw new Error(message)
+  const space = message.indexOf(' ')
+  throw Object.assign(new Error(message.slice(space + 1)), {
+    code: message.slice(0, space),
+    syscall: 'gunzip',
+  })
+}
