@@ -17,6 +17,8 @@ export interface WorkerSetup {
   readonly place: AgentPlace
   readonly domain: number
   readonly variables: Variables
+  /** User who may store to controls besides root. */
+  readonly owner: number | undefined
 }
 
 /** What the thread tells besides PDUs: a line for the log. */
@@ -26,13 +28,18 @@ export interface WorkerNotice {
 }
 
 /** A failure before the end of the conversation ends the thread, and the collector hears it as the thread's error. */
-async function run({ port, place, domain, variables }: WorkerSetup): Promise<void> {
+async function run({ port, place, domain, variables, owner }: WorkerSetup): Promise<void> {
   const definition = await loadAgent(place)
   const log = (level: LogLevel, text: string): void => {
     const notice: WorkerNotice = { level, text }
     parentPort?.postMessage(notice)
   }
-  const source = openAgent(definition, { domain, env: variables, log })
+  const source = openAgent(definition, {
+    domain,
+    env: variables,
+    log,
+    ...(owner === undefined ? {} : { owner }),
+  })
   try {
     const connection = new PduConnection(portStream(port), { name: 'pmcd' })
     await serveAgent(source, connection, { flags: PDU_FLAG_AUTH | PDU_FLAG_CONTAINER })

@@ -124,6 +124,7 @@ function openHere(name: string, domain: number, definition: AgentDefinition, env
   const source = openAgent(definition, {
     domain,
     env: env.variables,
+    ...(env.statistics.uid === undefined ? {} : { owner: env.statistics.uid }),
     timeoutMs: env.timeoutMs,
     log: (level, text) => env.log.notice(level, `${name}: ${text}`),
   })

@@ -51,7 +51,13 @@ export async function openWorkerAgent(
   const { Worker, MessageChannel } = process.getBuiltinModule('node:worker_threads')
   const { port1, port2 } = new MessageChannel()
   const { domain, place } = agent
-  const setup: WorkerSetup = { port: port2, place, domain, variables: { ...env.variables } }
+  const setup: WorkerSetup = {
+    port: port2,
+    place,
+    domain,
+    variables: { ...env.variables },
+    owner: env.statistics.uid,
+  }
   const worker = new Worker(env.workers?.program ?? workerProgram(), {
     workerData: setup,
     transferList: [port2],

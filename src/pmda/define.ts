@@ -113,6 +113,11 @@ export interface MetricSpec {
   readonly reportedAs?: (inst: number) => number
   /** Stores a value; throws PcpError (PM_ERR_BADSTORE...) to refuse. Without it the metric refuses with PM_ERR_PERMISSION. */
   readonly store?: (value: Value, inst: number, ask: Ask) => void
+  /**
+   * What is stored changes what other clients see: only root and the agent's owner may store, over a unix socket or authenticated.
+   * Others get PM_ERR_PERMISSION. Without it any client may that the collector's access rules let store.
+   */
+  readonly isControl?: true
   /** A store to PM_IN_NULL is taken, although the metric has instances: the one of whoever stores is meant. */
   readonly storesToOwn?: boolean
 }
@@ -131,6 +136,8 @@ export interface AgentEnv {
   readonly domain: number
   /** Root of the file system to look at: '/' except in tests. */
   readonly root: string
+  /** User who may store to controls besides root. Default: who runs the process when the agent is opened. */
+  readonly owner?: number
   /** Environment variables and pcp.conf variables. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** What the daemon's command line said for the `options` of the agent; none in a collector. */

@@ -24,6 +24,7 @@ export function openMapped(env: AgentEnv, root: string): AgentTables {
     type: '32',
     sem: 'instant',
     units: 'none',
+    isControl: true,
     ...spec,
   })
   const controls: { readonly [name: string]: MetricSpec } = {

@@ -77,6 +77,7 @@ class Agent implements AgentSource {
     this.#env = {
       domain: this.domain,
       root: env.root ?? '/',
+      ...ownerOf(env),
       env: env.env ?? process.env,
       log: env.log ?? (() => {}),
       clock: env.clock ?? Date.now,
@@ -151,7 +152,7 @@ class Agent implements AgentSource {
       for (const set of sets) {
         const metric = this.#compiled.metrics.get(set.pmid)
         if (metric === undefined) throw unknownMetric(set.pmid)
-        this.#guard(() => storeSet(metric, set, ask))
+        this.#guard(() => storeSet(metric, set, ask, this.#env.owner))
       }
     })
   }
@@ -319,4 +320,8 @@ const CLOSE_MS = 5000
 
 function unknownMetric(id: Pmid): PcpError {
   return new PcpError('PM_ERR_PMID', `No metric ${pmidStr(id)}: unknown or illegal metric identifier`)
+}
+
+function ownerOf({ owner = process.geteuid?.() }: Partial<AgentEnv>): Pick<AgentEnv, 'owner'> {
+  return owner === undefined ? {} : { owner }
 }

@@ -7,15 +7,21 @@ import type { Value, ValueSet } from '../model/values.ts'
 import { type AgentMetric, descOf } from './compile.ts'
 
 /**
- * Hands the values of a set to the metric. PM_ERR_PERMISSION for a metric without `store`, PM_ERR_BADSTORE for values
+ * Hands the values of a set to the metric. PM_ERR_PERMISSION for a metric without `store`, and for a control from
+ * others than root and `owner`; PM_ERR_BADSTORE for values
  * of another type, PM_ERR_INST for an instance that does not exist, and whatever the metric refuses a value with.
  * Values before a refused one stay stored.
  */
-export function storeSet(metric: AgentMetric, set: ValueSet, ask: Ask): void {
+export function storeSet(metric: AgentMetric, set: ValueSet, ask: Ask, owner: number | undefined): void {
   const { name, spec, indom } = metric
   const { store } = spec
   if (store === undefined)
     throw new PcpError('PM_ERR_PERMISSION', `${name}: no permission to store: it can only be read`)
+  if (spec.isControl === true && !mayControl(ask, owner))
+    throw new PcpError(
+      'PM_ERR_PERMISSION',
+      `${name}: only root and the owner of the agent, over a unix socket or authenticated, may store`,
+    )
   // Listed once for the whole set: a listing may read many files.
   const known = indom === undefined ? undefined : new Set(indom.list(ask).ids)
   const { type } = descOf(metric)
@@ -27,6 +33,11 @@ export function storeSet(metric: AgentMetric, set: ValueSet, ask: Ask): void {
       throw new PcpError('PM_ERR_INST', `${name}: no instance ${inst} to store to`)
     store(value, inst, ask)
   }
+}
+
+function mayControl({ requester }: Ask, owner: number | undefined): boolean {
+  const uid = requester.credentials?.uid
+  return uid !== undefined && (uid === 0 || uid === owner)
 }
 
 function valueAt(name: string, set: ValueSet, i: number, type: number): Value {

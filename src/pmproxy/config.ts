@@ -67,7 +67,7 @@ export const DEFAULT_CONFIG: ProxyConfig = {
 
 /**
  * The files that are read, first to last: only `named` when that is an absolute path. Throws UntrustedPathError when another user
- * could have written one of those that are found.
+ * could have written one of the files found.
  */
 export function configFiles(named: string | undefined, variables: Variables, cwd: string): readonly string[] {
   if (named?.startsWith('/')) return [named]

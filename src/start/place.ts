@@ -110,7 +110,7 @@ export function makePlace(place: Place): void {
     }
   }
   const { archiveDir } = place
-  // Also those just made: somebody may have been faster.
+  // Also those just made: another user may have been faster.
   insistOnOwn(() => {
     for (const dir of [...dirs, archiveDir]) trustedPath(dir, ELSEWHERE)
     for (const dir of [dirname(confPath), ...settingsBelow(variables['PCP_VAR_DIR']!, tmpDir)])
@@ -129,7 +129,7 @@ function insistOnOwn(check: () => void): void {
   }
 }
 
-/** Returns what is in the directory of data but the files of values, which are no settings and may be other users'. */
+/** Returns the entries of the data directory except the mapped values, which other users may write. */
 function settingsBelow(dataDir: string, tmpDir: string): readonly string[] {
   return readdirSync(dataDir)
     .map((name) => join(dataDir, name))

@@ -17,7 +17,8 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }))
 
 function open(statistics = fakeCollector().statistics): AgentSource {
-  return openAgent(pmcdAgent(statistics), { root, env: { PCP_TMP_DIR: '/tmp/pcp', PCP_RUN_DIR: '/run/pcp' } })
+  const env = { PCP_TMP_DIR: '/tmp/pcp', PCP_RUN_DIR: '/run/pcp' }
+  return openAgent(pmcdAgent(statistics), { root, env, owner: 1000 })
 }
 
 /** Values of a metric by instance, or its error code. */
@@ -127,7 +128,7 @@ test('controls take what they can be and refuse the rest', async () => {
   await store(agent, 'pmcd.control.sighup', ROOT, 1)
   await store(agent, 'pmcd.control.dumpconn', ROOT, 0)
   await store(agent, 'pmcd.agent.fenced', ROOT, 1, 29)
-  await store(agent, 'pmcd.seqnum', ASK, 5)
+  await store(agent, 'pmcd.seqnum', ROOT, 5)
   expect(told).toEqual(['reconfigure', 'connections', 'fence 29 true', 'advance'])
   await expect(store(agent, 'pmcd.control.creds_timeout', ROOT, 0)).rejects.toMatchObject({
     code: 'PM_ERR_CONV',

@@ -8,8 +8,10 @@ import { semStr, typeStr } from '../../src/model/types.ts'
 import { unitsStr } from '../../src/model/units.ts'
 import type { AgentSource } from '../../src/pmda/open-agent.ts'
 
-/** A question by nobody in particular. */
+/** An anonymous question. */
 export const ASK: Ask = { requester: ANONYMOUS }
+/** Questions of root, who may store to controls. */
+export const ROOT_ASK: Ask = { requester: { ...ANONYMOUS, credentials: { uid: 0 } } }
 
 /** A row of a catalogue; fields besides these are not compared. */
 export interface CatalogueRow {

@@ -131,6 +131,7 @@ function switchRows(watch: Watch): AgentTables['metrics'] {
       units: 'none',
       help: 'Store 1 to have every probe told in the log, 0 to end that',
       value: () => (watch.isTalkative ? 1 : 0),
+      isControl: true,
       store: (value) => {
         watch.isTalkative = Number(value) !== 0
       },
@@ -143,6 +144,7 @@ function switchRows(watch: Watch): AgentTables['metrics'] {
       help: 'Time between two probes of a source',
       text: `Sources are probed in the background, whether or not anybody fetches their metrics, and a fetch answers with what the last probe found. Can be stored: from ${MIN_INTERVAL} seconds to a day.`,
       value: () => watch.intervalMs / 1000,
+      isControl: true,
       store: (value) => {
         const seconds = Number(value)
         if (!(seconds >= MIN_INTERVAL && seconds <= MAX_INTERVAL))

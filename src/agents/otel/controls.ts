@@ -74,6 +74,7 @@ function staleRow(state: OtelState): MetricSpec {
     help: 'How long a series has values after its last point',
     text: `Applications do not say when they end: a series for which nothing was sent for so long has no value and is no instance any more, until something is sent again. Can be stored: from ${MIN_STALE} second to a week.`,
     value: () => state.staleMs / 1000,
+    isControl: true,
     store: (value) => {
       const seconds = Number(value)
       if (!(seconds >= MIN_STALE && seconds <= MAX_STALE))

@@ -1,6 +1,5 @@
 /** pmcd.agent.*, pmcd.client.*: who is connected to the collector, on either side. */
 import { PcpError } from '../../model/errors.ts'
-import type { Ask } from '../../model/source.ts'
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
 import { ctime } from '../../sys/log.ts'
 import type { AgentInfo, ClientInfo, CollectorStatistics } from './statistics.ts'
@@ -62,8 +61,8 @@ its exit status and the third the signal that ended it.`,
       units: 'none',
       help: 'Is the agent fenced off?',
       text: 'Storing 1 keeps all questions from the agent, which goes on running; storing 0 lets them through again.',
-      store: (value, inst, ask) => {
-        requireOwner(statistics, ask)
+      isControl: true,
+      store: (value, inst) => {
         if (value !== 0 && value !== 1) throw new PcpError('PM_ERR_BADSTORE', 'Store 0 or 1')
         statistics.fence(inst, value === 1)
       },
@@ -128,17 +127,4 @@ export function clientMetrics(statistics: CollectorStatistics): Record<string, M
       store: (value, inst, ask) => statistics.setContainer(ask.requester.client, inst, String(value)),
     },
   }
-}
-
-/**
- * Controls belong to the administrator: user 0 and the user the collector runs as, over a unix socket or authenticated.
- * PM_ERR_PERMISSION for others.
- */
-export function requireOwner({ uid: own }: CollectorStatistics, { requester }: Ask): void {
-  const uid = requester.credentials?.uid
-  if (uid === undefined || (uid !== 0 && uid !== own))
-    throw new PcpError(
-      'PM_ERR_PERMISSION',
-      "Only user 0 and the collector's own, over the unix socket or authenticated, may change this",
-    )
 }

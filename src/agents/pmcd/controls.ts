@@ -1,7 +1,6 @@
 /** pmcd.control.*, pmcd.limits.*: settings that may be read, and by the administrator changed. */
 import { PcpError } from '../../model/errors.ts'
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
-import { requireOwner } from './clients.ts'
 import type { CollectorStatistics } from './statistics.ts'
 
 const SERIAL_REGISTERS = 2
@@ -13,16 +12,7 @@ type Row = Omit<MetricSpec, 'cluster' | 'item' | 'sem' | 'units'> & { readonly u
 export function controlMetrics(statistics: CollectorStatistics): Record<string, MetricSpec> {
   const { controls, limits, trace } = statistics
   const setting = (item: number, row: Row): MetricSpec => ({ item, sem: 'discrete', units: 'none', ...row })
-  const control = (item: number, row: Row): MetricSpec => {
-    const { store, ...rest } = setting(item, row)
-    return {
-      ...rest,
-      store: (value, inst, ask) => {
-        requireOwner(statistics, ask)
-        store!(value, inst, ask)
-      },
-    }
-  }
+  const control = (item: number, row: Row): MetricSpec => ({ ...setting(item, row), isControl: true })
   /** A control that does something whatever is stored, also 0, as in PCP 6.0.3. */
   const action = (item: number, help: string, text: string, act: () => void): MetricSpec =>
     control(item, {
@@ -50,7 +40,7 @@ export function controlMetrics(statistics: CollectorStatistics): Record<string, 
       },
     })
   return {
-    ...registers(statistics),
+    ...registers(),
     'pmcd.control.debug': control(0, {
       type: '32',
       help: 'Debug options in force, as the number older releases used',
@@ -149,7 +139,7 @@ never had a number cannot be turned on here, and are turned off by whatever is s
 }
 
 /** Sixteen numbers for experiments: whatever is stored is kept. */
-function registers(statistics: CollectorStatistics): Record<string, MetricSpec> {
+function registers(): Record<string, MetricSpec> {
   const values = new Int32Array(REGISTERS)
   const indom: IndomSpec = {
     serial: SERIAL_REGISTERS,
@@ -166,8 +156,8 @@ function registers(statistics: CollectorStatistics): Record<string, MetricSpec> 
       help: 'Sixteen numbers that mean nothing to the collector',
       text: 'They keep what is stored in them until the collector ends, for tests and for notes between programs.',
       value: (inst) => values[inst],
-      store: (value, inst, ask) => {
-        requireOwner(statistics, ask)
+      isControl: true,
+      store: (value, inst) => {
         values[inst] = Number(value)
       },
     },

@@ -60,8 +60,9 @@ export function controlMetrics(ctx: ProcContext, controls: Controls): { [name: s
       item: 1,
       type: 'u32',
       help: 'Whether threads are listed beside processes (1) or not (0) for clients that did not choose',
-      text: 'Can be stored by clients that may see processes. The threads then have values of their own.',
+      text: "Root and the agent's owner may store it. The threads then have values of their own.",
       value: () => Number(controls.threads),
+      isControl: true,
       store: (value, _inst, ask) => {
         ctx.checkMayLook(ask)
         controls.setThreads(asSwitch(value))

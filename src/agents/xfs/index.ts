@@ -131,6 +131,7 @@ function resetMetric(root: string): MetricSpec {
     help: 'Store anything here to have all statistics of XFS begin at 0 again',
     text: 'Writes 1 into /proc/sys/fs/xfs/stats_clear, which only root may. The value is always 0.',
     value: () => 0,
+    isControl: true,
     store: () => writeFileSync(rooted(root, '/proc/sys/fs/xfs/stats_clear'), '1\n'),
   }
 }

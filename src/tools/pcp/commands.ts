@@ -28,7 +28,7 @@ export function programOf(folder: string | undefined, command: string): string |
   return runnable(join(folder, `${PREFIX}${command}`))
 }
 
-/** The program of a command in the user's own folder. EACCES for one that another user could have put there. */
+/** The program of a command in the user's own folder. EACCES when another user could have put it there. */
 export function ownProgramOf(folder: string | undefined, command: string): string | undefined {
   const program = programOf(folder, command)
   if (program !== undefined) {

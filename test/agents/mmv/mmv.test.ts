@@ -14,7 +14,7 @@ import { unitsStr } from '../../../src/model/units.ts'
 import { valuesOf } from '../../../src/model/value-set.ts'
 import { makeSingular } from '../../../src/model/value-writer.ts'
 import { type AgentSource, openAgent } from '../../../src/pmda/open-agent.ts'
-import { ASK, readCatalogue } from '../../lib/agent-catalogue.ts'
+import { ASK, ROOT_ASK, readCatalogue } from '../../lib/agent-catalogue.ts'
 import { type BuildOptions, buildMmv } from './build.ts'
 
 let root: string
@@ -197,7 +197,7 @@ test('sections that claim the same records again and again are refused', () => {
 test('files are counted, and read anew on request', async () => {
   publish('app')
   expect(await valuesNamed('mmv.control.files')).toEqual([1])
-  await agent.store([makeSingular(pmid(70, 0, 0), 0, 1)], ASK)
+  await agent.store([makeSingular(pmid(70, 0, 0), 0, 1)], ROOT_ASK)
   expect(await valuesNamed('mmv.control.reload')).toEqual([0])
   await expect(agent.store([makeSingular(pmid(70, 0, 2), 0, 1)], ASK)).rejects.toMatchObject({
     code: 'PM_ERR_PERMISSION',

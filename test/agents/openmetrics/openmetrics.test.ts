@@ -11,7 +11,7 @@ import { PM_TYPE_DOUBLE, PM_TYPE_U32 } from '../../../src/model/types.ts'
 import { valuesOf } from '../../../src/model/value-set.ts'
 import { makeSingular } from '../../../src/model/value-writer.ts'
 import { type AgentSource, openAgent } from '../../../src/pmda/open-agent.ts'
-import { ASK } from '../../lib/agent-catalogue.ts'
+import { ASK, ROOT_ASK } from '../../lib/agent-catalogue.ts'
 import { eventually } from '../../lib/eventually.ts'
 
 let root: string
@@ -90,7 +90,7 @@ async function store(
 ): Promise<void> {
   const [id] = await agent.lookupNames([name], ASK)
   if (id === undefined || isError(id)) throw new Error(name)
-  await agent.store([makeSingular(id, type, value)], ASK)
+  await agent.store([makeSingular(id, type, value)], ROOT_ASK)
 }
 
 const labels = async (level: number, id: number): Promise<string[]> =>

@@ -13,7 +13,7 @@ import { unitsStr } from '../../../src/model/units.ts'
 import { valuesOf } from '../../../src/model/value-set.ts'
 import { makeSingular } from '../../../src/model/value-writer.ts'
 import { type AgentSource, openAgent } from '../../../src/pmda/open-agent.ts'
-import { ASK } from '../../lib/agent-catalogue.ts'
+import { ASK, ROOT_ASK } from '../../lib/agent-catalogue.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { metricsRequest, point, request } from './requests.ts'
 
@@ -329,7 +329,7 @@ describe('time', () => {
     nowMs += 150_000
     expect(await show('otel.x')).toBe('1 service_name:two=1')
     expect(await show('otel.control.series')).toBe('1')
-    await agent.store([makeSingular(await idOf('otel.control.stale'), PM_TYPE_DOUBLE, 100)], ASK)
+    await agent.store([makeSingular(await idOf('otel.control.stale'), PM_TYPE_DOUBLE, 100)], ROOT_ASK)
     nowMs += 2000
     expect(await show('otel.x')).toBe('')
     await send('one')

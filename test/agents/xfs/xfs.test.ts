@@ -10,7 +10,7 @@ import { PM_TYPE_U32 } from '../../../src/model/types.ts'
 import { makeSingular } from '../../../src/model/value-writer.ts'
 import { type AgentSource, openAgent } from '../../../src/pmda/open-agent.ts'
 import { type Answer, allAnswers, answer } from '../../lib/agent-answers.ts'
-import { ASK, assertCatalogue, assertHelp, readCatalogue } from '../../lib/agent-catalogue.ts'
+import { ASK, assertCatalogue, assertHelp, ROOT_ASK, readCatalogue } from '../../lib/agent-catalogue.ts'
 
 /** Rows of the kernel's file and how many numbers they have. */
 const ROWS: readonly (readonly [string, number])[] = [
@@ -128,6 +128,6 @@ test('a machine without XFS has no values, and no errors either', async () => {
 test('begins at 0 again when somebody stores', async () => {
   const [reset] = await source.lookupNames(['xfs.control.reset'], ASK)
   if (reset === undefined || isError(reset)) throw new Error('no such metric')
-  await source.store([makeSingular(reset, PM_TYPE_U32, 1)], ASK)
+  await source.store([makeSingular(reset, PM_TYPE_U32, 1)], ROOT_ASK)
   expect(readFileSync(join(root, 'all/proc/sys/fs/xfs/stats_clear'), 'utf8')).toBe('1\n')
 })
