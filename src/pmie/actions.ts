@@ -1,5 +1,5 @@
 /** What happens when a rule is true. docs/pmie.md */
-import { type Binding, messageFormat } from './bindings.ts'
+import { type Binding, type MessagePiece, messageFormat } from './bindings.ts'
 import type { ActionExpr, ActionName } from './syntax.ts'
 
 /** One action that is due. */
@@ -14,6 +14,8 @@ export interface Firing {
   readonly args: readonly string[]
   /** The arguments with what they stand for. */
   readonly message: string
+  /** The message in pieces. */
+  readonly pieces: readonly MessagePiece[]
   readonly bindings: readonly Binding[]
 }
 
@@ -58,6 +60,8 @@ function single({ name, holdoffSec, args }: Extract<ActionExpr, { kind: 'action'
     lastSec = sec
     onAction()
     const bindings = find()
-    return perform({ action: name, rule, file, line, sec, args, message: messageOf(bindings), bindings })
+    const pieces = messageOf(bindings)
+    const message = pieces.map(({ text }) => text).join('')
+    return perform({ action: name, rule, file, line, sec, args, message, pieces, bindings })
   }
 }

@@ -91,23 +91,31 @@ export function picked(node: Node, cell: number): string | undefined {
   return from === undefined ? undefined : node.args[0]!.layout[from]?.inst
 }
 
-/** A piece of a message: text, or the letter of what stands there. */
+/** A piece of a message: text of the rule, or what is inserted for %h, %i, %v or %c. */
+export interface MessagePiece {
+  readonly text: string
+  readonly isInserted: boolean
+}
+
+/** A piece of an argument: text, or the letter of what is inserted. */
 type Piece = { readonly text: string } | { readonly letter: string }
 
 /**
  * Makes the messages of an action: arguments joined, those with %h, %i, %v or %c repeated for every binding. Without any
  * binding they are left as they are.
  */
-export function messageFormat(args: readonly string[]): (bindings: readonly Binding[]) => string {
-  const plain = args.join('')
+export function messageFormat(
+  args: readonly string[],
+): (bindings: readonly Binding[]) => readonly MessagePiece[] {
+  const plain = [{ text: args.join(''), isInserted: false }]
   const parts = args.map((arg) => ({ arg, pieces: piecesOf(arg) }))
   if (parts.every(({ pieces }) => pieces === undefined)) return () => plain
   return (bindings) => {
     if (bindings.length === 0) return plain
-    let message = ''
+    const message: MessagePiece[] = []
     for (const { arg, pieces } of parts) {
-      if (pieces === undefined) message += arg
-      else for (const binding of bindings) message += bound(pieces, binding)
+      if (pieces === undefined) message.push({ text: arg, isInserted: false })
+      else for (const binding of bindings) for (const piece of pieces) message.push(bound(piece, binding))
     }
     return message
   }
@@ -119,16 +127,9 @@ function piecesOf(arg: string): readonly Piece[] | undefined {
   return pieces.length === 1 ? undefined : pieces
 }
 
-function bound(pieces: readonly Piece[], { host, connection, instance, value }: Binding): string {
-  let text = ''
-  for (const piece of pieces) {
-    if ('text' in piece) {
-      text += piece.text
-      continue
-    }
-    const { letter } = piece
-    const found = letter === 'h' ? host : letter === 'i' ? instance : letter === 'c' ? connection : value
-    text += found ?? `<%${letter} undefined>`
-  }
-  return text
+function bound(piece: Piece, { host, connection, instance, value }: Binding): MessagePiece {
+  if ('text' in piece) return { text: piece.text, isInserted: false }
+  const { letter } = piece
+  const found = letter === 'h' ? host : letter === 'i' ? instance : letter === 'c' ? connection : value
+  return { text: found ?? `<%${letter} undefined>`, isInserted: true }
 }

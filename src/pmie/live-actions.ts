@@ -1,11 +1,13 @@
 /** Actions on collectors: they are taken. docs/pmie.md */
-import type { ChildProcess } from 'node:child_process'
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { loggableMessage } from '../base/printable.ts'
+import { PcpError } from '../model/errors.ts'
 import { ctime } from '../time/stamp.ts'
 import type { Zone } from '../time/zone.ts'
 import type { Firing, Perform } from './actions.ts'
 import { firingJson } from './archive-actions.ts'
 import type { Voice } from './problems.ts'
+import { type ShellCommand, shellCommand } from './shell-command.ts'
 import type { StompClient } from './stomp.ts'
 import { Webhooks } from './webhook.ts'
 
@@ -23,6 +25,8 @@ export interface LiveActionsIo {
   readonly stomp: StompClient | undefined
   /** Lines of JSON in place of text. */
   readonly isJson: boolean
+  /** Hands messages to the shell as they are, as PCP does: what is inserted may be commands. */
+  readonly isUnquoted?: boolean
 }
 
 /** The actions of a process. */
@@ -53,7 +57,7 @@ export function openLiveActions(io: LiveActionsIo): LiveActions {
         tell(firing)
         return true
       case 'shell':
-        return runShell(firing.message, io)
+        return runShell(firing, io)
       case 'syslog':
         return runCommand('logger', loggerArgs(firing), io)
       case 'alarm': {
@@ -79,22 +83,52 @@ export function openLiveActions(io: LiveActionsIo): LiveActions {
 const SAFE_PATH = '/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin:/usr/local/sbin'
 
 /** Runs a command line, and waits for it. */
-async function runShell(command: string, io: LiveActionsIo): Promise<boolean> {
-  return runCommand('/bin/sh', ['-c', command], io)
+async function runShell({ message, pieces }: Firing, io: LiveActionsIo): Promise<boolean> {
+  if (io.isUnquoted) return runCommand('/bin/sh', ['-c', message], io)
+  let prepared: ShellCommand
+  try {
+    prepared = shellCommand(pieces)
+  } catch (error) {
+    io.voice.notice('error', PcpError.from(error).message)
+    return false
+  }
+  const { command, variables } = prepared
+  return runCommand('/bin/sh', ['-c', command], io, variables)
 }
 
-async function runCommand(program: string, args: readonly string[], io: LiveActionsIo): Promise<boolean> {
+async function runCommand(
+  program: string,
+  args: readonly string[],
+  io: LiveActionsIo,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<boolean> {
   await io.flush()
-  const { spawn } = process.getBuiltinModule('node:child_process')
   return new Promise((resolve) => {
-    const env = { ...io.env, IFS: '\t\n', PATH: `${io.env['PATH'] ?? ''}:${SAFE_PATH}` }
-    const child = spawn(program, args, { env, stdio: ['ignore', io.outputFd, io.errorFd] })
-    child.once('error', (error) => {
-      io.voice.notice('error', `${program}: ${error.message}`)
-      resolve(false)
-    })
-    child.once('exit', (code) => resolve(code === 0))
+    const env = { ...io.env, ...variables, IFS: '\t\n', PATH: `${io.env['PATH'] ?? ''}:${SAFE_PATH}` }
+    const child = start(program, args, { env, stdio: ['ignore', io.outputFd, io.errorFd] }, io.voice)
+    child?.once('error', () => resolve(false))
+    child?.once('exit', (code) => resolve(code === 0))
+    if (child === undefined) resolve(false)
   })
+}
+
+/** Starts a program; undefined, and reported, for arguments that no program can have: too long, or with a NUL. */
+function start(
+  program: string,
+  args: readonly string[],
+  options: SpawnOptions,
+  voice: Voice,
+): ChildProcess | undefined {
+  const { spawn } = process.getBuiltinModule('node:child_process')
+  const report = (error: Error): void => voice.notice('error', `${program}: ${error.message}`)
+  try {
+    const child = spawn(program, args, options)
+    child.once('error', report)
+    return child
+  } catch (error) {
+    report(PcpError.from(error))
+    return undefined
+  }
 }
 
 /** Options come first, each in an argument of its own: -p priority, -t tag. */
@@ -124,11 +158,6 @@ function openAlarm(message: string, { env, voice, write }: LiveActionsIo): Child
     write(`alarm: ${message}\n`)
     return undefined
   }
-  const { spawn } = process.getBuiltinModule('node:child_process')
-  const child = spawn(program, ['-header', 'Performance Alarm', '-t', message, '-b', 'Close', '-c'], {
-    env,
-    stdio: 'ignore',
-  })
-  child.once('error', (error) => voice.notice('error', `${program}: ${error.message}`))
-  return child
+  const args = ['-header', 'Performance Alarm', '-t', message, '-b', 'Close', '-c']
+  return start(program, args, { env, stdio: 'ignore' }, voice)
 }

@@ -100,7 +100,8 @@ async function run(
   const { write, flush } = output
   const isJson = wanted.format === 'json'
   const fds = { outputFd: output.outputFd(), errorFd: output.errorFd() }
-  const actions = openLiveActions({ env, zone, voice, write, flush, isJson, stomp, ...fds })
+  const { isUnquoted } = wanted
+  const actions = openLiveActions({ env, zone, voice, write, flush, isJson, isUnquoted, stomp, ...fds })
   const unlisten = listenToSignals(rules, output)
   try {
     if (wanted.notifies) await notifyReady(logOnFd(2, { progname: 'pmie', host: '' }))

@@ -31,6 +31,7 @@ export const OPTIONS: OptionTable = {
     { short: 'l', long: 'logfile', arg: 'FILE', help: 'write all output to FILE' },
     { short: 'm', long: 'note', arg: 'TEXT', help: 'note for whoever lists the processes' },
     { short: 'U', long: 'username', arg: 'USER', help: 'account to run as when root starts it' },
+    { long: 'unquoted', help: 'let the shell parse what %h, %i, %v and %c stand for, as PCP does: unsafe' },
     { heading: 'Reporting options' },
     { short: 'b', long: 'buffer', help: 'write line by line, and all to standard error' },
     { short: 'e', long: 'timestamp', help: 'show times beside values of collectors as well' },
@@ -65,6 +66,8 @@ export interface Wanted {
   readonly verbosity: Verbosity | undefined
   /** For a program that reads values: the PDUs of an agent, or lines. */
   readonly feeds: 'agent' | 'lines' | undefined
+  /** The shell parses what rules insert. */
+  readonly isUnquoted: boolean
 }
 
 /** Reads pmie's own options; mistakes go to `problems`. */
@@ -93,6 +96,7 @@ export function wantedFrom({ given, operands, problems }: ParsedOptions): Wanted
     format: all('o').at(-1),
     isQuiet: has('q'),
     verbosity: verbosities.at(-1),
+    isUnquoted: has('unquoted'),
     feeds: has('x') ? 'agent' : has('X') ? 'lines' : undefined,
   }
 }

@@ -3,7 +3,7 @@
  *
  *     pmie.log ─► pmie.log.YYYYMMDD of yesterday, pmie told to begin anew ─► .gz ─► gone
  */
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
@@ -12,9 +12,9 @@ import { nameLines } from '../lib/admin/ages.ts'
 import { dayBefore, dayName } from '../lib/admin/archive-names.ts'
 import { compressAs, compressorFor } from '../lib/admin/compress.ts'
 import { controlFiles, type Instance, instancesOf } from '../lib/admin/instances.ts'
+import { sendMail } from '../lib/admin/mail.ts'
 import { ownerToActFor } from '../lib/admin/owner.ts'
 import { lockPlace } from '../lib/admin/place.ts'
-import { findProgram } from '../lib/admin/programs.ts'
 import { type RunningEngine, realPath, runningEngines, until } from '../lib/admin/running.ts'
 import { openVoice, type Voice } from '../lib/admin/voice.ts'
 import { endEarly, parseOptions } from '../lib/options.ts'
@@ -133,7 +133,8 @@ async function rotate(log: string, engine: RunningEngine, run: Run): Promise<voi
     return
   }
   if (!existsSync(log)) return
-  if (settings.mailTo !== undefined) await mail(log, settings.mailTo, run)
+  if (settings.mailTo !== undefined)
+    sendMail({ path: log, subject: `PCP pmie log of ${hostname()}`, to: settings.mailTo }, run.variables)
   renameSync(log, target)
   process.kill(engine.pid, 'SIGHUP')
   if (!(await until(ROTATION_MS, io.signal, () => existsSync(log)))) {
@@ -141,19 +142,6 @@ async function rotate(log: string, engine: RunningEngine, run: Run): Promise<voi
     throw new PcpError('ETIMEDOUT', `pmie process ${engine.pid} has not begun a new log`)
   }
   voice.tell(1, `${log} -> ${target}`)
-}
-
-async function mail(log: string, to: string, { variables }: Run): Promise<void> {
-  const program = findProgram('mail', variables) ?? findProgram('mailx', variables)
-  if (program === undefined)
-    throw new PcpError('ENOENT', `cannot mail ${log} to ${to}: there is no program "mail"`)
-  const { spawnSync } = process.getBuiltinModule('node:child_process')
-  const args = ['-s', `PCP pmie log of ${hostname()}`, ...to.split(/[\s,]+/)]
-  const { status } = spawnSync(program, args, {
-    input: readFileSync(log),
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
-  if (status !== 0) throw new PcpError('EIO', `${program} ended with status ${status}`)
 }
 
 interface OldLog {

@@ -14,8 +14,8 @@ import { dirname, join } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
 import type { Variables } from '../../sys/config.ts'
 import { dayName } from '../lib/admin/archive-names.ts'
+import { mailArgs, sendMail } from '../lib/admin/mail.ts'
 import { chownLike } from '../lib/admin/owner.ts'
-import { findProgram } from '../lib/admin/programs.ts'
 import type { Voice } from '../lib/admin/voice.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { Settings } from './settings.ts'
@@ -67,7 +67,11 @@ export async function tendNotices(
   const size = statSync(path, { throwIfNoEntry: false })?.size
   if (size === undefined) return
   try {
-    if (settings.mailTo !== undefined) await mail(path, settings.mailTo, { variables, voice })
+    if (settings.mailTo !== undefined) {
+      const mail = { path, subject: `PCP NOTICES summary for ${hostname()}`, to: settings.mailTo }
+      if (voice.showsOnly) voice.show(`mail ${mailArgs(mail).join(' ')} <${path}`)
+      else sendMail(mail, variables)
+    }
     if (size < settings.noticesBytes) return
     voice.tell(1, `Roll ${path} -> ${path}.old`)
     voice.tell(1, `Start new ${path}`)
@@ -82,27 +86,6 @@ export async function tendNotices(
     voice.line(`${io.progname}: Error: ${PcpError.from(error, 'cannot tend the notices').message}`)
     voice.fail()
   }
-}
-
-async function mail(
-  path: string,
-  to: string,
-  { variables, voice }: { variables: Variables; voice: Voice },
-): Promise<void> {
-  const program = findProgram('mail', variables) ?? findProgram('mailx', variables)
-  if (program === undefined)
-    throw new PcpError('ENOENT', `cannot mail the notices to ${to}: there is no program "mail"`)
-  const args = ['-s', `PCP NOTICES summary for ${hostname()}`, ...to.split(/[\s,]+/)]
-  if (voice.showsOnly) {
-    voice.show(`mail ${args.join(' ')} <${path}`)
-    return
-  }
-  const { spawnSync } = process.getBuiltinModule('node:child_process')
-  const { status } = spawnSync(program, args, {
-    input: readFileSync(path),
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
-  if (status !== 0) throw new PcpError('EIO', `${program} ended with status ${status}`)
 }
 
 /** Where what is said today is kept, with -t; older ones than the user wants go. */

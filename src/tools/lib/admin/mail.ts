@@ -1,0 +1,37 @@
+/** Mail to administrators, by the host's mail program. mailx(1) */
+import { readFileSync } from 'node:fs'
+import { PcpError } from '../../../model/errors.ts'
+import type { Variables } from '../../../sys/config.ts'
+import { findProgram } from './programs.ts'
+
+/** A file to send. */
+export interface Mail {
+  readonly path: string
+  readonly subject: string
+  /** Addresses, between blanks or commas. */
+  readonly to: string
+}
+
+/** Returns the arguments of the mail program. */
+export function mailArgs({ subject, to }: Mail): string[] {
+  return ['-s', subject, ...to.split(/[\s,]+/)]
+}
+
+/** Sends a file. ENOENT without a mail program, EIO when it fails. */
+export function sendMail(mail: Mail, variables: Variables): void {
+  const { path, to } = mail
+  const program = findProgram('mail', variables) ?? findProgram('mailx', variables)
+  if (program === undefined)
+    throw new PcpError('ENOENT', `cannot mail ${path} to ${to}: there is no program "mail"`)
+  const { spawnSync } = process.getBuiltinModule('node:child_process')
+  const { status } = spawnSync(program, mailArgs(mail), {
+    input: withoutEscapes(readFileSync(path, 'latin1')),
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  if (status !== 0) throw new PcpError('EIO', `${program} ended with status ${status}`)
+}
+
+/** GNU mail obeys `~!COMMAND` at the beginning of a line, also in a pipe; other accounts write notices and choose names in logs. */
+function withoutEscapes(text: string): Uint8Array {
+  return Buffer.from(text.replaceAll(/^~/gm, ' ~'), 'latin1')
+}

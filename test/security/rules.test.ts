@@ -1,0 +1,284 @@
+/** Names that others choose, in commands of rules: instances of containers, processes or file systems, hosts, and values. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { prepareActions } from '../../src/pmie/actions.ts'
+import type { Binding } from '../../src/pmie/bindings.ts'
+import { openLiveActions } from '../../src/pmie/live-actions.ts'
+import { shellCommand } from '../../src/pmie/shell-command.ts'
+import type { ActionName } from '../../src/pmie/syntax.ts'
+import { makeZone } from '../../src/time/zone.ts'
+import { sendMail } from '../../src/tools/lib/admin/mail.ts'
+import { seed } from '../lib/seed.ts'
+
+let dir: string
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'rules-'))
+  writeFileSync(join(dir, 'witness'), '')
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+/** Names that make `mark` where a shell parses them. */
+const NAMES = [
+  'plain',
+  'two words',
+  '; touch mark; :',
+  '&& touch mark',
+  '| touch mark',
+  '$(touch mark)',
+  '`touch mark`',
+  "'; touch mark; '",
+  '"; touch mark; "',
+  `'"; touch mark; "'`,
+  '\u0024{x:=$(touch mark)}',
+  '$HOME',
+  '\ntouch mark\n',
+  '# comment',
+  '> mark',
+  '* w?tness [w]itness ~',
+  '\\',
+  '\\"; touch mark; \\"',
+  '-n',
+  '',
+  '\ttab ünïcödé \u202e',
+  'a[$(touch mark)]',
+  '(touch mark)',
+  '){ touch mark',
+]
+
+const SHELLS = ['/bin/sh', '/bin/bash'].filter(existsSync)
+
+/** What an action's command prints and leaves, with one binding of this instance. */
+async function runAction(
+  args: readonly string[],
+  bindings: readonly Partial<Binding>[],
+  { action = 'shell', isUnquoted = false }: { action?: ActionName; isUnquoted?: boolean } = {},
+): Promise<{ done: boolean; text: string; notices: string[] }> {
+  const out = join(dir, 'out')
+  const fd = openSync(out, 'w')
+  const notices: string[] = []
+  const actions = openLiveActions({
+    env: { PATH: process.env['PATH'], HOME: '/nowhere' },
+    zone: makeZone('UTC'),
+    voice: { say: () => {}, notice: (_, text) => notices.push(text) },
+    write: () => {},
+    flush: async () => {},
+    outputFd: fd,
+    errorFd: fd,
+    stomp: undefined,
+    isJson: false,
+    isUnquoted,
+  })
+  const before = process.cwd()
+  process.chdir(dir)
+  try {
+    const prepared = prepareActions({ kind: 'action', name: action, holdoffSec: 0, args })
+    const full = bindings.map((each) => ({
+      host: 'host',
+      connection: 'host',
+      instance: 'instance',
+      value: '1',
+      ...each,
+    }))
+    const done = await prepared({
+      rule: 'rule',
+      file: 'file',
+      line: 1,
+      sec: 0,
+      bindings: () => full,
+      perform: actions.perform,
+      onAction: () => {},
+    })
+    await actions.close()
+    return { done, text: readFileSync(out, 'utf8'), notices }
+  } finally {
+    process.chdir(before)
+    closeSync(fd)
+  }
+}
+
+const hasMark = (): boolean => existsSync(join(dir, 'mark'))
+
+test.each([
+  ['without quotes', 'printf "[%s]" %i'],
+  ['within double quotes', 'printf "[%s]" "%i"'],
+  ['within single quotes', `printf "[%s]" '%i'`],
+  ['after a backslash', 'printf "[%s]" \\%i'],
+  ['in a command substitution', 'printf "[%s]" "$(printf %s %i; printf x)"'],
+  ['in a quoted command substitution', 'printf "[%s]" "$(printf %s "%i"; printf x)"'],
+  ['between backticks', 'printf "[%s]" "`printf %s %i; printf x`"'],
+  ['as a default value', 'printf "[%s]" "\u0024{NOTHING:-%i}"'],
+  ['after a comment', '# it\'s a "comment\nprintf "[%s]" %i'],
+  ['in a subshell', '(printf "[%s]" %i)'],
+  ['for a nested shell, as an argument', `sh -c 'printf "[%s]" "$1"' sh %i`],
+])('a name is one word %s', async (_, command) => {
+  for (const instance of NAMES) {
+    const { text } = await runAction([command], [{ instance }])
+    // A substitution is ended so that its newlines stay.
+    expect(text.replace(/x\]$/, ']')).toBe(`[${instance}]`)
+    expect(hasMark()).toBe(false)
+  }
+})
+
+test('names within words, of several bindings, hosts and values', async () => {
+  const hostile = '$(touch mark); *'
+  const binding = { host: hostile, connection: hostile, value: `"${hostile}"` }
+  const { text } = await runAction(['printf "[%s]"', ' --to=%h:%c/%v', ' end'], [binding, binding])
+  const word = `[--to=${hostile}:${hostile}/"${hostile}"]`
+  expect(text).toBe(`${word}${word}[end]`)
+  expect(hasMark()).toBe(false)
+})
+
+test('an undefined placeholder is a word, and a message without bindings is the text of the rule', async () => {
+  const { text } = await runAction(['printf "[%s]" %i'], [{ instance: undefined as never }])
+  expect(text).toBe('[<%i undefined>]')
+  expect((await runAction(['echo %i'], [])).text).toBe('%i\n')
+})
+
+test('in arithmetic only numbers are inserted, as shells run commands there', async () => {
+  expect((await runAction(['echo $((%v + 1))'], [{ value: '41' }])).text).toBe('42\n')
+  for (const template of ['echo $((%v + 1))', 'echo "$(("%v" + 1))"', 'if ((%v > 1)); then echo; fi']) {
+    const { done, notices, text } = await runAction([template], [{ value: 'a[$(touch mark)]' }])
+    expect([done, text, notices.length]).toEqual([false, '', 1])
+    expect(hasMark()).toBe(false)
+  }
+})
+
+test('other actions take a name as text', async () => {
+  const logger = join(dir, 'logger')
+  writeFileSync(logger, `#!/bin/sh\nprintf '[%s]' "$@"\n`, { mode: 0o755 })
+  for (const instance of NAMES) {
+    const path = process.env['PATH']
+    process.env['PATH'] = `${dir}:${path}`
+    const { text } = await runAction(['%i'], [{ instance }], { action: 'syslog' })
+    process.env['PATH'] = path
+    expect(text).toBe(`[-p][daemon.notice][-t][pcp-pmie][--][${instance}]`)
+    expect(hasMark()).toBe(false)
+  }
+})
+
+test('a name that no program can be given ends no rules', async () => {
+  expect((await runAction(['printf "[%s]" %i'], [{ instance: 'a\0b' }])).text).toBe('[ab]')
+  const long = 'x'.repeat(1 << 21)
+  for (const action of ['shell', 'syslog'] as const) {
+    const { done, notices } = await runAction(['true %i'], [{ instance: long }], { action })
+    expect([done, notices.length]).toEqual([false, 1])
+  }
+  expect((await runAction(['%i'], [{ instance: 'a\0b' }], { action: 'syslog' })).done).toBe(false)
+})
+
+test('a mail program finds no commands in logs and notices', () => {
+  writeFileSync(join(dir, 'mail'), '#!/bin/sh\ncat > "$(dirname "$0")/sent"\n', { mode: 0o755 })
+  writeFileSync(join(dir, 'log'), '~!touch mark\nname: ~x\r\n~!touch mark\n\n~~ \xff')
+  const mail = { path: join(dir, 'log'), subject: 'log', to: 'root' }
+  sendMail(mail, { PATH: `${dir}:/usr/bin:/bin` })
+  const sent = readFileSync(join(dir, 'sent'), 'utf8')
+  expect(sent).toBe(' ~!touch mark\nname: ~x\r\n ~!touch mark\n\n ~~ \xff')
+})
+
+test('--unquoted lets the shell parse names, as PCP does', async () => {
+  await runAction(['echo %i'], [{ instance: '; touch mark' }], { isUnquoted: true })
+  expect(hasMark()).toBe(true)
+})
+
+test('whatever a command looks like, no part of a name is in it, and no shell runs one', () => {
+  const fragment = fc.constantFrom(
+    ...[
+      'echo ',
+      '"',
+      "'",
+      '`',
+      '$(',
+      ')',
+      '(',
+      '\u0024{x:-',
+      '}',
+      '$((',
+      '))',
+      '\\',
+      '\n',
+      '#',
+      ' ',
+      ';',
+      '$',
+      'a',
+      '<<E\n',
+      '\nE\n',
+      'case x in x)',
+    ],
+  )
+  const template = fc.array(fc.oneof(fragment, fc.constant(undefined)), { maxLength: 12 })
+  const pieces = template.map((parts) =>
+    parts.map((text) => ({
+      text: text ?? '$(touch mark)`touch mark`;touch mark\ntouch mark\n',
+      isInserted: text === undefined,
+    })),
+  )
+  const commands: string[] = []
+  fc.assert(
+    fc.property(pieces, (each) => {
+      try {
+        const { command, variables } = shellCommand(each)
+        expect(command).not.toContain('touch')
+        if (Object.keys(variables).length > 0) commands.push(command)
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'EINVAL' })
+      }
+    }),
+    { seed, numRuns: 2000 },
+  )
+  const value = '$(touch mark)`touch mark`;touch mark\ntouch mark\n'
+  const files = commands.slice(0, 120).map((command, i) => {
+    writeFileSync(join(dir, `c${i}`), `${command}\n`)
+    return `c${i}`
+  })
+  for (const shell of SHELLS)
+    spawnSync(shell, ['-c', `for c in ${files.join(' ')}; do ${shell} $c </dev/null >/dev/null 2>&1; done`], {
+      cwd: dir,
+      env: { PATH: '/usr/bin:/bin', PMIE_1: value, PMIE_2: value },
+      stdio: 'ignore',
+    })
+  expect(hasMark()).toBe(false)
+  expect(readdirSync(dir).length).toBeGreaterThan(files.length)
+})
+
+test.each(SHELLS)('%s keeps names whole in every quoting context', (shell) => {
+  const templates = [
+    'printf %s ',
+    'printf %s "',
+    "printf %s '",
+    'printf %s "$(printf %s ',
+    'printf %s "`printf %s ',
+  ]
+  const ends = ['', '"', "'", '; printf x)"', '; printf x`"']
+  for (const [i, template] of templates.entries())
+    for (const name of NAMES) {
+      const { command, variables } = shellCommand([
+        { text: template, isInserted: false },
+        { text: name, isInserted: true },
+        { text: ends[i]!, isInserted: false },
+      ])
+      const env = { PATH: '/usr/bin:/bin', ...variables }
+      const text = execFileSync(shell, ['-c', command], {
+        cwd: dir,
+        env,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      expect(i > 2 ? text.replace(/x$/, '') : text).toBe(name)
+      expect(hasMark()).toBe(false)
+    }
+})
