@@ -11,7 +11,6 @@ const PLAIN = /^[\t\n -~]*$/
  * paragraphs, and half surrogates, among them bytes that are not UTF-8 (`decodeText`).
  */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Cs}]/gu
-const NEWLINES = /\n/g
 /** A newline, unless a frame of a stack follows: no notice and no table begins like that. */
 const MESSAGE_NEWLINE = /\n(?! {4}at )/g
 
@@ -29,9 +28,14 @@ export function printable(text: string): string {
   return PLAIN.test(text) ? text : text.replace(UNSAFE, pictureOf)
 }
 
-/** Returns `printable` text for a place within a line: a newline becomes a picture as well. */
+/** Returns text with a picture in place of each newline: for names within a line, where a newline could begin a line of its own. */
+export function oneLine(text: string): string {
+  return text.replaceAll('\n', PICTURE_OF_NEWLINE)
+}
+
+/** Returns `printable` text on one line. */
 export function printableWord(text: string): string {
-  return printable(text).replace(NEWLINES, PICTURE_OF_NEWLINE)
+  return oneLine(printable(text))
 }
 
 /** Returns lines of a log: unsafe characters become their codes (`\x1b`, `\u202e`), except tabs and newlines. */

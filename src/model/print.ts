@@ -1,4 +1,5 @@
 /** Values, descriptors and flags as text. pmPrintValue(3), pmAtomStr(3), pmPrintDesc(3), pmNumberStr(3), pmEventFlagsStr(3) */
+import { oneLine } from '../base/printable.ts'
 import { byteWidth, formatE, formatF, formatG, rightJustify } from '../base/printf.ts'
 import { decodeText, encodeText } from '../base/text.ts'
 import type { Timestamp } from '../base/timestamp.ts'
@@ -34,6 +35,8 @@ import type { Value, ValueSet } from './values.ts'
 export interface PrintOptions {
   /** Time of day in the user's zone: milliseconds, or nanoseconds for high resolution. Default: UTC. */
   readonly clock?: (time: Timestamp, isHighRes: boolean) => string
+  /** Pictures for newlines in text, as nothing in it may look like a line of a report. */
+  readonly isOneLine?: boolean
   /** Blanks for all white space in text: PCP_SQUASH_NEWLINES is set. */
   readonly squashSpace?: boolean
 }
@@ -187,9 +190,10 @@ function bytesOf(data: DataView): Uint8Array {
   return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
 }
 
-function printText(bytes: Uint8Array, width: number, { squashSpace }: PrintOptions): string {
+function printText(bytes: Uint8Array, width: number, { isOneLine, squashSpace }: PrintOptions): string {
   const nul = bytes.indexOf(0)
-  const text = decodeText(bytes, 0, nul < 0 ? bytes.length : nul)
+  const given = decodeText(bytes, 0, nul < 0 ? bytes.length : nul)
+  const text = isOneLine ? oneLine(given) : given
   return rightJustify(`"${squashSpace ? text.replace(/[ \t\n\v\f\r]/g, ' ') : text}"`, width)
 }
 

@@ -42,10 +42,11 @@ export interface CallOptions {
  */
 export class Context {
   readonly #link: ContextLink
-  readonly #archive: ArchiveControl | undefined
+  #archive: ArchiveControl | undefined
   #ask: Ask
   readonly #options: ContextOptions
   readonly #clock: Clock
+  #formOf: ((name: string) => string) | undefined
 
   private constructor(shared: SharedSource, options: ContextOptions) {
     this.#options = options
@@ -92,6 +93,27 @@ export class Context {
     return signal === undefined ? this.#ask : { requester: this.#ask.requester, signal }
   }
 
+  /** Gives names of instances and of the host another form from now on, as a report needs it; questions take names as the source has them. */
+  formNames(form: (name: string) => string): void {
+    this.#formOf = form
+    const archive = this.#archive
+    if (archive === undefined) return
+    this.#archive = Object.assign(Object.create(archive) as ArchiveControl, {
+      instances: (indom: Indom) => this.#named(archive.instances(indom)),
+      instanceName: (indom: Indom, id: number) => form(archive.instanceName(indom, id)),
+    })
+  }
+
+  /** The form of `formNames`, for text that stands beside names. */
+  get nameForm(): ((name: string) => string) | undefined {
+    return this.#formOf
+  }
+
+  #named(instances: Instances): Instances {
+    const { names } = instances
+    return this.#formOf === undefined ? instances : { ...instances, names: names.map(this.#formOf) }
+  }
+
   /** PMID of each name, or why not: PM_ERR_NAME, PM_ERR_NONLEAF. @see pmLookupName(3) */
   async lookupNames(names: readonly string[], options?: CallOptions): Promise<readonly Outcome<Pmid>[]> {
     return names.length === 0 ? [] : this.#link.source.lookupNames(names, this.#asking(options))
@@ -130,7 +152,7 @@ export class Context {
   /** All instances of a domain, whatever the profile says. PM_ERR_INDOM. @see pmGetInDom(3) */
   async instances(indom: Indom, options?: CallOptions): Promise<Instances> {
     if (indom === PM_INDOM_NULL) throw new PcpError('PM_ERR_INDOM')
-    return this.#link.source.instances(indom, undefined, this.#asking(options))
+    return this.#named(await this.#link.source.instances(indom, undefined, this.#asking(options)))
   }
 
   /** Instance of that external name, or of that name up to its first blank. PM_ERR_INST, PM_ERR_INDOM. @see pmLookupInDom(3) */
@@ -144,7 +166,7 @@ export class Context {
   /** External name of an instance. PM_ERR_INST, PM_ERR_INDOM. @see pmNameInDom(3) */
   async instanceName(indom: Indom, id: number, options?: CallOptions): Promise<string> {
     if (indom === PM_INDOM_NULL) throw new PcpError('PM_ERR_INDOM')
-    const { names } = await this.#link.source.instances(indom, { id }, this.#asking(options))
+    const { names } = this.#named(await this.#link.source.instances(indom, { id }, this.#asking(options)))
     if (names.length === 0) throw new PcpError('PM_ERR_INST')
     return names[0]!
   }
@@ -281,6 +303,11 @@ export class Context {
 
   /** Name of the host the values come from, as the source tells it; '' when nobody knows. @see pmGetContextHostName(3) */
   async hostname(options?: CallOptions): Promise<string> {
+    const name = await this.#hostname(options)
+    return this.#formOf?.(name) ?? name
+  }
+
+  async #hostname(options?: CallOptions): Promise<string> {
     if (this.archive !== undefined) return this.archive.label.hostname
     const [id] = await this.lookupNames(['pmcd.hostname'], options)
     if (id !== undefined && !isError(id)) {

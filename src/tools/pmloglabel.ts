@@ -25,6 +25,7 @@ import { archiveFiles } from '../sys/archive-files.ts'
 import { baseOf, dateStamp, memberFiles } from './lib/archive-input.ts'
 import { openError } from './lib/open-error.ts'
 import { endEarly, HELP_ROW, type OptionTable, type ParsedOptions } from './lib/options.ts'
+import { lineForm } from './lib/print.ts'
 import { parseStandard, STANDARD } from './lib/standard.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 import { archiveZone } from './lib/zone.ts'
@@ -259,13 +260,14 @@ class LabelWork {
 
   #show(label: ArchiveLabel): void {
     const { stdout } = this.#io
+    const form = lineForm(stdout)
     const { zone } = archiveZone({ zone: undefined, hostzone: false }, label, this.#io)
     stdout.write(`Log Label (Log Format Version ${label.version})\n`)
-    stdout.write(`Performance metrics from host ${label.hostname}\n`)
+    stdout.write(`Performance metrics from host ${form(label.hostname)}\n`)
     stdout.write(`  commencing ${dateStamp(label.start, zone)}\n`)
     stdout.write(`  ending     ${this.#endText(zone)}\n`)
     if (this.#wanted.show === 'brief') return
-    stdout.write(`Archive timezone: ${label.timezone}\n`)
+    stdout.write(`Archive timezone: ${form(label.timezone)}\n`)
     stdout.write(`PID for pmlogger: ${label.pid}\n`)
   }
 

@@ -16,7 +16,7 @@ import { nearHint } from './lib/near-metrics.ts'
 import { endEarly, type OptionTable, type ParsedOptions } from './lib/options.ts'
 import { printOptions } from './lib/print.ts'
 import { settle } from './lib/settle.ts'
-import { boundsOf, openContext } from './lib/source.ts'
+import { boundsOf, openReport } from './lib/source.ts'
 import { parseStandard, STANDARD } from './lib/standard.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 import { samplingWindow } from './lib/window.ts'
@@ -94,7 +94,7 @@ code and its text. Options add instances or values behind it. A name with others
     const wanted = wantedFrom(parsed)
     const status = endEarly(OPTIONS, parsed, io)
     if (status !== undefined) return status
-    const context = await openContext(parsed.standard, io)
+    const context = await openReport(parsed.standard, io)
     try {
       const { zone, note } = await reportingZone(parsed.standard, context, io)
       const { archive } = context

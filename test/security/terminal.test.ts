@@ -18,6 +18,8 @@ const STAND_IN = '\x01\x02\x01\x03'
 const BYTES = Uint8Array.of(0x9b, 0xff, 0x9d, 0xfe)
 /** Sequences that no command of ours writes: a question to the terminal, its clipboard, a title, colours, then what deceives. */
 const EVIL = `\x1b[6n\x1b]52;c;ZXZpbA==\x07\x1b[38;5;1m\u009b5n\u202eevil\u2066\u200b\u2028\r\b\x7f\x0e${STAND_IN}`
+/** Behind a newline: a line that the command did not write. */
+const FORGED = 'forged line'
 
 /** What commands write themselves, and nothing else may. */
 const OWN: Readonly<Record<string, RegExp>> = {
@@ -107,7 +109,7 @@ const shown = new Map<string, string>()
 
 describe.skipIf(!hasTerminals)('on a terminal', () => {
   beforeAll(async () => {
-    archive = hostArchive([], EVIL)
+    archive = hostArchive([], `${EVIL}\n${FORGED}`)
     for (const file of readdirSync(archive.directory)) spoil(join(archive.directory, file))
     const { directory: dir, path } = archive
     // For commands that change an archive.
@@ -141,13 +143,12 @@ describe.skipIf(!hasTerminals)('on a terminal', () => {
     )
   })
   afterAll(() => archive?.remove())
-  afterAll(() => {
-    for (const [k, v] of shown) writeFileSync('/tmp/shown/' + k.replaceAll(' ', '_'), v, 'latin1')
-  })
 
   test('no executable passes on what a terminal obeys', () => {
     const harm = [...shown].flatMap(([name, bytes]) => {
       const found = harmIn(bytes, OWN[name.split(' ', 1)[0]!])
+      // XML has newlines in its text, and they are no lines of a report.
+      if (name !== 'pcp2xml over an archive' && bytes.includes(`\n${FORGED}`)) found.push(FORGED)
       return found.length === 0 ? [] : [`${name}: ${found.join(' ')}`]
     })
     expect(harm).toEqual([])
@@ -156,8 +157,10 @@ describe.skipIf(!hasTerminals)('on a terminal', () => {
 
   test.each(SHOWS_NAMES)('%s shows the names all the same', (name) => {
     // As JSON and XML have it, or as a picture.
-    const escape = { pcp2json: '\\u001b', pcp2xml: '\ufffd' }[name] ?? '␛'
-    expect(Buffer.from(shown.get(`${name} over an archive`)!, 'latin1').toString()).toContain(`${escape}[6n`)
+    const sequence = { pcp2json: '\\u001b', pcp2xml: '\ufffd' }[name] ?? '␛'
+    expect(Buffer.from(shown.get(`${name} over an archive`)!, 'latin1').toString()).toContain(
+      `${sequence}[6n`,
+    )
   })
 
   test('atop has its screen, with names that it does not obey', () => {

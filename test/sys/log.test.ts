@@ -40,6 +40,30 @@ test('a log has a header, notices with time and level, and a footer', () => {
   )
 })
 
+test('text of others forges no notice, and does nothing to the terminal that shows the log', () => {
+  const path = join(dir, 'pmcd.log')
+  const log = openLog(path, options)
+  const forged = '[Thu Nov  5 09:22:51] pmcd(42) Info: all is well'
+  log.notice('warning', `no agent "x\x1b[2J\n${forged}"`)
+  log.line(`a table\n${forged}\n  with \u202erows\r`)
+  log.line(forged)
+  log.notice(
+    'error',
+    new Error('bad\nname').stack!.split('\n').slice(0, 3).join('\n').replace(/at .*/, 'at run'),
+  )
+  log.close()
+  const lines = readFileSync(path, 'utf8').split('\n').slice(2, -3)
+  expect(lines).toEqual([
+    `[Thu Nov  5 09:22:51] pmcd(42) Warning: no agent "x\\x1b[2J\\x0a${forged}"`,
+    'a table',
+    ` ${forged}`,
+    '  with \\u202erows\\x0d',
+    ` ${forged}`,
+    '[Thu Nov  5 09:22:51] pmcd(42) Error: Error: bad\\x0aname',
+    '    at run',
+  ])
+})
+
 test('the log before is kept beside the new one', () => {
   const path = join(dir, 'pmcd.log')
   for (const text of ['first', 'second']) {

@@ -9,6 +9,7 @@ import { ctime } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
 import { damagedEnd } from './damaged-end.ts'
 import { openError } from './open-error.ts'
+import { lineForm } from './print.ts'
 import type { StandardOptions } from './standard.ts'
 import type { Output, ToolIo } from './tool.ts'
 import { type SamplingWindow, samplingWindow } from './window.ts'
@@ -109,7 +110,7 @@ export function writeBriefLabel(
   const { version, hostname } = archive.label
   out.write(
     `Log Label (Log Format Version ${version})\n` +
-      `Performance metrics from host ${hostname}\n` +
+      `Performance metrics from host ${lineForm(out)(hostname)}\n` +
       `  commencing ${dateStamp(start, zone)}\n` +
       `  ending     ${isError(end) ? 'UNKNOWN' : dateStamp(end, zone)}\n`,
   )

@@ -1,4 +1,5 @@
 /** Opening the source that a command line names. */
+import { oneLine } from '../../base/printable.ts'
 import { PcpError } from '../../model/errors.ts'
 import { type HostSpec, parseHostSpec, showHostSpec } from '../../net/host-spec.ts'
 import { connect } from '../../pmapi/connect.ts'
@@ -40,6 +41,13 @@ export async function openContext(standard: StandardOptions, io: ToolIo): Promis
       cause: error,
     })
   }
+}
+
+/** Opens the source as `openContext`, for a report that people read: on a terminal no name of an instance or a host is more than one line. */
+export async function openReport(standard: StandardOptions, io: ToolIo): Promise<Context> {
+  const context = await openContext(standard, io)
+  if (io.stdout.isTerminal) context.formNames(oneLine)
+  return context
 }
 
 /** Several archives become one context. */

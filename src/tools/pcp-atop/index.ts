@@ -10,7 +10,7 @@ import { announce } from '../../pmapi/announce.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { loadConfig } from '../../sys/config.ts'
 import { endEarly, parseOptions } from '../lib/options.ts'
-import { boundsOf, openContext } from '../lib/source.ts'
+import { boundsOf, openReport } from '../lib/source.ts'
 import { parseStandard, type StandardOptions } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { samplingWindow } from '../lib/window.ts'
@@ -85,7 +85,7 @@ async function run(io: ToolIo): Promise<number> {
     return record(options, options.record, io)
   }
   const standard = withReplay(inherited.standard, options, variables, io)
-  const context = await openContext(standard, io)
+  const context = await openReport(standard, io)
   try {
     await announce(context, [io.progname, ...io.args], io)
     await show(context, standard, options, io)

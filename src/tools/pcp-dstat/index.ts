@@ -15,7 +15,7 @@ import { loadConfig } from '../../sys/config.ts'
 import { strftime } from '../../time/strftime.ts'
 import type { Zone } from '../../time/zone.ts'
 import { endEarly, usageText } from '../lib/options.ts'
-import { boundsOf, openContext } from '../lib/source.ts'
+import { boundsOf, openReport } from '../lib/source.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { samplingWindow } from '../lib/window.ts'
 import { reportingZone } from '../lib/zone.ts'
@@ -113,7 +113,7 @@ async function withContext(options: DstatOptions, set: PluginSet, io: ToolIo): P
 /** PCP's dstat does not say which archive cannot be opened. */
 async function open({ standard }: DstatOptions, io: ToolIo): Promise<Context> {
   try {
-    return await openContext(standard, io)
+    return await openReport(standard, io)
   } catch (error) {
     const { code, text } = PcpError.from(error)
     if (standard.source !== 'archive') throw error

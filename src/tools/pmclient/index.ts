@@ -12,7 +12,7 @@ import { FetchGroup } from '../../pmapi/fetch-group.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 import type { Zone } from '../../time/zone.ts'
 import { endEarly, type OptionTable, usageText } from '../lib/options.ts'
-import { openContext } from '../lib/source.ts'
+import { openReport } from '../lib/source.ts'
 import { parseStandard, SAMPLING_ROWS, STANDARD, type StandardOptions } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { type SamplingWindow, samplingWindow } from '../lib/window.ts'
@@ -70,7 +70,7 @@ it wants once, fetches again and again, and says what is wrong where something i
       io.stderr.write(usageText(OPTIONS, io.progname))
       return 1
     }
-    const context = await openContext(standard, io)
+    const context = await openReport(standard, io)
     try {
       return await report(context, standard, pauses, io)
     } finally {

@@ -4,7 +4,7 @@ import { announce } from '../../pmapi/announce.ts'
 import type { Context } from '../../pmapi/context.ts'
 import type { MetricSpec } from '../../pmapi/metric-spec.ts'
 import { earlierOf, FOREVER, laterOf } from '../../time/arithmetic.ts'
-import { boundsOf, openContext } from '../lib/source.ts'
+import { boundsOf, openReport } from '../lib/source.ts'
 import type { StandardOptions } from '../lib/standard.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { ArchiveBounds } from '../lib/window.ts'
@@ -102,7 +102,7 @@ export class Sources {
 
   async #opened(name: string, options: StandardOptions): Promise<Context> {
     try {
-      return await openContext(options, this.#io)
+      return await openReport(options, this.#io)
     } catch (error) {
       if (!(error instanceof PcpError) || this.#io.signal.aborted) throw error
       throw new PcpError(error.code, `${name}: ${error.text}`, { cause: error })

@@ -9,7 +9,7 @@ import type { Context } from '../../pmapi/context.ts'
 import { nearHint } from '../lib/near-metrics.ts'
 import { endEarly } from '../lib/options.ts'
 import { printOptions } from '../lib/print.ts'
-import { boundsOf, openContext, openNames } from '../lib/source.ts'
+import { boundsOf, openNames, openReport } from '../lib/source.ts'
 import { parseStandard } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { samplingWindow } from '../lib/window.ts'
@@ -43,7 +43,7 @@ Values are those of one moment: all metrics of a batch are fetched together.`,
     const names = needsSource(wanted) ? undefined : openNames(parsed.standard, io)
     const files = parsed.given.filter(({ name }) => name === 'c').map(({ value }) => value)
     const derived = { files, warning: 'derived configuration(s) error' }
-    const context = names ?? (await openContext({ ...parsed.standard, derived }, io))
+    const context = names ?? (await openReport({ ...parsed.standard, derived }, io))
     try {
       for (const { name, value } of parsed.given) if (name === 'r') await register(context, value, io)
       const { zone, note } = await reportingZone(parsed.standard, context, io)

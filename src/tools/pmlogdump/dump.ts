@@ -26,6 +26,8 @@ export interface Dump {
   readonly finish: Timestamp
   /** Time of the archive's last record, or why it is not known. */
   readonly end: Outcome<Timestamp>
+  /** The form of names within a line. */
+  readonly form: (text: string) => string
   /** What is not written to standard output yet. */
   readonly out: ByteText
 }
@@ -42,8 +44,8 @@ export async function drain({ out, io }: Dump, all = false): Promise<void> {
 }
 
 /** `name or other`: all names of a metric, `none` without one. */
-export function namesOf({ names }: Pick<Dump, 'names'>, id: Pmid, none: string): string {
-  return names.namesOf(id).join(' or ') || none
+export function namesOf({ names, form }: Pick<Dump, 'names' | 'form'>, id: Pmid, none: string): string {
+  return form(names.namesOf(id).join(' or ')) || none
 }
 
 /** Calls `section` with each archive of the context; of several, each is announced. */

@@ -10,6 +10,7 @@ import { archiveFiles } from '../../sys/archive-files.ts'
 import { FOREVER } from '../../time/arithmetic.ts'
 import { openArchive } from '../lib/archive-input.ts'
 import { endEarly, usageText } from '../lib/options.ts'
+import { lineForm } from '../lib/print.ts'
 import { loadNames } from '../lib/source.ts'
 import { parseStandard } from '../lib/standard.ts'
 import type { Tool } from '../lib/tool.ts'
@@ -58,6 +59,7 @@ export const tool: Tool = {
         start: window.start,
         finish: isError(end) ? FOREVER : window.finish,
         end,
+        form: lineForm(io.stdout),
         out: new ByteText(512 * 1024),
       }
       return await dumpAll(dump, metrics)

@@ -22,14 +22,14 @@ export function dumpIndoms(dump: Dump): void {
   for (const indom of [...archive.metadata.indoms].sort((a, b) => a - b)) dumpHistory(dump, indom)
 }
 
-function dumpHistory({ archive, out, stamps }: Dump, indom: Indom): void {
+function dumpHistory({ archive, form, out, stamps }: Dump, indom: Indom): void {
   const digits = archive.label.version === 2 ? 6 : 9
   out.text(`InDom: ${indomStr(indom)}\n`)
   for (const snapshot of archive.metadata.snapshots(indom)) {
     const { sec, nsec, ids } = snapshot
     stamps.write(out, sec, nsec, digits)
     out.text(` ${ids.length} instances\n`)
-    for (let i = 0; i < ids.length; i++) out.text(`   ${ids[i]} or "${snapshot.name(i)}"\n`)
+    for (let i = 0; i < ids.length; i++) out.text(`   ${ids[i]} or "${form(snapshot.name(i))}"\n`)
   }
 }
 
@@ -43,7 +43,7 @@ function dumpStored(dump: Dump, { base, label }: Member): void {
   const { bytes, view, path } = readMeta(base, dump.files)
   const text = (start: number): string => {
     const end = bytes.indexOf(0, start)
-    return decodeText(bytes, start, end < 0 ? bytes.length : end)
+    return dump.form(decodeText(bytes, start, end < 0 ? bytes.length : end))
   }
   forEachMetaRecord(view, labelSize(label.version), path, (at, length, type) => {
     if (type !== META_INDOM_V2 && type !== META_INDOM && type !== META_INDOM_DELTA) return

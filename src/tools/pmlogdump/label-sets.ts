@@ -90,14 +90,14 @@ function collect({ files }: Dump, { base, label }: Member, records: LabelRecord[
   })
 }
 
-function dumpRecord({ out }: Dump, { meta: { view, bytes }, sets, level, id }: LabelRecord): void {
+function dumpRecord({ form, out }: Dump, { meta: { view, bytes }, sets, level, id }: LabelRecord): void {
   let at = sets + 4
   for (let s = view.getInt32(sets); s > 0; s--) {
     const inst = view.getInt32(at)
     const size = view.getInt32(at + 4)
     const json = at + 8
     out.text(
-      `    ${whose(level, id, inst)} labels (${size} bytes): ${decodeText(bytes, json, json + size)}\n`,
+      `    ${whose(level, id, inst)} labels (${size} bytes): ${form(decodeText(bytes, json, json + size))}\n`,
     )
     const count = Math.max(0, view.getInt32(json + size))
     at = json + size + 4

@@ -14,10 +14,13 @@ export function dumpLabel(dump: Dump): void {
   eachMember(dump, (member) => dumpMemberLabel(dump, member))
 }
 
-function dumpMemberLabel({ archive, end, out, stamps, wanted }: Dump, { label, ...member }: Member): void {
+function dumpMemberLabel(
+  { archive, end, form, out, stamps, wanted }: Dump,
+  { label, ...member }: Member,
+): void {
   const digits = label.version === 2 ? 6 : 9
   out.text(`Log Label (Log Format Version ${label.version})\n`)
-  out.text(`Performance metrics from host ${label.hostname}\n    commencing `)
+  out.text(`Performance metrics from host ${form(label.hostname)}\n    commencing `)
   stamps.writeDate(out, label.start, digits)
   out.text('\n    ending     ')
   void member
@@ -26,8 +29,8 @@ function dumpMemberLabel({ archive, end, out, stamps, wanted }: Dump, { label, .
   else stamps.writeDate(out, end, digits)
   out.text('\n')
   if (wanted.label === 'brief') return
-  out.text(`Archive timezone: ${label.timezone}\n`)
-  if (label.zoneinfo !== '') out.text(`Archive zoneinfo: ${label.zoneinfo}\n`)
+  out.text(`Archive timezone: ${form(label.timezone)}\n`)
+  if (label.zoneinfo !== '') out.text(`Archive zoneinfo: ${form(label.zoneinfo)}\n`)
   if (label.features !== 0) {
     const unknown = (label.features & ~KNOWN_FEATURES) >>> 0
     const text = unknown === 0 ? '' : ` [unknown: ${bitsOf(unknown)}]`

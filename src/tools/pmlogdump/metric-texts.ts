@@ -61,11 +61,13 @@ export class MetricText {
 /** The instances of a domain at the time of the record. */
 class IndomTexts {
   readonly #snapshots: readonly IndomSnapshot[]
+  readonly #form: (text: string) => string
   #at = -1
   #texts = new Map<number, Uint8Array>()
 
-  constructor(snapshots: readonly IndomSnapshot[]) {
+  constructor(snapshots: readonly IndomSnapshot[], form: (text: string) => string) {
     this.#snapshots = snapshots
+    this.#form = form
   }
 
   get snapshot(): IndomSnapshot | undefined {
@@ -93,7 +95,7 @@ class IndomTexts {
   nameOf(inst: number): string {
     const { snapshot } = this
     const i = snapshot === undefined ? -1 : placeOf(snapshot.ids, inst)
-    return i < 0 ? `${inst} or ???` : `${inst} or "${snapshot!.name(i)}"`
+    return i < 0 ? `${inst} or ???` : `${inst} or "${this.#form(snapshot!.name(i))}"`
   }
 }
 
@@ -161,7 +163,7 @@ export class MetricTexts {
     if (indom === undefined || indom === PM_INDOM_NULL) return undefined
     let texts = this.#indoms.get(indom)
     if (texts === undefined) {
-      texts = new IndomTexts(this.#metadata.snapshots(indom))
+      texts = new IndomTexts(this.#metadata.snapshots(indom), this.#dump.form)
       texts.moveTo(this.#sec, this.#nsec)
       this.#indoms.set(indom, texts)
     }

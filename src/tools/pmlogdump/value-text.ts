@@ -28,12 +28,15 @@ const QUOTE = 0x22
 /** Writes values. What is not an ordinary number or text is printed by `printValue`. */
 export class ValueText {
   readonly #options: PrintOptions
+  /** Is text more than its bytes? */
+  readonly #isFormed: boolean
   #set: ValueSet | undefined
   #setOf = -1
   #setAt = -1
 
   constructor(options: PrintOptions) {
     this.#options = options
+    this.#isFormed = options.squashSpace === true || options.isOneLine === true
   }
 
   /** Value `i` of value set `s`. */
@@ -56,7 +59,7 @@ export class ValueText {
     else if (head === BLOCK_64 && type === PM_TYPE_64)
       out.int64(view.getInt32(block + 4), view.getUint32(block + 8))
     else if (head === BLOCK_FLOAT && type === PM_TYPE_FLOAT) writeFloat(out, view, block + 4)
-    else if (head >>> 24 === PM_TYPE_STRING && type === PM_TYPE_STRING && !this.#options.squashSpace)
+    else if (head >>> 24 === PM_TYPE_STRING && type === PM_TYPE_STRING && !this.#isFormed)
       writeString(out, record.bytes, block + 4, block + (head & 0xffffff))
     else if (type === PM_TYPE_UNKNOWN && head >>> 24 !== PM_TYPE_UNKNOWN)
       this.write(out, record, s, i, head >>> 24)

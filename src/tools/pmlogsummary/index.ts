@@ -16,6 +16,7 @@ import { DAY } from '../../time/calendar.ts'
 import { openArchive, writeBriefLabel } from '../lib/archive-input.ts'
 import { nearHint } from '../lib/near-metrics.ts'
 import { endEarly, usageText } from '../lib/options.ts'
+import { lineForm } from '../lib/print.ts'
 import { loadNames } from '../lib/source.ts'
 import { parseStandard } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
@@ -58,6 +59,7 @@ export const tool: Tool = {
         window: length,
         withDate,
         instances: new InstanceNames(archive),
+        form: lineForm(io.stdout),
       }
       if (wanted.label) writeBriefLabel(io.stdout, archive, zone, { start, end: isError(end) ? end : finish })
       const metrics = await findMetrics(own ?? archive.metadata.names, specs, io)

@@ -25,6 +25,8 @@ export interface Report {
   /** Seconds from start to finish. */
   readonly window: number
   readonly instances: InstanceNames
+  /** The form of names within a line. */
+  readonly form: (text: string) => string
   /** Times need a date. */
   readonly withDate: boolean
 }
@@ -67,7 +69,7 @@ export function writeMetric(report: Report, metric: ReportedMetric): void {
     const name = desc.indom === PM_INDOM_NULL ? undefined : report.instances.of(desc.indom, known.inst)
     if (metric.instances.length > 0 && (name === undefined || !metric.instances.includes(name))) continue
     const instance =
-      desc.indom === PM_INDOM_NULL ? '' : name === undefined ? `[${known.inst}]` : `["${name}"]`
+      desc.indom === PM_INDOM_NULL ? '' : name === undefined ? `[${known.inst}]` : `["${report.form(name)}"]`
     writeLine(report, metric, slot, known, instance, units)
   }
 }

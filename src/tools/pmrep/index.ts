@@ -84,7 +84,7 @@ async function report(request: ReportRequest, io: ToolIo): Promise<number> {
   const { output_file, output } = request.settings
   const toFile = output_file !== '' && output !== 'archive'
   const out = toFile ? new FdOutput(openSync(resolve(io.cwd, output_file), 'wx'), () => {}) : io.stdout
-  const status = await runReport(request, (plan) => reporterOf(plan, request, out, io), io)
+  const status = await runReport(request, (plan) => reporterOf(plan, request, out, io), io, out)
   await out.flush()
   return status
 }

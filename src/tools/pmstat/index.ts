@@ -15,7 +15,7 @@ import type { Zone } from '../../time/zone.ts'
 import { breathe } from '../lib/breathe.ts'
 import { openProblem } from '../lib/open-error.ts'
 import { endEarly, type OptionTable } from '../lib/options.ts'
-import { boundsOf, openContext } from '../lib/source.ts'
+import { boundsOf, openReport } from '../lib/source.ts'
 import { parseStandard, STANDARD, type StandardOptions } from '../lib/standard.ts'
 import { controlPort, FollowedTime, zoneOf } from '../lib/time-control.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
@@ -138,10 +138,10 @@ function namesOf(standard: StandardOptions): [string, StandardOptions][] {
 /** Where no source is named and there is no collector, agents in this process will do. */
 async function openOne(standard: StandardOptions, io: ToolIo): Promise<Context> {
   try {
-    return await openContext(standard, io)
+    return await openReport(standard, io)
   } catch (error) {
     if (standard.source !== undefined || io.signal.aborted) throw error
-    return openContext({ ...standard, source: 'local' }, io).catch(() => {
+    return openReport({ ...standard, source: 'local' }, io).catch(() => {
       throw error
     })
   }

@@ -11,7 +11,7 @@ import { type MetricSpec, parseMetricSpec } from '../../pmapi/metric-spec.ts'
 import { breathe } from '../lib/breathe.ts'
 import { endEarly, usageText } from '../lib/options.ts'
 import { printOptions } from '../lib/print.ts'
-import { boundsOf, openContext } from '../lib/source.ts'
+import { boundsOf, openReport } from '../lib/source.ts'
 import { type ParsedStandard, parseStandard, type StandardOptions } from '../lib/standard.ts'
 import { controlPort, FollowedTime, zoneOf } from '../lib/time-control.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
@@ -72,7 +72,7 @@ The metric may say where it is and which instances are meant: host:metric[instan
       parsed.problems.push('guiflag cannot be used with delay')
       return endEarly(OPTIONS, parsed, io) ?? 1
     }
-    const context = await openContext(standard, io)
+    const context = await openReport(standard, io)
     await announce(context, [io.progname, ...io.args], io)
     try {
       await show(context, spec, wanted, standard, port, io)

@@ -286,7 +286,7 @@ function notes(evil: string): Uint8Array[] {
   const json = [...evil].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
   return [
     labels(3, 0, 1, 0xffffffff, [[-1, { who: json }]]),
-    ...[1, 2].map((what) => helpText(what | 4, 9 << 22, `About it${evil}`)),
+    ...[1, 2].map((what) => helpText(what | 4, 9 << 22, `About it${evil.replaceAll('\n', ' ')}`)),
   ]
 }
 

@@ -1,6 +1,8 @@
 /** Running a report: source, metrics, samples; who prints them is handed in. pmrep(1), pcp2json(1) */
+
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { oneLine } from '../../../base/printable.ts'
 import { secondsBetween, type Timestamp } from '../../../base/timestamp.ts'
 import { isFault, parseExpr } from '../../../derive/parse.ts'
 import { PcpError } from '../../../model/errors.ts'
@@ -11,7 +13,7 @@ import { announce } from '../../../pmapi/announce.ts'
 import type { Context } from '../../../pmapi/context.ts'
 import type { Zone } from '../../../time/zone.ts'
 import { boundsOf, openContext } from '../source.ts'
-import type { ToolIo } from '../tool.ts'
+import type { Output, ToolIo } from '../tool.ts'
 import { samplingWindow } from '../window.ts'
 import { reportingZone } from '../zone.ts'
 import { goOnInBackground, isInBackground, tellHeadingsAreOut } from './background.ts'
@@ -57,16 +59,18 @@ export interface Reporter {
 
 /**
  * Opens the source, looks everything up, hands samples to the reporter. Returns the exit status. Throws PcpError: PM_ERR_GENERIC
- * with lines to print as they are, others as commands print them.
+ * with lines to print as they are, others as commands print them. `out`: what people read, if this is for people.
  */
 export async function runReport(
   request: ReportRequest,
   makeReporter: (plan: ReportPlan) => Reporter | Promise<Reporter>,
   io: ToolIo,
+  out?: Pick<Output, 'isTerminal'>,
 ): Promise<number> {
   const isDaemon = request.settings.daemonize
   if (isDaemon && !isInBackground(io.env)) return goOnInBackground()
   const context = await open(request, io)
+  if (out?.isTerminal) context.formNames(oneLine)
   try {
     await announce(context, [io.progname, ...io.args], io)
     const plan = await makePlan(context, request, io)

@@ -149,7 +149,7 @@ export class SampledMetrics {
       if (desc.indom === PM_INDOM_NULL || set.status <= 0) continue
       names.set(desc.indom, await this.#namesOf(desc.indom, set, options))
     }
-    return new Sample(result, this.#found, names)
+    return new Sample(result, this.#found, names, this.#context.nameForm)
   }
 }
 
@@ -169,17 +169,20 @@ export class Sample {
   readonly #sets: ReadonlyMap<string, ValueSet>
   readonly #found: ReadonlyMap<string, FoundMetric>
   readonly #names: ReadonlyMap<number, ReadonlyMap<number, string>>
+  readonly #form: (text: string) => string
   readonly #numbers = new Map<string, ReadonlyMap<number, number>>()
 
   constructor(
     { timestamp, sets }: FetchResult,
     found: ReadonlyMap<string, FoundMetric>,
     names: ReadonlyMap<number, ReadonlyMap<number, string>>,
+    form: (text: string) => string = (text) => text,
   ) {
     this.time = timestamp
     this.#sets = new Map([...found.keys()].map((name, i) => [name, sets[i]!]))
     this.#found = found
     this.#names = names
+    this.#form = form
   }
 
   /** Has it a value? */
@@ -210,9 +213,9 @@ export class Sample {
     return inst === undefined ? numbers.values().next().value : numbers.get(inst)
   }
 
-  /** Texts by instance; numbers as text. */
+  /** Texts by instance, in the form that the context has for names; numbers as text. */
   texts(name: string): ReadonlyMap<number, string> {
-    return this.#read(name, (set, i, { desc }) => String(extract(set, i, desc.type)))
+    return this.#read(name, (set, i, { desc }) => this.#form(String(extract(set, i, desc.type))))
   }
 
   /** The text of an instance; without one, of a metric that has a single value. */

@@ -5,7 +5,7 @@ import { announce } from '../../../pmapi/announce.ts'
 import type { Context } from '../../../pmapi/context.ts'
 import type { Zone } from '../../../time/zone.ts'
 import { endEarly, type GivenOption, type OptionTable } from '../options.ts'
-import { boundsOf, openContext } from '../source.ts'
+import { boundsOf, openReport } from '../source.ts'
 import { parseStandard, type StandardOptions } from '../standard.ts'
 import type { ToolIo } from '../tool.ts'
 import { type SamplingWindow, samplingWindow } from '../window.ts'
@@ -49,7 +49,7 @@ export async function runReport<S>(
   const own = read(given, { operands, problems, standard })
   const status = endEarly(table, parsed, io)
   if (status !== undefined) return status
-  const context = await openContext(standard, io)
+  const context = await openReport(standard, io)
   try {
     await announce(context, [io.progname, ...io.args], io)
     const { zone } = await reportingZone(standard, context, io)
