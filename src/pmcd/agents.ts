@@ -1,4 +1,5 @@
 /** All agents of a collector: started, lost, restarted, replaced when the configuration changes. pmcd(1) */
+import { loggableMessage } from '../base/printable.ts'
 import { within } from '../base/within.ts'
 import { PcpError } from '../model/errors.ts'
 import { ANONYMOUS, type MetricSource } from '../model/source.ts'
@@ -255,7 +256,7 @@ function isSame(a: AgentOptions, b: AgentOptions): boolean {
 function cleanUp(env: AgentOpenEnv, slot: AgentSlot, reason: string): void {
   const { name, domain } = slot.options
   env.log.notice('info', 'CleanupAgent ...')
-  env.log.line(`Cleanup "${name}" agent (dom ${domain}): ${reason}`)
+  env.log.line(loggableMessage(`Cleanup "${name}" agent (dom ${domain}): ${reason}`))
   const { trace } = env.diagnostics
   trace.agent('Drop', domain, slot.fds)
   trace.dump()

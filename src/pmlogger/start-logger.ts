@@ -1,5 +1,6 @@
 /** From settings to a running logger: collector, metrics, archive. docs/pmlogger.md */
 import type { WriterOptions } from '../archive/write/writer.ts'
+import { loggableMessage } from '../base/printable.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import type { Context } from '../pmapi/context.ts'
@@ -34,7 +35,9 @@ async function begin(settings: LoggerSettings, context: Context): Promise<Logger
   const roots = await bind(context, wishesOf(statements), { metrics, pool, defaultDeltaMs, warn })
   log.line('Config parsed')
   const title = settings.isPrimary ? 'primary logger' : 'logger'
-  log.line(`Starting ${title} for host "${hostOf(settings, facts)}" via "${settings.source}"`)
+  log.line(
+    loggableMessage(`Starting ${title} for host "${hostOf(settings, facts)}" via "${settings.source}"`),
+  )
   if (planTasks(metrics.values()).length === 0 && !settings.isPrimary && !settings.lingers)
     throw new PcpError('PM_ERR_NODATA', NOTHING_TO_LOG)
   const logger = make(settings, { context, facts, metrics, roots, label: labelOf(settings, facts) })

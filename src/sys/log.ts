@@ -56,6 +56,11 @@ export function logOnFd(fd: number, options: LogOptions): Log {
   return logTo(fd, options, false)
 }
 
+/** Lines as a log may have them: their control characters and the like are codes, and none of them looks like a notice. */
+export function logLines(text: string): string {
+  return loggable(text).replace(NOTICE_HEAD, ' ')
+}
+
 /** What begins a line like a notice in text that is none. */
 const NOTICE_HEAD = /^(?=\[[A-Z][a-z]{2} [A-Z][a-z]{2} )/gm
 
@@ -81,7 +86,7 @@ function logTo(fd: number, options: LogOptions, isFile: boolean): Log {
       )
     },
     line(text) {
-      write(`${loggable(text).replace(NOTICE_HEAD, ' ')}\n`)
+      write(`${logLines(text)}\n`)
     },
     close() {
       if (!isFile || !isOpen) return

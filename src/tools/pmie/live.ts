@@ -18,7 +18,7 @@ import { logOnFd } from '../../sys/log.ts'
 import { notifyReady } from '../../sys/service-manager.ts'
 import { ctime } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
-import { loadNames, openContext } from '../lib/source.ts'
+import { loadNames, openReport } from '../lib/source.ts'
 import type { StandardOptions } from '../lib/standard.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { type SamplingWindow, samplingWindow } from '../lib/window.ts'
@@ -162,7 +162,7 @@ function becomeServiceAccount({ username }: Wanted, { env }: ToolIo): void {
 function openerOf(standard: StandardOptions, io: ToolIo): OpenHost {
   return async (host, signal) => {
     const source = host === undefined ? standard : ({ ...standard, source: 'host', hosts: [host] } as const)
-    const context = await openContext(source, { ...io, signal })
+    const context = await openReport(source, { ...io, signal })
     await announce(context, [io.progname, ...io.args], { signal })
     return context
   }

@@ -2,12 +2,11 @@
 import { writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, resolve } from 'node:path'
-import { loggable } from '../../base/printable.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Voice } from '../../pmie/problems.ts'
 import { archiveAccess } from '../../sys/archive-access.ts'
 import { loadConfig } from '../../sys/config.ts'
-import { ctime, type Log, openLog } from '../../sys/log.ts'
+import { ctime, type Log, logLines, openLog } from '../../sys/log.ts'
 import { nearHint } from '../lib/near-metrics.ts'
 import type { ToolIo } from '../lib/tool.ts'
 
@@ -69,7 +68,7 @@ export function logOutput(name: string, io: ToolIo): RunOutput {
   }
   let log = open()
   const write = (text: string): void => {
-    writeSync(log.fd, loggable(text))
+    writeSync(log.fd, logLines(text))
   }
   return {
     voice: { say: (line) => log.line(line), notice: (level, text) => log.notice(level, text) },

@@ -7,7 +7,7 @@ import type { Context } from '../../pmapi/context.ts'
 import type { RuleFile } from '../../pmie/program.ts'
 import { loadConfig } from '../../sys/config.ts'
 import { earlierOf, FOREVER, laterOf } from '../../time/arithmetic.ts'
-import { boundsOf, openContext } from '../lib/source.ts'
+import { boundsOf, openReport } from '../lib/source.ts'
 import type { StandardOptions } from '../lib/standard.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { ArchiveBounds } from '../lib/window.ts'
@@ -41,7 +41,7 @@ export async function openArchives(
 ): Promise<{ name: string; context: Context }[]> {
   const opened: { name: string; context: Context }[] = []
   const open = async (name: string): Promise<void> => {
-    const context = await openContext({ ...standard, archives: [name] }, io)
+    const context = await openReport({ ...standard, archives: [name] }, io)
     opened.push({ name, context })
   }
   for (const name of standard.archives) {

@@ -8,6 +8,7 @@ import type { PrintOptions } from '../../model/print.ts'
 import { PM_TYPE_NOSUPPORT } from '../../model/types.ts'
 import type { ValueSet } from '../../model/values.ts'
 import type { Context } from '../../pmapi/context.ts'
+import { lineForm } from '../lib/print.ts'
 import { settle } from '../lib/settle.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { decimalAndHex, descLine, descLines, indomWords } from './desc.ts'
@@ -42,28 +43,29 @@ interface Metric {
 /** Reports on some metrics, with one question for all of them where that is possible. */
 export async function reportMetrics(report: Report, names: readonly string[]): Promise<void> {
   const { context, wanted, io } = report
+  const form = lineForm(io.stdout)
   if (!needsSource(wanted) && !wanted.pmid) {
-    for (const name of names) io.stdout.write(`${name}\n`)
+    for (const name of names) io.stdout.write(`${form(name)}\n`)
     return
   }
   const found = await context.lookupNames(names, io)
   const [first] = found
   if (names.length === 1 && isError(first)) {
-    io.stdout.write(`${names[0]}: pmLookupName: ${first.text}\n`)
+    io.stdout.write(`${form(names[0]!)}: pmLookupName: ${first.text}\n`)
     return
   }
   // A name that fails among others is asked about all the same: the answers say what is wrong with it.
   const ids = found.map((id) => (isError(id) ? PM_ID_NULL : id))
   const descs = needsDescs(wanted) ? await settle(context.descs(ids, io)) : []
   if (isError(descs)) {
-    for (const name of names) io.stdout.write(`${name}: pmLookupDesc: ${descs.text}\n`)
+    for (const name of names) io.stdout.write(`${form(name)}: pmLookupDesc: ${descs.text}\n`)
     return
   }
   const known = descs.filter((desc): desc is MetricDesc => !isError(desc))
   context.archive?.setMode('forward', report.origin)
   const sets = await valuesFor(report, known)
   if (isError(sets)) {
-    for (const name of names) io.stdout.write(`${name}: pmFetch: ${sets.text}\n`)
+    for (const name of names) io.stdout.write(`${form(name)}: pmFetch: ${sets.text}\n`)
     return
   }
   let next = 0
@@ -71,7 +73,7 @@ export async function reportMetrics(report: Report, names: readonly string[]): P
   const texts = names.map((name, i): Promise<string> => {
     const pmid = ids[i]!
     const desc = descs[i]
-    if (isError(desc)) return Promise.resolve(`${name}: pmLookupDesc: ${desc.text}\n`)
+    if (isError(desc)) return Promise.resolve(`${form(name)}: pmLookupDesc: ${desc.text}\n`)
     const set = desc === undefined ? undefined : sets[next++]
     const metric = { name, pmid, desc, set }
     return wanted.verify ? Promise.resolve(verifyLine(metric, wanted)) : metricText(report, metric)
@@ -120,12 +122,13 @@ async function metricText(report: Report, metric: Metric): Promise<string> {
       ? undefined
       : await seriesLines(report, name, desc, isError(sets) ? [] : (sets ?? []), names)
   let text = needsBlankLine(wanted) ? '\n' : ''
-  text += name
+  const form = lineForm(io.stdout)
+  text += form(name)
   if (wanted.pmid) text += ` PMID: ${pmidStr(pmid)}${wanted.fullPmid ? ` = ${decimalAndHex(pmid)}` : ''}`
-  text += onelineText(oneline, wanted.fullPmid)
+  text += onelineText(oneline, wanted.fullPmid, form)
   text += '\n'
   if (desc !== undefined && wanted.desc) text += descLines(desc, wanted.fullIndom)
-  if (desc !== undefined && wanted.descOneline) text += descLine(name, desc)
+  if (desc !== undefined && wanted.descOneline) text += descLine(form(name), desc)
   text += series?.metric ?? ''
   text += labels?.metric ?? ''
   text += helpText(help)
@@ -165,10 +168,14 @@ async function labelLines(
 }
 
 /** The one line text behind a name: on a line of its own where the name's line is long already. */
-function onelineText(oneline: Outcome<string> | undefined, ownLine: boolean): string {
+function onelineText(
+  oneline: Outcome<string> | undefined,
+  ownLine: boolean,
+  form: (text: string) => string,
+): string {
   if (oneline === undefined) return ''
   if (isError(oneline)) return ` One-line Help: Error: ${oneline.text}`
-  return `${ownLine ? '\n    ' : ' '}[${oneline}]`
+  return `${ownLine ? '\n    ' : ' '}[${form(oneline)}]`
 }
 
 function helpText(help: Outcome<string> | undefined): string {
@@ -187,7 +194,7 @@ export async function reportIndom(report: Report, indom: Indom): Promise<void> {
     wanted.labels ? indomLabelLine(report, indom) : '',
   ])
   io.stdout.write(
-    `\nInDom: ${indomWords(indom, wanted.fullIndom)}${onelineText(oneline, wanted.fullIndom)}\n` +
+    `\nInDom: ${indomWords(indom, wanted.fullIndom)}${onelineText(oneline, wanted.fullIndom, lineForm(io.stdout))}\n` +
       labels +
       helpText(help),
   )

@@ -1,8 +1,8 @@
 /** How the administration commands speak: quiet unless something is wrong, to a log unless they only show what they would do. */
 import { closeSync, constants, fchownSync, openSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { loggable } from '../../../base/printable.ts'
 import { PcpError } from '../../../model/errors.ts'
+import { logLines } from '../../../sys/log.ts'
 import { makeDir } from '../../../sys/make-dir.ts'
 import type { Output, ToolIo } from '../tool.ts'
 import { chownLike } from './owner.ts'
@@ -58,7 +58,7 @@ export function openVoice(io: ToolIo, options: VoiceOptions): Voice {
   if (logPath !== undefined) {
     try {
       const fd = beginLog(logPath)
-      output = { write: (text) => void writeSync(fd, loggable(text)) }
+      output = { write: (text) => void writeSync(fd, logLines(text)) }
       close = () => {
         closeSync(fd)
         // Those who run it by a timer look into the log; a person would see nothing at all.
