@@ -11,9 +11,13 @@ test.each(Object.keys(ENTRIES))('%s: no input fails', async (name) => {
   const finds = readFinds(name)
   const inputs = [...entry.seeds(), ...readCorpus(name), ...finds.values()]
   expect(inputs.length).toBeGreaterThan(0)
-  for (const input of inputs) {
-    const error = await failureOf(entry, input)
-    if (error !== undefined) throw new Error(`input ${toLine(input)}`, { cause: error })
+  try {
+    for (const input of inputs) {
+      const error = await failureOf(entry, input)
+      if (error !== undefined) throw new Error(`input ${toLine(input)}`, { cause: error })
+    }
+  } finally {
+    await entry.close?.()
   }
 })
 

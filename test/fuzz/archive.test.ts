@@ -6,24 +6,13 @@ import { RecordReader } from '../../src/archive/reader.ts'
 import { scan } from '../../src/archive/scan.ts'
 import { ArchiveSource } from '../../src/archive/source.ts'
 import { isError, PcpError } from '../../src/model/errors.ts'
-import {
-  archive,
-  concat,
-  desc,
-  entry,
-  indom,
-  labels,
-  mark,
-  memoryFiles,
-  result,
-  text,
-} from '../archive/build.ts'
+import { concat, entry, memoryFiles } from '../archive/build.ts'
+import { sampleArchive } from '../archive/sample-archive.ts'
 import { generator } from '../lib/generator.ts'
 import { seed } from '../lib/seed.ts'
 
 const LIMIT_MS = Number(process.env['FUZZ_MS'] ?? 10_000)
 const RUNS = 1000
-const DISK = 5 << 22
 /** Archives of PCP's own tests, where they are installed. */
 const INSTALLED = '/var/lib/pcp/testsuite/archives'
 const NAMES = [
@@ -37,41 +26,6 @@ const NAMES = [
 ]
 
 type Files = Record<string, Uint8Array>
-
-function made(version: 2 | 3): Files {
-  const records = Array.from({ length: 60 }, (_, i) =>
-    i % 13 === 12
-      ? mark(version, i)
-      : result(
-          version,
-          i,
-          {
-            pmid: 1,
-            values: [
-              [0, i],
-              [1, 2 * i],
-            ],
-          },
-          { pmid: 2, type: 3, values: [[-1, BigInt(i) ** 9n]] },
-          { pmid: 3, type: 6, values: [[-1, 'x'.repeat(i)]] },
-          { pmid: 4, values: i % 2 === 0 ? [] : -12345 },
-        ),
-  )
-  const meta = [
-    desc({ pmid: 1, indom: DISK }, 'disk.read'),
-    indom(version, 0, DISK, [
-      [0, 'sda'],
-      [1, 'sdb'],
-    ]),
-    desc({ pmid: 2, type: 3 }, 'big'),
-    desc({ pmid: 3, type: 6 }, 'name'),
-    desc({ pmid: 4 }, 'nothing', 'alias'),
-    labels(version, 0, 1, -1, [[-1, { hostname: 'here' }]]),
-    text(5, 1, 'Reads'),
-  ]
-  const index = [entry(version, 0, 0, 0, version === 2 ? 132 : 808)]
-  return archive('a', { version, meta, volumes: [records.slice(0, 40), records.slice(40)], index })
-}
 
 function installed(base: string): Files | undefined {
   const names = existsSync(INSTALLED) ? readdirSync(INSTALLED) : []
@@ -141,9 +95,11 @@ function isPartOf(records: readonly string[], others: readonly string[]): boolea
   })
 }
 
-const corpus = [made(2), made(3), ...NAMES.map(installed).filter((files) => files !== undefined)].filter(
-  (files) => Object.values(files).reduce((sum, { length }) => sum + length, 0) < 500_000,
-)
+const corpus = [
+  sampleArchive(2),
+  sampleArchive(3),
+  ...NAMES.map(installed).filter((files) => files !== undefined),
+].filter((files) => Object.values(files).reduce((sum, { length }) => sum + length, 0) < 500_000)
 
 test('what is cut gives a correct prefix, and says so unless it is cut between two records', () => {
   const pick = generator(seed)
@@ -231,7 +187,7 @@ test('a wrong index changes nothing that is found', () => {
   const tally = { runs: 0, seeks: 0 }
   for (const end = Date.now() + LIMIT_MS; tally.runs < RUNS && Date.now() < end; tally.runs++) {
     const version = pick(2) === 0 ? 2 : 3
-    const { 'a.index': old, ...plain } = made(version)
+    const { 'a.index': old, ...plain } = sampleArchive(version)
     const head = old!.subarray(0, new DataView(old!.buffer, old!.byteOffset).getInt32(0))
     const index = concat(head, ...wrongIndex(plain, version, pick))
     const [whole, wrong] = [plain, { ...plain, 'a.index': index }].map((files) =>

@@ -17,6 +17,8 @@ export interface FuzzEntry {
   readonly isText?: boolean
   /** Longest input, bytes. */
   readonly maxLength?: number
+  /** Stops what the entry has started. */
+  readonly close?: () => Promise<void>
 }
 
 /** A parser of text. */
@@ -100,4 +102,14 @@ export function joinParts(parts: readonly Uint8Array[]): Uint8Array {
     at += part.length
   }
   return joined
+}
+
+/** Runs several parsers over one input: what one of them refuses does not keep the others from it. */
+export function attemptAll(entry: FuzzEntry, actions: readonly (() => unknown)[]): void {
+  for (const action of actions)
+    try {
+      action()
+    } catch (error) {
+      if (!isRefusal(entry, error)) throw error
+    }
 }

@@ -73,8 +73,13 @@ export class Fuzzer {
   /** Runs the seeds and the kept corpus; keeps at least one of them. */
   async begin(inputs: readonly Uint8Array[]): Promise<void> {
     this.#options.coverage.take()
-    for (const input of inputs) await this.#sift([input], false)
-    if (this.kept === 0) await this.#keep(inputs[0] ?? new Uint8Array(0))
+    for (const input of inputs) {
+      const taken = await this.#taken(input)
+      if (this.#options.coverage.isNew(taken)) this.#keep(input, taken)
+    }
+    if (this.kept > 0) return
+    const input = inputs[0] ?? new Uint8Array(0)
+    this.#keep(input, await this.#taken(input))
   }
 
   /** Runs one batch of new inputs. */
@@ -93,7 +98,7 @@ export class Fuzzer {
       const input = mutate(this.#schedule.next(), material)
       return this.#entry.repair === undefined || pick(8) === 0 ? input : this.#entry.repair(input)
     })
-    await this.#sift(inputs, true)
+    await this.#sift(inputs)
   }
 
   /** Returns few kept inputs that together reach all blocks. */
@@ -102,7 +107,7 @@ export class Fuzzer {
   }
 
   /** Finds those of a batch that reach something new, by halves. */
-  async #sift(inputs: readonly Uint8Array[], isTrimmed: boolean): Promise<void> {
+  async #sift(inputs: readonly Uint8Array[]): Promise<void> {
     const { coverage } = this.#options
     const before = bufferBytes()
     const taken = await this.#taken(...inputs)
@@ -112,13 +117,15 @@ export class Fuzzer {
     if (inputs.length > 1) {
       if (!isNew && !isHuge) return
       const middle = inputs.length >> 1
-      await this.#sift(inputs.slice(0, middle), isTrimmed)
-      await this.#sift(inputs.slice(middle), isTrimmed)
+      await this.#sift(inputs.slice(0, middle))
+      await this.#sift(inputs.slice(middle))
       return
     }
     const input = inputs[0]!
     if (isHuge) this.#report('allocates too much', `${grown >> 20} MiB of buffers`, input)
-    if (isNew) await this.#keep(isTrimmed ? await this.#trimmed(input, taken) : input)
+    if (!isNew) return
+    const trimmed = await this.#trimmed(input, taken)
+    this.#keep(trimmed, await this.#taken(trimmed))
   }
 
   /** Drops parts of an input that its new blocks do not need. */
@@ -130,9 +137,8 @@ export class Fuzzer {
     return shortened(input, isGood, TRIM_TRIES)
   }
 
-  async #keep(input: Uint8Array): Promise<void> {
+  #keep(input: Uint8Array, taken: Taken): void {
     const { coverage, onKeep } = this.#options
-    const taken = await this.#taken(input)
     const blocks = coverage.add(taken)
     this.#steps += taken.steps
     this.#schedule.add(input, blocks, taken.steps)

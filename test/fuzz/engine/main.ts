@@ -101,6 +101,7 @@ function save(name: string, { input }: Find): string {
 async function replay(name: string, file: string): Promise<number> {
   const entry = await ENTRIES[name]!()
   const error = await failureOf(entry, new Uint8Array(readFileSync(file)))
+  await entry.close?.()
   console.log(error === undefined ? `${name}: nothing failed` : error.stack)
   return error === undefined ? 0 : 1
 }

@@ -77,8 +77,10 @@ async function oneThread(
   })
   let result: SearchResult | string = 'the thread ended early'
   worker.on('message', (report: SearchReport) => {
-    if (report.kind === 'end') result = { ...report.figures, cover: report.cover }
-    else onReport(report)
+    if (report.kind !== 'end') return onReport(report)
+    result = { ...report.figures, cover: report.cover }
+    // Servers that an entry has started would keep it alive.
+    void worker.terminate()
   })
   worker.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') result = 'exhausts the heap'
