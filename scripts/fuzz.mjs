@@ -35,6 +35,10 @@ await build({
   platform: 'node',
   target: 'node20',
   external: ['koffi'],
+  // Packages in CommonJS require modules of Node's.
+  banner: {
+    js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+  },
   plugins: [ownUrls],
   outdir: dir,
   logLevel: 'warning',

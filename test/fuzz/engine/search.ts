@@ -52,8 +52,9 @@ export async function search(request: SearchRequest): Promise<SearchResult> {
     })
     if (typeof result !== 'string') return result
     const words = new Int32Array(shared, 0, 2)
+    if (words[EXECUTIONS] === 0) throw new Error(`${name} cannot run: ${result}`)
     const input = new Uint8Array(shared.slice(INPUT_AT, INPUT_AT + words[LENGTH]!))
-    onFind({ title: result, detail: result, input })
+    onFind({ title: result.split('\n', 1)[0]!, detail: result, input })
     if (restart >= MAX_RESTARTS || Date.now() >= until)
       return {
         executions: words[EXECUTIONS]!,
