@@ -26,7 +26,7 @@ export const ARCHIVE_MODE = 0o640
 const OWN_RIGHTS = 0o600
 const READ_AND_WRITE = 0o666
 
-/** Returns how archives are made in a directory: with the octal mode of PCP_ARCHIVE_MODE, and for root with the group of a directory of PCP's. */
+/** Returns how archives are made in a directory: with the octal mode of PCP_ARCHIVE_MODE, and for root with the group of a directory of PCP's or of another account. */
 export function archiveAccess(directory: string, variables: Variables): ArchiveAccess {
   const gid = inheritedGroup(directory, variables)
   return { mode: archiveMode(variables), ...(gid === undefined ? {} : { owner: { uid: 0, gid } }) }
@@ -62,12 +62,12 @@ function archiveMode({ PCP_ARCHIVE_MODE: text }: Variables): number {
   return (Number.parseInt(text, 8) & READ_AND_WRITE) | OWN_RIGHTS
 }
 
-/** PCP's own account looks after archives that root makes in its directories. */
+/** Archives that root makes in a directory of another account, or of PCP's group, are for those who have the directory. */
 function inheritedGroup(directory: string, variables: Variables): number | undefined {
   if (process.geteuid?.() !== 0) return undefined
-  const gid = statSync(directory, { throwIfNoEntry: false })?.gid
-  if (gid === undefined || gid === 0) return undefined
-  return gid === openAccounts().groupId(variables['PCP_GROUP'] ?? 'pcp') ? gid : undefined
+  const { uid, gid } = statSync(directory, { throwIfNoEntry: false }) ?? { uid: 0, gid: 0 }
+  if (gid === 0) return undefined
+  return uid !== 0 || gid === openAccounts().groupId(variables['PCP_GROUP'] ?? 'pcp') ? gid : undefined
 }
 
 function makeMissing(path: string, mode: number, variables: Variables): void {

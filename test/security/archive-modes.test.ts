@@ -210,3 +210,10 @@ test.runIf(isRoot && pcpGroup !== undefined)(
     expect(archiveAccess(home, {})).toEqual({ mode: 0o640 })
   },
 )
+
+test.runIf(isRoot)('archives that root makes in a directory of another account are for its group', () => {
+  const home = join(dir, 'of-another')
+  mkdirSync(home)
+  chownSync(home, 65_534, 65_534)
+  expect(archiveAccess(home, {})).toEqual({ mode: 0o640, owner: { uid: 0, gid: 65_534 } })
+})
