@@ -1,6 +1,7 @@
 /** Compressed files of all formats but gzip, which Node decodes. The first byte chooses the format. */
 import { readFileSync } from 'node:fs'
 import { decoderFor } from '../../../src/base/decode/decoder.ts'
+import { DECODE_LIMITS } from '../../../src/base/decode/limits.ts'
 import { PcpError } from '../../../src/model/errors.ts'
 import { type FuzzEntry, hold } from '../engine/entry.ts'
 
@@ -38,8 +39,8 @@ export const decompress: FuzzEntry = {
     error instanceof Enough,
   maxLength: 8192,
   run(input) {
-    const decode = decoderFor(SUFFIXES[(input[0] ?? 0) % SUFFIXES.length]!)!
     const bytes = input.subarray(1)
+    const decode = decoderFor(SUFFIXES[(input[0] ?? 0) % SUFFIXES.length]!, DECODE_LIMITS, bytes.length)!
     const [whole, pieces] = [bytes.length, 97].map((size) => outcome(decode, bytes, size))
     hold(whole === pieces, 'pieces make no difference to a decoder')
   },
