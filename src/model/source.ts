@@ -13,6 +13,8 @@ export interface Credentials {
   readonly gid?: number
   readonly pid?: number
   readonly user?: string
+  /** An unidentified user of this machine: may see what every user may. */
+  readonly isGuest?: boolean
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   decodeAttr,
   PCP_ATTR_CONTAINER,
   PCP_ATTR_GROUPID,
+  PCP_ATTR_LOCAL,
   PCP_ATTR_PROCESSID,
   PCP_ATTR_USERID,
   PCP_ATTR_USERNAME,
@@ -314,6 +315,8 @@ function addCredential(known: Credentials, key: number, text: string): Credentia
       return withId(known, 'gid', text)
     case PCP_ATTR_PROCESSID:
       return withId(known, 'pid', text)
+    case PCP_ATTR_LOCAL:
+      return { ...known, isGuest: true }
     default:
       return known
   }

@@ -11,6 +11,7 @@ import { type Env, type HostSpec, hostAttr, showHostSpec } from './host-spec.ts'
 import { isLoopback } from './loopback.ts'
 import { nextPdu } from './next-pdu.ts'
 import { tracePdus } from './pdu-trace.ts'
+import { GUEST_LOGIN } from './sasl/client.ts'
 import { logIn, type Peer, probe, type Security, securityOf, startTls, wantedFlags } from './secure-dial.ts'
 import { wait } from './wait.ts'
 
@@ -19,6 +20,11 @@ export interface DialOptions {
   /** PMCD_PORT, PMCD_SOCKET, PMCD_CONNECT_TIMEOUT, PMPROXY_HOST, PMPROXY_PORT, PCP_CONTAINER, PCP_SECURE_SOCKETS, PCP_TLSCONF_PATH. */
   readonly env?: Env
   readonly signal?: AbortSignal
+  /**
+   * Gives up our identity on a unix socket, for requests on behalf of others. A collector that does not support this is refused there; with
+   * `local:` TCP is tried next.
+   */
+  readonly asGuest?: boolean
 }
 
 /** A connection whose handshake is done. */
@@ -71,10 +77,13 @@ export async function dial(spec: HostSpec, options: DialOptions = {}): Promise<D
   const env = options.env ?? {}
   if (hostAttr(spec, 'compress') !== undefined)
     throw new PcpError('ENOTSUP', 'PCP no longer compresses connections: leave "compress" out')
-  const wish = { container: containerOf(spec, env), security: securityOf(spec, env) }
+  const security = securityOf(spec, env)
+  const container = containerOf(spec, env)
   let last = new PcpError('PM_ERR_NOTHOST', `No host in "${showHostSpec(spec.text)}"`)
   for (const target of targetsOf(spec, env)) {
     try {
+      const isGuest = options.asGuest === true && target.path !== undefined
+      const wish = { container, security: isGuest ? { ...security, login: GUEST_LOGIN } : security }
       return await dialOne(target, wish, env, options.signal)
     } catch (error) {
       last = PcpError.from(error)

@@ -4,6 +4,7 @@ import type { Credentials, Requester } from '../model/source.ts'
 import {
   PCP_ATTR_CONTAINER,
   PCP_ATTR_GROUPID,
+  PCP_ATTR_LOCAL,
   PCP_ATTR_PROCESSID,
   PCP_ATTR_USERID,
   PCP_ATTR_USERNAME,
@@ -27,13 +28,14 @@ export function attributesOf(
   { credentials = {} }: ClientIdentity,
   container: string | undefined,
 ): readonly (readonly [key: number, value: string])[] {
-  const { pid, gid, uid, user } = credentials
+  const { pid, gid, uid, user, isGuest } = credentials
   const all: readonly (readonly [number, string | number | undefined])[] = [
     [PCP_ATTR_CONTAINER, container],
     [PCP_ATTR_PROCESSID, pid],
     [PCP_ATTR_GROUPID, gid],
     [PCP_ATTR_USERID, uid],
     [PCP_ATTR_USERNAME, user],
+    [PCP_ATTR_LOCAL, isGuest === true ? '' : undefined],
   ]
   return all.flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)] as const]))
 }

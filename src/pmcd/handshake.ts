@@ -37,8 +37,8 @@ export interface Gate {
   readonly beginLogin?: (isPrivate: boolean) => SaslServer
   /** It has not proved who it is: for the log. */
   readonly loginFailed?: (error: PcpError) => void
-  /** It has proved to be this user. Throws PcpError when that one may not connect. */
-  readonly loggedIn?: (user: string) => void
+  /** It has proved to be this user, or is a guest without a name. Throws PcpError when that one may not connect. */
+  readonly loggedIn?: (user: string | undefined) => void
 }
 
 /** A gate that stands open: no TLS, nobody to know. */

@@ -70,7 +70,7 @@ export function securityOf(variables: Variables, log: Log, demands: Demands = {}
 export class Security {
   readonly #options: SecurityOptions
   readonly #log: Log
-  readonly #authenticator: Authenticator | undefined
+  readonly #authenticator: Authenticator
   #tls: TlsServer | undefined
   /** What has been logged since the last reading of the configuration: one line for each host and kind. */
   readonly #told = new Once()
@@ -83,8 +83,7 @@ export class Security {
   constructor(options: SecurityOptions, log: Log) {
     this.#options = options
     this.#log = log
-    this.#authenticator =
-      options.findVerifier === undefined ? undefined : new Authenticator(options.findVerifier, this.#attempts)
+    this.#authenticator = new Authenticator(options.findVerifier, this.#attempts)
   }
 
   /** Is TLS offered? */
@@ -94,7 +93,7 @@ export class Security {
 
   /** Can clients authenticate? */
   get hasUsers(): boolean {
-    return this.#authenticator !== undefined
+    return this.#options.findVerifier !== undefined
   }
 
   /** What clients must do. */
@@ -139,27 +138,34 @@ export class Security {
     const isUserNeeded = requiresUser || isJudgedByUser
     const needsCertificate = requiresCertificate && address !== undefined && !isLoopback(address)
     const host = address ?? 'this host'
+    // A guest is not known, and so not admitted where users must be.
+    const takesGuests = address === undefined && !isUserNeeded
+    const hasLogins = this.hasUsers || takesGuests
     connection.onClose((error) => {
       if (error.code === 'PM_ERR_TLS') this.#tell('tls', host, error.message)
     })
     return {
       features:
         (tls === undefined ? 0 : PDU_FLAG_SECURE | PDU_FLAG_SECURE_ACK) |
-        (authenticator === undefined ? 0 : PDU_FLAG_AUTH) |
+        (hasLogins ? PDU_FLAG_AUTH : 0) |
         (isUserNeeded ? PDU_FLAG_CREDS_REQD : 0) |
         (requiresCertificate ? PDU_FLAG_CERT_REQD : 0),
       needsLogin: isUserNeeded && credentials === undefined,
       needsCertificate,
       isUnix: address === undefined,
       ...(tls === undefined ? {} : { secure: secureWith(tls, connection, needsCertificate) }),
-      ...(authenticator === undefined
-        ? {}
-        : { beginLogin: (isPrivate) => authenticator.begin(isPrivate, { address, uid: credentials?.uid }) }),
+      ...(hasLogins
+        ? {
+            beginLogin: (isPrivate) =>
+              authenticator.begin(isPrivate, { address, uid: credentials?.uid }, takesGuests),
+          }
+        : {}),
       loginFailed: (error) =>
         this.#tell('login', host, `Authentication of a client from ${host} failed: ${error.message}`),
       loggedIn: (user) => {
         const { pid } = credentials ?? {}
-        loggedIn({ ...(pid === undefined ? {} : { pid }), user, ...accountOf?.(user) })
+        if (user === undefined) loggedIn({ isGuest: true })
+        else loggedIn({ ...(pid === undefined ? {} : { pid }), user, ...accountOf?.(user) })
       },
     }
   }

@@ -10,9 +10,10 @@ import { type DerivedSetup, derivedSetup } from '../pmapi/derived.ts'
 import type { Variables } from '../sys/config.ts'
 import { monotonicMs } from '../sys/monotonic.ts'
 import type { ArchiveRoots } from './archives.ts'
-import type { Hosts, Login } from './hosts.ts'
+import type { Hosts } from './hosts.ts'
 import type { Memo } from './memo.ts'
 import { HeldContext, SharedContexts } from './shared-contexts.ts'
+import { UNKNOWN, userKey, type WebUser } from './web-user.ts'
 
 /** What a context is made of. */
 export interface ContextWish {
@@ -20,7 +21,8 @@ export interface ContextWish {
   /** Id of an archive below the configured directories. */
   readonly archive?: string
   readonly timeoutMs?: number
-  readonly login?: Login
+  /** Default: `UNKNOWN`. */
+  readonly user?: WebUser
 }
 
 /** A context that a client may come back to. */
@@ -135,10 +137,6 @@ const MOST_DEFINED = 1000
 const MOST_CHARACTERS = 256 * 1024
 const MOST_CHARACTERS_OF_ALL = 4 * 1024 * 1024
 
-function ownerOf(login: Login | undefined): string {
-  return login === undefined ? '' : JSON.stringify([login.user, login.password])
-}
-
 /** All contexts of one server. */
 export class WebContexts {
   readonly #contexts = new Map<number, WebContext>()
@@ -180,7 +178,8 @@ export class WebContexts {
 
   /** Makes one and uses it: `release` it. Whatever opening a source throws, PM_ERR_CONNLIMIT for too many. */
   async make(wish: ContextWish): Promise<WebContext> {
-    const { host = 'localhost', archive, login } = wish
+    const { host = 'localhost', archive, user = UNKNOWN } = wish
+    const owner = userKey(user)
     if (this.#contexts.size >= MOST_CONTEXTS && !this.#makeRoom(MOST_CONTEXTS / 10, () => true))
       throw new PcpError('PM_ERR_CONNLIMIT', 'too many contexts')
     const isFull = archive !== undefined && this.#ofArchives >= MOST_OF_ARCHIVES
@@ -190,11 +189,11 @@ export class WebContexts {
     // Over an archive each has a position of its own.
     const held =
       archive === undefined
-        ? await this.#shared.hold(JSON.stringify([host, login]), open)
+        ? await this.#shared.hold(JSON.stringify([host, owner]), open)
         : (await open()).hold()
     const about = {
       source: archive ?? host,
-      owner: ownerOf(login),
+      owner,
       timeoutMs: Math.min(wish.timeoutMs ?? DEFAULT_TIMEOUT_MS, MOST_TIMEOUT_MS),
     }
     const made = new WebContext(
@@ -210,7 +209,7 @@ export class WebContexts {
   }
 
   /** A context that is nobody's but the caller's, who closes it. */
-  async open({ host = 'localhost', archive, login }: ContextWish): Promise<Context> {
+  async open({ host = 'localhost', archive, user = UNKNOWN }: ContextWish): Promise<Context> {
     const derived = this.#derived
     if (archive !== undefined)
       return openArchive(this.#archives.path(archive), {
@@ -218,15 +217,15 @@ export class WebContexts {
         derived,
         onWarning: () => undefined,
       })
-    const open = (signal?: AbortSignal) => this.#hosts.lease(host, login, signal)
+    const open = (signal?: AbortSignal) => this.#hosts.lease(host, user, signal)
     return Context.over(await open(), { hostname: host, derived, reopen: open })
   }
 
   /** Uses one by its number, which the same user made: `release` it. PM_ERR_NOCONTEXT with PCP's words. */
-  async use(id: number, login: Login | undefined): Promise<WebContext> {
+  async use(id: number, user: WebUser): Promise<WebContext> {
     const held = this.#contexts.get(id)
     // Somebody else's context is none.
-    if (held === undefined || held.owner !== ownerOf(login))
+    if (held === undefined || held.owner !== userKey(user))
       throw new PcpError('PM_ERR_NOCONTEXT', `unknown context identifier: ${id}`)
     if (this.#isOver(held)) {
       held.isExpired = true

@@ -3,15 +3,10 @@ import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
 import type { MetricSource } from '../model/source.ts'
 import { HostSource } from '../net/host-source.ts'
-import { defaultSocketPath, type HostSpec, parseHostSpec } from '../net/host-spec.ts'
+import { defaultSocketPath, type HostSpec, hostAttr, parseHostSpec } from '../net/host-spec.ts'
 import type { Variables } from '../sys/config.ts'
 import { cachedSource } from './cached-source.ts'
-
-/** Who asks a collector, where somebody logged in. */
-export interface Login {
-  readonly user: string
-  readonly password: string
-}
+import { UNKNOWN, userKey, type WebUser } from './web-user.ts'
 
 /** Which collectors may be asked. */
 export interface HostRules {
@@ -49,14 +44,15 @@ export class Hosts {
   }
 
   /**
-   * A source at the other end of a connection, which `close` gives back. Errors of `parseHostSpec` and `dial`; PM_ERR_PERMISSION for a host
-   * that is not on the list, PM_ERR_CONNLIMIT for too many, ECANCELED by the signal; others may go on waiting for the connection.
+   * A source at the other end of a connection, which `close` gives back; the collector sees `user` there, never the user this process runs as.
+   * Errors of `parseHostSpec` and `dial`; PM_ERR_PERMISSION for a host that is not on the list, PM_ERR_CONNLIMIT for too many, ECANCELED by the signal; others may go on waiting for the connection.
    */
-  async lease(text: string, login?: Login, signal?: AbortSignal): Promise<MetricSource> {
+  async lease(text: string, user: WebUser = UNKNOWN, signal?: AbortSignal): Promise<MetricSource> {
     if (this.#closing.signal.aborted) throw new PcpError('PM_ERR_NOTCONN', 'The server is going away')
-    const spec = this.#specOf(text, login)
-    const key = JSON.stringify([spec.text, spec.attrs])
-    const entry = this.#entries.get(key) ?? this.#open(key, spec)
+    const way = this.#wayTo(text, user)
+    const { spec, asGuest } = way
+    const key = JSON.stringify([spec.scheme, spec.hosts, spec.attrs, asGuest, userKey(user)])
+    const entry = this.#entries.get(key) ?? this.#open(key, way)
     entry.leases++
     clearTimeout(entry.idle)
     let isHeld = true
@@ -91,7 +87,7 @@ export class Hosts {
     )
   }
 
-  #specOf(text: string, login: Login | undefined): HostSpec {
+  #wayTo(text: string, user: WebUser): Way {
     const spec = parseHostSpec(text, this.#env)
     const { allowed } = this.#rules
     if (allowed !== undefined && !allowed.includes(text))
@@ -101,24 +97,20 @@ export class Hosts {
     const isPath = spec.scheme === 'unix' || spec.scheme === 'local'
     if (allowed === undefined && isPath && spec.hosts[0]!.name !== defaultSocketPath(this.#env))
       throw new PcpError('PM_ERR_PERMISSION', `Only the collector's own socket may be asked, not "${text}"`)
-    if (login === undefined) return spec
-    const attrs = spec.attrs.filter(({ name }) => name !== 'username' && name !== 'password')
-    attrs.push({ name: 'username', value: login.user }, { name: 'password', value: login.password })
-    return { ...spec, attrs }
+    return wayFor(user, spec, isPath && spec.hosts[0]!.name === defaultSocketPath(this.#env))
   }
 
-  #open(key: string, spec: HostSpec): Entry {
+  #open(key: string, { spec, asGuest, isDirect }: Way): Entry {
     if (this.#entries.size >= MOST_HOSTS) throw new PcpError('PM_ERR_CONNLIMIT')
-    const opened = HostSource.connect(spec, { env: this.#env, signal: this.#closing.signal }).then(
-      (source) => {
-        const entry = this.#entries.get(key)
-        source.subscribe(({ type }) => {
-          // Whoever holds it hears so from its next question; others get a new one.
-          if (type === 'lost' && this.#entries.get(key) === entry) this.#entries.delete(key)
-        })
-        return { source, cached: cachedSource(source) }
-      },
-    )
+    const env = isDirect ? { ...this.#env, PMPROXY_HOST: undefined } : this.#env
+    const opened = HostSource.connect(spec, { env, signal: this.#closing.signal, asGuest }).then((source) => {
+      const entry = this.#entries.get(key)
+      source.subscribe(({ type }) => {
+        // Whoever holds it hears so from its next question; others get a new one.
+        if (type === 'lost' && this.#entries.get(key) === entry) this.#entries.delete(key)
+      })
+      return { source, cached: cachedSource(source) }
+    })
     const entry: Entry = { opened, leases: 0, idle: undefined }
     this.#entries.set(key, entry)
     return entry
@@ -135,6 +127,41 @@ export class Hosts {
     entry.idle = setTimeout(end, this.#closing.signal.aborted ? 0 : IDLE_MS)
     entry.idle.unref()
   }
+}
+
+/** How a collector is reached for a user. */
+interface Way {
+  readonly spec: HostSpec
+  /** Gives up our own identity on its unix socket. */
+  readonly asGuest: boolean
+  /** Through no proxy. */
+  readonly isDirect: boolean
+}
+
+/**
+ * Keeps our own identity away from other users' requests. On a unix socket the kernel identifies us to the collector, so only our own user's
+ * requests go there; all others use TCP, with their login or none. PM_ERR_PERMISSION for a socket without a TCP port (`isOwn` is false).
+ */
+function wayFor(user: WebUser, given: HostSpec, isOwn: boolean): Way {
+  const isPath = given.scheme === 'unix' || given.scheme === 'local'
+  const spec = user.kind === 'login' ? withLogin(given, user.user, user.password) : given
+  const isNamed = hostAttr(spec, 'username') !== undefined
+  if (!isPath || (user.kind === 'owner' && !isNamed)) return { spec, asGuest: false, isDirect: false }
+  if (!isOwn)
+    throw new PcpError(
+      'PM_ERR_PERMISSION',
+      `"${given.text}" needs the identity of this server's user: name a host and a port instead`,
+    )
+  if (user.kind === 'guest' && !isNamed)
+    return { spec: { ...spec, scheme: 'local' }, asGuest: true, isDirect: true }
+  const hosts = [{ name: 'localhost', ports: [] }]
+  return { spec: { ...spec, scheme: 'pcp', hosts }, asGuest: false, isDirect: true }
+}
+
+function withLogin(spec: HostSpec, user: string, password: string): HostSpec {
+  const attrs = spec.attrs.filter(({ name }) => name !== 'username' && name !== 'password')
+  attrs.push({ name: 'username', value: user }, { name: 'password', value: password })
+  return { ...spec, attrs }
 }
 
 /** Stops waiting when the signal is aborted; the connection attempt continues. */

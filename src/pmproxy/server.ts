@@ -57,6 +57,8 @@ export interface ProxyOptions {
   readonly mostPdu?: number
   /** In place of the usual ones. */
   readonly limits?: Partial<Limits>
+  /** Requests with this key are served as the user of this process; default: none are. */
+  readonly ownerKey?: string
   /** Milliseconds of a clock that is never set back, by which contexts expire; default: the system's. */
   readonly clock?: () => number
 }
@@ -91,7 +93,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const unread = new Unread(limits.unreadBytes)
   const services: Services = {
     ...{ config, contexts, archives, feeds, search, statistics },
-    ...{ log, limits, unread, time },
+    ...{ log, limits, unread, time, ownerKey: options.ownerKey },
     archiveGate: new Gate('requests of archives', limits.archives),
   }
   const live = new LiveSockets(services)

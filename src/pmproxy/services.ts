@@ -21,6 +21,8 @@ export interface Services {
   readonly statistics: Statistics
   readonly log: Log
   readonly limits: Limits
+  /** Proves that a request is from the user who started this server; undefined: nothing does. */
+  readonly ownerKey: string | undefined
   /** Requests of the page that have an archive open. */
   readonly archiveGate: Gate
   /** Answers that wait for their readers. */

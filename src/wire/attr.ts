@@ -16,6 +16,8 @@ export const PCP_ATTR_USERNAME = 5
 export const PCP_ATTR_USERID = 11
 /** Numeric group id, as text. */
 export const PCP_ATTR_GROUPID = 12
+/** The client is some user of this machine; empty. */
+export const PCP_ATTR_LOCAL = 13
 /** Process id, as text. */
 export const PCP_ATTR_PROCESSID = 14
 /** Name of a container. */

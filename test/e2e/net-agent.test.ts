@@ -159,13 +159,16 @@ test('the agent knows who asks: profile, context, container and credentials', as
     credentials: { uid: 1000 },
     container: 'box',
   })
+  link.attribute(5, 13, '')
+  await link.fetch([77], askBy(5))
+  expect(asked[1]!.credentials).toEqual({ isGuest: true })
   link.endClient(4)
   await link.fetch([77], askBy(4))
   expect(endedClients).toEqual([4])
-  expect(asked[1]).toEqual({ client: 4, context: 0, profile: ALL_INSTANCES })
+  expect(asked[2]).toEqual({ client: 4, context: 0, profile: ALL_INSTANCES })
   await link.close()
   await served
-  expect(endedClients).toEqual([4, 4])
+  expect(endedClients).toEqual([4, 5, 4])
 })
 
 test('an agent that did not ask for attributes gets none', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { startCollector } from '../../src/pmcd/collector.ts'
 import { readHostLabels } from '../../src/pmcd/labels.ts'
 import { builtinAgents } from '../../src/pmcd/open-agents.ts'
-import type { Collector } from '../../src/pmcd/options.ts'
+import type { Collector, CollectorOptions } from '../../src/pmcd/options.ts'
 import type { SecurityOptions } from '../../src/pmcd/security.ts'
 import { DEFAULT_CONFIG, type ProxyConfig } from '../../src/pmproxy/config.ts'
 import { type ProxyOptions, type RunningProxy, startProxy } from '../../src/pmproxy/server.ts'
@@ -46,7 +46,11 @@ export interface WebAnswer {
 export async function startWebServer(
   agents: readonly string[] = ['pmcd', 'sample', 'simple'],
   config: Partial<ProxyConfig> = {},
-  more: { readonly security?: SecurityOptions; readonly proxy?: Partial<ProxyOptions> } = {},
+  more: {
+    readonly security?: SecurityOptions
+    readonly collector?: Partial<CollectorOptions>
+    readonly proxy?: Partial<ProxyOptions>
+  } = {},
 ): Promise<WebServer> {
   const dir = mkdtempSync(join(tmpdir(), 'pmproxy-'))
   const notices: string[] = []
@@ -66,6 +70,7 @@ export async function startWebServer(
     ...(more.security === undefined ? {} : { security: more.security }),
     variables: { ...process.env, PCP_TMP_DIR: dir, PCP_PMDAS_DIR: dir },
     readLabels: () => readHostLabels({ sysconfDir: dir, hostname: 'vm', root: labelsRoot(dir) }),
+    ...more.collector,
   })
   const variables = {
     PATH: process.env['PATH'],

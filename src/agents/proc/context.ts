@@ -6,7 +6,7 @@ import { unitsOrGiven } from '../../sys/auxv.ts'
 import { type AccountNames, type Accounts, openAccounts } from '../../sys/native/accounts.ts'
 import { loadNative } from '../../sys/native/calls.ts'
 import { type Identity, openIdentity } from '../../sys/native/identity.ts'
-import { rooted } from '../../sys/proc.ts'
+import { readAttribute, rooted } from '../../sys/proc.ts'
 import { AccessFile } from './access.ts'
 
 /** The one place where the agent's subjects get at the system. */
@@ -24,6 +24,12 @@ export interface ProcContext {
   mayLook(ask: Ask): boolean
   /** Throws PM_ERR_PERMISSION unless who asks may see processes. */
   checkMayLook(ask: Ask): void
+  /** The user and group of the client are known, or everybody may see everything. */
+  isKnown(ask: Ask): boolean
+  /** Throws PM_ERR_PERMISSION unless the client is known. */
+  checkIsKnown(ask: Ask): void
+  /** The client is some user of this machine, and sees what every user may read. */
+  isGuest(ask: Ask): boolean
   /** Who asks may see what is this process's own. */
   isOurUser(ask: Ask): boolean
   /** Reads something with the rights of who asks, so that the kernel refuses what they may not see. */
@@ -42,20 +48,24 @@ export function openContext(env: AgentEnv): ProcContext {
   const accounts = remembered(openAccounts(root === '/' ? loadNative : () => undefined, etc), env.clock)
   const identity = openIdentity()
   const rightsOf = rights(env, openAccounts(root === '/' ? loadNative : () => undefined, etc))
-  const mayLook = (ask: Ask): boolean => isOpen || rightsOf(ask) !== undefined
+  const isKnown = (ask: Ask): boolean => isOpen || rightsOf(ask) !== undefined
+  const isHidden = processHiding(root, env.clock)
+  const isGuest = (ask: Ask): boolean => ask.requester.credentials?.isGuest === true && !isKnown(ask)
+  const mayLook = (ask: Ask): boolean => isKnown(ask) || (isGuest(ask) && !isHidden())
+  const check = (may: (ask: Ask) => boolean) => (ask: Ask) => {
+    if (!may(ask))
+      throw new PcpError('PM_ERR_PERMISSION', 'Processes are shown to clients whose user and group are known')
+  }
   return {
     env,
     root,
     ...unitsOrGiven(env.env, 'PROC'),
     accounts,
     mayLook,
-    checkMayLook: (ask) => {
-      if (!mayLook(ask))
-        throw new PcpError(
-          'PM_ERR_PERMISSION',
-          'Processes are shown to clients whose user and group are known',
-        )
-    },
+    checkMayLook: check(mayLook),
+    isKnown,
+    checkIsKnown: check(isKnown),
+    isGuest,
     isOurUser: (ask) => {
       const uid = rightsOf(ask)?.uid
       return isOpen || uid === 0 || (uid !== undefined && uid === process.geteuid?.())
@@ -111,6 +121,23 @@ function withRights<T>(identity: Identity, uid: number, gid: number, read: () =>
     'PM_ERR_PERMISSION',
     `This agent does not run as root, so it cannot read for user ${uid}`,
   )
+}
+
+/** How long a mount option is believed, ms. */
+const MOUNT_LIFETIME_MS = 10_000
+
+/** Does the system hide processes from other users (mount option hidepid of proc(5))? */
+function processHiding(root: string, clock: () => number): () => boolean {
+  let known: { readonly isHidden: boolean; readonly atMs: number } | undefined
+  return () => {
+    const now = clock()
+    if (known === undefined || now - known.atMs > MOUNT_LIFETIME_MS || now < known.atMs) {
+      const text = readAttribute(root, '/proc/self/mounts') ?? ''
+      const mounted = text.split('\n').filter((line) => line.split(' ')[1] === '/proc')
+      known = { isHidden: /[ ,]hidepid=(?!0|off)/.test(mounted.at(-1) ?? ''), atMs: now }
+    }
+    return known.isHidden
+  }
 }
 
 /** How long a name is believed: accounts are asked for each of hundreds of processes, and may be in a directory service. */

@@ -64,7 +64,7 @@ export function controlMetrics(ctx: ProcContext, controls: Controls): { [name: s
       value: () => Number(controls.threads),
       isControl: true,
       store: (value, _inst, ask) => {
-        ctx.checkMayLook(ask)
+        ctx.checkIsKnown(ask)
         controls.setThreads(asSwitch(value))
       },
     },
@@ -97,7 +97,7 @@ export function controlMetrics(ctx: ProcContext, controls: Controls): { [name: s
 }
 
 function checkIsClient(ctx: ProcContext, ask: Ask): void {
-  if (!ctx.mayLook(ask))
+  if (!ctx.isKnown(ask))
     throw new PcpError(
       'PM_ERR_NOCONTEXT',
       'Only clients whose user and group are known can choose what is listed',

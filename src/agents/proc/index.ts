@@ -108,7 +108,7 @@ function autogroupSwitch(
       units: 'none',
       help: 'Whether the scheduler puts the processes of a session in one group (1) or not (0)',
       text: `From ${path}; no value where the kernel cannot.`,
-      begin: ctx.checkMayLook,
+      begin: root === 'proc' ? ctx.checkMayLook : ctx.checkIsKnown,
       value: () => {
         const text = readAttribute(ctx.root, path)
         return text === undefined || text === '' ? undefined : Number(text)

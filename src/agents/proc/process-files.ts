@@ -122,6 +122,7 @@ interface Round<T> {
   readonly uid: number | undefined
   readonly gid: number | undefined
   readonly user: string | undefined
+  readonly isGuest: boolean
   readonly threads: boolean
   /** Files that other threads read for it. */
   ahead?: Promise<void>
@@ -141,6 +142,7 @@ export class PerProcess<T> {
     uid: undefined,
     gid: undefined,
     user: undefined,
+    isGuest: false,
     threads: false,
   }
   /** Rounds whose files other threads read: other requests may come before that is over. */
@@ -224,7 +226,8 @@ export class PerProcess<T> {
       round.moment === moment &&
       round.uid === credentials?.uid &&
       round.gid === credentials?.gid &&
-      round.user === credentials?.user
+      round.user === credentials?.user &&
+      round.isGuest === (credentials?.isGuest === true)
     if (moment === undefined || !isOfAsker(this.#round)) {
       const begun = moment && this.#aheadAt.get(moment)
       this.#round =
@@ -236,6 +239,7 @@ export class PerProcess<T> {
               uid: credentials?.uid,
               gid: credentials?.gid,
               user: credentials?.user,
+              isGuest: credentials?.isGuest === true,
               threads: this.#isThread(ask),
             }
     }
@@ -248,7 +252,8 @@ export class PerProcess<T> {
   }
 
   #isHidden(pid: number, ask: Ask): boolean {
-    return PRIVATE.has(this.#file) && this.#isOurs(pid) && !this.#ctx.isOurUser(ask)
+    if (!PRIVATE.has(this.#file) || this.#ctx.isOurUser(ask)) return false
+    return this.#ctx.isGuest(ask) || this.#isOurs(pid)
   }
 
   #hidden(pid: number): Known<T> {
@@ -260,7 +265,7 @@ export class PerProcess<T> {
     const path = this.#files.path(pid, this.#file, this.#round.threads)
     return orWithout(() =>
       // what is open is open as ourselves
-      this.#ctx.isOurUser(ask) || !this.#ctx.mayLook(ask)
+      this.#ctx.isOurUser(ask) || !this.#ctx.isKnown(ask)
         ? this.#read(this.#kept, path, pid)
         : this.#ctx.asRequester(ask, () => this.#read(this.#files, path, pid)),
     )
@@ -276,7 +281,9 @@ function orWithout<T>(read: () => T): Known<T> {
 }
 
 /** Files that the kernel shows to the owner of a process and to root. */
-const PRIVATE: ReadonlySet<string> = new Set(['io', 'environ', 'maps', 'smaps_rollup', 'fd', 'exe', 'cwd'])
+const PRIVATE: ReadonlySet<string> = new Set([
+  ...['io', 'environ', 'maps', 'smaps_rollup', 'fd', 'exe', 'cwd', 'wchan'],
+])
 
 /** What a failed reading is for a metric: nothing to see, not in this kernel, or an error. */
 function withoutValue(thrown: unknown): PcpError | undefined {

@@ -56,6 +56,7 @@ export function processMetrics(
     for (const row of rows) {
       const { item, type, sem, units, help } = row
       const pick = pickOf(row)
+      const isAddress = file === 'stat' && ADDRESSES.has(row.name)
       metrics[`${root}.${row.name}`] = {
         cluster,
         item,
@@ -65,11 +66,12 @@ export function processMetrics(
         indom,
         help,
         text: row.text === undefined ? sourceOf(file, help) : `${row.text} ${sourceOf(file)}`,
-        begin: ctx.checkMayLook,
+        begin: root === 'proc' ? ctx.checkMayLook : ctx.checkIsKnown,
         ...(file === 'smaps'
           ? { ahead: (ask: Ask, wanted: () => Int32Array) => reader.ahead(wanted, ask) }
           : {}),
         value: (inst, ask) => {
+          if (isAddress && ctx.isGuest(ask)) return undefined
           const read = reader.of(inst, ask)
           return read === undefined || read instanceof PcpError ? read : pick(read as T)
         },
@@ -130,6 +132,11 @@ function sourceOf(file: keyof typeof CLUSTERS, help?: string): string {
   const source = `From /proc/PID/${FILES[file]}.`
   return help === undefined ? source : `${help}. ${source}`
 }
+
+/** Addresses of a process, which the kernel shows to its owner and to root. */
+const ADDRESSES: ReadonlySet<string> = new Set(
+  ['start_code', 'end_code', 'start_stack', 'esp', 'eip', 'wchan'].map((name) => `psinfo.${name}`),
+)
 
 const same = (): Pick<string | number> => (read) => read
 

@@ -2,6 +2,7 @@
 import { decodeText, encodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import {
+  GUEST_MECHANISM,
   MECHANISMS,
   type Mechanism,
   SASL_BADPROT,
@@ -18,6 +19,9 @@ export interface Login {
   /** Mechanism to use, in any case of letters; default: the best that both ends have. */
   readonly method?: string
 }
+
+/** Gives up who we are. */
+export const GUEST_LOGIN: Login = { user: 'guest', password: '', method: GUEST_MECHANISM }
 
 /** What is known about the connection. */
 export interface Channel {
@@ -41,14 +45,20 @@ export interface SaslTransport {
 export async function authenticate(login: Login, channel: Channel, transport: SaslTransport): Promise<void> {
   const offered = decodeText(await transport.receive()).split(' ')
   const mechanism = choose(offered, login.method, channel)
-  if (mechanism === 'PLAIN') plain(login, transport)
+  if (mechanism === GUEST_MECHANISM) transport.send(encodeText(mechanism))
+  else if (mechanism === 'PLAIN') plain(login, transport)
   else await scram(login, transport)
 }
 
 /** Throws when nothing offered is fit for this channel. */
-function choose(offered: readonly string[], method: string | undefined, channel: Channel): Mechanism {
+function choose(
+  offered: readonly string[],
+  method: string | undefined,
+  channel: Channel,
+): Mechanism | typeof GUEST_MECHANISM {
   const asked = method?.toUpperCase()
-  const known = MECHANISMS.filter((name) => asked === undefined || name === asked)
+  const all = [...MECHANISMS, GUEST_MECHANISM] as const
+  const known = asked === undefined ? MECHANISMS : all.filter((name) => name === asked)
   const common = known.find((name) => offered.includes(name))
   if (common === undefined)
     throw saslError(

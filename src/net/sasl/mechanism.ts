@@ -4,8 +4,14 @@ import { PcpError, statusOf } from '../../model/errors.ts'
 /** The mechanisms we have, best first. */
 export const MECHANISMS = ['SCRAM-SHA-256', 'PLAIN'] as const
 
-/** The name of a mechanism. */
+/** The name of a mechanism that proves who a client is. */
 export type Mechanism = (typeof MECHANISMS)[number]
+
+/**
+ * Gives up an identity: on a unix socket a client that speaks for others is some user of this machine from then on, and no longer the user that
+ * the kernel names. Our own, so that a collector that does not know it never accepts it and keeps the identity.
+ */
+export const GUEST_MECHANISM = 'X-LOCAL-GUEST'
 
 /** No common mechanism. */
 export const SASL_NOMECH = -4

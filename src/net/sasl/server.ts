@@ -4,6 +4,7 @@ import { PcpError } from '../../model/errors.ts'
 import { LoginAttempts, type LoginOrigin } from '../login-attempts.ts'
 import { checkPassword, crypto, KEY_BYTES, saslPrep, type Verifier } from './keys.ts'
 import {
+  GUEST_MECHANISM,
   MAX_PAYLOAD,
   MECHANISMS,
   type Mechanism,
@@ -15,8 +16,8 @@ import {
 } from './mechanism.ts'
 import { challengeScram, type ScramExchange, type Verifiers, verifierFor, verifyScram } from './scram.ts'
 
-/** What follows from a client's message: one more message to it, or the user it has proved to be. */
-export type SaslStep = { readonly challenge: Uint8Array } | { readonly user: string }
+/** What follows from a client's message: one more message to it, or the user it has proved to be, undefined for a guest. */
+export type SaslStep = { readonly challenge: Uint8Array } | { readonly user: string | undefined }
 
 /** Finds the verifier of a user. */
 export type FindVerifier = (user: string) => Verifier | undefined
@@ -28,25 +29,28 @@ const MAX_CHECKS = 2
 
 /** Checks passwords of many clients. */
 export class Authenticator {
-  readonly #find: FindVerifier
+  readonly #find: FindVerifier | undefined
   readonly #attempts: LoginAttempts
   #secret: Uint8Array | undefined
   #checks = 0
   readonly #waiting: (() => void)[] = []
 
-  constructor(find: FindVerifier, attempts: LoginAttempts = new LoginAttempts()) {
+  /** Without `find` only guests can be accepted. */
+  constructor(find: FindVerifier | undefined, attempts: LoginAttempts = new LoginAttempts()) {
     this.#find = find
     this.#attempts = attempts
   }
 
   get #verifiers(): Verifiers {
     this.#secret ??= crypto().randomBytes(KEY_BYTES)
-    return { find: this.#find, secret: this.#secret }
+    return { find: this.#find ?? (() => undefined), secret: this.#secret }
   }
 
   /** Begins an exchange with one client. On a connection that others can read, passwords are not accepted unencrypted. */
-  begin(isPrivate: boolean, origin: LoginOrigin): SaslServer {
-    const offered = MECHANISMS.filter((name) => name !== 'PLAIN' || isPrivate)
+  begin(isPrivate: boolean, origin: LoginOrigin, takesGuests = false): SaslServer {
+    const known = this.#find === undefined ? [] : MECHANISMS
+    const offered: Offered[] = known.filter((name) => name !== 'PLAIN' || isPrivate)
+    if (takesGuests) offered.push(GUEST_MECHANISM)
     return new SaslServer(offered, this.#verifiers, {
       attempt: (...attempt) => this.#attempt(origin, ...attempt),
       isRight: (...login) => this.#isRight(...login),
@@ -84,6 +88,9 @@ export class Authenticator {
   }
 }
 
+/** A mechanism that a client may choose. */
+type Offered = Mechanism | typeof GUEST_MECHANISM
+
 /** What an exchange needs of its authenticator. */
 interface Checks {
   /** Runs a check that throws SASL_BADAUTH for a wrong password, as soon as this client may try one. */
@@ -96,7 +103,8 @@ interface Checks {
  * One exchange. The first message names a mechanism, the others are the mechanism's:
  *
  *     start ──► scram ──► proof ──► user
- *       └─────► plain ────────────► user
+ *       ├─────► plain ────────────► user
+ *       └─────────────────────────► guest
  */
 export class SaslServer {
   /** Names of the mechanisms offered, as they are sent. */
@@ -106,7 +114,7 @@ export class SaslServer {
   readonly #gone = new AbortController()
   #next: (message: Uint8Array) => SaslStep | Promise<SaslStep>
 
-  constructor(offered: readonly Mechanism[], verifiers: Verifiers, checks: Checks) {
+  constructor(offered: readonly Offered[], verifiers: Verifiers, checks: Checks) {
     this.mechanisms = offered.join(' ')
     this.#verifiers = verifiers
     this.#checks = checks
@@ -124,12 +132,13 @@ export class SaslServer {
     this.#gone.abort()
   }
 
-  #start(message: Uint8Array, offered: readonly Mechanism[]): SaslStep | Promise<SaslStep> {
+  #start(message: Uint8Array, offered: readonly Offered[]): SaslStep | Promise<SaslStep> {
     const nul = message.indexOf(0)
     const name = decodeText(message, 0, nul < 0 ? message.length : nul)
     const mechanism = offered.find((candidate) => candidate === name.toUpperCase())
     if (mechanism === undefined)
       throw saslError(SASL_NOMECH, `Asked for mechanism ${JSON.stringify(name)}, offered ${this.mechanisms}`)
+    if (mechanism === GUEST_MECHANISM) return { user: undefined }
     this.#next = (first) => (mechanism === 'PLAIN' ? this.#plain(first) : this.#scram(first))
     const first = nul < 0 ? EMPTY : message.subarray(nul + 1)
     return first.length === 0 ? { challenge: EMPTY } : this.#next(first)

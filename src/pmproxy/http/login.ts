@@ -1,26 +1,62 @@
-/** Who a request is from. RFC 7617, docs/pmproxy.md */
+/** Who a request is from. RFC 7617, RFC 6750, docs/pmproxy.md */
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
-import type { Login } from '../hosts.ts'
 import type { Services } from '../services.ts'
+import { type Login, UNKNOWN, type WebUser } from '../web-user.ts'
+import { type Asker, isLocalPage } from './origin.ts'
 
-/** The user and password of a Basic header; null when it is none. */
-export function loginOf(header: string | undefined): Login | undefined | null {
-  if (header === undefined) return undefined
-  const [, encoded] = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header) ?? []
-  if (encoded === undefined) return /^Basic\b/i.test(header) ? null : undefined
+const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i
+const BEARER = /^Bearer +([\w.~+/-]{1,256}=*)$/i
+const OWNER: WebUser = { kind: 'owner' }
+const GUEST: WebUser = { kind: 'guest' }
+
+/** Reads the user from the Authorization header; null for a malformed header or a wrong key. Other schemes are ignored, as in PCP. */
+export function userOf({ headers }: Pick<Asker, 'headers'>, services: Services): WebUser | null {
+  const header = headers.authorization
+  if (header === undefined) return UNKNOWN
+  if (/^Basic\b/i.test(header)) {
+    const login = loginOf(header)
+    return login === undefined ? null : { kind: 'login', ...login }
+  }
+  if (!/^Bearer\b/i.test(header)) return UNKNOWN
+  const [, key = ''] = BEARER.exec(header) ?? []
+  return isSameKey(key, services.ownerKey) ? OWNER : null
+}
+
+/** Reads the user as `userOf`; a page in a browser on this machine is a guest without a login. */
+export function pageUserOf(asker: Asker, services: Services): WebUser | null {
+  const user = userOf(asker, services)
+  return user === UNKNOWN && isLocalPage(asker) ? GUEST : user
+}
+
+function loginOf(header: string): Login | undefined {
+  const [, encoded] = BASIC.exec(header) ?? []
+  if (encoded === undefined) return undefined
   const text = decodeText(Buffer.from(encoded, 'base64'))
   const colon = text.indexOf(':')
-  return colon < 0 ? null : { user: text.slice(0, colon), password: text.slice(colon + 1) }
+  return colon < 0 ? undefined : { user: text.slice(0, colon), password: text.slice(colon + 1) }
+}
+
+/** Takes the same time wherever the two differ. */
+function isSameKey(given: string, key: string | undefined): boolean {
+  if (key === undefined) return false
+  const { createHash, timingSafeEqual } = process.getBuiltinModule('node:crypto')
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(given), digest(key))
+}
+
+/** Is it known who this is? The password may still be wrong. */
+export function isNamed(user: WebUser): boolean {
+  return user.kind === 'login' || user.kind === 'owner'
 }
 
 /**
  * Where requests have to name a user: has this one been let in by the collector, who alone knows passwords? PM_ERR_PERMISSION without one, what the
  * collector refuses with otherwise.
  */
-export async function insistOnUser({ config, contexts }: Services, login: Login | undefined): Promise<void> {
+export async function insistOnUser({ config, contexts }: Services, user: WebUser): Promise<void> {
   if (!config.requiresUser) return
-  if (login === undefined) throw new PcpError('PM_ERR_PERMISSION', 'authentication required')
+  if (!isNamed(user)) throw new PcpError('PM_ERR_PERMISSION', 'authentication required')
   const [host = 'local:'] = config.offeredHosts
-  await (await contexts.open({ host, login })).close()
+  await (await contexts.open({ host, user })).close()
 }

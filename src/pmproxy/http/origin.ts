@@ -23,6 +23,21 @@ export function isOurs({ headers, address }: Asker, names: readonly string[]): b
   return URL.canParse(origin) && new URL(origin).host === host.toLowerCase()
 }
 
+/** Headers that forwarders add to the requests they pass on. */
+const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const
+
+/**
+ * Checks whether a request that `isOurs` accepts is from a browser on this machine. With another name in `Host`, or the headers of a forwarder, it
+ * may be from anywhere.
+ */
+export function isLocalPage({ headers, address }: Asker): boolean {
+  return (
+    isLoopback(address) &&
+    isName(headers.host ?? '', []) &&
+    FORWARDED.every((name) => headers[name] === undefined)
+  )
+}
+
 function isName(host: string, names: readonly string[]): boolean {
   const name = host
     .replace(/:\d+$/, '')

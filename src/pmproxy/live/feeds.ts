@@ -1,8 +1,8 @@
 /** All feeds of a server: which hosts are watched how often, by whom. docs/pmproxy.md */
 import { PcpError } from '../../model/errors.ts'
 import type { ContextWish, WebContexts } from '../contexts.ts'
-import type { Login } from '../hosts.ts'
 import type { Statistics } from '../statistics.ts'
+import { userKey, type WebUser } from '../web-user.ts'
 import { Feed } from './feed.ts'
 import type { Subscription } from './messages.ts'
 import { Page, type Sink } from './page.ts'
@@ -12,7 +12,7 @@ import { PageStream } from './page-stream.ts'
 export interface PageOwner {
   /** The host that is meant where a page names none. */
   readonly defaultHost: string
-  readonly login: Login | undefined
+  readonly user: WebUser
 }
 
 const MOST_PAGES = 2000
@@ -42,14 +42,14 @@ export class Feeds {
   }
 
   /** Begins to serve a page. PM_ERR_CONNLIMIT for too many. */
-  open(sink: Sink, { defaultHost, login }: PageOwner): PageStream {
+  open(sink: Sink, { defaultHost, user }: PageOwner): PageStream {
     if (this.#statistics.pages >= MOST_PAGES) throw new PcpError('PM_ERR_CONNLIMIT', 'Too many live pages')
     this.#statistics.pages++
     const page = new Page(sink, this.#statistics)
     return new PageStream({
       page,
       defaultHost,
-      watch: (wish, signal) => this.#watch(page, wish, login, signal),
+      watch: (wish, signal) => this.#watch(page, wish, user, signal),
       closed: () => {
         this.#statistics.pages--
       },
@@ -67,13 +67,12 @@ export class Feeds {
   async #watch(
     page: Page,
     { key, host, every, metrics, derive }: Subscription,
-    login: Login | undefined,
+    user: WebUser,
     signal: AbortSignal,
   ): Promise<() => void> {
     const everyMs = Math.round(every * 1000)
-    const id = JSON.stringify([everyMs, host, login])
-    const entry =
-      this.#feeds.get(id) ?? this.#open(id, { host, ...(login === undefined ? {} : { login }) }, everyMs)
+    const id = JSON.stringify([everyMs, host, userKey(user)])
+    const entry = this.#feeds.get(id) ?? this.#open(id, { host, user }, everyMs)
     entry.users++
     const leave = (): void => {
       if (--entry.users > 0 || entry.hasFailed) return

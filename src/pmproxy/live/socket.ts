@@ -5,11 +5,11 @@ import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { every } from '../../base/every.ts'
 import { PcpError } from '../../model/errors.ts'
-import type { Login } from '../hosts.ts'
-import { insistOnUser, loginOf } from '../http/login.ts'
+import { insistOnUser, pageUserOf } from '../http/login.ts'
 import { isOurs } from '../http/origin.ts'
 import type { Services } from '../services.ts'
 import { PageTime, TIME_MESSAGE } from '../time/page-time.ts'
+import { UNKNOWN, type WebUser } from '../web-user.ts'
 import { MOST_KEYS, type PageStream } from './page-stream.ts'
 
 /** Largest message of a page. */
@@ -43,25 +43,20 @@ export class LiveSockets {
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => socket.destroy())
     const path = (request.url ?? '').split('?', 1)[0]
-    const login = loginOf(request.headers.authorization)
+    const asker = { headers: request.headers, address: request.socket.remoteAddress }
+    const user = pageUserOf(asker, this.#services) ?? UNKNOWN
     let status = ''
     if (path !== PATH) status = '404 Not Found'
-    else if (
-      !isOurs(
-        { headers: request.headers, address: request.socket.remoteAddress },
-        this.#services.config.names,
-      )
-    )
-      status = '403 Forbidden'
+    else if (!isOurs(asker, this.#services.config.names)) status = '403 Forbidden'
     else
-      await insistOnUser(this.#services, login ?? undefined).catch(() => {
+      await insistOnUser(this.#services, user).catch(() => {
         status = '401 Unauthorized'
       })
     if (status !== '') {
       socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
       return
     }
-    this.#server.handleUpgrade(request, socket, head, (page) => this.#serve(page, login ?? undefined))
+    this.#server.handleUpgrade(request, socket, head, (page) => this.#serve(page, user))
   }
 
   /** Ends all streams; idempotent. */
@@ -71,7 +66,7 @@ export class LiveSockets {
     this.#server.close()
   }
 
-  #serve(page: WebSocket, login: Login | undefined): void {
+  #serve(page: WebSocket, user: WebUser): void {
     const { feeds, config, limits, time: control } = this.#services
     let queued = 0
     let queuedBytes = 0
@@ -81,7 +76,7 @@ export class LiveSockets {
       else page.send(message, { binary: false }, sent)
     }
     try {
-      stream = feeds.open({ send }, { defaultHost: config.offeredHosts[0] ?? 'local:', login })
+      stream = feeds.open({ send }, { defaultHost: config.offeredHosts[0] ?? 'local:', user })
     } catch (error) {
       page.close(1013, PcpError.from(error).message)
       return

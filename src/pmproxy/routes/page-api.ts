@@ -15,13 +15,13 @@ import {
   typeName,
   unitsName,
 } from '../describe.ts'
-import type { Login } from '../hosts.ts'
-import { insistOnUser, loginOf } from '../http/login.ts'
+import { insistOnUser, isNamed, pageUserOf } from '../http/login.ts'
 import { isOurs } from '../http/origin.ts'
 import { BUSY_HEADERS, failure, json, page, type Reply, whoAreYou } from '../http/reply.ts'
 import type { WebRequest } from '../http/request.ts'
 import { metricJson } from '../live/topic.ts'
 import type { Services } from '../services.ts'
+import { userKey, type WebUser } from '../web-user.ts'
 import { askedIndom } from './indom.ts'
 import { MOST_NAMES, namesOf, type PageCall, whole } from './page-call.ts'
 import { range } from './range.ts'
@@ -43,16 +43,16 @@ export async function answerPageApi(request: WebRequest, services: Services): Pr
   const name = request.path.slice('/ui/api/'.length)
   if (!isOurs(request, services.config.names))
     return failure(new PcpError('PM_ERR_PERMISSION', 'This is for pages of this server alone'))
-  const login = loginOf(request.headers.authorization)
-  if (login === null || (login === undefined && services.config.requiresUser)) return whoAreYou()
+  const user = pageUserOf(request, services)
+  if (user === null || (!isNamed(user) && services.config.requiresUser)) return whoAreYou()
   try {
-    await insistOnUser(services, login)
+    await insistOnUser(services, user)
     if (name === 'config') return config(services)
     const isList = name === 'archives'
     if (!isList && !Object.hasOwn(ROUTES, name)) return page(404, 'ui', 'no handler for URL')
     const act = isList
       ? async () => json(JSON.stringify(await services.archives.list()))
-      : () => withSource(request, services, login, ROUTES[name]!)
+      : () => withSource(request, services, user, ROUTES[name]!)
     const opensArchives = isList || request.query.get('archive') !== undefined
     return await (opensArchives ? services.archiveGate.pass(request.signal, act) : act())
   } catch (error) {
@@ -65,20 +65,20 @@ export async function answerPageApi(request: WebRequest, services: Services): Pr
 async function withSource(
   request: WebRequest,
   services: Services,
-  login: Login | undefined,
+  user: WebUser,
   act: (call: PageCall) => Promise<Reply>,
 ): Promise<Reply> {
   const { query } = request
   const archive = query.get('archive')
   const host = query.get('host') ?? services.config.offeredHosts[0] ?? 'local:'
-  const wish = archive === undefined ? { host, ...(login === undefined ? {} : { login }) } : { archive }
+  const wish = archive === undefined ? { host, user } : { archive }
   const context = await services.contexts.open(wish)
   try {
     return await act({
       request,
       services,
       context,
-      key: archive === undefined ? `host ${login?.user ?? ''} ${host}` : `archive ${archive}`,
+      key: archive === undefined ? `host ${userKey(user)} ${host}` : `archive ${archive}`,
     })
   } finally {
     await context.close()

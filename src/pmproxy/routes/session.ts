@@ -2,12 +2,12 @@
 import { errStr, PcpError } from '../../model/errors.ts'
 import type { WebContext } from '../contexts.ts'
 import { jsonText } from '../describe.ts'
-import type { Login } from '../hosts.ts'
-import { insistOnUser, loginOf } from '../http/login.ts'
+import { insistOnUser, isNamed, userOf } from '../http/login.ts'
 import type { Query } from '../http/query.ts'
 import { failure, json, type Reply } from '../http/reply.ts'
 import type { WebRequest } from '../http/request.ts'
 import type { Services } from '../services.ts'
+import type { WebUser } from '../web-user.ts'
 
 /** A request below /pmapi, taken apart. */
 export interface ApiCall {
@@ -49,11 +49,11 @@ export async function withContext(call: ApiCall, act: (call: ContextCall) => Pro
   const given = query.get('context') ?? contextId
   let web: WebContext
   try {
-    const login = loginOf(request.headers.authorization)
-    if (login === null) return json('{"message":"(none)","success":false}', 401)
-    if (login === undefined && services.config.requiresUser)
+    const user = userOf(request, services)
+    if (user === null) return json('{"message":"(none)","success":false}', 401)
+    if (!isNamed(user) && services.config.requiresUser)
       throw new PcpError('PM_ERR_PERMISSION', 'authentication required')
-    web = given === undefined ? await make(call, login) : await reuse(given, login, services)
+    web = given === undefined ? await make(call, user) : await reuse(given, user, services)
   } catch (error) {
     const isNamed = /^\d{1,10}$/.test(given ?? '') && !request.path.endsWith('context')
     return refusal(error, isNamed ? `"context":${Number(given)},${clientText}` : clientText)
@@ -78,20 +78,20 @@ function refusal(error: unknown, start: string, id?: number): Reply {
   return { ...reply, status: 401, headers: { 'WWW-Authenticate': `Basic realm="${realm}"` } }
 }
 
-async function make({ query, services }: ApiCall, login: Login | undefined): Promise<WebContext> {
+async function make({ query, services }: ApiCall, user: WebUser): Promise<WebContext> {
   const timeout = query.get('polltimeout') || undefined
   const seconds = Number(timeout)
   if (timeout !== undefined && (/\s$/.test(timeout) || !(seconds >= 0) || !Number.isFinite(seconds)))
     throw new PcpError('PM_ERR_ARG', 'invalid timeout requested in polltime')
   const archive = query.get('archive')
   const host = query.get('hostspec', 'hostname', 'host')
-  if (archive !== undefined) await insistOnUser(services, login)
+  if (archive !== undefined) await insistOnUser(services, user)
   try {
     return await services.contexts.make({
       ...(archive === undefined ? {} : { archive }),
       ...(host === undefined ? {} : { host }),
       ...(timeout === undefined ? {} : { timeoutMs: seconds * 1000 }),
-      ...(login === undefined ? {} : { login }),
+      user,
     })
   } catch (error) {
     if (archive !== undefined) throw error
@@ -108,7 +108,7 @@ function connectFailure(error: unknown): PcpError {
   return new PcpError(known.code, `cannot connect to PMCD: ${errStr(known.status)}`, { cause: error })
 }
 
-function reuse(id: string, login: Login | undefined, { contexts }: Services): Promise<WebContext> {
+function reuse(id: string, user: WebUser, { contexts }: Services): Promise<WebContext> {
   if (!/^-?\d*$/.test(id)) throw new PcpError('PM_ERR_NOCONTEXT', `invalid context identifier: ${id}`)
-  return contexts.use(Number(id), login)
+  return contexts.use(Number(id), user)
 }

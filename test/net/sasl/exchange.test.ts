@@ -1,7 +1,7 @@
 /** Both ends of an authentication, talking to each other. */
 import { beforeAll, expect, test } from 'vitest'
 import { encodeText } from '../../../src/base/text.ts'
-import { authenticate, type Channel, type Login } from '../../../src/net/sasl/client.ts'
+import { authenticate, type Channel, GUEST_LOGIN, type Login } from '../../../src/net/sasl/client.ts'
 import { makeVerifier, type Verifier } from '../../../src/net/sasl/keys.ts'
 import { Authenticator, type SaslServer, type SaslStep } from '../../../src/net/sasl/server.ts'
 
@@ -68,6 +68,18 @@ test('PLAIN is for connections that nobody else reads', async () => {
   await expect(talk(authenticator.begin(true, HERE), { ...joe, method: 'plain' }, clear)).rejects.toThrow(
     /readable/,
   )
+})
+
+test('a client may give up its identity where the server accepts guests', async () => {
+  const server = new Authenticator(undefined).begin(true, HERE, true)
+  expect(server.mechanisms).toBe('X-LOCAL-GUEST')
+  const { user, said } = await talk(server, GUEST_LOGIN, secret)
+  expect([user, said]).toEqual([undefined, ['X-LOCAL-GUEST']])
+  const other = authenticator.begin(true, HERE)
+  await expect(talk(other, GUEST_LOGIN, trusted)).rejects.toThrow(/No common way/)
+  await expect(other.step(encodeText('X-LOCAL-GUEST'))).rejects.toThrow(/Asked for mechanism/)
+  // Clients never become guests unasked.
+  expect((await talk(authenticator.begin(true, HERE, true), joe, trusted)).user).toBe('j=o,e')
 })
 
 test('a server that offers PLAIN alone gets no password unless it is known or the user wants it', async () => {

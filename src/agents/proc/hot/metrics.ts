@@ -17,7 +17,8 @@ export function hotDomain(ctx: ProcContext, list: ProcessList, sampler: HotSampl
     isPerRequester: true,
     canonicalName,
     instances: (ask) => {
-      ctx.checkMayLook(ask)
+      // what guests may not read, such as bytes written, may be what makes a process hot
+      ctx.checkIsKnown(ask)
       const hot = sampler.hot
       if (hot.size === 0) return { ids: [], names: [] }
       const alive = new Set(list.all())
@@ -246,7 +247,7 @@ function predicateMetrics(
       indom,
       help,
       text: `The number that ${name} stands for in the predicate${name === 'iodemand' ? ', where it is in bytes a second' : ''}; as of the last sample.`,
-      begin: ctx.checkMayLook,
+      begin: ctx.checkIsKnown,
       value: (inst) => rateOf(sampler.hot.get(inst), name),
     }
   return metrics

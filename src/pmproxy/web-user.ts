@@ -1,0 +1,25 @@
+/** The user behind a web request, whose identity the collector sees. docs/pmproxy.md */
+
+/** A name and password. */
+export interface Login {
+  readonly user: string
+  readonly password: string
+}
+
+/**
+ * The user behind a request. Never the user this server runs as, unless the request has that user's key:
+ *
+ *     unknown   an unidentified TCP client
+ *     guest     a page of this server in a browser on this machine: sees what every user of the machine may see
+ *     login     a user with a password, which the collector checks
+ *     owner     the user who started this server
+ */
+export type WebUser = { readonly kind: 'unknown' | 'guest' | 'owner' } | ({ readonly kind: 'login' } & Login)
+
+/** An unidentified TCP client. */
+export const UNKNOWN: WebUser = { kind: 'unknown' }
+
+/** Returns a key by which to share things among requests of the same user. */
+export function userKey(user: WebUser): string {
+  return user.kind === 'login' ? JSON.stringify([user.user, user.password]) : user.kind
+}
