@@ -127,6 +127,11 @@ function tcpTargets(
   return targets
 }
 
+/** The ports of a collector that is named without one. */
+export function collectorPorts(env: Env): readonly number[] {
+  return portsOf([], env['PMCD_PORT'], SERVER_PORT)
+}
+
 /** Ports given, else those of a variable, else the default. */
 function portsOf(
   given: readonly number[],

@@ -67,9 +67,11 @@ const BARE = ['compress', 'userauth', 'exclusive']
 
 /**
  * Parses `[scheme:[//]]host[:port,...][@proxy...][?attribute=value&...]`. PM_ERR_GENERIC with a two-line message, the
- * second pointing at what is wrong; EINVAL for a bad escape in an attribute. @see __pmParseHostAttrsSpec(3)
+ * second pointing at what is wrong; EINVAL for a bad escape in an attribute, and for control characters. @see __pmParseHostAttrsSpec(3)
  */
 export function parseHostSpec(text: string, env: Env = {}): HostSpec {
+  // They would be passed on in lines of text, to proxies and to logs.
+  if (hasControl(text)) throw new PcpError('EINVAL', 'A host specification has no control characters')
   const scheme = SCHEMES.find((name) => text.startsWith(`${name}:`))
   let at = scheme === undefined ? 0 : scheme.length + 1
   if (scheme !== undefined) while (text[at] === '/') at++
@@ -197,6 +199,12 @@ function parseAttrs(query: string): HostAttr[] {
   return attrs
 }
 
+/** Has a text C0 controls or DEL? */
+function hasControl(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return /[\u0000-\u001f\u007f]/.test(text)
+}
+
 function decodeQuery(text: string): string {
   const bytes = encodeText(text.replaceAll('+', ' '))
   const out: number[] = []
@@ -211,7 +219,9 @@ function decodeQuery(text: string): string {
     out.push(Number.parseInt(digits, 16))
     i += 2
   }
-  return decodeText(Uint8Array.from(out))
+  const decoded = decodeText(Uint8Array.from(out))
+  if (hasControl(decoded)) throw new PcpError('EINVAL', 'The value of an attribute has no control characters')
+  return decoded
 }
 
 function encodeQuery(text: string): string {

@@ -3,9 +3,11 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { PcpError } from '../model/errors.ts'
+import { parseHostSpec } from '../net/host-spec.ts'
 import type { Variables } from '../sys/config.ts'
 import { trustedPath } from '../sys/trusted-path.ts'
 import { homeDir } from '../sys/user-dirs.ts'
+import { ANY_HOST } from './host-rules.ts'
 import { type Ini, parseIni } from './ini.ts'
 import { type KeyServers, parseKeyServer } from './key-relay.ts'
 
@@ -33,7 +35,9 @@ export interface ProxyConfig {
   readonly requiresUser: boolean
   /** Names, besides its own, by which browsers reach this server; lower case. */
   readonly names: readonly string[]
-  /** Hosts that may be asked; undefined: any. */
+  /** Origins whose pages may use the REST API, in lower case; '*': all. */
+  readonly origins: readonly string[]
+  /** Hosts that requests may name, '*' for any; undefined: our own collector and `offeredHosts`. */
   readonly hosts: readonly string[] | undefined
   /** Hosts that the page offers. */
   readonly offeredHosts: readonly string[]
@@ -58,6 +62,7 @@ export const DEFAULT_CONFIG: ProxyConfig = {
   allowsStore: false,
   requiresUser: false,
   names: [],
+  origins: [],
   hosts: undefined,
   offeredHosts: ['local:'],
   archiveDirs: [],
@@ -102,7 +107,7 @@ const KNOWN: ReadonlySet<string> = new Set([
     'chunksize',
   ].map((name) => `pmproxy.${name}`),
   ...['http.Access-Control-Allow-Headers', 'http.Access-Control-Max-Age', 'pmwebapi.store'],
-  ...['hosts', 'names', 'offer', 'archives', 'history', 'directory'].map((name) => `ui.${name}`),
+  ...['hosts', 'names', 'origins', 'offer', 'archives', 'history', 'directory'].map((name) => `ui.${name}`),
 ])
 
 /** Reads files that are there; `report` hears of what means nothing. ENOENT for the only one that was named. */
@@ -187,7 +192,26 @@ export function configOf(
       password: values.get(first('keys.password', 'pmseries.auth.password')),
     }
   }
-  const hosts = list('ui.hosts')
+  const goodHosts = (key: string): readonly string[] | undefined =>
+    list(key)?.filter((each) => {
+      if (each === ANY_HOST) return true
+      try {
+        parseHostSpec(each, variables)
+        return true
+      } catch {
+        report(`${key}: not a host specification: ${each}`)
+        return false
+      }
+    })
+  const origins = (list('ui.origins') ?? []).flatMap((each) => {
+    if (each === '*') return each
+    const origin = URL.canParse(each) ? new URL(each).origin : 'null'
+    if (origin === 'null') report(`ui.origins: not SCHEME://HOST:PORT: ${each}`)
+    return origin === 'null' ? [] : origin
+  })
+  const hosts = goodHosts('ui.hosts')
+  const listed = hosts?.filter((each) => each !== ANY_HOST)
+  const offered = listed === undefined || listed.length === 0 ? goodHosts('ui.offer') : listed
   const named = (key: string): string | undefined => values.get(`pmproxy.${key}`) || undefined
   return {
     tls: {
@@ -207,8 +231,9 @@ export function configOf(
     allowsStore: flag('pmwebapi.store', DEFAULT_CONFIG.allowsStore),
     requiresUser: DEFAULT_CONFIG.requiresUser,
     names: list('ui.names')?.map((name) => name.toLowerCase()) ?? DEFAULT_CONFIG.names,
+    origins,
     hosts,
-    offeredHosts: hosts ?? list('ui.offer') ?? DEFAULT_CONFIG.offeredHosts,
+    offeredHosts: offered ?? DEFAULT_CONFIG.offeredHosts,
     archiveDirs: list('ui.archives') ?? archiveDirs(variables),
     historyDir: values.get('ui.history'),
     pageDir: values.get('ui.directory'),

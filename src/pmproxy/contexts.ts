@@ -23,6 +23,8 @@ export interface ContextWish {
   readonly timeoutMs?: number
   /** Default: `UNKNOWN`. */
   readonly user?: WebUser
+  /** Requested by a page of another origin, which may name listed hosts only. */
+  readonly isForeign?: boolean
 }
 
 /** A context that a client may come back to. */
@@ -180,6 +182,7 @@ export class WebContexts {
   async make(wish: ContextWish): Promise<WebContext> {
     const { host = 'localhost', archive, user = UNKNOWN } = wish
     const owner = userKey(user)
+    if (wish.isForeign === true) this.#hosts.checkListed(host)
     if (this.#contexts.size >= MOST_CONTEXTS && !this.#makeRoom(MOST_CONTEXTS / 10, () => true))
       throw new PcpError('PM_ERR_CONNLIMIT', 'too many contexts')
     const isFull = archive !== undefined && this.#ofArchives >= MOST_OF_ARCHIVES

@@ -3,16 +3,11 @@ import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
 import type { MetricSource } from '../model/source.ts'
 import { HostSource } from '../net/host-source.ts'
-import { defaultSocketPath, type HostSpec, hostAttr, parseHostSpec } from '../net/host-spec.ts'
+import { type HostSpec, hostAttr, parseHostSpec } from '../net/host-spec.ts'
 import type { Variables } from '../sys/config.ts'
 import { cachedSource } from './cached-source.ts'
+import type { HostRules } from './host-rules.ts'
 import { UNKNOWN, userKey, type WebUser } from './web-user.ts'
-
-/** Which collectors may be asked. */
-export interface HostRules {
-  /** Host specifications; undefined: any. */
-  readonly allowed?: readonly string[]
-}
 
 /** Connections at once. */
 const MOST_HOSTS = 256
@@ -33,7 +28,7 @@ export class Hosts {
   /** Ends attempts to connect. */
   readonly #closing = new AbortController()
 
-  constructor(env: Variables, rules: HostRules = {}) {
+  constructor(env: Variables, rules: HostRules) {
     this.#env = env
     this.#rules = rules
   }
@@ -71,6 +66,11 @@ export class Hosts {
     }
   }
 
+  /** Throws PM_ERR_PERMISSION for a host that pages of other origins may not name. */
+  checkListed(text: string): void {
+    this.#rules.check(parseHostSpec(text, this.#env), true)
+  }
+
   /** Ends all connections; idempotent. */
   async close(): Promise<void> {
     this.#closing.abort()
@@ -89,15 +89,11 @@ export class Hosts {
 
   #wayTo(text: string, user: WebUser): Way {
     const spec = parseHostSpec(text, this.#env)
-    const { allowed } = this.#rules
-    if (allowed !== undefined && !allowed.includes(text))
-      throw new PcpError('PM_ERR_PERMISSION', `Host "${text}" is not one of those this server may ask`)
-    if (spec.scheme === undefined && /^[./]/.test(text)) throw new PcpError('PM_ERR_NOTHOST')
-    // Whether there is a file, and who answers on a socket of this machine, is not for the web.
-    const isPath = spec.scheme === 'unix' || spec.scheme === 'local'
-    if (allowed === undefined && isPath && spec.hosts[0]!.name !== defaultSocketPath(this.#env))
-      throw new PcpError('PM_ERR_PERMISSION', `Only the collector's own socket may be asked, not "${text}"`)
-    return wayFor(user, spec, isPath && spec.hosts[0]!.name === defaultSocketPath(this.#env))
+    this.#rules.check(spec)
+    // Node would connect to this machine.
+    const isPath = spec.scheme === undefined && /^[./]/.test(text)
+    if (isPath || spec.hosts.some(({ name }) => name === '')) throw new PcpError('PM_ERR_NOTHOST')
+    return wayFor(user, spec, this.#rules.isOwnSocket(spec))
   }
 
   #open(key: string, { spec, asGuest, isDirect }: Way): Entry {

@@ -17,8 +17,8 @@ const PATIENCE_MS = 10_000
 
 /** What a forwarded connection is opened with. */
 export interface PcpProxyOptions {
-  /** Where a client may go; undefined: anywhere. Names as clients write them. */
-  readonly hosts: readonly string[] | undefined
+  /** May a client go there? */
+  readonly isAllowed: (host: string, port: number) => boolean
   /** Bytes of the largest PDU that a client may send. */
   readonly mostPdu: number
   /** It goes on. */
@@ -48,7 +48,7 @@ export function serveProxyClient(client: Duplex, options: PcpProxyOptions): void
     client.off('data', read)
     client.pause()
     clearTimeout(timer)
-    const target = targetOf(text.slice(0, end), options.hosts)
+    const target = targetOf(text.slice(0, end), options.isAllowed)
     if (target === undefined) client.destroy()
     else forward(client, target, text.slice(end + 1), options)
   }
@@ -60,12 +60,11 @@ interface Target {
   readonly port: number
 }
 
-function targetOf(line: string, hosts: readonly string[] | undefined): Target | undefined {
+function targetOf(line: string, isAllowed: PcpProxyOptions['isAllowed']): Target | undefined {
   const [, host = '', port = ''] = /^([A-Za-z0-9._:%-]{1,255}) (\d{1,5})$/.exec(line) ?? []
   const number = Number(port)
   if (host === '' || number < 1 || number > 65_535) return undefined
-  const isAllowed = hosts === undefined || hosts.includes(host) || hosts.includes(`${host}:${port}`)
-  return isAllowed ? { host, port: number } : undefined
+  return isAllowed(host, number) ? { host, port: number } : undefined
 }
 
 /** Names are resolved here, all addresses of one tried. */

@@ -17,9 +17,14 @@ const GROUPS: readonly Group[] = [
   answerKeyless,
 ]
 
-/** May pages of other origins have this? What PCP's own server has, they always could. */
+/** May pages of configured origins have this? What PCP's own server has. */
 export function isShared(path: string): boolean {
   return isApi(path) || /^\/(?:series|search|logger)(?:\/|$)/.test(path)
+}
+
+/** Is this the page itself, which a link may lead to? */
+export function isPageFile(path: string): boolean {
+  return path === '/' || path === '/ui' || (path.startsWith('/ui/') && !path.startsWith('/ui/api/'))
 }
 
 function isApi(path: string): boolean {

@@ -20,6 +20,7 @@ import type { ProxyConfig } from './config.ts'
 import { WebContexts } from './contexts.ts'
 import { Gate } from './gate.ts'
 import { Guests } from './guests.ts'
+import { HostRules } from './host-rules.ts'
 import { Hosts } from './hosts.ts'
 import { httpServer } from './http/server.ts'
 import { Unread } from './http/unread.ts'
@@ -77,6 +78,8 @@ export interface RunningProxy {
   close(): Promise<void>
 }
 
+/** Refused hosts that are logged. */
+const MOST_REFUSED = 32
 const HTTP_FIRST = 'GHPDTOC'
 
 /** Starts one. Throws PcpError when nothing can be listened on. */
@@ -84,7 +87,8 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const { config, log, variables } = options
   const limits = { ...LIMITS, ...options.limits }
   const statistics = newStatistics()
-  const hosts = new Hosts(variables, config.hosts === undefined ? {} : { allowed: config.hosts })
+  const rules = new HostRules(variables, config)
+  const hosts = new Hosts(variables, rules)
   const archives = new ArchiveRoots(config.archiveDirs)
   const contexts = new WebContexts(hosts, archives, variables, options.clock)
   const feeds = new Feeds(contexts, statistics)
@@ -99,7 +103,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const live = new LiveSockets(services)
   const http = httpServer(services, live, limits)
   const guests = new Guests(limits)
-  const door = new Door(options, http, services)
+  const door = new Door(options, http, services, rules)
   const listeners = await listen({
     ports: options.ports,
     ...(options.addresses === undefined ? { localOnly: true } : { addresses: options.addresses }),
@@ -167,12 +171,16 @@ class Door {
   readonly #options: ProxyOptions
   readonly #http: Server
   readonly #services: Services
+  readonly #rules: HostRules
   readonly #keys: KeyRelay | undefined
   #tls: TlsServer | undefined
   /** First bytes that nothing begins with, which the log tells of once each. */
   readonly #strange = new Set<number>()
+  /** Refused hosts that have been logged. */
+  readonly #refused = new Set<string>()
 
-  constructor(options: ProxyOptions, http: Server, services: Services) {
+  constructor(options: ProxyOptions, http: Server, services: Services, rules: HostRules) {
+    this.#rules = rules
     this.#options = options
     const { keys, requiresUser } = options.config
     // Who has to name a user cannot do so in RESP.
@@ -203,6 +211,20 @@ class Door {
     socket.on('readable', look)
   }
 
+  /** May a connection be forwarded there? The first refused hosts are logged. */
+  #allows(host: string, port: number): boolean {
+    if (this.#rules.allowsForwarding(host, port)) return true
+    const target = `${host}:${port}`
+    if (this.#refused.size < MOST_REFUSED && !this.#refused.has(target)) {
+      this.#refused.add(target)
+      this.#options.log.notice(
+        'warning',
+        `No connection was forwarded to ${target}: hosts in [ui] of pmproxy.conf does not list it`,
+      )
+    }
+    return false
+  }
+
   #pass(socket: Socket, first: number, isSecure: boolean): void {
     const { config, requiresCertificate = false, log } = this.#options
     const tls = this.#tls
@@ -220,7 +242,7 @@ class Door {
     } else if (requiresCertificate && !isSecure) socket.destroy()
     else if (letter === 'p' && config.hasPcp)
       serveProxyClient(socket, {
-        hosts: config.hosts,
+        isAllowed: (host, port) => this.#allows(host, port),
         mostPdu: this.#options.mostPdu ?? MAX_CLIENT_PDU,
         connected: () => this.#services.statistics.proxied++,
       })

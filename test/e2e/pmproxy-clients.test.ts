@@ -13,7 +13,12 @@ let aheadMs = 0
 beforeAll(async () => {
   server = await startWebServer(
     ['pmcd', 'sample', 'simple', 'linux'],
-    { allowsStore: true, allowedHeaders: ['X-Grafana-Device-ID'] },
+    {
+      allowsStore: true,
+      allowedHeaders: ['X-Grafana-Device-ID'],
+      origins: [GRAFANA],
+      hosts: ['127.0.0.1', '127.0.0.1:1'],
+    },
     { proxy: { clock: () => monotonicMs() + aheadMs } },
   )
   hostspec = `pcp://127.0.0.1:${server.collector.port}`
@@ -76,7 +81,7 @@ test('a browser lets a page of Grafana ask', async () => {
   expect(allowed).toEqual(expect.arrayContaining(['content-type', 'x-grafana-device-id']))
   for (const target of ['/pmapi/context', '/pmapi/1/fetch?names=pmcd.version']) {
     const answer = await server.ask(target, { headers: { Origin: GRAFANA } })
-    expect(answer.headers['access-control-allow-origin'], target).toBe('*')
+    expect(answer.headers['access-control-allow-origin'], target).toBe(GRAFANA)
   }
 })
 

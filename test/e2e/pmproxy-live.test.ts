@@ -18,7 +18,7 @@ interface Message {
 let server: WebServer
 const closers: (() => unknown)[] = []
 beforeAll(async () => {
-  server = await startWebServer(['pmcd', 'pmproxy', 'sample'])
+  server = await startWebServer(['pmcd', 'pmproxy', 'sample'], { hosts: ['*'] })
 })
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()

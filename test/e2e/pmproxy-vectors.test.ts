@@ -54,6 +54,8 @@ const replayed: string[] = []
 beforeAll(async () => {
   server = await startWebServer(['pmcd', 'sample', 'simple', 'linux', 'jbd2', 'kvm', 'proc', 'xfs', 'mmv'], {
     allowsStore: true,
+    origins: ['*'],
+    hosts: ['*'],
   })
   mkdirSync(join(server.dir, 'simple'))
   writeFileSync(join(server.dir, 'simple', 'simple.conf'), 'sec,min,hour\n')

@@ -1,4 +1,4 @@
-/** A web request without a login is from nobody in particular: never from the user who started the web side, whatever host it names. docs/pmproxy.md */
+/** Web requests without a login never have the identity of the user who started the web side, whatever host they name. docs/pmproxy.md */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -87,7 +87,7 @@ function fetched({ status, text }: WebAnswer): string[] {
   return values.filter(({ instances }) => instances.length > 0).map(({ name }) => name)
 }
 
-/** The first row that the live stream sends of metrics of all processes: a list of values each, none for one that cannot be had. */
+/** The first row of a live stream of metrics of all processes: a list of values each, empty for missing metrics. */
 async function live(host: string, metrics: readonly string[]): Promise<readonly (readonly unknown[])[]> {
   const socket = new WebSocket(`ws://127.0.0.1:${server.proxy.port}/ui/api/live`)
   await once(socket, 'open')
@@ -175,7 +175,7 @@ describe.runIf(isKnown)('a web client without a login', () => {
     }
   })
 
-  test('is no page of this machine when another machine, or another name, is behind it', async () => {
+  test('is not a local page when another machine or name is behind it', async () => {
     const target = '/ui/api/instances?host=local:&name=proc.psinfo.psargs'
     expect((await server.ask(target)).text).toContain(String(victim.pid))
     for (const headers of [
@@ -188,7 +188,7 @@ describe.runIf(isKnown)('a web client without a login', () => {
       )
   })
 
-  test('is nobody behind a forwarded connection as well', async () => {
+  test('stays unknown behind a forwarded connection', async () => {
     const source = await HostSource.connect(
       `localhost:${server.collector.port}@127.0.0.1:${server.proxy.port}`,
     )
@@ -224,7 +224,7 @@ describe.runIf(isKnown)('a user who signed in', () => {
     expect((await server.ask(target, bearer(KEY))).text).toContain(SECRET)
     for (const key of ['', 'k', `${KEY}k`, KEY.slice(1), KEY.toUpperCase(), 'undefined'])
       expect((await server.ask(target, bearer(key))).status, key).toBe(401)
-    // Nobody else gets at what it has made.
+    // Others cannot use its contexts.
     const { context } = JSON.parse(
       (await server.ask(withHost('/pmapi/context', 'local:'), bearer(KEY))).text,
     ) as { context: number }
@@ -293,7 +293,7 @@ describe('a collector of others on the unix socket', () => {
     rmSync(dir, { recursive: true })
   })
 
-  test('is asked nothing by one who gives up an identity', async () => {
+  test('receives no request from a client that gives up its identity', async () => {
     await expect(HostSource.connect(`unix:/${dir}/pmcd.socket`, { asGuest: true })).rejects.toThrow()
     expect(asked).toBe(0)
   })

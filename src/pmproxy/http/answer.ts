@@ -1,7 +1,6 @@
 /** From requests to what is sent: what routes say, compressed where the client wants it, with the headers that go with it. docs/pmproxy.md */
 import { PcpError } from '../../model/errors.ts'
-import type { ProxyConfig } from '../config.ts'
-import { answer, isShared } from '../routes.ts'
+import { answer } from '../routes.ts'
 import type { Services } from '../services.ts'
 import { chooseCoding, compress } from './encode.ts'
 import { BUSY_HEADERS, failure, page, type Reply } from './reply.ts'
@@ -28,23 +27,15 @@ export interface Outgoing {
 const ALLOWED_HEADERS = ['Accept', 'Accept-Language', 'Content-Language', 'Content-Type']
 /** Pages of other origins may not even make an image of it. */
 const OWN_HEADERS: HeaderList = ['Cross-Origin-Resource-Policy', 'same-origin']
-const sharedHeaders = new WeakMap<ProxyConfig, HeaderList>()
 
-/** Headers that let pages of other origins read an answer. */
-export function sharing({ config }: Services): Headers {
+/** Headers that let pages of a configured origin read an answer. */
+export function sharing(origin: string, { config }: Services): Headers {
   return {
-    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Allow-Origin': origin,
+    Vary: 'Origin',
     'Access-Control-Allow-Headers': [...ALLOWED_HEADERS, ...config.allowedHeaders].join(', '),
     'Access-Control-Max-Age': String(config.corsMaxAge),
   }
-}
-
-function sharingList(services: Services): HeaderList {
-  const known = sharedHeaders.get(services.config)
-  if (known !== undefined) return known
-  const headers = listed(sharing(services))
-  sharedHeaders.set(services.config, headers)
-  return headers
 }
 
 function listed(headers: Headers): HeaderList {
@@ -60,7 +51,13 @@ export async function respond(request: WebRequest, services: Services): Promise<
       services.log.notice('error', `${request.method} ${request.path}: ${(error as Error).stack ?? error}`)
     return failure(known)
   })
-  return outgoing(reply, request, isShared(request.path) ? sharingList(services) : OWN_HEADERS, services)
+  const { origin } = request
+  return outgoing(
+    reply,
+    request,
+    origin === undefined ? OWN_HEADERS : listed(sharing(origin, services)),
+    services,
+  )
 }
 
 /** Makes a reply to a request ready to be sent, with `more` headers. 503 while too many large ones have not been read. */

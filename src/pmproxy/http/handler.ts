@@ -5,12 +5,13 @@ import { debug, trace } from '../../model/debug.ts'
 import { PcpError } from '../../model/errors.ts'
 import { Awake } from '../../net/awake.ts'
 import { apiRoute } from '../routes/pmapi.ts'
-import { isShared } from '../routes.ts'
+import { isPageFile, isShared } from '../routes.ts'
 import type { Services } from '../services.ts'
 import { admit } from './admit.ts'
 import { type Outgoing, outgoing, respond, sharing } from './answer.ts'
+import { type Provenance, provenanceOf } from './origin.ts'
 import { page, type Reply } from './reply.ts'
-import { MAX_HEADERS, MAX_URL, type WebRequest, webRequest } from './request.ts'
+import { askerOf, MAX_HEADERS, MAX_URL, type WebRequest, webRequest } from './request.ts'
 import { NOT_COUNTED } from './unread.ts'
 
 /** A request takes longer than one of a collector's, and waits for that: docs/decisions/staying-awake.md */
@@ -36,8 +37,9 @@ export async function handle(
     const misread = admit(message)
     // Nothing that follows can be trusted to be a request.
     if (misread !== undefined) response.shouldKeepAlive = false
-    const request = webRequest(message, gone)
-    const refusal = misread ?? refusalOf(message)
+    const provenance = provenanceOf(askerOf(message), services.config)
+    const request = webRequest(message, gone, provenance.kind === 'shared' ? provenance.origin : undefined)
+    const refusal = misread ?? refusalOf(message) ?? refusalTo(provenance, request.path)
     if (refusal === undefined && request.method === 'OPTIONS')
       return void preflight(request, message.url ?? '', response, services)
     const answer = await (refusal === undefined
@@ -88,6 +90,14 @@ function refusalOf(message: IncomingMessage): Reply | undefined {
   return message.method === 'TRACE' ? page(405, 'unknown', 'TRACE is not answered') : undefined
 }
 
+/** What a request is refused by because of where it is from, whichever route it is for. */
+function refusalTo(provenance: Provenance, path: string): Reply | undefined {
+  if (provenance.kind === 'own') return undefined
+  if (provenance.kind === 'refused') return page(403, 'http', provenance.why)
+  const isAllowed = provenance.kind === 'shared' ? isShared(path) : isPageFile(path)
+  return isAllowed ? undefined : page(403, 'http', 'this is for pages of this server only')
+}
+
 function send(
   message: IncomingMessage,
   response: ServerResponse,
@@ -118,18 +128,15 @@ function preflight(request: WebRequest, url: string, response: ServerResponse, s
   if (url === '*')
     return end(response, 200, { 'Access-Control-Allow-Methods': 'GET, PUT, HEAD, POST, TRACE, OPTIONS' })
   if (!isShared(path)) return end(response, path.startsWith('/ui') ? 403 : 404, {})
+  const { origin } = request
   const methods = takesPost(path) ? WRITING : READING
   const wanted = headers['access-control-request-method']
   if (wanted !== undefined && !methods.split(', ').includes(wanted)) return end(response, 405, {})
-  const {
-    'Access-Control-Allow-Headers': allowed,
-    'Access-Control-Allow-Origin': _,
-    ...rest
-  } = sharing(services)
+  if (origin === undefined) return end(response, 200, { 'Access-Control-Allow-Methods': methods })
+  const { 'Access-Control-Allow-Headers': allowed, ...rest } = sharing(origin, services)
   const asked = headers['access-control-request-headers'] !== undefined
   return end(response, 200, {
     ...rest,
-    ...(headers.origin === undefined ? {} : { 'Access-Control-Allow-Origin': headers.origin }),
     'Access-Control-Allow-Methods': methods,
     ...(asked ? { 'Access-Control-Allow-Headers': allowed! } : {}),
   })

@@ -1,54 +1,96 @@
-/** Whose page a request comes from. docs/pmproxy.md */
+/**
+ * Restricts requests to pages of this server and of configured origins. A request from any other page, or for a host that is not this machine,
+ * gets 403 on every route. docs/security.md
+ */
 import type { IncomingHttpHeaders } from 'node:http'
-import { isIP } from 'node:net'
-import { hostname } from 'node:os'
 import { isLoopback } from '../../net/loopback.ts'
+import type { ProxyConfig } from '../config.ts'
+import { hostIn, isOwnAddress, isThisMachine } from './own-names.ts'
 
-/** What is looked at of a request. */
+/** Origin of a request: headers and addresses. */
 export interface Asker {
+  readonly method: string
   readonly headers: IncomingHttpHeaders
-  /** Who is at the other end; undefined for a unix socket. */
+  /** Address of the other end; undefined for a unix socket. */
   readonly address: string | undefined
+  /** Our address that the connection came in on; undefined for a unix socket. */
+  readonly reached: string | undefined
 }
 
+/** Settings about names and origins. */
+export type OriginRules = Pick<ProxyConfig, 'names' | 'origins'>
+
+/** Whose request it is, or why it is refused. */
+export type Provenance =
+  /** A page of this server, or a client other than a browser. */
+  | { readonly kind: 'own' }
+  /** A link to this server on a page of others: may open the page. */
+  | { readonly kind: 'link' }
+  /** A page of a configured origin. */
+  | { readonly kind: 'shared'; readonly origin: string }
+  | { readonly kind: 'refused'; readonly why: string }
+
+const OWN: Provenance = { kind: 'own' }
+const LINK: Provenance = { kind: 'link' }
+
 /**
- * Does a request come from a page of this server, or from no page at all? One that reaches us over loopback has to name this machine, or one of
- * `names`, when there are any all have to: a name of somebody else's that leads here would make their page one of ours.
+ * Finds out where a request is from. The host it names must be this machine, or one of `names`: otherwise a page could reach us as same-origin
+ * by a name that resolves to this machine (DNS rebinding).
  */
-export function isOurs({ headers, address }: Asker, names: readonly string[]): boolean {
-  const { origin, host = '', 'sec-fetch-site': site } = headers
-  if (site !== undefined && site !== 'same-origin' && site !== 'none') return false
-  if ((isLoopback(address) || names.length > 0) && !isName(host, names)) return false
-  if (origin === undefined) return true
-  return URL.canParse(origin) && new URL(origin).host === host.toLowerCase()
+export function provenanceOf(asker: Asker, { names, origins }: OriginRules): Provenance {
+  const { headers, method, reached } = asker
+  const { origin, host: header = '', referer, 'sec-fetch-site': site } = headers
+  const host = hostIn(header)
+  // Browsers always name one.
+  const isNamed = host === '' || isThisMachine(host) || names.includes(host) || isOwnAddress(host, reached)
+  if (!isNamed) return refusedName(host)
+  if (origin !== undefined && !isSite(origin, header)) {
+    if (isListed(origin, origins)) return { kind: 'shared', origin }
+    return refused('pages of other origins are refused; origins in [ui] of pmproxy.conf allows them')
+  }
+  const isForeign =
+    site === undefined
+      ? origin === undefined && referer !== undefined && !isSite(referer, header)
+      : site !== 'same-origin' && site !== 'none'
+  if (!isForeign) return OWN
+  const isDocument = site === undefined || headers['sec-fetch-dest'] === 'document'
+  const isLink = isDocument && (method === 'GET' || method === 'HEAD')
+  return isLink ? LINK : refused('requests of pages of other origins are refused')
+}
+
+function refused(why: string): Provenance {
+  return { kind: 'refused', why }
+}
+
+/** The name is repeated only where it can be one: the answer is a page. */
+function refusedName(host: string): Provenance {
+  const name = /^[\w.:-]{1,253}$/.test(host) ? host : 'NAME'
+  return refused(
+    `the host in this request is not known to be this machine; names = ${name} in [ui] of pmproxy.conf allows it`,
+  )
+}
+
+/** Is a URL on the host of a Host header, port included? */
+function isSite(url: string, host: string): boolean {
+  return URL.canParse(url) && new URL(url).host === host.toLowerCase()
+}
+
+function isListed(origin: string, origins: readonly string[]): boolean {
+  return origins.includes('*') || origins.includes(origin.toLowerCase())
 }
 
 /** Headers that forwarders add to the requests they pass on. */
 const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const
 
 /**
- * Checks whether a request that `isOurs` accepts is from a browser on this machine. With another name in `Host`, or the headers of a forwarder, it
- * may be from anywhere.
+ * Checks whether a request of our own pages is from a browser on this machine. With another name in `Host`, or the headers of a forwarder, it may
+ * be from anywhere.
  */
 export function isLocalPage({ headers, address }: Asker): boolean {
+  const host = hostIn(headers.host ?? '')
   return (
     isLoopback(address) &&
-    isName(headers.host ?? '', []) &&
+    (host === '' || isThisMachine(host)) &&
     FORWARDED.every((name) => headers[name] === undefined)
-  )
-}
-
-function isName(host: string, names: readonly string[]): boolean {
-  const name = host
-    .replace(/:\d+$/, '')
-    .replace(/^\[(.*)\]$/, '$1')
-    .toLowerCase()
-  return (
-    name === '' ||
-    isIP(name) !== 0 ||
-    name === 'localhost' ||
-    name.endsWith('.localhost') ||
-    name === hostname().toLowerCase() ||
-    names.includes(name)
   )
 }

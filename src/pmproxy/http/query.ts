@@ -1,8 +1,19 @@
 /** Parameters of a URL or an urlencoded body. docs/pmproxy.md */
 import { decodeText, encodeText } from '../../base/text.ts'
+import { PcpError } from '../../model/errors.ts'
 
 /** Most parameters of one request. */
 const MAX_PARAMETERS = 1000
+
+/** Parameters that may have several lines. */
+const TEXTS: ReadonlySet<string> = new Set(['expr', 'value', 'derive'])
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROLS = /[\u0000-\u001f\u007f]/
+
+/** A name of a parameter as messages repeat it. */
+function jsonName(name: string): string {
+  return /^\w{1,32}$/.test(name) ? name : 'a parameter'
+}
 
 /** Parameters by name. */
 export class Query {
@@ -28,6 +39,13 @@ export class Query {
       if (value !== undefined) return value
     }
     return undefined
+  }
+
+  /** Throws PM_ERR_ARG for names and the like with control characters, which others would print or send as lines. Texts may have them. */
+  refuseControls(): void {
+    for (const [name, values] of this.#values)
+      if (!TEXTS.has(name) && values.some((value) => CONTROLS.test(value)))
+        throw new PcpError('PM_ERR_ARG', `${jsonName(name)} has control characters`)
   }
 
   /** All values of a name. */

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
+import type { Asker } from './origin.ts'
 import { decodePercent, Query } from './query.ts'
 
 /** What the server was asked. */
@@ -13,6 +14,10 @@ export interface WebRequest {
   readonly headers: IncomingHttpHeaders
   /** Who is at the other end; undefined for a unix socket. */
   readonly address: string | undefined
+  /** Our address that the connection came in on; undefined for a unix socket. */
+  readonly reached: string | undefined
+  /** The configured origin of the page; undefined for our own pages and other clients. */
+  readonly origin: string | undefined
   /** Aborted when the client goes away; requests of one connection share it. */
   readonly signal: AbortSignal
   /** The body, once. E2BIG beyond `limit` bytes. */
@@ -27,7 +32,11 @@ export const MAX_HEADERS = 128
 export const MAX_TEXT_BODY: number = 1024 * 1024
 
 /** Takes a request of node's server apart. */
-export function webRequest(message: IncomingMessage, signal: AbortSignal): WebRequest {
+export function webRequest(
+  message: IncomingMessage,
+  signal: AbortSignal,
+  origin: string | undefined,
+): WebRequest {
   const { path, query } = targetOf(message.url ?? '/')
   return {
     method: message.method ?? 'GET',
@@ -35,9 +44,16 @@ export function webRequest(message: IncomingMessage, signal: AbortSignal): WebRe
     query,
     headers: message.headers,
     address: message.socket.remoteAddress,
+    reached: message.socket.localAddress,
+    origin,
     signal,
     body: (limit) => readBody(message, limit),
   }
+}
+
+/** Returns headers and addresses of a message. */
+export function askerOf({ method = 'GET', headers, socket }: IncomingMessage): Asker {
+  return { method, headers, address: socket.remoteAddress, reached: socket.localAddress }
 }
 
 /** Path and parameters of a URL. */

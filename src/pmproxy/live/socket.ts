@@ -6,7 +6,8 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { every } from '../../base/every.ts'
 import { PcpError } from '../../model/errors.ts'
 import { insistOnUser, pageUserOf } from '../http/login.ts'
-import { isOurs } from '../http/origin.ts'
+import { provenanceOf } from '../http/origin.ts'
+import { askerOf } from '../http/request.ts'
 import type { Services } from '../services.ts'
 import { PageTime, TIME_MESSAGE } from '../time/page-time.ts'
 import { UNKNOWN, type WebUser } from '../web-user.ts'
@@ -43,11 +44,11 @@ export class LiveSockets {
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => socket.destroy())
     const path = (request.url ?? '').split('?', 1)[0]
-    const asker = { headers: request.headers, address: request.socket.remoteAddress }
+    const asker = askerOf(request)
     const user = pageUserOf(asker, this.#services) ?? UNKNOWN
     let status = ''
     if (path !== PATH) status = '404 Not Found'
-    else if (!isOurs(asker, this.#services.config.names)) status = '403 Forbidden'
+    else if (provenanceOf(asker, this.#services.config).kind !== 'own') status = '403 Forbidden'
     else
       await insistOnUser(this.#services, user).catch(() => {
         status = '401 Unauthorized'

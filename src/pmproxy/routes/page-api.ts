@@ -15,8 +15,8 @@ import {
   typeName,
   unitsName,
 } from '../describe.ts'
+import { ANY_HOST } from '../host-rules.ts'
 import { insistOnUser, isNamed, pageUserOf } from '../http/login.ts'
-import { isOurs } from '../http/origin.ts'
 import { BUSY_HEADERS, failure, json, page, type Reply, whoAreYou } from '../http/reply.ts'
 import type { WebRequest } from '../http/request.ts'
 import { metricJson } from '../live/topic.ts'
@@ -37,15 +37,14 @@ const ROUTES: Readonly<Record<string, (call: PageCall) => Promise<Reply>>> = {
   range,
 }
 
-/** Answers a request below /ui/api/; undefined for any other path. Pages of other origins get nothing. */
+/** Answers a request below /ui/api/; undefined for any other path. */
 export async function answerPageApi(request: WebRequest, services: Services): Promise<Reply | undefined> {
   if (!request.path.startsWith('/ui/api/')) return undefined
   const name = request.path.slice('/ui/api/'.length)
-  if (!isOurs(request, services.config.names))
-    return failure(new PcpError('PM_ERR_PERMISSION', 'This is for pages of this server alone'))
   const user = pageUserOf(request, services)
   if (user === null || (!isNamed(user) && services.config.requiresUser)) return whoAreYou()
   try {
+    request.query.refuseControls()
     await insistOnUser(services, user)
     if (name === 'config') return config(services)
     const isList = name === 'archives'
@@ -93,7 +92,7 @@ function config({ config, archives }: Services): Reply {
       version: VERSION,
       hostname: hostname(),
       hosts: offeredHosts,
-      anyHost: hosts === undefined,
+      anyHost: hosts?.includes(ANY_HOST) === true,
       archives: archives.isOpen,
       history: history ?? null,
       limits: { points: 20_000, names: MOST_NAMES },

@@ -52,6 +52,7 @@ export async function answerApi(request: WebRequest, services: Services): Promis
     return missing('webapi')
   const hasContext = contextId !== undefined || query.get('context') !== undefined
   try {
+    query.refuseControls()
     if (!hasContext) route.check?.(query)
   } catch (error) {
     return failure(error)

@@ -78,13 +78,15 @@ function refusal(error: unknown, start: string, id?: number): Reply {
   return { ...reply, status: 401, headers: { 'WWW-Authenticate': `Basic realm="${realm}"` } }
 }
 
-async function make({ query, services }: ApiCall, user: WebUser): Promise<WebContext> {
+async function make({ query, services, request }: ApiCall, user: WebUser): Promise<WebContext> {
   const timeout = query.get('polltimeout') || undefined
   const seconds = Number(timeout)
   if (timeout !== undefined && (/\s$/.test(timeout) || !(seconds >= 0) || !Number.isFinite(seconds)))
     throw new PcpError('PM_ERR_ARG', 'invalid timeout requested in polltime')
   const archive = query.get('archive')
   const host = query.get('hostspec', 'hostname', 'host')
+  if (archive !== undefined && request.origin !== undefined)
+    throw new PcpError('PM_ERR_PERMISSION', 'archives are for pages of this server only')
   if (archive !== undefined) await insistOnUser(services, user)
   try {
     return await services.contexts.make({
@@ -92,6 +94,7 @@ async function make({ query, services }: ApiCall, user: WebUser): Promise<WebCon
       ...(host === undefined ? {} : { host }),
       ...(timeout === undefined ? {} : { timeoutMs: seconds * 1000 }),
       user,
+      isForeign: request.origin !== undefined,
     })
   } catch (error) {
     if (archive !== undefined) throw error

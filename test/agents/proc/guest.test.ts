@@ -52,7 +52,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true }))
 
-test('is what every user may read, whatever the agent itself may read', async () => {
+test('a guest sees what every user may read, even if the agent may read more', async () => {
   const agent = openProc(root)
   const names = [...OPEN, ...CLOSED.map((name) => `proc.${name}`)]
   const found = await printed(agent, names, asUser(GUEST))
@@ -65,7 +65,7 @@ test('is what every user may read, whatever the agent itself may read', async ()
   await agent.close()
 })
 
-test('is nothing where the system hides processes from other users', async () => {
+test('a guest sees nothing where the system hides processes from other users', async () => {
   const agent = openProc(root)
   const mounts = (options: string): void =>
     writeFileSync(
@@ -94,7 +94,7 @@ test('is nothing where the system hides processes from other users', async () =>
   await agent.close()
 })
 
-test('is nothing that takes a known user: hot processes, and what is listed for others', async () => {
+test('a guest neither sees hot processes nor changes what is listed', async () => {
   const agent = openProc(root)
   const ask = asUser(GUEST)
   await expect(agent.instances(HOT, undefined, ask)).rejects.toMatchObject({ code: 'PM_ERR_PERMISSION' })

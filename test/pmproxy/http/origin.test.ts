@@ -1,0 +1,152 @@
+/** Where a request is from, by its headers. docs/security.md */
+import { hostname } from 'node:os'
+import { expect, test } from 'vitest'
+import { isLocalPage, provenanceOf } from '../../../src/pmproxy/http/origin.ts'
+import { hostIn, isOwnAddress, isThisMachine, machineNames } from '../../../src/pmproxy/http/own-names.ts'
+
+const kindOf = (
+  headers: Readonly<Record<string, string>>,
+  { method = 'GET', reached = '127.0.0.1', names = [] as string[], origins = [] as string[] } = {},
+): string => provenanceOf({ method, headers, address: '127.0.0.1', reached }, { names, origins }).kind
+
+test('the host has to be this machine, or a name of the configuration', () => {
+  for (const host of [
+    'localhost:44323',
+    'LOCALHOST',
+    'localhost.',
+    'x.localhost:1',
+    '127.0.0.1:44323',
+    '127.8.9.1',
+    '[::1]:44323',
+    hostname(),
+    `${hostname()}:44323`,
+    '',
+  ])
+    expect(kindOf({ host }), host).toBe('own')
+  for (const host of [
+    'evil.example',
+    'evil.example:44323',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '127.evil.example',
+    'evil.example#localhost',
+    'localhost@evil.example',
+    '0.0.0.0:44323',
+    '192.0.2.7',
+    '[::]',
+    '[2001:db8::7]:44323',
+    '::1x',
+    '2130706433',
+    '0x7f.1',
+    `${hostname()}.evil.example`,
+    'a b',
+    '<b>',
+  ])
+    expect(kindOf({ host }), host).toBe('refused')
+  expect(kindOf({ host: 'PCP.example.com:443' }, { names: ['pcp.example.com'] })).toBe('own')
+  expect(kindOf({ host: 'x.pcp.example.com' }, { names: ['pcp.example.com'] })).toBe('refused')
+})
+
+test('the address that a connection came in on is this machine', () => {
+  expect(kindOf({ host: '192.0.2.7:44323' }, { reached: '192.0.2.7' })).toBe('own')
+  expect(kindOf({ host: '192.0.2.7:44323' }, { reached: '::ffff:192.0.2.7' })).toBe('own')
+  expect(kindOf({ host: '[2001:db8:0::7]:44323' }, { reached: '2001:db8::7' })).toBe('own')
+  expect(kindOf({ host: '192.0.2.8:44323' }, { reached: '192.0.2.7' })).toBe('refused')
+  expect(isOwnAddress('127.0.0.1', undefined)).toBe(true)
+  expect(isOwnAddress('localhost', '127.0.0.1')).toBe(false)
+})
+
+test('a refusal repeats only what can be a name', () => {
+  const why = (host: string): string => {
+    const found = provenanceOf(
+      { method: 'GET', headers: { host }, address: undefined, reached: undefined },
+      { names: [], origins: [] },
+    )
+    return found.kind === 'refused' ? found.why : ''
+  }
+  expect(why('evil.example:1')).toContain('names = evil.example in [ui]')
+  expect(why('<script>')).toContain('names = NAME in [ui]')
+})
+
+test('names beside our own in the hosts file are ours, others are not', () => {
+  const file =
+    '127.0.0.1 localhost ads.example\n127.0.1.1\tvm.example.com vm # old\n0.0.0.0 tracker.example\n# 127.0.0.1 vm gone.example\n'
+  expect([...machineNames('vm', file)].sort()).toEqual(['vm', 'vm.example.com'])
+  expect([...machineNames('VM.example.com', '')].sort()).toEqual(['vm', 'vm.example.com'])
+  expect(machineNames('', '127.0.0.1 x\n').size).toBe(0)
+})
+
+test('a page of another origin is refused unless its origin is configured', () => {
+  const host = 'localhost:44323'
+  expect(kindOf({ host, origin: 'http://localhost:44323' })).toBe('own')
+  expect(kindOf({ host, origin: 'https://localhost:44323', 'sec-fetch-site': 'same-origin' })).toBe('own')
+  for (const origin of [
+    'http://evil.example',
+    'http://localhost',
+    'http://localhost:8080',
+    'http://127.0.0.1:44323',
+    'null',
+    '',
+    'file://',
+    'http://localhost:44323.evil.example',
+    'x',
+  ])
+    expect(kindOf({ host, origin }), origin).toBe('refused')
+  const origins = ['http://grafana.example:3000']
+  expect(
+    kindOf({ host, origin: 'http://GRAFANA.example:3000', 'sec-fetch-site': 'cross-site' }, { origins }),
+  ).toBe('shared')
+  expect(kindOf({ host, origin: 'http://grafana.example' }, { origins })).toBe('refused')
+  expect(kindOf({ host, origin: 'http://any.example' }, { origins: ['*'] })).toBe('shared')
+  expect(kindOf({ host: 'evil.example', origin: 'http://any.example' }, { origins: ['*'] })).toBe('refused')
+})
+
+test('a request without an origin is judged by what browsers say besides', () => {
+  const host = 'localhost:44323'
+  for (const site of ['same-origin', 'none'])
+    expect(kindOf({ host, 'sec-fetch-site': site }), site).toBe('own')
+  for (const site of ['cross-site', 'same-site', 'x'])
+    for (const dest of ['image', 'script', 'empty', 'iframe', 'object', ''])
+      expect(kindOf({ host, 'sec-fetch-site': site, 'sec-fetch-dest': dest }), `${site} ${dest}`).toBe(
+        'refused',
+      )
+  expect(kindOf({ host, 'sec-fetch-site': 'cross-site' })).toBe('refused')
+  expect(kindOf({ host, 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' })).toBe('link')
+  expect(
+    kindOf({ host, 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' }, { method: 'POST' }),
+  ).toBe('refused')
+  // Browsers send those to trustworthy addresses only; to others they send a referrer, unless told otherwise.
+  expect(kindOf({ host, referer: 'http://localhost:44323/ui/' })).toBe('own')
+  expect(kindOf({ host, referer: 'http://evil.example/' })).toBe('link')
+  expect(kindOf({ host, referer: 'http://evil.example/' }, { method: 'POST' })).toBe('refused')
+  expect(kindOf({ host })).toBe('own')
+})
+
+test('a local page comes over loopback, names this machine, and was not passed on', () => {
+  const asker = {
+    method: 'GET',
+    headers: { host: 'localhost:1' },
+    address: '127.0.0.1',
+    reached: '127.0.0.1',
+  }
+  expect(isLocalPage(asker)).toBe(true)
+  expect(isLocalPage({ ...asker, address: '::ffff:127.0.0.1' })).toBe(true)
+  for (const address of [undefined, '192.0.2.1', '2001:db8::1'])
+    expect(isLocalPage({ ...asker, address })).toBe(false)
+  for (const more of [
+    { host: 'pcp.example.com' },
+    { 'x-forwarded-for': '' },
+    { via: 'x' },
+    { forwarded: 'for=x' },
+  ])
+    expect(isLocalPage({ ...asker, headers: { ...asker.headers, ...more } }), JSON.stringify(more)).toBe(
+      false,
+    )
+})
+
+test('a host is compared without its port and the dot at its end', () => {
+  expect(hostIn('A.example.:80')).toBe('a.example')
+  expect(hostIn('[::1]')).toBe('::1')
+  expect(isThisMachine('127.0.0.1')).toBe(true)
+  expect(isThisMachine('127.example')).toBe(false)
+})

@@ -1,0 +1,180 @@
+/** The web side asks no host for its clients but those it is configured for: it is no scanner of ports, and no way into other networks. docs/pmproxy.md */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { parseHostSpec } from '../../src/net/host-spec.ts'
+import { startWebServer, type WebAnswer, type WebServer } from '../lib/web-server.ts'
+
+let server: WebServer
+/** Something of this machine that is none of the web side's business. */
+let bystander: Server
+let visits = 0
+let port: number
+beforeAll(async () => {
+  bystander = createServer((socket) => {
+    visits++
+    socket.destroy()
+  })
+  await once(bystander.listen(0, '127.0.0.1'), 'listening')
+  port = (bystander.address() as AddressInfo).port
+  server = await startWebServer(['pmcd', 'simple'])
+})
+afterAll(async () => {
+  await server.close()
+  bystander.close()
+})
+
+/** Hosts that are not for the web side to ask: open ports, closed ones, names that resolve and others. */
+const strangers = (): string[] => [
+  ...[
+    `localhost:${port}`,
+    `127.0.0.1:${port}`,
+    `[::1]:${port}`,
+    'localhost:1',
+    '127.0.0.1:1',
+    'localhost:22',
+  ],
+  ...['169.254.169.254:80', '192.0.2.1', 'no.such.example', '0.0.0.0', `0:${port}`, `127.1:${port}`],
+  ...[
+    `localhost:${server.collector.port},${port}`,
+    `localhost@127.0.0.1:${port}`,
+    `localhost:${port}@localhost`,
+  ],
+  ...[
+    'unix:/etc/passwd',
+    'unix:/no/such',
+    'local:/etc/hostname',
+    './x',
+    '/etc/passwd',
+    `pcps://localhost:${port}`,
+  ],
+]
+const hostile = [
+  'x\r\ny',
+  'localhost\r\nX: 1',
+  'local\0host',
+  'localhost?container=a%0d%0ab',
+  'localhost\x7f',
+  '\tlocalhost',
+]
+
+/** What an answer says, without the number of a context. */
+const words = ({ status, text }: WebAnswer): string => `${status} ${text}`
+
+test('all routes give one answer for every host that is not configured, and connect to none', async () => {
+  for (const route of [
+    ...[
+      '/pmapi/context?hostspec=',
+      '/pmapi/fetch?names=simple.now&hostspec=',
+      '/metrics?names=simple&hostspec=',
+    ],
+    ...['/pmapi/context?hostname=', '/pmapi/context?host=', '/ui/api/names?host=', '/ui/api/children?host='],
+    ...[
+      '/ui/api/metric?names=x&host=',
+      '/ui/api/instances?name=simple.color&host=',
+      '/ui/api/check?expr=1&host=',
+    ],
+  ]) {
+    const answers = new Set<string>()
+    for (const host of strangers()) answers.add(words(await server.ask(route + encodeURIComponent(host))))
+    expect([...answers], route).toHaveLength(1)
+    expect([...answers][0], route).toMatch(/^403 .*PM_ERR_PERMISSION/)
+  }
+  expect(visits).toBe(0)
+})
+
+test('so does the live stream', async () => {
+  const socket = new WebSocket(`ws://127.0.0.1:${server.proxy.port}/ui/api/live`)
+  await once(socket, 'open')
+  const hosts = strangers()
+  const messages: string[] = []
+  const all = new Promise<void>((resolve) => {
+    socket.on('message', (data) => {
+      const { code, message } = JSON.parse(String(data)) as { code: string; message: string }
+      messages.push(`${code} ${message}`)
+      if (messages.length === hosts.length) resolve()
+    })
+  })
+  for (const [i, host] of hosts.entries())
+    socket.send(JSON.stringify({ subscribe: `k${i}`, host, every: 1, metrics: ['simple.now'] }))
+  await all
+  socket.terminate()
+  expect([...new Set(messages)]).toEqual([expect.stringContaining('PM_ERR_PERMISSION')])
+  expect(visits).toBe(0)
+})
+
+/** What comes back when PCP's protocol asks to be forwarded: '' for nothing but the greeting. */
+async function forwarded(line: string): Promise<string> {
+  const socket = connect({ host: '127.0.0.1', port: server.proxy.port })
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1')
+    if (text.length > 'pmproxy-server 1\n'.length) socket.destroy()
+  })
+  socket.on('error', () => undefined)
+  socket.write(`pmproxy-client 1\n${line}\n`)
+  await once(socket, 'close')
+  return text.replace('pmproxy-server 1\n', '')
+}
+
+test('connections are forwarded to our own collector alone, and the log says how to change that', async () => {
+  expect(await forwarded(`localhost ${server.collector.port}`)).not.toBe('')
+  expect(await forwarded(`127.0.0.1 ${server.collector.port}`)).not.toBe('')
+  for (const line of [
+    `localhost ${port}`,
+    `127.0.0.1 ${port}`,
+    `::1 ${port}`,
+    `0 ${port}`,
+    'db1 44321',
+    'localhost 22',
+  ])
+    expect(await forwarded(line), line).toBe('')
+  expect(visits).toBe(0)
+  expect(server.notices.join('\n')).toMatch(/No connection was forwarded to db1:44321: hosts in \[ui\]/)
+})
+
+test('control characters are refused in every name', async () => {
+  for (const host of hostile) {
+    expect(() => parseHostSpec(host), JSON.stringify(host)).toThrow(/control characters/)
+    for (const route of ['/pmapi/context?hostspec=', '/ui/api/names?host=']) {
+      const answer = await server.ask(route + encodeURIComponent(host))
+      expect(answer.status, JSON.stringify(host)).toBe(400)
+      expect(Object.keys(answer.headers)).not.toContain('x')
+    }
+  }
+  for (const name of [
+    'names',
+    'name',
+    'pmid',
+    'iname',
+    'prefix',
+    'target',
+    'filter',
+    'match',
+    'client',
+    'context',
+    'archive',
+    'polltimeout',
+  ]) {
+    const answer = await server.ask(`/pmapi/fetch?names=simple.now&${name}=a%0d%0ab%1b[2J`)
+    expect(answer.status, name).toBe(400)
+    expect(answer.text, name).not.toContain('\x1b')
+  }
+})
+
+describe('where any host may be asked', () => {
+  test('pages of other origins may ask those alone that are listed by name', async () => {
+    const origin = 'http://grafana.example:3000'
+    const open = await startWebServer(['pmcd', 'simple'], { hosts: ['*', 'localhost'], origins: [origin] })
+    const status = async (host: string, headers = {}): Promise<string> =>
+      words(await open.ask(`/pmapi/context?hostspec=${encodeURIComponent(host)}`, { headers }))
+    expect(await status(`localhost:${port}`)).not.toMatch(/^403/)
+    expect(visits).toBe(1)
+    expect(await status(`localhost:${port}`, { Origin: origin })).toMatch(/^403/)
+    expect(await status('localhost', { Origin: origin })).toMatch(/^200/)
+    expect(visits).toBe(1)
+    expect(await status('unix:/etc/passwd')).toMatch(/^403/)
+    await open.close()
+  })
+})
