@@ -1,13 +1,14 @@
 /** Which instances a requester wants. pmAddProfile(3), pmDelProfile(3), docs/formats/wire.md §3.4 */
 import { PcpError } from './errors.ts'
 import { type Indom, PM_INDOM_NULL } from './ids.ts'
+import { InstanceSet } from './instance-set.ts'
 
 /** The rule for one instance domain: all instances except those listed, or only those listed. */
 export interface ProfileEntry {
   readonly indom: Indom
   /** True: all but `instances`. False: only `instances`. */
   readonly includeAll: boolean
-  readonly instances: ReadonlySet<number>
+  readonly instances: InstanceSet
 }
 
 /** An instance profile. Immutable: a change makes a new object, so identity tells whether a peer has it already. */
@@ -19,6 +20,17 @@ export interface Profile {
 
 /** The initial profile: everything. */
 export const ALL_INSTANCES: Profile = { includeByDefault: true, entries: new Map() }
+
+/** Bytes of a profile without entries, and of an entry without instances. */
+const PROFILE_BYTES = 320
+const ENTRY_BYTES = 100
+
+/** Returns about how many bytes of memory a profile takes, not less. */
+export function profileBytes({ entries }: Profile): number {
+  let bytes = PROFILE_BYTES + ENTRY_BYTES * entries.size
+  for (const { instances } of entries.values()) bytes += instances.bytes
+  return bytes
+}
 
 /** Does the profile want this instance of this domain? Metrics without instance domain are never filtered. */
 export function wants(profile: Profile, indom: Indom, inst: number): boolean {
@@ -66,16 +78,16 @@ function changedEntry(
   instances: readonly number[],
   isWanted: boolean,
 ): ProfileEntry {
-  if (instances.length === 0) return { indom, includeAll: isWanted, instances: new Set() }
+  if (instances.length === 0) return { indom, includeAll: isWanted, instances: InstanceSet.NONE }
   const entry = profile.entries.get(indom)
   // A first list is the whole rule: only these, or all but these. What is excluded by default stays so.
   if (entry === undefined && !isWanted && !profile.includeByDefault)
-    return { indom, includeAll: false, instances: new Set() }
-  if (entry === undefined) return { indom, includeAll: !isWanted, instances: new Set(instances) }
+    return { indom, includeAll: false, instances: InstanceSet.NONE }
+  if (entry === undefined) return { indom, includeAll: !isWanted, instances: InstanceSet.of(instances) }
   const listed = new Set(entry.instances)
   for (const inst of instances) {
     if (entry.includeAll === isWanted) listed.delete(inst)
     else listed.add(inst)
   }
-  return { indom, includeAll: entry.includeAll, instances: listed }
+  return { indom, includeAll: entry.includeAll, instances: InstanceSet.of(listed) }
 }

@@ -30,6 +30,8 @@ export interface PduConnectionOptions {
   readonly maxQueued?: number
   /** Stop reading while much waits to be sent. For servers, whose output follows from their input. */
   readonly backpressure?: boolean
+  /** Hears how many bytes this process holds of PDUs in pieces and of ones that the peer does not take, when that changes. */
+  readonly onHeld?: (bytes: number) => void
   /** Counts that other connections share; the connection's own are counted anyway. */
   readonly counters?: PduCounters
   /** Hears every PDU while it is on. */
@@ -68,6 +70,8 @@ export class PduConnection {
   #isReceiving = false
   #isPaused = false
   #isBlocked = false
+  /** What `onHeld` heard last. */
+  #held = 0
   /** Has a PDU come since the timer was looked at? Then what is incomplete now is another one. */
   #hasReceived = false
   #cancelIncomplete: (() => void) | undefined
@@ -167,6 +171,18 @@ export class PduConnection {
       this.#isBlocked = true
       this.#advance()
     }
+    this.#count()
+  }
+
+  /** What the system takes at once is not counted: a drain says when the rest is gone. */
+  #count(): void {
+    const { onHeld } = this.#options
+    if (onHeld === undefined) return
+    const { writable } = this.#stream
+    const held = this.#framer.bytes + (writable.writableNeedDrain ? writable.writableLength : 0)
+    if (held === this.#held) return
+    this.#held = held
+    onHeld(held)
   }
 
   /** Gives no more PDUs until `resume`, not even those that came in the same chunk. */
@@ -247,7 +263,10 @@ export class PduConnection {
       if (isOuter) this.#isReceiving = false
     }
     if (this.#upgradeTo !== undefined && isOuter) this.#switch(this.#upgradeTo)
-    if (isOuter) this.flush()
+    if (isOuter) {
+      this.flush()
+      this.#count()
+    }
     if (this.#options.incompleteMs !== undefined) this.#watchIncomplete(this.#options.incompleteMs)
   }
 
@@ -286,6 +305,7 @@ export class PduConnection {
   readonly #onData = (chunk: Uint8Array): void => this.#feed(chunk)
 
   readonly #onDrain = (): void => {
+    this.#count()
     if (!this.#isBlocked) return
     this.#isBlocked = false
     this.#advance()

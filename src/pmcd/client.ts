@@ -4,9 +4,10 @@
  *     challenge ──► introduction (handshake.ts) ──► requests
  */
 import { setMaxListeners } from 'node:events'
+import type { ByteAccount, ByteBudget } from '../base/byte-budget.ts'
 import { PcpError, statusOf } from '../model/errors.ts'
 import { pmidStr } from '../model/ids.ts'
-import { ALL_INSTANCES, type Profile } from '../model/profile.ts'
+import { ALL_INSTANCES, type Profile, profileBytes } from '../model/profile.ts'
 import type { Credentials, MetricSource, Requester } from '../model/source.ts'
 import type { FetchResult } from '../model/values.ts'
 import { OP_FETCH, OP_STORE } from '../net/access/statements.ts'
@@ -35,7 +36,8 @@ import type { Debug, Topic } from './debug.ts'
 import type { FetchBatch } from './fetch-batch.ts'
 import { flagsIn, type Gate, Handshake, OPEN_GATE } from './handshake.ts'
 import type { Limits } from './options.ts'
-import { REQUESTS } from './requests.ts'
+import { REQUESTS, type RequestHandler } from './requests.ts'
+import type { WorkQueue } from './work-queue.ts'
 
 /** The socket, as far as a client needs it. */
 export interface ClientConnection {
@@ -43,6 +45,8 @@ export interface ClientConnection {
   send(pdu: Uint8Array): void
   /** Sends what is queued, then closes; for a time, what still comes is dropped. */
   close(lingerMs?: number): Promise<void>
+  /** Ends at once, dropping what is queued. */
+  destroy(error?: PcpError): void
   /** Stops and resumes the arrival of PDUs. */
   pause(): void
   resume(): void
@@ -52,6 +56,10 @@ export interface ClientConnection {
 export interface ClientHost {
   readonly source: MetricSource
   readonly batch: FetchBatch
+  /** Work beyond a client's share. */
+  readonly work: WorkQueue
+  /** Memory that clients make the collector hold. */
+  readonly budget: ByteBudget
   readonly limits: Limits
   /** PDU_FLAG_* offered to everybody. */
   readonly features: number
@@ -64,6 +72,11 @@ export interface ClientHost {
 
 /** Replies that may be outstanding before the collector stops reading from a client. */
 const MAX_OUTSTANDING = 64
+/** Bytes of outstanding requests and of their replies that wait for earlier ones, beyond which it stops as well. */
+const MAX_OUTSTANDING_BYTES = 2 ** 20
+/** What a request takes until it is answered, and for each byte of its PDU when it is decoded. */
+const REQUEST_BYTES = 600
+const DECODED_BYTES = 4
 /** Work that a client may ask for before all others have a turn: so many small requests, or one large one. */
 const WORK_A_TURN = 16
 /** Bytes of a request that count as another small one. */
@@ -86,6 +99,8 @@ const TOPICS: Readonly<Record<number, Topic>> = {
 /** The place of one reply in the order of replies; empty until it is known. */
 interface Reply {
   pdus: readonly Uint8Array[] | undefined
+  /** What it takes: at first its request, then its PDUs. */
+  bytes: number
 }
 
 /** A connected client. */
@@ -95,6 +110,10 @@ export class Client {
   readonly #host: ClientHost
   readonly #contexts = new Map<number, Requester>()
   readonly #replies: Reply[] = []
+  readonly #account: ByteAccount
+  /** Bytes of `#replies`, and of what the connection holds. */
+  #outstanding = 0
+  #held = 0
   /** Aborted when the client goes: its questions that agents have not been asked yet are dropped. */
   readonly #gone = new AbortController()
   /** Undefined when it has introduced itself. */
@@ -110,8 +129,7 @@ export class Client {
   #container: string | undefined
   /** Who asks when no context is named. */
   #anybody: Requester
-  /** What the client says it is. */
-  whoami = ''
+  #whoami = ''
   /** OP_* bits it may not do. */
   denied: number
 
@@ -126,6 +144,11 @@ export class Client {
     this.#identity = identity
     this.#connection = connection
     this.#host = host
+    this.#account = host.budget.open({
+      name: `Client ${identity.seq} of ${identity.address}`,
+      group: identity.address,
+      evict: (reason) => this.#evicted(reason),
+    })
     this.denied = denied
     this.#anybody = this.#requester(0, ALL_INSTANCES)
     setMaxListeners(0, this.#gone.signal) // each question that waits for an agent listens
@@ -149,6 +172,16 @@ export class Client {
     return this.#container ?? ''
   }
 
+  /** What the client says it is. */
+  get whoami(): string {
+    return this.#whoami
+  }
+
+  set whoami(text: string) {
+    this.#account.keep(text.length - this.#whoami.length)
+    this.#whoami = text
+  }
+
   /** Has it finished the handshake? */
   get isOpen(): boolean {
     return this.#introduction === undefined && !this.#isClosed
@@ -163,6 +196,7 @@ export class Client {
   setContainer(name: string): void {
     if (!/^[\w.-]*$/.test(name))
       throw new PcpError('EINVAL', `Container name "${name}" has characters it cannot have`)
+    this.#account.keep(name.length - this.container.length)
     this.#container = name
     this.#anybody = this.#requester(0, ALL_INSTANCES)
     for (const [context, { profile }] of this.#contexts)
@@ -173,6 +207,12 @@ export class Client {
   /** What agents are told about it, in PCP's order; that it has left its container as ''. */
   get attributes(): readonly (readonly [key: number, value: string])[] {
     return attributesOf(this.#identity, this.#container)
+  }
+
+  /** Counts bytes that its connection holds: requests in pieces, replies that it does not read. */
+  setHeld(bytes: number): void {
+    this.#held = bytes
+    this.#weigh()
   }
 
   /** Tells the client why, and closes. */
@@ -193,6 +233,7 @@ export class Client {
   /** The connection has ended by itself. */
   ended(): void {
     this.#isClosed = true
+    this.#host.budget.close(this.#account)
     this.#introduction?.end()
     this.#gone.abort(GONE) // making an exception for each costs more than all else that ends a client
   }
@@ -209,6 +250,15 @@ export class Client {
     } catch (error) {
       this.refuse(PcpError.from(error).status)
     }
+  }
+
+  #evicted(reason: string): void {
+    this.ended()
+    this.#connection.destroy(new PcpError('ENOMEM', `The client is dropped: it ${reason}`))
+  }
+
+  #weigh(): void {
+    this.#account.setPassing(this.#held + this.#outstanding)
   }
 
   #introduce(gate: Gate, features: number): Handshake {
@@ -269,6 +319,9 @@ export class Client {
       throw new PcpError('EAGAIN', `Context ${context} is one too many`)
     if (this.#host.debug.profile)
       this.#say('profile', `context ${context} gets a profile of ${pdu.length} bytes`)
+    const before = this.#contexts.get(context)
+    this.#account.keep(profileBytes(profile) - (before === undefined ? 0 : profileBytes(before.profile)))
+    if (this.#isClosed) return
     this.#contexts.set(context, this.#requester(context, profile))
   }
 
@@ -278,7 +331,7 @@ export class Client {
     if (requester === undefined) throw new PcpError('PM_ERR_NOPROFILE', `Context ${context} has no profile`)
     if (ids.length > this.#host.limits.metrics)
       throw new PcpError('PM_ERR_TOOBIG', `${ids.length} metrics in one fetch`)
-    const reply = this.#expect()
+    const reply = this.#expect(pdu)
     const encode = type === PDU_FETCH ? encodeResult : encodeHighResResult
     this.#host.batch.add(
       ids,
@@ -304,11 +357,25 @@ export class Client {
     if (request === undefined) throw new PcpError('PM_ERR_IPC', `No request has type ${pduName(type)}`)
     // A fetch before it must not see what a store after it changes.
     if (type === PDU_RESULT) this.#host.batch.flush()
-    const reply = this.#expect()
+    const reply = this.#expect(pdu)
+    if (type !== PDU_PMNS_TRAVERSE) {
+      void this.#answerTo(request, type, pdu, reply)
+      return
+    }
+    // It may be for all names: all others have a turn before it, and the client's next request waits for its reply.
+    const own = pdu.slice()
+    this.#beTired()
+    this.#host.work.add(() => {
+      if (!this.#isClosed) void this.#answerTo(request, type, own, reply).then(() => this.rested())
+    })
+  }
+
+  /** Resolves when the reply is known, whatever it is. */
+  #answerTo(request: RequestHandler, type: number, pdu: Uint8Array, reply: Reply): Promise<void> {
     const ask = { requester: this.#anybody, signal: this.#gone.signal, moment: {} }
     const topic = TOPICS[type]
     const isTold = topic !== undefined && this.#host.debug[topic]
-    request(this.#host.source, pdu, ask).then(
+    return request(this.#host.source, pdu, ask).then(
       (answer) => {
         if (isTold) this.#say(topic, `${pduName(type)} is answered by ${pduName(pduType(answer))}`)
         this.#resolve(reply, [answer])
@@ -329,10 +396,13 @@ export class Client {
     this.#host.debug.say(topic, `client ${this.identity.seq}: ${text}`)
   }
 
-  #expect(): Reply {
-    const reply: Reply = { pdus: undefined }
+  #expect(pdu?: Uint8Array): Reply {
+    const bytes = REQUEST_BYTES + DECODED_BYTES * (pdu?.length ?? 0)
+    const reply: Reply = { pdus: undefined, bytes }
     this.#replies.push(reply)
-    if (this.#replies.length === MAX_OUTSTANDING) this.#connection.pause()
+    this.#outstanding += bytes
+    this.#weigh()
+    if (this.#isFull) this.#connection.pause()
     return reply
   }
 
@@ -341,23 +411,38 @@ export class Client {
   }
 
   #resolve(reply: Reply, pdus: readonly Uint8Array[]): void {
+    const wasFull = this.#isFull
     reply.pdus = pdus
-    const wasFull = this.#replies.length >= MAX_OUTSTANDING
+    let size = 0
+    for (const { length } of pdus) size += length
+    this.#outstanding += size - reply.bytes
+    reply.bytes = size
     while (this.#replies[0]?.pdus !== undefined) {
-      const { pdus: ready } = this.#replies.shift()!
+      const { pdus: ready, bytes } = this.#replies.shift()!
+      this.#outstanding -= bytes
       if (!this.#isClosed) for (const each of ready!) this.#connection.send(each)
     }
+    this.#weigh()
     if (wasFull) this.#readOn()
+  }
+
+  get #isFull(): boolean {
+    return this.#replies.length >= MAX_OUTSTANDING || this.#outstanding >= MAX_OUTSTANDING_BYTES
   }
 
   /** Lets the others have a turn when this client has asked for much: it may send thousands of requests at a time. */
   #count(type: number, bytes: number): void {
     if (this.#replies.length === 0) this.#work = 0
-    this.#work += type === PDU_PMNS_TRAVERSE ? WORK_A_TURN : 1 + bytes / WORK_BYTES
+    if (type === PDU_PMNS_TRAVERSE) return // it has a turn of its own
+    this.#work += 1 + bytes / WORK_BYTES
     if (this.#work < WORK_A_TURN || this.#isTired) return
+    this.#beTired()
+    this.#host.work.add(() => this.rested())
+  }
+
+  #beTired(): void {
     this.#isTired = true
     this.#connection.pause()
-    setImmediate(rested, this)
   }
 
   /** The others had their turn. */
@@ -368,17 +453,12 @@ export class Client {
   }
 
   #readOn(): void {
-    const isFull = this.#replies.length >= MAX_OUTSTANDING
-    if (!isFull && !this.#isTired && !this.#isHeld && !this.#isClosed) this.#connection.resume()
+    if (!this.#isFull && !this.#isTired && !this.#isHeld && !this.#isClosed) this.#connection.resume()
   }
 
   #requester(context: number, profile: Profile): Requester {
     return requesterOf(this.#identity, context, profile, this.container)
   }
-}
-
-function rested(client: Client): void {
-  client.rested()
 }
 
 /** Metrics and how many values each has, or its error. */

@@ -1,5 +1,6 @@
 /** All clients of a collector: let in or refused, numbered, judged anew by new access rules, gone. pmcd(1) */
 import type { Socket } from 'node:net'
+import { type BudgetLimits, ByteBudget } from '../base/byte-budget.ts'
 import { PcpError, statusOf } from '../model/errors.ts'
 import { PM_IN_NULL } from '../model/ids.ts'
 import type { Credentials, MetricSource } from '../model/source.ts'
@@ -20,6 +21,7 @@ import { FetchBatch } from './fetch-batch.ts'
 import { Once } from './once.ts'
 import type { Limits } from './options.ts'
 import type { Security } from './security.ts'
+import { WorkQueue } from './work-queue.ts'
 
 const FEATURES: number = PDU_FLAG_CONTAINER | PDU_FLAG_LABELS | PDU_FLAG_HIGHRES | PDU_FLAG_DESCS
 const PERMISSION: number = statusOf('PM_ERR_PERMISSION')
@@ -29,6 +31,8 @@ const CONNLIMIT: number = statusOf('PM_ERR_CONNLIMIT')
 export interface ClientsHost {
   readonly source: MetricSource
   readonly limits: Limits
+  /** Memory that clients may make the collector hold. */
+  readonly memory: BudgetLimits
   readonly log: Log
   readonly counters: PduCounters
   readonly clock: () => number
@@ -72,6 +76,8 @@ export class Clients {
     this.#clientHost = {
       source: host.source,
       batch: new FetchBatch(host.source),
+      work: new WorkQueue(),
+      budget: new ByteBudget(host.memory, (text) => host.log.notice('warning', text)),
       limits: host.limits,
       features: FEATURES,
       introduced: host.introduced,
@@ -111,11 +117,13 @@ export class Clients {
     const seq = this.#nextSeq
     const fd = descriptorOf(socket)
     const { debug, trace } = this.#host.diagnostics
+    let client: Client | undefined
     const connection = new PduConnection(socketStream(socket), {
       name: `client ${address}`,
       limit: this.#host.limits.pduBytes,
       ...(incompleteMs === 0 ? {} : { incompleteMs }),
       backpressure: true,
+      onHeld: (bytes) => client?.setHeld(bytes),
       counters: this.#host.counters,
       watch: new ConnectionWatch(this.#host.diagnostics, `client ${seq}`, fd),
     })
@@ -156,7 +164,7 @@ export class Clients {
       isJudgedByUser: this.#access.needsCredentials,
       loggedIn: (credentials) => this.#loggedIn(connected, credentials),
     })
-    const client = new Client(identity, connection, this.#clientHost, admission.denied, gate)
+    client = new Client(identity, connection, this.#clientHost, admission.denied, gate)
     const connected: Connected = { client, connection, peer, admission }
     this.#slots[slot] = connected
     connection.onClose((error) => this.#gone(connected, error))

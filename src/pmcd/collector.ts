@@ -11,6 +11,7 @@ import { newPduCounters, type PduCounters } from '../net/counters.ts'
 import { type Endpoint, type Listeners, listen } from '../net/listen.ts'
 import { Router } from '../pmapi/router.ts'
 import { Pmns } from '../pmns/tree.ts'
+import { clientMemory } from '../sys/client-memory.ts'
 import { ctime } from '../sys/log.ts'
 import { MAX_CLIENT_PDU } from '../wire/pdu.ts'
 import type { AgentSlot } from './agent-slot.ts'
@@ -113,6 +114,7 @@ class RunningCollector implements Collector {
       {
         source: this.#router,
         limits: this.#limits,
+        memory: options.memory ?? clientMemory(),
         log: options.log,
         counters: this.#counters,
         clock: this.#clock,

@@ -1,5 +1,6 @@
 /** What a collector is started with: everything it touches is handed in. docs/architecture.md */
 import type { CollectorStatistics } from '../agents/pmcd/statistics.ts'
+import type { BudgetLimits } from '../base/byte-budget.ts'
 import type { MetricSource } from '../model/source.ts'
 import type { AccessTable } from '../net/access/table.ts'
 import type { PduCounters } from '../net/counters.ts'
@@ -115,6 +116,8 @@ export interface CollectorOptions extends CollectorEndpoints, Configuration {
   /** Default: this process's environment. */
   readonly variables?: Variables
   readonly limits?: Partial<Limits>
+  /** Memory that clients may make it hold; default: `clientMemory()`. */
+  readonly memory?: BudgetLimits
   readonly workers?: WorkerSettings
   /** Seconds an agent may take for a reply, 0 is no limit; default 5. */
   readonly timeoutSec?: number

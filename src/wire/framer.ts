@@ -33,6 +33,13 @@ export class Framer {
     return this.#have > 0
   }
 
+  /** Bytes kept: of a PDU in pieces, and of what waits for `resume`. */
+  get bytes(): number {
+    let bytes = this.#partial.length
+    for (const chunk of this.#waiting) bytes += chunk.length
+    return bytes
+  }
+
   /** Takes bytes. Throws PM_ERR_IPC for a header that cannot be; nothing works after that. */
   push(chunk: Uint8Array): void {
     this.#waiting.push(chunk)

@@ -9,6 +9,7 @@
  *     ..  the instance ids of all entries, in entry order
  */
 import type { Indom } from '../model/ids.ts'
+import { InstanceSet } from '../model/instance-set.ts'
 import type { Profile, ProfileEntry } from '../model/profile.ts'
 import { newPdu, PDU_PROFILE, pduBytes } from './pdu.ts'
 import { PduReader } from './reader.ts'
@@ -64,8 +65,9 @@ export function decodeProfile(pdu: Uint8Array): ProfilePdu {
     const size = r.i32()
     r.i32()
     if (size < 0 || size * 4 > lists.remaining) r.fail(`${size} instances do not fit`)
-    const instances = new Set<number>()
-    for (let j = 0; j < size; j++) instances.add(lists.i32())
+    const ids = new Int32Array(size)
+    for (let j = 0; j < size; j++) ids[j] = lists.i32()
+    const instances = InstanceSet.over(ids)
     if (!entries.has(indom)) entries.set(indom, { indom, includeAll, instances })
   }
   lists.end()

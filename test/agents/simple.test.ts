@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { agent as definition } from '../../src/agents/simple/index.ts'
 import { indom, PM_IN_NULL, pmid } from '../../src/model/ids.ts'
+import { InstanceSet } from '../../src/model/instance-set.ts'
 import {
   LABEL_CLUSTER,
   LABEL_DOMAIN,
@@ -90,7 +91,7 @@ describe('simple.color', () => {
   test('adds one to each instance fetched', async () => {
     expect(await value(COLOR, PM_TYPE_32)).toEqual([1, 101, 201])
     const entries = new Map([
-      [indom(253, 0), { indom: indom(253, 0), includeAll: false, instances: new Set([1]) }],
+      [indom(253, 0), { indom: indom(253, 0), includeAll: false, instances: InstanceSet.of([1]) }],
     ])
     const requester = { ...ASK.requester, profile: { ...ALL_INSTANCES, entries } }
     await agent.fetch([COLOR], { requester })

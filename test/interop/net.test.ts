@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { indom, pmid } from '../../src/model/ids.ts'
+import { InstanceSet } from '../../src/model/instance-set.ts'
 import { LABEL_CONTEXT, LABEL_DOMAIN, LABEL_INSTANCES } from '../../src/model/labels.ts'
 import { ALL_INSTANCES, type Profile } from '../../src/model/profile.ts'
 import { ANONYMOUS } from '../../src/model/source.ts'
@@ -86,7 +87,7 @@ describe.skipIf(!isThere)('HostSource and the reference pmcd', () => {
     const only: Profile = {
       includeByDefault: true,
       entries: new Map([
-        [indom(253, 0), { indom: indom(253, 0), includeAll: false, instances: new Set([1]) }],
+        [indom(253, 0), { indom: indom(253, 0), includeAll: false, instances: InstanceSet.of([1]) }],
       ]),
     }
     const second = { requester: { client: 0, context: 5, profile: only } }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { PcpError, statusOf } from '../../src/model/errors.ts'
 import { indom, PM_ID_NULL, pmid } from '../../src/model/ids.ts'
+import { InstanceSet } from '../../src/model/instance-set.ts'
 import { ALL_INSTANCES } from '../../src/model/profile.ts'
 import type { Ask, MetricSource } from '../../src/model/source.ts'
 import { OP_FETCH, OP_STORE } from '../../src/net/access/statements.ts'
@@ -112,7 +113,7 @@ test('each context keeps its own profile', async () => {
   const colours = indom(10, 1)
   const only = (inst: number) => ({
     includeByDefault: true,
-    entries: new Map([[colours, { indom: colours, includeAll: false, instances: new Set([inst]) }]]),
+    entries: new Map([[colours, { indom: colours, includeAll: false, instances: InstanceSet.of([inst]) }]]),
   })
   test.client.receive(encodeProfile(0, only(1)))
   test.client.receive(encodeProfile(1, ALL_INSTANCES))

@@ -1,4 +1,6 @@
 /** Parts for tests of the collector: agents in memory, and a client whose socket is an array. */
+
+import { ByteBudget } from '../../src/base/byte-budget.ts'
 import type { Outcome } from '../../src/model/errors.ts'
 import type { MetricSource, SourceEvent } from '../../src/model/source.ts'
 import type { ValueSet } from '../../src/model/values.ts'
@@ -8,6 +10,7 @@ import { Client, type ClientConnection, type ClientHost } from '../../src/pmcd/c
 import { type Diagnostics, newDiagnostics } from '../../src/pmcd/diagnostics.ts'
 import { FetchBatch } from '../../src/pmcd/fetch-batch.ts'
 import type { AgentOpenEnv, AgentOptions } from '../../src/pmcd/options.ts'
+import { WorkQueue } from '../../src/pmcd/work-queue.ts'
 import { defineAgent } from '../../src/pmda/define-agent.ts'
 import { openAgent } from '../../src/pmda/open-agent.ts'
 import { Pmns } from '../../src/pmns/tree.ts'
@@ -128,12 +131,15 @@ export function connectClient(
     close: async () => {
       events.push('close')
     },
+    destroy: () => events.push('destroy'),
     pause: () => events.push('pause'),
     resume: () => events.push('resume'),
   }
   const host: ClientHost = {
     source,
     batch: new FetchBatch(source),
+    work: new WorkQueue(),
+    budget: new ByteBudget({ each: 2 ** 30, all: 2 ** 30 }, () => undefined),
     limits: { pduBytes: 65536, contexts: 64, metrics: 32768 },
     features: 0x0e40,
     introduced: () => events.push('introduced'),

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { PcpError, statusOf } from '../../src/model/errors.ts'
 import { indom, PM_IN_NULL, PM_INDOM_NULL, pmid } from '../../src/model/ids.ts'
+import { InstanceSet } from '../../src/model/instance-set.ts'
 import {
   LABEL_CLUSTER,
   LABEL_DOMAIN,
@@ -54,7 +55,7 @@ async function fetchOne(agent: AgentSource, item: number, type: number, profile?
 }
 
 function only(instances: readonly number[], includeAll = false): Profile {
-  const entry = { indom: indom(DOMAIN, 3), includeAll, instances: new Set(instances) }
+  const entry = { indom: indom(DOMAIN, 3), includeAll, instances: InstanceSet.of(instances) }
   return { includeByDefault: true, entries: new Map([[entry.indom, entry]]) }
 }
 

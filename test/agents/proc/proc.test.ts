@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { indom, pmid } from '../../../src/model/ids.ts'
+import { InstanceSet } from '../../../src/model/instance-set.ts'
 import { ANONYMOUS, type Ask } from '../../../src/model/source.ts'
 import { PM_TYPE_STRING, PM_TYPE_U32 } from '../../../src/model/types.ts'
 import { makeSingular } from '../../../src/model/value-writer.ts'
@@ -157,7 +158,7 @@ describe('processes', () => {
 
   test('that are this one are not shown to other users', async () => {
     const own = openProc('/', {})
-    const only = { indom: PROCESSES, includeAll: false, instances: new Set([process.pid]) }
+    const only = { indom: PROCESSES, includeAll: false, instances: InstanceSet.of([process.pid]) }
     const asked = asUser({ uid: 4242, gid: 4242 })
     const ask = {
       ...asked,
