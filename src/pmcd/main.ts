@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
-import { becomeAccount, serviceAccount } from '../net/access/account.ts'
+import { type Account, becomeAccount, serviceAccount } from '../net/access/account.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
@@ -165,6 +165,7 @@ async function start(
     io.signal,
   )
   if (!settings.isService) return { collector, pidFile: undefined }
+  for (const line of exposureLines(settings, environment.localOnly, account)) log.line(line)
   try {
     const pidFile = writePidFile(join(variables['PCP_RUN_DIR']!, 'pmcd.pid'), log, describe)
     if (account !== undefined) becomeAccount(account)
@@ -174,6 +175,25 @@ async function start(
     await collector.close()
     throw error
   }
+}
+
+/** Returns what the log of a service says about who can reach it and what it may do. */
+function exposureLines(
+  { addresses }: CollectorSettings,
+  localOnly: boolean,
+  account: Account | undefined,
+): readonly string[] {
+  const isClosed = localOnly && addresses.length === 0
+  const isRoot = account === undefined && process.geteuid?.() === 0
+  return [
+    ...(isClosed
+      ? ['Clients of other hosts cannot connect: PMCD_LOCAL=0 in the environment, or -i ADDRESS, lets them']
+      : []),
+    ...(isRoot
+      ? ['Warning: pmcd runs as root: -U USER, or PCP_USER in pcp.conf, names another account']
+      : []),
+    ...(account === undefined ? [] : [`pmcd runs as user ${account.name} (${account.uid})`]),
+  ]
 }
 
 /** Agents in processes of their own start beside the collector's log, because that is where they write theirs. */

@@ -11,7 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -55,7 +55,7 @@ beforeEach(() => {
   writeFileSync(
     join(dir, 'pcp.conf'),
     `PCP_RUN_DIR="${dir}/run"\nPCP_SYSCONF_DIR=${dir}\nPCP_PMCDCONF_PATH=${dir}/pmcd.conf\nPCP_VAR_DIR=${dir}
-PCP_LOG_DIR='${dir}/log'\nPCP_SYSCONFIG_DIR=${dir}/default\n`,
+PCP_LOG_DIR='${dir}/log'\nPCP_SYSCONFIG_DIR=${dir}/default\nPCP_USER=${userInfo().username}\n`,
   )
   writeFileSync(join(dir, 'pmcd.conf'), OWN_LINE)
   mkdirSync(join(dir, 'pmns'))

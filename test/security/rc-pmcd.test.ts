@@ -1,0 +1,127 @@
+/** A collector that the start script starts: who can reach it, and as whom it runs. */
+import { execFile, spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { networkInterfaces, tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { freePort } from '../../bench/macro/lib/free-port.ts'
+import { canActForOthers } from '../lib/accounts.ts'
+
+const top = process.cwd()
+const isRoot = canActForOthers()
+const REMOTE = Object.values(networkInterfaces())
+  .flat()
+  .find((each) => each !== undefined && each.family === 'IPv4' && !each.internal)?.address
+if (REMOTE === undefined) console.log('this machine has no other address than loopback')
+
+let dir: string
+let port: number
+
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'pcp-rc-'))
+  chmodSync(dir, 0o755)
+  port = await freePort()
+  for (const name of ['default', 'log', 'log/pmcd', 'pmns', 'run']) mkdirSync(join(dir, name))
+  writeFileSync(join(dir, 'pmns', 'root'), 'root { pmcd }\npmcd { version 2:0:7 }\n')
+  writeFileSync(join(dir, 'pmcd.conf'), 'pmcd 2 dso pmcd_init /lib/pmda_pmcd.so\n')
+})
+afterEach(async () => {
+  await rc('stop')
+  rmSync(dir, { recursive: true, force: true })
+})
+
+interface Setup {
+  readonly options?: string
+  readonly environment?: string
+  /** PCP_USER; undefined: pcp.conf has none. */
+  readonly user?: string
+}
+
+function write({ options = '', environment = '', user }: Setup): void {
+  const settings = [
+    `PCP_RUN_DIR=${dir}/run`,
+    `PCP_SYSCONF_DIR=${dir}`,
+    `PCP_PMCDCONF_PATH=${dir}/pmcd.conf`,
+    `PCP_VAR_DIR=${dir}`,
+    `PCP_LOG_DIR=${dir}/log`,
+    `PCP_SYSCONFIG_DIR=${dir}/default`,
+    ...(user === undefined ? [] : [`PCP_USER=${user}`]),
+  ]
+  writeFileSync(join(dir, 'pcp.conf'), `${settings.join('\n')}\n`)
+  writeFileSync(join(dir, 'pmcd.options'), `-p ${port} ${options}\n`)
+  writeFileSync(join(dir, 'default', 'pmcd'), environment)
+}
+
+function rc(action: string): Promise<{ readonly status: number; readonly text: string }> {
+  const { PATH = '', HOME = '' } = process.env
+  const env = { PATH, HOME, PCP_CONF: join(dir, 'pcp.conf') }
+  return new Promise((done) => {
+    execFile(join(top, 'share', 'rc_pmcd'), [action], { env }, (error, stdout, stderr) =>
+      done({ status: error === null ? 0 : Number(error.code), text: stdout + stderr }),
+    )
+  })
+}
+
+const logText = (): string => readFileSync(join(dir, 'log', 'pmcd', 'pmcd.log'), 'utf8')
+
+function isReachable(host: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, host)
+    const end = (isOpen: boolean): void => {
+      socket.destroy()
+      resolve(isOpen)
+    }
+    socket.once('connect', () => end(true)).once('error', () => end(false))
+  })
+}
+
+function runningAs(): string {
+  const pid = readFileSync(join(dir, 'run', 'pmcd.pid'), 'utf8').trim()
+  const [, uid = ''] = /^Uid:\t(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return spawnSync('id', ['-nu', uid], { encoding: 'utf8' }).stdout.trim()
+}
+
+test('other hosts cannot reach it, and the log says what lets them', async () => {
+  write({ user: userInfo().username })
+  expect(await rc('start')).toEqual({ status: 0, text: '' })
+  expect(await isReachable('127.0.0.1')).toBe(true)
+  if (REMOTE !== undefined) expect(await isReachable(REMOTE)).toBe(false)
+  expect(logText()).toMatch(/inet +INADDR_LOOPBACK/)
+  expect(logText()).toContain('Clients of other hosts cannot connect: PMCD_LOCAL=0')
+})
+
+test.skipIf(REMOTE === undefined).each([
+  ['PMCD_LOCAL=0 in the environment', { environment: 'PMCD_LOCAL=0\n' }],
+  ['an address among the options', { options: `-i ${REMOTE}` }],
+])('%s opens it to other hosts', async (_what, setup) => {
+  write({ user: userInfo().username, ...setup })
+  expect(await rc('start')).toEqual({ status: 0, text: '' })
+  expect(await isReachable(REMOTE!)).toBe(true)
+  expect(logText()).not.toContain('Clients of other hosts cannot connect')
+})
+
+test.skipIf(!isRoot)('root starts it as the account pcp, and not at all where there is none', async () => {
+  write({})
+  const hasAccount = spawnSync('id', ['pcp']).status === 0
+  const { status, text } = await rc('start')
+  if (hasAccount) {
+    expect(text).toBe('')
+    expect(runningAs()).toBe('pcp')
+    expect(logText()).toMatch(/pmcd runs as user pcp/)
+  } else {
+    expect(text).toContain('There is no user "pcp" to run as')
+    expect(status).toBe(1)
+  }
+})
+
+test.skipIf(!isRoot).each([
+  ['nobody', { user: 'nobody' }],
+  ['nobody', { options: '-U nobody' }],
+  ['root', { user: 'root' }],
+])('root starts it as %s where the configuration says so: %o', async (name, setup) => {
+  write(setup)
+  expect(await rc('start')).toEqual({ status: 0, text: '' })
+  expect(runningAs()).toBe(name)
+  expect(logText()).toContain(name === 'root' ? 'Warning: pmcd runs as root' : 'pmcd runs as user nobody')
+})
