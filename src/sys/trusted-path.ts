@@ -42,16 +42,16 @@ interface Resolved {
 
 /**
  * Returns the path without links when only this user and root can change what it leads to; a path that does not exist counts by
- * the directories that do. Throws UntrustedPathError, which names the owner or the mode, and ends with `remedy`.
+ * the directories that do. Throws UntrustedPathError, which names the owner or the mode, and ends with `remedy` if there is one.
  */
-export function trustedPath(path: string, remedy: string): string {
+export function trustedPath(path: string, remedy = ''): string {
   return resolveTrusted(path, remedy).path
 }
 
 /** Returns whether only this user and root can change what a path leads to. */
 export function isTrustedPath(path: string): boolean {
   try {
-    trustedPath(path, '')
+    trustedPath(path)
     return true
   } catch (error) {
     if (error instanceof UntrustedPathError) return false
@@ -153,11 +153,8 @@ function linesOf(path: string): readonly (readonly string[])[] {
 }
 
 function refusal(path: string, at: string, problem: string, remedy: string): UntrustedPathError {
-  const way = at === resolve(path) ? '' : `${at} on the way to `
-  const text = `${way}${path}`
-  return new UntrustedPathError(
-    way === '' ? `${path} ${problem}: ${remedy}` : `${text}: it ${problem}: ${remedy}`,
-  )
+  const what = at === resolve(path) ? `${path} ${problem}` : `${at} on the way to ${path}: it ${problem}`
+  return new UntrustedPathError(remedy === '' ? what : `${what}: ${remedy}`)
 }
 
 function userText({ uid }: Stats): string {

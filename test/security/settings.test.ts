@@ -14,6 +14,9 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { scanDirectory } from '../../src/agents/openmetrics/directory.ts'
+import { makeVerifier } from '../../src/net/sasl/keys.ts'
+import { formatUsers, usersIn } from '../../src/net/sasl/user-file.ts'
 import { canActForOthers, giveAway, NOBODY } from '../lib/accounts.ts'
 
 const top = process.cwd()
@@ -170,5 +173,26 @@ test.skipIf(!isRoot)(
       expect(status, name).not.toBe(0)
       rmSync(file)
     }
+  },
+)
+
+test.skipIf(!isRoot)(
+  'scripts of another user are no sources, and users in a file of another user cannot log in',
+  async () => {
+    const logged: string[] = []
+    const script = put(join(dir, 'config.d', 'evil.sh'), '#!/bin/sh\n', 0o755)
+    const scan = (): readonly string[] =>
+      scanDirectory(join(dir, 'config.d'), true, (text) => logged.push(text)).map(({ nickname }) => nickname)
+    expect(scan()).toEqual(['evil'])
+    giveAway(script)
+    expect(scan()).toEqual([])
+    expect(logged.join()).toMatch(/evil\.sh is left out: .*belongs to user nobody/)
+
+    const users = formatUsers(new Map([['joe', await makeVerifier('secret')]]))
+    const file = put(join(dir, 'passwd.conf'), users, 0o640)
+    expect(usersIn(file, (problem) => logged.push(problem))('joe')).toBeDefined()
+    giveAway(file)
+    expect(usersIn(file, (problem) => logged.push(problem))('joe')).toBeUndefined()
+    expect(logged.join()).toMatch(/passwd\.conf belongs to user nobody.*nobody can authenticate/)
   },
 )

@@ -2,6 +2,7 @@
 import { readdirSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
+import { trustedPath } from '../../sys/trusted-path.ts'
 
 /** One file that stands for a source. */
 export interface SourceFile {
@@ -67,7 +68,7 @@ function sourceFile(directory: string, path: string, log: (text: string) => void
     .slice(directory.length + 1)
     .replace(/(?<=[^/])\.[^./]*$/, '')
     .replaceAll('/', '.')
-  const why = refusal(nickname, isScript, stat)
+  const why = refusal(nickname, isScript, stat) ?? distrust(path)
   if (why !== undefined) {
     log(`${path} is left out: ${why}`)
     return undefined
@@ -75,11 +76,19 @@ function sourceFile(directory: string, path: string, log: (text: string) => void
   return { nickname, path, isScript, changedMs: stat.ctimeMs }
 }
 
-function refusal(nickname: string, isScript: boolean, { mode, size }: Stats): string | undefined {
+function refusal(nickname: string, isScript: boolean, { size }: Stats): string | undefined {
   if (nickname === 'control') return 'the name belongs to the metrics of the agent itself'
   if (!NICKNAME.test(nickname)) return `"${nickname}" can be no part of the name of a metric`
   if (!isScript) return size > MAX_CONFIG ? `it is longer than ${MAX_CONFIG} bytes` : undefined
-  // A script runs with the rights of the agent.
-  if ((mode & 0o002) !== 0) return 'everybody may write to the script'
   return undefined
+}
+
+/** A script runs, and files are read, with the rights of the agent. */
+function distrust(path: string): string | undefined {
+  try {
+    trustedPath(path)
+    return undefined
+  } catch (error) {
+    return PcpError.from(error).message
+  }
 }

@@ -6,16 +6,16 @@
  * in base64; lines that start with # are comments. No password can be had from it, but whoever reads it can guess at
  * leisure: it belongs to the collector's account alone.
  */
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
+import { readTrustedFile } from '../../sys/trusted-path.ts'
 import { KEY_BYTES, type Verifier } from './keys.ts'
 import type { FindVerifier } from './server.ts'
 
 /** Verifiers by user name. */
 export type Users = ReadonlyMap<string, Verifier>
 
-const WRITABLE_BY_ALL = 0o002
 const SCHEME = 'SCRAM-SHA-256'
 const LINE = /^([^:]+):SCRAM-SHA-256\$(\d{1,9}):([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+):([A-Za-z0-9+/=]+)$/
 
@@ -61,7 +61,7 @@ export function formatUsers(users: Users, old = ''): string {
 
 /**
  * Looks users up in a file, which is read again when it has changed. A file that cannot be read or understood, or that
- * everybody may write, has no users; `report` hears why, once for each state of the file.
+ * another user can change, has no users; `report` hears why, once for each state of the file.
  */
 export function usersIn(path: string, report: (problem: string) => void): FindVerifier {
   let users: Users = new Map()
@@ -79,9 +79,7 @@ export function usersIn(path: string, report: (problem: string) => void): FindVe
 
 function readOrReport(path: string, report: (problem: string) => void): Users {
   try {
-    if ((statSync(path).mode & WRITABLE_BY_ALL) !== 0)
-      throw new PcpError('EACCES', `${path}: everybody may write it, so its users could be anybody`)
-    return parseUsers(readFileSync(path, 'utf8'), path)
+    return parseUsers(readTrustedFile(path, 'its users could be anybody'), path)
   } catch (error) {
     report(`${PcpError.from(error, `Cannot read the users in ${path}`).message}: nobody can authenticate`)
     return new Map()

@@ -240,7 +240,7 @@ test('files that are no sources are told once', async () => {
   expect(await names()).toEqual([])
   expect(log.map((text) => text.slice(text.indexOf(CONFIG) + CONFIG.length + 1))).toEqual([
     '9a.url is left out: "9a" can be no part of the name of a metric',
-    'all.sh is left out: everybody may write to the script',
+    `all.sh is left out: ${root}${CONFIG}/all.sh is writable by everybody (chmod o-w)`,
     'control.url is left out: the name belongs to the metrics of the agent itself',
   ])
 })

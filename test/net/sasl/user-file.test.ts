@@ -61,7 +61,7 @@ test('a file that everybody may write lets nobody in', () => {
   writeFileSync(path, `${LINE}\n`)
   chmodSync(path, 0o666)
   expect(find('user')).toBeUndefined()
-  expect(problems).toEqual([expect.stringMatching(/everybody may write it.*nobody can authenticate/)])
+  expect(problems).toEqual([expect.stringMatching(/writable by everybody.*nobody can authenticate/)])
   chmodSync(path, 0o640)
   expect(find('user')).toMatchObject({ iterations: 4096 })
 })
