@@ -10,6 +10,7 @@
  */
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { removeStalePidFiles } from '../sys/stale-files.ts'
 import type { EvaluationCounts } from './statement.ts'
 
 const LOG = 4097
@@ -48,6 +49,7 @@ export function openStatistics(
   let fd: number
   try {
     mkdirSync(folder, { recursive: true })
+    removeStalePidFiles(folder)
     fd = openSync(path, 'w+', 0o644)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException

@@ -24,7 +24,7 @@ import { bind, wishesOf } from './bind.ts'
 import type { LoggerConfig } from './config.ts'
 import { openControl } from './control-open.ts'
 import type { ControlServer } from './control-server.ts'
-import { ownSocketPath } from './control-socket.ts'
+import { ownSocketPath, removeStaleControlSockets } from './control-socket.ts'
 import { NO_COUNTS, type RecorderCounts } from './counts.ts'
 import type { Spent } from './limits.ts'
 import type { Logger } from './logger.ts'
@@ -139,6 +139,7 @@ class Recording {
     const { pid } = process
     const mapDir = join(this.#variables['PCP_TMP_DIR']!, 'pmlogger')
     const warn = (text: string): void => this.#log.line(text)
+    await removeStaleControlSockets(this.#variables)
     const socketPath = ownSocketPath(this.#variables, pid, warn)
     this.#files = openRunFiles({ mapDir, socketPath, pid, isPrimary, warn })
     let config = await this.#readConfig()

@@ -1,13 +1,15 @@
 /** The files by which a pmlogger process is found: port map, links of the primary one, folio. docs/pmlogger.md */
 
-import { lstatSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { hostname, uptime } from 'node:os'
+import { existsSync, lstatSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { basename, join } from 'node:path'
 import { debug } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
+import type { Variables } from '../sys/config.ts'
 import { ctime } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
-import { isAlive } from '../sys/process-identity.ts'
+import { isOwnerGone, removeIfAllowed, removeStalePidFiles } from '../sys/stale-files.ts'
+import { removeStaleControlSockets } from './control-socket.ts'
 
 /** What a port map file says. */
 export interface PortMap {
@@ -83,31 +85,19 @@ export function openRunFiles(places: RunPlaces): RunFiles {
   }
 }
 
+/** Removes what killed loggers left, also where no other one starts. */
+export async function removeLeftovers(variables: Variables): Promise<void> {
+  const mapDir = join(variables['PCP_TMP_DIR']!, 'pmlogger')
+  if (existsSync(mapDir)) removeStale(mapDir)
+  await removeStaleControlSockets(variables)
+}
+
 /** Removes the maps of processes that are no more, and the link of a primary one whose map has gone. */
 function removeStale(mapDir: string): void {
-  for (const name of readdirSync(mapDir)) {
-    const path = join(mapDir, name)
-    if (/^\d+$/.test(name) && isGone(Number(name), path)) removeIfAllowed(path)
-  }
+  removeStalePidFiles(mapDir)
   const owner = primaryPid(mapDir)
   const link = join(mapDir, PRIMARY)
-  if (owner !== undefined && isGone(owner, link)) removeIfAllowed(link)
-}
-
-/** Is the process that made this file no more? After the system was started again, another one may have its id. */
-function isGone(pid: number, path: string): boolean {
-  const made = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
-  return !isAlive(pid) || made < Date.now() - uptime() * 1000
-}
-
-/** What others left is for those to remove who may. */
-function removeIfAllowed(path: string): void {
-  try {
-    rmSync(path, { force: true })
-  } catch (error) {
-    const { code } = PcpError.from(error)
-    if (code !== 'EACCES' && code !== 'EPERM') throw error
-  }
+  if (owner !== undefined && isOwnerGone(owner, link)) removeIfAllowed(link)
 }
 
 function takePrimary({ mapDir, pid, warn }: RunPlaces): void {

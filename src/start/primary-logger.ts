@@ -9,7 +9,7 @@ import { archiveName } from '../pmlogger/archive-name.ts'
 import type { LoggerConfig } from '../pmlogger/config.ts'
 import { openControl } from '../pmlogger/control-open.ts'
 import type { ControlServer } from '../pmlogger/control-server.ts'
-import { ownSocketPath } from '../pmlogger/control-socket.ts'
+import { ownSocketPath, removeStaleControlSockets } from '../pmlogger/control-socket.ts'
 import type { RecorderCounts } from '../pmlogger/counts.ts'
 import type { Logger } from '../pmlogger/logger.ts'
 import { Pool } from '../pmlogger/pool.ts'
@@ -91,6 +91,7 @@ export class PrimaryLogger {
     const { variables, localOnly } = this.#options
     const { pid } = process
     const mapDir = join(variables['PCP_TMP_DIR']!, 'pmlogger')
+    await removeStaleControlSockets(variables)
     const socketPath = ownSocketPath(variables, pid, warn)
     const files = takePlace({ mapDir, socketPath, pid, isPrimary: true, warn })
     this.#control = await openControl(access, {

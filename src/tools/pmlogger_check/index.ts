@@ -2,6 +2,7 @@
 
 import { readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { removeLeftovers } from '../../pmlogger/run-files.ts'
 import { tmpDirOf } from '../../sys/config.ts'
 import { type CheckRun, checkOptions, runCheck } from '../lib/admin/check-options.ts'
 import { refreshConfig } from '../lib/admin/generated.ts'
@@ -42,7 +43,10 @@ does. Run it as often as recorders may be missed for, by a timer or by cron.`,
         subject: 'logging',
         options: OPTIONS,
         check: (instance, run) => check(instance, run, places),
-        finish: compress,
+        finish: async (checked) => {
+          if (!checked.voice.showsOnly) await removeLeftovers(checked.variables)
+          await compress(checked)
+        },
       },
       io,
     )
