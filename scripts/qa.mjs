@@ -125,8 +125,13 @@ function runTests(kept, which) {
   const args = [qa, place, top, kept, ...which, ...options]
   const runner = spawn('unshare', ['--mount', 'bash', '-c', IN_PLACE, ...args], {
     stdio: ['inherit', 'pipe', 'inherit'],
-    // The suite expects what 6.0.3 shows between two observations (docs/differences.md, Interpolation).
-    env: cleanEnv({ PCP_INTERP_EARLIER: '1' }),
+    env: cleanEnv({
+      // The suite expects what 6.0.3 shows between two observations (docs/differences.md, Interpolation).
+      PCP_INTERP_EARLIER: '1',
+      // Its loggers belong to another account than its clients (docs/differences.md, pmlogger).
+      PCP_ARCHIVE_MODE: '0644',
+      PMLOGGER_ACCESS: 'allow * : all;',
+    }),
   })
   const attempts = new Map()
   const unwatch = watchAttempts(join(place, kept, 'current'), (test) => {

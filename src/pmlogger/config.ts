@@ -157,8 +157,7 @@ class ConfigParser {
     const { rest, place } = this.#tokens
     if (!this.#tokens.isAccessHeader) this.#unexpected()
     try {
-      const lexer = new ConfigLexer('\n'.repeat(place.line - 1) + quoteHosts(rest))
-      return parseAccess(lexer, false, LOGGER_OPERATIONS)
+      return parseAccessRules('\n'.repeat(place.line - 1) + rest)
     } catch (error) {
       const { message } = PcpError.from(error)
       const [, line = place.line, what = message] = /^\[line (\d+)\]: (?:Error: )?(.*)/.exec(message) ?? []
@@ -191,6 +190,11 @@ class ConfigParser {
     const pointer = place.column === 0 ? '' : `\n${source}\n${' '.repeat(place.column - 1)}^`
     throw new PcpError('PM_ERR_CONV', `${head}${where}[line ${place.line}] ${message}${pointer}`)
   }
+}
+
+/** Parses what follows the header of an access section. Throws PM_ERR_CONV with `[line N]: Error: ...`. */
+export function parseAccessRules(text: string): readonly AccessStatement[] {
+  return parseAccess(new ConfigLexer(quoteHosts(text)), false, LOGGER_OPERATIONS)
 }
 
 /** Hosts may hold colons (`:*`, `local:*`): before the last colon of a statement all is hosts, which other servers quote. */

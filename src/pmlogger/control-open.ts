@@ -5,7 +5,7 @@ import { type AccessStatement, allOf } from '../net/access/statements.ts'
 import { SYSTEM_NAMES } from '../net/access/system-names.ts'
 import { buildAccess } from '../net/access/table.ts'
 import type { Variables } from '../sys/config.ts'
-import { LOGGER_OPERATIONS, OP_ENQUIRE } from './config.ts'
+import { LOGGER_OPERATIONS, OP_ENQUIRE, parseAccessRules } from './config.ts'
 import { type ControlOptions, ControlServer, FIRST_PORT } from './control-server.ts'
 
 const EVERYTHING = allOf(LOGGER_OPERATIONS)
@@ -30,7 +30,7 @@ const DEFAULT_ACCESS: readonly AccessStatement[] = [
 
 /** What a control port is opened with besides who may use it. */
 export interface ControlPlan extends Omit<ControlOptions, 'access' | 'firstPort' | 'localOnly'> {
-  /** PMLOGGER_PORT and PMLOGGER_LOCAL are looked at. */
+  /** PMLOGGER_PORT, PMLOGGER_LOCAL and PMLOGGER_ACCESS count. */
   readonly env: Variables
 }
 
@@ -40,8 +40,9 @@ export async function openControl(
   plan: ControlPlan,
 ): Promise<ControlServer> {
   const { env, log } = plan
-  const isDefault = statements.length === 0
-  const rules = isDefault ? DEFAULT_ACCESS : statements
+  const given = statements.length > 0 ? statements : rulesOf(env)
+  const isDefault = given.length === 0
+  const rules = isDefault ? DEFAULT_ACCESS : given
   const { table, problems, isValid } = await buildAccess(rules, SYSTEM_NAMES, EVERYTHING)
   for (const problem of problems) log(problem)
   if (!isValid) throw new PcpError('PM_ERR_CONV', 'pmlogger: access control initialisation failed')
@@ -55,4 +56,13 @@ export async function openControl(
     firstPort: isPort ? Number(asked) : FIRST_PORT,
     localOnly,
   })
+}
+
+/** The rules for loggers whose configuration has none: PMLOGGER_ACCESS, such as `allow local:* : all;`. */
+function rulesOf({ PMLOGGER_ACCESS: text = '' }: Variables): readonly AccessStatement[] {
+  try {
+    return parseAccessRules(text)
+  } catch (error) {
+    throw new PcpError('PM_ERR_CONV', `pmlogger: PMLOGGER_ACCESS: ${PcpError.from(error).message}`)
+  }
 }

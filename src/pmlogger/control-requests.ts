@@ -1,6 +1,8 @@
 /** What a control client may ask of a logger: states of metrics, and changes of them. docs/formats/wire.md §3.13, §8 */
-import { isError, PcpError } from '../model/errors.ts'
-import { PM_IN_NULL, PM_INDOM_NULL } from '../model/ids.ts'
+import type { MetricDesc } from '../model/desc.ts'
+import { isError, type Outcome, PcpError } from '../model/errors.ts'
+import { type Indom, PM_IN_NULL, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
+import type { Instances } from '../model/source.ts'
 import { PM_TYPE_U32 } from '../model/types.ts'
 import { makeSet } from '../model/value-writer.ts'
 import { emptySet, type ValueSet } from '../model/values.ts'
@@ -25,6 +27,8 @@ const IS_MANDATORY = 2
 const IS_AVAILABLE = 4
 const IS_LOGGED = 8
 const DELTA_SHIFT = 4
+/** Instances in an answer: 8 MiB. */
+const MAX_WORDS = 1 << 20
 
 const STATES: Readonly<Record<number, ModeRequest['state']>> = {
   [PM_LOG_OFF]: 'off',
@@ -46,8 +50,9 @@ export async function answerControl(
   const story =
     wish === undefined ? [] : [`\n${ctime(Date.now())}`, `pmlc request from ${from}: ${titleOf(wish)}`]
   const sets: ValueSet[] = []
+  const lookup = await Lookup.of(logger, request, wish !== undefined)
   for (const set of request.sets) {
-    const metric = await metricOf(logger, set)
+    const metric = await lookup.metric(set)
     if (isError(metric)) {
       sets.push(emptySet(set.pmid, metric.status))
       continue
@@ -56,7 +61,7 @@ export async function answerControl(
       logger.metrics.set(set.pmid, metric)
       story.push(...(await apply(logger, metric, set, wish)))
     }
-    sets.push(await describe(logger, metric, set, wish === undefined))
+    sets.push(await describe(lookup, metric, set, wish === undefined))
   }
   if (wish !== undefined) {
     tell(story.join('\n'))
@@ -79,16 +84,60 @@ function wishOf({ control, state, deltaMs }: LogControl): ModeRequest | undefine
   return { control: isMandatory ? 'mandatory' : 'advisory', state: what, deltaMs }
 }
 
-async function metricOf(logger: Logger, { pmid }: LogControlSet): Promise<LoggedMetric | PcpError> {
-  const known = logger.metrics.get(pmid)
-  if (known !== undefined) return known
-  try {
-    const [desc] = await logger.context.descs([pmid])
-    if (desc === undefined || isError(desc)) return desc ?? new PcpError('PM_ERR_PMID')
-    const [name = ''] = await logger.context.namesOf(pmid)
-    return new LoggedMetric(name, desc)
-  } catch (error) {
-    return PcpError.from(error)
+/**
+ * What the collector says to one request. Any account may ask with thousands of metrics, so descriptors are fetched together and each instance
+ * domain once.
+ */
+class Lookup {
+  readonly #logger: Logger
+  readonly #needsNames: boolean
+  readonly #descs: ReadonlyMap<Pmid, Outcome<MetricDesc>>
+  readonly #instances = new Map<Indom, Promise<Instances>>()
+  #words = 0
+
+  private constructor(logger: Logger, needsNames: boolean, descs: ReadonlyMap<Pmid, Outcome<MetricDesc>>) {
+    this.#logger = logger
+    this.#needsNames = needsNames
+    this.#descs = descs
+  }
+
+  static async of(logger: Logger, { sets }: LogControl, needsNames: boolean): Promise<Lookup> {
+    const unknown = [...new Set(sets.map(({ pmid }) => pmid))].filter((pmid) => !logger.metrics.has(pmid))
+    const descs = new Map<Pmid, Outcome<MetricDesc>>()
+    if (unknown.length > 0) {
+      const found = await logger.context.descs(unknown).catch((error: unknown) => PcpError.from(error))
+      for (const [i, pmid] of unknown.entries())
+        descs.set(pmid, isError(found) ? found : (found[i] ?? new PcpError('PM_ERR_PMID')))
+    }
+    return new Lookup(logger, needsNames, descs)
+  }
+
+  async metric({ pmid }: LogControlSet): Promise<LoggedMetric | PcpError> {
+    const known = this.#logger.metrics.get(pmid)
+    if (known !== undefined) return known
+    const desc = this.#descs.get(pmid)!
+    if (isError(desc)) return desc
+    try {
+      const [name = ''] = this.#needsNames ? await this.#logger.context.namesOf(pmid) : []
+      return new LoggedMetric(name, desc)
+    } catch (error) {
+      return PcpError.from(error)
+    }
+  }
+
+  instances(indom: Indom): Promise<Instances> {
+    let found = this.#instances.get(indom)
+    if (found === undefined) {
+      found = this.#logger.context.instances(indom)
+      this.#instances.set(indom, found)
+    }
+    return found
+  }
+
+  /** Counts instances of the answer. PM_ERR_TOOBIG for too many. */
+  count(instances: number): void {
+    this.#words += instances
+    if (this.#words > MAX_WORDS) throw new PcpError('PM_ERR_TOOBIG')
   }
 }
 
@@ -140,7 +189,7 @@ async function orElse<T>(answer: Promise<T>, otherwise: T): Promise<T> {
 }
 
 async function describe(
-  logger: Logger,
+  lookup: Lookup,
   metric: LoggedMetric,
   { pmid, status, inst }: LogControlSet,
   isEnquiry: boolean,
@@ -151,12 +200,13 @@ async function describe(
     if (indom === PM_INDOM_NULL) instances = [PM_IN_NULL]
     else if (status > 0) instances = [...inst]
     else {
-      const { ids } = await logger.context.instances(indom)
+      const { ids } = await lookup.instances(indom)
       instances = isEnquiry ? [...new Set([...ids, ...metric.instances])] : ids
     }
   } catch (error) {
     return emptySet(pmid, PcpError.from(error).status)
   }
+  lookup.count(instances.length)
   const words = instances.map((id) => wordOf(metric, metric.states.modeOf(id), id))
   return makeSet(pmid, PM_TYPE_U32, instances, words)
 }

@@ -2,13 +2,14 @@
 import type { Socket } from 'node:net'
 import { isMainThread } from 'node:worker_threads'
 import { type ErrorCode, PcpError, statusOf } from '../model/errors.ts'
+import type { ValueSet } from '../model/values.ts'
 import type { AccessTable, Admission } from '../net/access/table.ts'
 import { PduConnection, socketStream } from '../net/connection.ts'
 import { type Endpoint, type Listeners, listen } from '../net/listen.ts'
 import { type PeerCredentials, peerCredentials } from '../sys/native/peer-credentials.ts'
 import { decodeCreds, versionOf } from '../wire/creds.ts'
 import { encodeError } from '../wire/error.ts'
-import { decodeLogControl, PM_LOG_ADVISORY, PM_LOG_MANDATORY } from '../wire/log-control.ts'
+import { decodeLogControl, PM_LOG_ADVISORY, PM_LOG_ENQUIRE, PM_LOG_MANDATORY } from '../wire/log-control.ts'
 import {
   decodeLogRequest,
   LOG_REQUEST_NEWVOLUME,
@@ -226,7 +227,9 @@ class ControlClient {
         if (request.control === PM_LOG_ADVISORY) this.#demand(OP_ADVISORY)
         const logger = this.#logger()
         const { log } = this.#options
-        const sets = await logger.exclusively(() => answerControl(logger, request, log, this.#address))
+        const answer = (): Promise<ValueSet[]> => answerControl(logger, request, log, this.#address)
+        // Questions of other accounts do not hold up the recording.
+        const sets = await (request.control === PM_LOG_ENQUIRE ? answer() : logger.exclusively(answer))
         return encodeResult({ sec: 0, nsec: 0 }, sets, pid)
       }
       default:

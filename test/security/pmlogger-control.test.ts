@@ -5,10 +5,14 @@ import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { PcpError, statusOf } from '../../src/model/errors.ts'
 import { pmid } from '../../src/model/ids.ts'
 import { openLocal } from '../../src/pmcd/local-context.ts'
 import { openControl } from '../../src/pmlogger/control-open.ts'
+import type { Logger } from '../../src/pmlogger/logger.ts'
 import { PrimaryLogger } from '../../src/start/primary-logger.ts'
+import { LoggerConnection } from '../../src/tools/pmlc/connection.ts'
+import { PM_LOG_ENQUIRE, PM_LOG_OFF } from '../../src/wire/log-control.ts'
 import { explainSkipped, isRoot, runAsNobody } from '../lib/as-nobody.ts'
 import { attackControl, type ControlOutcomes } from '../lib/control-attack.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
@@ -117,6 +121,30 @@ test('without an access section no other host reaches the port', async () => {
   if (outside.length === 0) console.log('pmlogger-control: this machine has no address but loopback')
 })
 
+test('PMLOGGER_ACCESS holds where a configuration has no rules, and nonsense opens no port', async () => {
+  const plan = {
+    socketPath: join(dir, 'socket'),
+    pid: process.pid,
+    version: 3,
+    logger: () => undefined,
+    zone: { timezone: 'UTC', zoneinfo: '' },
+    log: () => {},
+  }
+  const openAs = (rules: string): ReturnType<typeof openControl> =>
+    openControl([], { ...plan, env: { PMLOGGER_PORT: '0', PMLOGGER_ACCESS: rules } })
+  for (const [rules, newVolume] of [
+    ['allow local:* : all;', 'EAGAIN'],
+    ['disallow * : mandatory;', 'PM_ERR_PERMISSION'],
+    ['', 'PM_ERR_PERMISSION'],
+  ] as const) {
+    const server = await openAs(rules)
+    const outcomes = await attackControl({ host: '127.0.0.1', port: server.port }, SECRET)
+    expect([rules, outcomes['new volume']]).toEqual([rules, newVolume])
+    await server.close()
+  }
+  await expect(openAs('everything')).rejects.toMatchObject({ code: 'PM_ERR_CONV' })
+})
+
 test('an access section is obeyed as written', async () => {
   const { port } = await record(
     '[access]\nallow 127.0.0.1 : advisory, enquire;\ndisallow 127.0.0.1 : mandatory;\n',
@@ -127,22 +155,23 @@ test('an access section is obeyed as written', async () => {
   })
 })
 
-/** A control port whose system identifies unix clients as given. */
+/** A control port of a logger without a collector. */
 async function openWith(
   peers: Parameters<typeof openControl>[1]['peers'],
-): Promise<{ path: string; close(): Promise<void> }> {
+  logger?: Logger,
+): Promise<{ path: string; port: number; close(): Promise<void> }> {
   const path = join(dir, 'socket')
   const server = await openControl([], {
     socketPath: path,
     pid: process.pid,
     version: 3,
     env: { PMLOGGER_PORT: '0' },
-    logger: () => undefined,
+    logger: () => logger,
     zone: { timezone: 'UTC', zoneinfo: '' },
     log: () => {},
     ...(peers === undefined ? {} : { peers }),
   })
-  return { path, close: () => server.close() }
+  return { path, port: server.port, close: () => server.close() }
 }
 
 test('a client whom the system does not identify as owner or root is refused, whatever the mode of the socket', async () => {
@@ -158,5 +187,32 @@ test('where the system identifies no client, the mode of the socket decides', as
   const { path, close } = await openWith({ of: () => undefined, problem: () => 'no calls of the system' })
   expect(statSync(path).mode & 0o777).toBe(0o600)
   expect(await attackControl({ path }, SECRET)).toMatchObject({ connect: 'done', status: 'EAGAIN' })
+  await close()
+})
+
+test('a question holds up no recording, nor waits for it', async () => {
+  const never = new Promise<never>(() => {})
+  const context = { descs: async (pmids: readonly number[]) => pmids.map(() => new PcpError('PM_ERR_PMID')) }
+  const busy = { metrics: new Map(), context, exclusively: () => never, status: () => never }
+  const { port, close } = await openWith(undefined, busy as unknown as Logger)
+  const connection = await LoggerConnection.open({ host: '127.0.0.1', port }, 10_000, signal)
+  const sets = [{ pmid: SECRET, status: 0, inst: new Int32Array(), word: new Int32Array() }]
+  const answer = await connection.control({ control: PM_LOG_ENQUIRE, state: PM_LOG_OFF, deltaMs: 0, sets })
+  expect(answer.map(({ status }) => status)).toEqual([statusOf('PM_ERR_PMID')])
+  await connection.close()
+  await close()
+})
+
+test('clients that are refused by the hundred are disconnected, and the next one is let in', async () => {
+  const { port, close } = await openWith(undefined)
+  const holder = await LoggerConnection.open({ host: '127.0.0.1', port }, 10_000, signal)
+  const others = Array.from({ length: 200 }, () => attackControl({ host: '127.0.0.1', port }, SECRET))
+  const codes = new Set((await Promise.all(others)).map(({ connect: code }) => code))
+  expect(codes.has('EADDRINUSE')).toBe(true)
+  expect(codes.has('done')).toBe(false)
+  await holder.close()
+  await expect
+    .poll(async () => (await attackControl({ host: '127.0.0.1', port }, SECRET))['connect'])
+    .toBe('done')
   await close()
 })
