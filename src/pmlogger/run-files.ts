@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { basename, join } from 'node:path'
 import { debug } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
-import type { Variables } from '../sys/config.ts'
+import { tmpDirOf, type Variables } from '../sys/config.ts'
 import { ctime } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
 import { isOwnerGone, removeIfAllowed, removeStalePidFiles } from '../sys/stale-files.ts'
@@ -87,7 +87,7 @@ export function openRunFiles(places: RunPlaces): RunFiles {
 
 /** Removes what killed loggers left, also where no other one starts. */
 export async function removeLeftovers(variables: Variables): Promise<void> {
-  const mapDir = join(variables['PCP_TMP_DIR']!, 'pmlogger')
+  const mapDir = join(tmpDirOf(variables), 'pmlogger')
   if (existsSync(mapDir)) removeStale(mapDir)
   await removeStaleControlSockets(variables)
 }
