@@ -121,6 +121,8 @@ class XmlReporter implements Reporter {
   }
 }
 
+/** ASCII that needs no change: most texts are numbers and words. */
+const PLAIN = /^[ !#-%'-;=?-\\^-~]*$/
 /** What XML 1.0 has no way to write: most control characters, half surrogates and two that are no characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const NOT_IN_XML = /[\x00-\x08\x0b\x0c\x0e-\x1f\p{Cs}\ufffe\uffff]/gu
@@ -128,10 +130,12 @@ const NOT_IN_XML = /[\x00-\x08\x0b\x0c\x0e-\x1f\p{Cs}\ufffe\uffff]/gu
 const SPACE = /[\t\n\r]/g
 
 function attribute(text: string): string {
+  if (PLAIN.test(text)) return text
   return content(text).replaceAll('>', '&gt;').replaceAll('"', '&quot;').replace(SPACE, reference)
 }
 
 function content(text: string): string {
+  if (PLAIN.test(text)) return text
   const legal = text.replace(NOT_IN_XML, '\ufffd')
   return legal
     .replaceAll('&', '&amp;')
