@@ -23,6 +23,8 @@ export interface LiveActionsIo {
   readonly errorFd: number
   /** The message server; undefined where no rule has the action stomp. */
   readonly stomp: StompClient | undefined
+  /** The form of inserted text in lines that are written, which it must not end. */
+  readonly form?: (text: string) => string
   /** Lines of JSON in place of text. */
   readonly isJson: boolean
   /** Hands messages to the shell as they are, as PCP does: what is inserted may be commands. */
@@ -48,7 +50,7 @@ export function openLiveActions(io: LiveActionsIo): LiveActions {
     io.write(
       io.isJson
         ? firingJson(firing, stamp(firing))
-        : `${ctime(Math.floor(firing.sec), io.zone)}: ${firing.message}\n`,
+        : `${ctime(Math.floor(firing.sec), io.zone)}: ${shownMessage(firing, io)}\n`,
     )
   const perform: Perform = (firing) => {
     if (io.isJson && firing.action !== 'print') tell(firing)
@@ -62,7 +64,7 @@ export function openLiveActions(io: LiveActionsIo): LiveActions {
         return runCommand('logger', loggerArgs(firing), io)
       case 'alarm': {
         if (alarm !== undefined && alarm.exitCode === null && alarm.signalCode === null) return true
-        alarm = openAlarm(firing.message, io)
+        alarm = openAlarm(firing, io)
         return true
       }
       case 'stomp':
@@ -131,6 +133,12 @@ function start(
   }
 }
 
+/** The message as it is written: what others put into it is part of the line. */
+function shownMessage({ message, pieces }: Firing, { form }: LiveActionsIo): string {
+  if (form === undefined) return message
+  return pieces.map(({ text, isInserted }) => (isInserted ? form(text) : text)).join('')
+}
+
 /** Options come first, each in an argument of its own: -p priority, -t tag. */
 function loggerArgs({ args, message }: Firing): string[] {
   let priority = 'notice'
@@ -152,12 +160,13 @@ function loggerArgs({ args, message }: Firing): string[] {
 }
 
 /** Shows a message until somebody closes it; without a program that does, it is written. */
-function openAlarm(message: string, { env, voice, write }: LiveActionsIo): ChildProcess | undefined {
+function openAlarm(firing: Firing, io: LiveActionsIo): ChildProcess | undefined {
+  const { env, voice, write } = io
   const program = env['PCP_XCONFIRM_PROG']
   if (program === undefined || program === '') {
-    write(`alarm: ${message}\n`)
+    write(`alarm: ${shownMessage(firing, io)}\n`)
     return undefined
   }
-  const args = ['-header', 'Performance Alarm', '-t', message, '-b', 'Close', '-c']
+  const args = ['-header', 'Performance Alarm', '-t', firing.message, '-b', 'Close', '-c']
   return start(program, args, { env, stdio: 'ignore' }, voice)
 }

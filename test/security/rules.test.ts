@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { loggableMessage } from '../../src/base/printable.ts'
 import { prepareActions } from '../../src/pmie/actions.ts'
 import type { Binding } from '../../src/pmie/bindings.ts'
 import { openLiveActions } from '../../src/pmie/live-actions.ts'
@@ -65,7 +66,17 @@ const SHELLS = ['/bin/sh', '/bin/bash'].filter(existsSync)
 async function runAction(
   args: readonly string[],
   bindings: readonly Partial<Binding>[],
-  { action = 'shell', isUnquoted = false }: { action?: ActionName; isUnquoted?: boolean } = {},
+  {
+    action = 'shell',
+    isUnquoted = false,
+    written = [],
+    form,
+  }: {
+    action?: ActionName
+    isUnquoted?: boolean
+    written?: string[]
+    form?: ((text: string) => string) | undefined
+  } = {},
 ): Promise<{ done: boolean; text: string; notices: string[] }> {
   const out = join(dir, 'out')
   const fd = openSync(out, 'w')
@@ -74,7 +85,8 @@ async function runAction(
     env: { PATH: process.env['PATH'], HOME: '/nowhere' },
     zone: makeZone('UTC'),
     voice: { say: () => {}, notice: (_, text) => notices.push(text) },
-    write: () => {},
+    write: (text) => void written.push(text),
+    ...(form === undefined ? {} : { form }),
     flush: async () => {},
     outputFd: fd,
     errorFd: fd,
@@ -160,12 +172,12 @@ test('in arithmetic only numbers are inserted, as shells run commands there', as
 test('other actions take a name as text', async () => {
   const logger = join(dir, 'logger')
   writeFileSync(logger, `#!/bin/sh\nprintf '[%s]' "$@"\n`, { mode: 0o755 })
-  for (const instance of NAMES) {
+  for (const instance of [...NAMES, 'a\0b', 'a\x1b[2J']) {
     const path = process.env['PATH']
     process.env['PATH'] = `${dir}:${path}`
     const { text } = await runAction(['%i'], [{ instance }], { action: 'syslog' })
     process.env['PATH'] = path
-    expect(text).toBe(`[-p][daemon.notice][-t][pcp-pmie][--][${instance}]`)
+    expect(text).toBe(`[-p][daemon.notice][-t][pcp-pmie][--][${loggableMessage(instance)}]`)
     expect(hasMark()).toBe(false)
   }
 })
@@ -177,7 +189,14 @@ test('a name that no program can be given ends no rules', async () => {
     const { done, notices } = await runAction(['true %i'], [{ instance: long }], { action })
     expect([done, notices.length]).toEqual([false, 1])
   }
-  expect((await runAction(['%i'], [{ instance: 'a\0b' }], { action: 'syslog' })).done).toBe(false)
+})
+
+test('a name within a printed line ends it neither in a log nor on a terminal', async () => {
+  const written: string[] = []
+  for (const form of [undefined, loggableMessage])
+    await runAction(['busy: %i\nin two lines'], [{ instance: 'a\nb' }], { action: 'print', written, form })
+  const lines = written.map((text) => text.replace(/^.*?busy/, 'busy'))
+  expect(lines).toEqual(['busy: a\nb\nin two lines\n', 'busy: a\\x0ab\nin two lines\n'])
 })
 
 test('a mail program finds no commands in logs and notices', () => {

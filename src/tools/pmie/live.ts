@@ -18,7 +18,7 @@ import { logOnFd } from '../../sys/log.ts'
 import { notifyReady } from '../../sys/service-manager.ts'
 import { ctime } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
-import { loadNames, openReport } from '../lib/source.ts'
+import { loadNames, openContext } from '../lib/source.ts'
 import type { StandardOptions } from '../lib/standard.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { type SamplingWindow, samplingWindow } from '../lib/window.ts'
@@ -97,11 +97,11 @@ async function run(
   const facts = factsOf(files, rules, hosts, output)
   const statistics = openStatistics(tmpDirOf(variables), facts, (text) => voice.say(text))
   const env = { ...io.env, PCP_XCONFIRM_PROG: variables['PCP_XCONFIRM_PROG'] }
-  const { write, flush } = output
+  const { write, form, flush } = output
   const isJson = wanted.format === 'json'
   const fds = { outputFd: output.outputFd(), errorFd: output.errorFd() }
   const { isUnquoted } = wanted
-  const actions = openLiveActions({ env, zone, voice, write, flush, isJson, isUnquoted, stomp, ...fds })
+  const actions = openLiveActions({ env, zone, voice, write, form, flush, isJson, isUnquoted, stomp, ...fds })
   const unlisten = listenToSignals(rules, output)
   try {
     if (wanted.notifies) await notifyReady(logOnFd(2, { progname: 'pmie', host: '' }))
@@ -162,7 +162,7 @@ function becomeServiceAccount({ username }: Wanted, { env }: ToolIo): void {
 function openerOf(standard: StandardOptions, io: ToolIo): OpenHost {
   return async (host, signal) => {
     const source = host === undefined ? standard : ({ ...standard, source: 'host', hosts: [host] } as const)
-    const context = await openReport(source, { ...io, signal })
+    const context = await openContext(source, { ...io, signal })
     await announce(context, [io.progname, ...io.args], { signal })
     return context
   }

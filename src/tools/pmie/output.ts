@@ -2,18 +2,22 @@
 import { writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, resolve } from 'node:path'
+import { loggableMessage } from '../../base/printable.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Voice } from '../../pmie/problems.ts'
 import { archiveAccess } from '../../sys/archive-access.ts'
 import { loadConfig } from '../../sys/config.ts'
 import { ctime, type Log, logLines, openLog } from '../../sys/log.ts'
 import { nearHint } from '../lib/near-metrics.ts'
+import { lineForm } from '../lib/print.ts'
 import type { ToolIo } from '../lib/tool.ts'
 
 /** The output of a run. */
 export interface RunOutput {
   readonly voice: Voice
   readonly write: (text: string) => void
+  /** The form that text of others has within a line. */
+  readonly form: (text: string) => string
   readonly flush: () => Promise<void>
   /** Descriptors for the output of commands. */
   readonly outputFd: () => number
@@ -45,6 +49,7 @@ export function terminalOutput(io: ToolIo, isJoined: boolean): RunOutput {
   return {
     voice: voiceOn(io),
     write: (text) => out.write(text),
+    form: lineForm(out),
     flush: () => out.flush(),
     outputFd: () => (isJoined ? 2 : 1),
     errorFd: () => 2,
@@ -73,6 +78,7 @@ export function logOutput(name: string, io: ToolIo): RunOutput {
   return {
     voice: { say: (line) => log.line(line), notice: (level, text) => log.notice(level, text) },
     write,
+    form: loggableMessage,
     flush: async () => {},
     outputFd: () => log.fd,
     errorFd: () => log.fd,
