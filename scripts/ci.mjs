@@ -41,6 +41,7 @@ const KNOWN = [
   'types of the page',
   'build',
   'test',
+  'fuzz',
   'interop',
   'qa',
 ]
@@ -72,13 +73,13 @@ if (
   // Everything below shares one build; none of it builds again.
   const isBuilt = await step('build', 10, ['node', 'scripts/build.mjs'])
   await checks
-  if (!isBuilt) skip(['test', 'interop', 'qa'], 'the build failed')
+  if (!isBuilt) skip(['test', 'fuzz', 'interop', 'qa'], 'the build failed')
   else {
     await testThenInterop(reference)
     // Tests of the suite count what happens in so many seconds: beside the rest some of them fail.
     await lists(reference)
   }
-} else skip(['lint', 'types', 'test', 'interop', 'qa'], 'the installation failed')
+} else skip(['lint', 'types', 'test', 'fuzz', 'interop', 'qa'], 'the installation failed')
 finish()
 
 /** Installs the reference and a browser; resolves to whether both are there. */
@@ -96,6 +97,7 @@ async function prepareReference() {
 
 async function testThenInterop(reference) {
   await step('test', 30, ['npm', 'test', '--silent'], { isLive: true })
+  await step('fuzz', 6, ['node', 'scripts/fuzz.mjs', '--all', '--minutes', '2'])
   if (reference === undefined)
     if (wanted.length > 0) skip(['interop', 'qa'], 'there is no ../shared/qa/setup-pcp')
     else console.log('interop and the suite of the reference: not run, as there is no ../shared/qa/setup-pcp')

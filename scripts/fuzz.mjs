@@ -4,7 +4,7 @@
  */
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { install, top } from './lib/run.mjs'
 
@@ -23,6 +23,12 @@ const ownUrls = {
       loader: 'ts',
     })),
 }
+/** Other entries than those of test/fuzz/entries.ts, for tests of the engine. */
+const table = process.env.FUZZ_ENTRIES && resolve(process.env.FUZZ_ENTRIES)
+const otherTable = {
+  name: 'other-table',
+  setup: ({ onResolve }) => onResolve({ filter: /\/entries\.ts$/ }, () => table && { path: table }),
+}
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'pcp-ts-fuzz-')))
 process.on('exit', () => rmSync(dir, { recursive: true, force: true }))
 for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => process.exit(130))
@@ -39,7 +45,7 @@ await build({
   banner: {
     js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
   },
-  plugins: [ownUrls],
+  plugins: [otherTable, ownUrls],
   outdir: dir,
   logLevel: 'warning',
 })

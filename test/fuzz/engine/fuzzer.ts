@@ -19,6 +19,10 @@ export interface Find {
 export interface FuzzerOptions {
   readonly coverage: Coverage
   readonly pick: Pick
+  /** When to end: ms since the epoch, executions, distinct finds. */
+  readonly until: number
+  readonly runs: number
+  readonly most: number
   /** Called before each execution, for a watchdog on another thread. */
   readonly onStart: (input: Uint8Array) => void
   readonly onKeep: (input: Uint8Array) => void
@@ -27,16 +31,14 @@ export interface FuzzerOptions {
 
 const MAX_LENGTH = 4096
 /** An input of a few kilobytes that takes longer is a find, ms. */
-const SLOW_MS = 1000
+const SLOW_MS = 3000
 /** Blocks that a batch may run: taking the coverage costs as much as some ten thousand of them. */
 const STEPS_PER_BATCH = 400_000
 const MAX_BATCH = 512
 /** Buffers that one input may allocate, bytes; the heap is bounded by the thread. */
 const MAX_BUFFER_BYTES = 256 * 2 ** 20
-/** Distinct finds after which a search ends: more are noise. */
-const MAX_FINDS = 20
 const MAX_WORDS = 4000
-const TRIM_TRIES = 64
+const TRIM_TRIES = 12
 const SHORTEN_TRIES = 2000
 
 /** A search over one entry. */
@@ -65,15 +67,17 @@ export class Fuzzer {
     return this.#schedule.size
   }
 
-  /** Whether so many inputs failed that searching on is pointless. */
-  get isDone(): boolean {
-    return this.#titles.size >= MAX_FINDS
+  /** Whether to end: time, executions or finds are enough. */
+  get isOver(): boolean {
+    const { until, runs, most } = this.#options
+    return this.#titles.size >= most || this.executions >= runs || Date.now() >= until
   }
 
   /** Runs the seeds and the kept corpus; keeps at least one of them. */
   async begin(inputs: readonly Uint8Array[]): Promise<void> {
     this.#options.coverage.take()
     for (const input of inputs) {
+      if (this.isOver) break
       const taken = await this.#taken(input)
       if (this.#options.coverage.isNew(taken)) this.#keep(input, taken)
     }
@@ -148,7 +152,10 @@ export class Fuzzer {
 
   /** Runs inputs; returns what ran. */
   async #taken(...inputs: readonly Uint8Array[]): Promise<Taken> {
-    for (const input of inputs) await this.#execute(input)
+    for (const input of inputs) {
+      await this.#execute(input)
+      if (this.isOver) break
+    }
     return this.#options.coverage.take()
   }
 
@@ -180,6 +187,7 @@ export class Fuzzer {
     if (this.#titles.has(title)) return
     this.#titles.add(title)
     const isSame = async (candidate: Uint8Array): Promise<boolean> => {
+      if (Date.now() >= this.#options.until) return false
       const { error: other } = await this.#timed(candidate)
       return other !== undefined && this.#titleOf(other) === title
     }

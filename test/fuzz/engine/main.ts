@@ -12,10 +12,11 @@ import { search } from './search.ts'
 
 const USAGE = `usage: npm run fuzz -- NAME... | --all [--minutes N] [--runs N] [--keep]
        npm run fuzz -- NAME --replay FILE
---minutes is for all names together; PCP_TS_SEED repeats a run; --keep replaces test/fuzz/corpus/NAME.txt with inputs that reach all blocks.`
-/** Where inputs that fail are written, for --replay. */
-const FINDS_DIRECTORY = '.fuzz'
+--minutes is for all names together; --first ends at the first find, --hang SECONDS is what an input may take, --finds DIR where those that fail are written;
+PCP_TS_SEED repeats a run; --keep replaces test/fuzz/corpus/NAME.txt with inputs that reach all blocks.`
 const MINUTE_MS = 60_000
+/** Distinct finds after which a search ends: more are noise. */
+const MAX_FINDS = 20
 
 /** Runs the command; resolves to its exit status. */
 export async function main(args: readonly string[], directory: string): Promise<number> {
@@ -26,22 +27,31 @@ export async function main(args: readonly string[], directory: string): Promise<
       all: { type: 'boolean', default: false },
       minutes: { type: 'string', default: '1' },
       runs: { type: 'string', default: 'Infinity' },
+      hang: { type: 'string', default: '15' },
+      finds: { type: 'string', default: '.fuzz' },
+      first: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
       replay: { type: 'string' },
     },
   })
   const names = values.all ? Object.keys(ENTRIES) : positionals
   const unknown = names.filter((name) => ENTRIES[name] === undefined)
-  const [minutes, runs] = [Number(values.minutes), Number(values.runs)]
-  if (names.length === 0 || unknown.length > 0 || !(minutes > 0) || !(runs > 0)) {
+  const numbers = [values.minutes, values.runs, values.hang].map(Number) as [number, number, number]
+  if (names.length === 0 || unknown.length > 0 || !numbers.every((number) => number > 0)) {
     for (const name of unknown) console.error(`fuzz: no entry ${name}`)
     console.error(`${USAGE}\nentries: ${Object.keys(ENTRIES).join(', ')}`)
     return 2
   }
   if (values.replay !== undefined) return await replay(names[0]!, values.replay)
-  const ms = (minutes * MINUTE_MS) / names.length
+  const [minutes, runs, hang] = numbers
+  const until = Date.now() + minutes * MINUTE_MS
+  const { keep: isKept, finds } = values
+  const most = values.first ? 1 : MAX_FINDS
   let failed = 0
-  for (const name of names) failed += await one(name, { seed, ms, runs, directory, isKept: values.keep })
+  for (const [i, name] of names.entries()) {
+    const ms = (until - Date.now()) / (names.length - i)
+    failed += await one(name, { ms, runs, most, hangMs: hang * 1000, directory, finds, isKept })
+  }
   if (failed > 0)
     console.log(`npm run fuzz -- NAME --replay FILE repeats a find; it becomes a test in test/fuzz/finds`)
   console.log(`${names.length - failed} passed, ${failed} failed`)
@@ -49,25 +59,28 @@ export async function main(args: readonly string[], directory: string): Promise<
 }
 
 interface Order {
-  readonly seed: number
   readonly ms: number
   readonly runs: number
+  readonly most: number
+  readonly hangMs: number
+  readonly finds: string
   readonly directory: string
   readonly isKept: boolean
 }
 
 /** Searches one entry; resolves to 1 if it failed. */
-async function one(name: string, { seed, ms, runs, directory, isKept }: Order): Promise<number> {
-  const finds: Find[] = []
+async function one(name: string, order: Order): Promise<number> {
+  const { directory, isKept } = order
+  const found: Find[] = []
   const inputs = [...readCorpus(name), ...readFinds(name).values()]
   const thread = new URL('thread.js', directory)
   const onFind = (find: Find): void => {
-    finds.push(find)
+    found.push(find)
     console.log(
-      `${name}: ${find.title}: ${save(name, find)}\n  ${toLine(find.input).slice(0, 200)}\n  ${find.detail}`,
+      `${name}: ${find.title}: ${save(order.finds, name, find)}\n  ${toLine(find.input).slice(0, 200)}\n  ${find.detail}`,
     )
   }
-  const result = await search({ name, seed, inputs, ms, runs, directory, thread, onFind })
+  const result = await search({ ...order, name, seed, inputs, thread, onFind })
   const { executions, seconds, blocks, cover, slowestMs } = result
   const rate = Math.round(executions / seconds)
   const figures = [
@@ -75,7 +88,7 @@ async function one(name: string, { seed, ms, runs, directory, isKept }: Order): 
     `${inputs.length} inputs before, ${cover.length} now`,
     `${executions} executions in ${Math.round(seconds)} s (${rate}/s)`,
     `slowest ${Math.round(slowestMs)} ms`,
-    `${finds.length} finds`,
+    `${found.length} finds`,
   ]
   console.log(`${name}: ${figures.join(', ')}`)
   if (isKept) {
@@ -85,15 +98,12 @@ async function one(name: string, { seed, ms, runs, directory, isKept }: Order): 
       cover.filter((input) => !seeds.has(toLine(input))),
     )
   }
-  return finds.length > 0 ? 1 : 0
+  return found.length > 0 ? 1 : 0
 }
 
-function save(name: string, { input }: Find): string {
-  mkdirSync(FINDS_DIRECTORY, { recursive: true })
-  const file = join(
-    FINDS_DIRECTORY,
-    `${name}.${createHash('sha256').update(input).digest('hex').slice(0, 8)}`,
-  )
+function save(directory: string, name: string, { input }: Find): string {
+  mkdirSync(directory, { recursive: true })
+  const file = join(directory, `${name}.${createHash('sha256').update(input).digest('hex').slice(0, 8)}`)
   writeFileSync(file, input)
   return file
 }

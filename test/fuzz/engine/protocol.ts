@@ -19,6 +19,8 @@ export interface SearchOrder {
   readonly until: number
   /** How many executions to end after. */
   readonly runs: number
+  /** How many distinct finds to end after. */
+  readonly most: number
   /** URL that all bundled files begin with. */
   readonly directory: string
   readonly shared: SharedArrayBuffer

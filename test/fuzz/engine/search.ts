@@ -12,8 +12,6 @@ import {
   type SearchReport,
 } from './protocol.ts'
 
-/** An input that takes longer hangs: far above what is merely slow, as the machine may be busy. */
-const HANG_MS = 15_000
 const POLL_MS = 500
 /** Heap of the thread, megabytes. */
 const HEAP_MB = 512
@@ -27,6 +25,10 @@ export interface SearchRequest {
   readonly inputs: readonly Uint8Array[]
   readonly ms: number
   readonly runs: number
+  /** Distinct finds after which it ends. */
+  readonly most: number
+  /** An input that takes longer hangs: far above what is merely slow, as the machine may be busy. */
+  readonly hangMs: number
   /** URL of the directory with the bundled files, and of the thread's file there. */
   readonly directory: string
   readonly thread: URL
@@ -40,13 +42,13 @@ export interface SearchResult extends SearchFigures {
 
 /** Searches one entry until its time is over. */
 export async function search(request: SearchRequest): Promise<SearchResult> {
-  const { name, directory, ms, runs, onFind } = request
+  const { name, directory, ms, runs, most, hangMs, onFind } = request
   const until = Date.now() + ms
   const kept = [...request.inputs]
   for (let restart = 0; ; restart++) {
     const shared = new SharedArrayBuffer(INPUT_AT + MAX_SHARED_INPUT)
-    const order = { name, seed: request.seed + restart, inputs: kept, until, runs, directory, shared }
-    const result = await oneThread(request.thread, order, (report) => {
+    const order = { name, seed: request.seed + restart, inputs: kept, until, runs, most, directory, shared }
+    const result = await oneThread(request.thread, order, hangMs, (report) => {
       if (report.kind === 'kept') kept.push(report.input)
       else if (report.kind === 'find') onFind(report.find)
     })
@@ -55,12 +57,12 @@ export async function search(request: SearchRequest): Promise<SearchResult> {
     if (words[EXECUTIONS] === 0) throw new Error(`${name} cannot run: ${result}`)
     const input = new Uint8Array(shared.slice(INPUT_AT, INPUT_AT + words[LENGTH]!))
     onFind({ title: result.split('\n', 1)[0]!, detail: result, input })
-    if (restart >= MAX_RESTARTS || Date.now() >= until)
+    if (restart >= MAX_RESTARTS || most === 1 || Date.now() >= until)
       return {
         executions: words[EXECUTIONS]!,
         seconds: ms / 1000,
         blocks: 0,
-        slowestMs: HANG_MS,
+        slowestMs: hangMs,
         cover: kept,
       }
   }
@@ -70,6 +72,7 @@ export async function search(request: SearchRequest): Promise<SearchResult> {
 async function oneThread(
   url: URL,
   order: SearchOrder,
+  hangMs: number,
   onReport: (report: SearchReport) => void,
 ): Promise<SearchResult | string> {
   const worker = new Worker(url, {
@@ -92,7 +95,7 @@ async function oneThread(
   const timer = setInterval(() => {
     const executions = words[EXECUTIONS]!
     if (executions !== last || executions === 0) [last, since] = [executions, performance.now()]
-    else if (performance.now() - since > HANG_MS) {
+    else if (performance.now() - since > hangMs) {
       result = 'hangs'
       void worker.terminate()
     }

@@ -24,6 +24,9 @@ const coverage = new Coverage(order.directory)
 const fuzzer = new Fuzzer(entry, {
   coverage,
   pick: generator(order.seed),
+  until: order.until,
+  runs: order.runs,
+  most: order.most,
   onStart(input) {
     Atomics.add(words, EXECUTIONS, 1)
     words[LENGTH] = Math.min(input.length, MAX_SHARED_INPUT)
@@ -33,7 +36,7 @@ const fuzzer = new Fuzzer(entry, {
   onFind: (find) => report({ kind: 'find', find }),
 })
 await fuzzer.begin([...entry.seeds(), ...order.inputs])
-while (Date.now() < order.until && fuzzer.executions < order.runs && !fuzzer.isDone) await fuzzer.batch()
+while (!fuzzer.isOver) await fuzzer.batch()
 report({
   kind: 'end',
   figures: {

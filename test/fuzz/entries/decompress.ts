@@ -18,7 +18,7 @@ const FILES = [
   'streams.zst',
 ]
 /** Output after which a decoder is stopped: a few kilobytes may stand for much. */
-const ENOUGH = 2 ** 20
+const ENOUGH = 2 ** 18
 
 /** Ends a decoder that has written enough. */
 class Enough extends Error {}
