@@ -32,7 +32,7 @@ function exhaust(): never {
   for (;;) kept.push(Array.from({ length: 1e5 }, (_, i) => i))
 }
 
-/** Entries by what is wrong with them. */
+/** Entries by their fault. */
 export const ENTRIES: Readonly<Record<string, () => Promise<FuzzEntry>>> = {
   throws: async () => ({ seeds, run: (input) => fault(depthOf(input)) }),
   rejects: async () => ({

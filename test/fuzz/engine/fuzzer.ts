@@ -73,17 +73,19 @@ export class Fuzzer {
     return this.#titles.size >= most || this.executions >= runs || Date.now() >= until
   }
 
-  /** Runs the seeds and the kept corpus; keeps at least one of them. */
-  async begin(inputs: readonly Uint8Array[]): Promise<void> {
+  /** Runs the seeds and the kept corpus, and keeps at least one of them; resolves to whether there was time for all. */
+  async begin(inputs: readonly Uint8Array[]): Promise<boolean> {
     this.#options.coverage.take()
     for (const input of inputs) {
       if (this.isOver) break
       const taken = await this.#taken(input)
       if (this.#options.coverage.isNew(taken)) this.#keep(input, taken)
     }
-    if (this.kept > 0) return
+    const isComplete = !this.isOver
+    if (this.kept > 0) return isComplete
     const input = inputs[0] ?? new Uint8Array(0)
     this.#keep(input, await this.#taken(input))
+    return isComplete
   }
 
   /** Runs one batch of new inputs. */

@@ -91,7 +91,8 @@ async function one(name: string, order: Order): Promise<number> {
     `${found.length} finds`,
   ]
   console.log(`${name}: ${figures.join(', ')}`)
-  if (isKept) {
+  if (!result.isComplete) console.log(`${name}: there was no time for the whole corpus`)
+  if (isKept && result.isComplete) {
     const seeds = new Set((await ENTRIES[name]!()).seeds().map(toLine))
     writeCorpus(
       name,

@@ -38,4 +38,6 @@ export interface SearchFigures {
   readonly seconds: number
   readonly blocks: number
   readonly slowestMs: number
+  /** Whether there was time for the whole corpus. */
+  readonly isComplete: boolean
 }

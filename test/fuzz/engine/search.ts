@@ -27,7 +27,7 @@ export interface SearchRequest {
   readonly runs: number
   /** Distinct finds after which it ends. */
   readonly most: number
-  /** An input that takes longer hangs: far above what is merely slow, as the machine may be busy. */
+  /** Time after which an input counts as hanging; generous, as the machine may be busy. */
   readonly hangMs: number
   /** URL of the directory with the bundled files, and of the thread's file there. */
   readonly directory: string
@@ -63,6 +63,7 @@ export async function search(request: SearchRequest): Promise<SearchResult> {
         seconds: ms / 1000,
         blocks: 0,
         slowestMs: hangMs,
+        isComplete: false,
         cover: kept,
       }
   }

@@ -35,7 +35,7 @@ const fuzzer = new Fuzzer(entry, {
   onKeep: (input) => report({ kind: 'kept', input }),
   onFind: (find) => report({ kind: 'find', find }),
 })
-await fuzzer.begin([...entry.seeds(), ...order.inputs])
+const isComplete = await fuzzer.begin([...entry.seeds(), ...order.inputs])
 while (!fuzzer.isOver) await fuzzer.batch()
 report({
   kind: 'end',
@@ -44,6 +44,7 @@ report({
     seconds: (performance.now() - began) / 1000,
     blocks: coverage.reached(),
     slowestMs: fuzzer.slowestMs,
+    isComplete,
   },
   cover: fuzzer.cover(),
 })
