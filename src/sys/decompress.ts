@@ -94,9 +94,9 @@ export async function decompressFile(
   limits: DecodeLimits = decodeLimits(process.env),
 ): Promise<void> {
   try {
-    const fd = openSync(to, 'wx')
+    const { size: compressed, mode } = statSync(from)
+    const fd = openSync(to, 'wx', (mode & 0o777) | 0o600)
     try {
-      const compressed = statSync(from).size
       const decode = decoderFor(suffixOf(from), limits, compressed)
       if (decode === undefined) await gunzipTo(from, fd, contentLimit(limits, compressed), compressed)
       else decodeFile(from, decode, (bytes) => writeAll(fd, bytes))

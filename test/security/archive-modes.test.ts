@@ -21,6 +21,7 @@ import { openProcessLog } from '../../src/pmlogger/process-log.ts'
 import { PrimaryLogger } from '../../src/start/primary-logger.ts'
 import { archiveAccess, makeArchiveDir } from '../../src/sys/archive-access.ts'
 import { archiveOutput } from '../../src/sys/archive-output.ts'
+import { decompressFile } from '../../src/sys/decompress.ts'
 import type { Tool } from '../../src/tools/lib/tool.ts'
 import { explainSkipped, isRoot, runAsNobody } from '../lib/as-nobody.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
@@ -181,12 +182,14 @@ test('a file that replaces one of a group which its maker may not give it to is 
   expect(modes).toEqual([0o604, 0o604])
 })
 
-test('compressing opens a closed file to no one, also while it works', async () => {
+test('compressing and unpacking opens a closed file to no one, also while it works', async () => {
   make('a')
   const path = join(dir, 'a.0')
   chmodSync(path, 0o600)
   await GZIP.compress(dir, 'a.0')
   expect(modeOf(`${path}.gz`)).toBe('600')
+  await decompressFile(`${path}.gz`, join(dir, 'unpacked'))
+  expect(modeOf(join(dir, 'unpacked'))).toBe('600')
   rmSync(`${path}.gz`)
   await compressFile(path, GZIP)
   expect(modeOf(`${path}.gz`)).toBe('600')
