@@ -53,7 +53,7 @@ const SPREAD_MS = 10_000
 
 /** Records every collector of a file until it is told to end, or all have ended. Resolves to the exit status. */
 export async function runFarm(path: string, settings: ProcessSettings, io: FarmIo): Promise<number> {
-  const log = openProcessLog(settings.logName, io, settings.checksOnly)
+  const log = openProcessLog(settings.logName, io.cwd, settings.checksOnly)
   const signals = new ProcessSignals(io.signal)
   try {
     traceTo((line) => log.line(line))

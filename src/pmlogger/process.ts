@@ -59,7 +59,7 @@ const WATCH_MS = 1000
 
 /** Records one collector until something ends it. Resolves to the exit status. */
 export async function runLogger(settings: ProcessSettings, io: ProcessIo): Promise<number> {
-  const log = openProcessLog(settings.logName, io, settings.checksOnly)
+  const log = openProcessLog(settings.logName, io.cwd, settings.checksOnly)
   const signals = new ProcessSignals(io.signal)
   const recording = new Recording(settings, io, log)
   try {

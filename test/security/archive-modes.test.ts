@@ -111,9 +111,9 @@ test('PCP_ARCHIVE_MODE sets another mode; the umask still applies, and nonsense 
   expect(archiveAccess(dir, { PCP_ARCHIVE_MODE: '000' }).mode).toBe(0o600)
 })
 
-test('a process log is as its archive', () => {
-  openProcessLog('log', { cwd: dir, env: {} }, false).close()
-  expect(modeOf(join(dir, 'log'))).toBe('640')
+test('a process log is as those of other daemons: it has no values', () => {
+  openProcessLog('log', dir, false).close()
+  expect(modeOf(join(dir, 'log'))).toBe('644')
 })
 
 test.each<[string, () => Promise<{ tool: Tool }>, readonly string[]]>([

@@ -1,12 +1,10 @@
 /** Where pmie's words go: standard output and error, or a log that may be begun anew. */
 import { writeSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { dirname, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { loggableMessage } from '../../base/printable.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Voice } from '../../pmie/problems.ts'
-import { archiveAccess } from '../../sys/archive-access.ts'
-import { loadConfig } from '../../sys/config.ts'
 import { ctime, type Log, logLines, openLog } from '../../sys/log.ts'
 import { nearHint } from '../lib/near-metrics.ts'
 import { lineForm } from '../lib/print.ts'
@@ -64,8 +62,7 @@ export function logOutput(name: string, io: ToolIo): RunOutput {
   const path = resolve(io.cwd, name)
   const open = (): Log => {
     try {
-      const access = archiveAccess(dirname(path), loadConfig(io.env).variables)
-      return openLog(path, { progname: 'pmie', host: hostname(), access })
+      return openLog(path, { progname: 'pmie', host: hostname() })
     } catch (error) {
       const { code, text } = PcpError.from(error)
       throw new PcpError(code, `cannot create log ${path}: ${text}`, { cause: error })
