@@ -3,6 +3,7 @@
  * escape sequences, and with such an argument. A new executable is covered by being in package.json.
  */
 import { isUtf8 } from 'node:buffer'
+import { spawnSync } from 'node:child_process'
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -24,14 +25,14 @@ const FORGED = 'forged line'
 /** What commands write themselves, and nothing else may. */
 const OWN: Readonly<Record<string, RegExp>> = {
   // Colours of a theme, the state of the cursor and of the line, and a title without controls.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
   'pcp-dstat': /\x1b\[(?:[01];)?\d{1,2}m|\x1b\[(?:7l|2K|s)|\r(?=\x1b)|\x1b\]0;[ -~\x80-\xff]*\x07/g,
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
   'pcp-atop': /\x1b\[(?:\?1049|\?25)[hl]|\x1b\[[0-2]?[HJK]|\x1b\[\d+;\d+H|\x1b\[(?:0|7|3\d)m|\r\n/g,
 }
 
 /** Controls, directions and characters without width. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
 const HARM = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f]/g
 
 /** What of these bytes a terminal obeys or a reader is deceived by, beyond the lines and tabs of a report. */
@@ -43,6 +44,9 @@ function harmIn(bytes: string, own: RegExp | undefined): string[] {
     .slice(0, 3)
     .map(({ index }) => JSON.stringify(text.slice(Math.max(0, index - 20), index + 20)))
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
+const NOT_IN_XML = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/
 
 const EXECUTABLES = Object.entries(
   (JSON.parse(readFileSync('package.json', 'utf8')) as { bin: Record<string, string> }).bin,
@@ -162,6 +166,33 @@ describe.skipIf(!hasTerminals)('on a terminal', () => {
       `${sequence}[6n`,
     )
   })
+
+  test('a pipe has every byte', () => {
+    const { stdout } = piped('pmprobe', '-I', 'proc.nprocs', 'proc.psinfo.pid')
+    const name = Buffer.concat([Buffer.from(EVIL.slice(0, -STAND_IN.length)), BYTES])
+    expect(stdout.includes(name)).toBe(true)
+  })
+
+  test('XML and OpenMetrics are legal whatever is in names', () => {
+    for (const [name, args] of [
+      ['pcp2xml', ['kernel.all.load', 'proc.psinfo.psargs']],
+      ['pcp2openmetrics', ['kernel.all.load']],
+    ] as const) {
+      const { stdout } = piped(name, '-s', '2', ...args)
+      expect(isUtf8(stdout)).toBe(true)
+      const text = stdout.toString()
+      expect(text).toContain('[6n')
+      if (name === 'pcp2xml') expect(text).not.toMatch(NOT_IN_XML)
+      else for (const line of text.trimEnd().split('\n')) expect(line).toMatch(/^(?:#|kernel_all_load\{)/)
+    }
+  })
+
+  /** What a command writes to a pipe, over the archive. */
+  function piped(name: string, ...args: string[]): { readonly stdout: Buffer } {
+    return spawnSync(process.execPath, [resolve('bin', name), `--archive=${archive.path}`, ...args], {
+      env: { PATH: process.env['PATH'], HOME: archive.directory, PCP_DERIVED_CONFIG: '' },
+    })
+  }
 
   test('atop has its screen, with names that it does not obey', () => {
     const text = Buffer.from(shown.get('pcp-atop on a screen')!, 'latin1').toString()

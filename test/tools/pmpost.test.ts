@@ -29,6 +29,13 @@ test('adds lines, and the date before the first of a day', async () => {
   )
 })
 
+test('a message is one line, whatever is in it', async () => {
+  await post('2026-11-20T00:00:00', 'x\n00:00:00.000 stop pmcd\x1b[2J\u202e')
+  expect(readFileSync(join(dir, 'NOTICES'), 'utf8')).toMatch(
+    /\n00:00:00\.000 x\\x0a00:00:00\.000 stop pmcd\\x1b\[2J\\u202e\n$/,
+  )
+})
+
 test('says what is wrong, and does not write where a link points', async () => {
   expect(await post('2026-11-20T00:00:00')).toEqual({ status: 1, stderr: 'Usage: pmpost message\n' })
   symlinkSync(join(dir, 'other'), join(dir, 'NOTICES'))
