@@ -97,7 +97,7 @@ export class ByteBudget {
       if (group === undefined || each.bytes > group.bytes) group = each
     let account: ByteAccount | undefined
     for (const each of group?.accounts ?? [])
-      if (account === undefined || each.bytes >= account.bytes) account = each
+      if (account === undefined || each.bytes > account.bytes) account = each
     if (account === undefined || account.bytes === 0) return false
     const { all } = this.#limits
     this.#evict(

@@ -1,8 +1,11 @@
 /** Contexts of web clients: known by number, gone when nobody uses them for a while. docs/pmproxy.md */
+
+import type { ByteAccount, ByteBudget } from '../base/byte-budget.ts'
 import { every } from '../base/every.ts'
 import { defaultControls, isDerivedPmid } from '../derive/definitions.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
+import { profileBytes } from '../model/profile.ts'
 import type { FetchResult } from '../model/values.ts'
 import { openArchive } from '../pmapi/archive.ts'
 import { type CallOptions, Context } from '../pmapi/context.ts'
@@ -25,6 +28,8 @@ export interface ContextWish {
   readonly user?: WebUser
   /** Requested by a page of another origin, which may name listed hosts only. */
   readonly isForeign?: boolean
+  /** Address of the client; undefined for a unix socket. */
+  readonly address?: string | undefined
 }
 
 /** A context that a client may come back to. */
@@ -50,6 +55,11 @@ export class WebContext {
   #owned: Promise<void> | undefined
   /** Characters of expressions that are defined in it. */
   defined = 0
+  /** What it is known to take; undefined once it is dropped. */
+  account: ByteAccount | undefined
+  /** Bytes counted so far. */
+  weight = 0
+  #isClosed = false
   /** Is it over an archive? */
   get isOfArchive(): boolean {
     return this.#open === undefined
@@ -101,6 +111,13 @@ export class WebContext {
     return context.fetch(ids, options)
   }
 
+  /** Returns about how many bytes it takes. */
+  get bytes(): number {
+    const shared = CONTEXT_BYTES + 4 * (this.source.length + this.owner.length)
+    if (this.#owned === undefined) return shared
+    return shared + OWN_BYTES + DEFINED_BYTES * this.defined + profileBytes(this.context.profile)
+  }
+
   /** Has its host gone away? */
   get isLost(): boolean {
     return this.#held.isLost
@@ -113,17 +130,26 @@ export class WebContext {
 
   /** Lets go of its context. */
   async close(): Promise<void> {
+    this.#isClosed = true
     await Promise.all([this.#held.release(), this.#before?.release()])
   }
 
   async #part(): Promise<void> {
     if (this.#open === undefined) return
     const own = (await this.#open()).hold()
+    if (this.#isClosed) {
+      await own.release()
+      throw new PcpError('PM_ERR_NOCONTEXT', `dropped context identifier: ${this.id}`)
+    }
     this.#before = this.#held
     this.#held = own
   }
 }
 
+/** What a number of a shared context takes, a context of its own, and a character of an expression: the tree made of it is larger. */
+const CONTEXT_BYTES = 1500
+const OWN_BYTES = 12_000
+const DEFINED_BYTES = 20
 /** How long a context lives unless the client says otherwise, ms. */
 const DEFAULT_TIMEOUT_MS = 5000
 /** Longest a client may ask for. */
@@ -134,10 +160,9 @@ const SWEEP_MS = 2000
 const MOST_CONTEXTS = 20_000
 /** Those over archives among them, each of which has files open. */
 const MOST_OF_ARCHIVES = 100
-/** Expressions of one context, and characters of all its expressions and of those of all contexts. */
+/** Expressions of one context, and their characters. */
 const MOST_DEFINED = 1000
 const MOST_CHARACTERS = 256 * 1024
-const MOST_CHARACTERS_OF_ALL = 4 * 1024 * 1024
 
 /** All contexts of one server. */
 export class WebContexts {
@@ -151,11 +176,18 @@ export class WebContexts {
   readonly #derived: () => DerivedSetup
   /** Contexts that were looked at when expired ones were last dropped, and those that were. */
   swept: { readonly scans: number; readonly drops: number } = { scans: 0, drops: 0 }
+  readonly #budget: ByteBudget
   #ofArchives = 0
-  #defined = 0
 
-  constructor(hosts: Hosts, archives: ArchiveRoots, env: Variables, now: () => number = monotonicMs) {
+  constructor(
+    hosts: Hosts,
+    archives: ArchiveRoots,
+    env: Variables,
+    budget: ByteBudget,
+    now: () => number = monotonicMs,
+  ) {
     this.#hosts = hosts
+    this.#budget = budget
     this.#archives = archives
     this.#env = env
     this.#now = now
@@ -208,6 +240,13 @@ export class WebContexts {
     )
     this.#contexts.set(made.id, made)
     if (made.isOfArchive) this.#ofArchives++
+    const group = wish.address ?? ''
+    made.account = this.#budget.open({
+      name: `Context ${made.id} of ${group === '' ? 'a unix socket' : group}`,
+      group,
+      evict: () => this.#drop(made),
+    })
+    this.weigh(made)
     return made
   }
 
@@ -247,10 +286,19 @@ export class WebContexts {
 
   /** So many characters of expressions more are to be defined in one, or fewer are. E2BIG for too many. */
   define(context: WebContext, characters: number): void {
-    if (context.defined + characters > MOST_CHARACTERS || this.#defined + characters > MOST_CHARACTERS_OF_ALL)
+    if (context.defined + characters > MOST_CHARACTERS)
       throw new PcpError('E2BIG', 'Too many expressions are defined')
     context.defined += characters
-    this.#defined += characters
+    this.weigh(context)
+  }
+
+  /** Counts what a context takes now. PM_ERR_NOCONTEXT when it was dropped because that is too much. */
+  weigh(context: WebContext): void {
+    const { bytes, weight, account } = context
+    context.weight = bytes
+    account?.keep(bytes - weight)
+    if (context.account === undefined)
+      throw new PcpError('PM_ERR_NOCONTEXT', `dropped context identifier: ${context.id}`)
   }
 
   /** Its time runs from now on. */
@@ -295,8 +343,9 @@ export class WebContexts {
   }
 
   #drop(context: WebContext): void {
-    this.#contexts.delete(context.id)
-    this.#defined -= context.defined
+    if (!this.#contexts.delete(context.id)) return
+    if (context.account !== undefined) this.#budget.close(context.account)
+    context.account = undefined
     if (context.isOfArchive) this.#ofArchives--
     void context.close().catch(() => undefined)
   }

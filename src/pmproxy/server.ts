@@ -8,10 +8,12 @@
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { type BudgetLimits, ByteBudget } from '../base/byte-budget.ts'
 import { debug, trace } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { type Endpoint, type Listeners, listen } from '../net/listen.ts'
 import { hasGoodCertificate, type TlsServer } from '../net/tls.ts'
+import { clientMemory } from '../sys/client-memory.ts'
 import type { Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
 import { MAX_CLIENT_PDU } from '../wire/pdu.ts'
@@ -62,6 +64,8 @@ export interface ProxyOptions {
   readonly ownerKey?: string
   /** Milliseconds of a clock that is never set back, by which contexts expire; default: the system's. */
   readonly clock?: () => number
+  /** Memory that clients may make it hold; default: `clientMemory()`. */
+  readonly memory?: BudgetLimits
 }
 
 /** A running pmproxy. */
@@ -90,14 +94,19 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const rules = new HostRules(variables, config)
   const hosts = new Hosts(variables, rules)
   const archives = new ArchiveRoots(config.archiveDirs)
-  const contexts = new WebContexts(hosts, archives, variables, options.clock)
+  // Half for what stays when a request is answered: a request is not to be weighed against contexts of others.
+  const { each, all } = options.memory ?? clientMemory()
+  const newBudget = (): ByteBudget =>
+    new ByteBudget({ each, all: all / 2 }, (text) => log.notice('warning', text))
+  const budget = newBudget()
+  const contexts = new WebContexts(hosts, archives, variables, newBudget(), options.clock)
   const feeds = new Feeds(contexts, statistics)
   const time = options.timePort === undefined ? undefined : await startTimeControl(options.timePort)
   const search = new NameSearch()
   const unread = new Unread(limits.unreadBytes)
   const services: Services = {
     ...{ config, contexts, archives, feeds, search, statistics },
-    ...{ log, limits, unread, time, ownerKey: options.ownerKey },
+    ...{ log, limits, budget, unread, time, ownerKey: options.ownerKey },
     archiveGate: new Gate('requests of archives', limits.archives),
   }
   const live = new LiveSockets(services)

@@ -1,4 +1,5 @@
 /** What routes work with: one of each a server. docs/pmproxy.md */
+import type { ByteBudget } from '../base/byte-budget.ts'
 import type { Log } from '../sys/log.ts'
 import type { ArchiveRoots } from './archives.ts'
 import type { ProxyConfig } from './config.ts'
@@ -23,6 +24,8 @@ export interface Services {
   readonly limits: Limits
   /** Proves that a request is from the user who started this server; undefined: nothing does. */
   readonly ownerKey: string | undefined
+  /** Memory of requests under way and of live pages. */
+  readonly budget: ByteBudget
   /** Requests of the page that have an archive open. */
   readonly archiveGate: Gate
   /** Answers that wait for their readers. */

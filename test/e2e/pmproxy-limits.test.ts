@@ -149,21 +149,6 @@ test('requests over archives are answered some at a time, and not without end', 
   expect((await server.ask('/ui/api/children?prefix=sample')).status).toBe(200)
 })
 
-test('expressions of all contexts together are bounded', async () => {
-  await start({})
-  const define = async (characters: number, lines: number): Promise<number> => {
-    const { context } = await server.json<{ context: number }>(`/pmapi/context?polltimeout=600`)
-    const expression = `1${' '.repeat(characters / lines - 3)}+1`
-    const body = Array.from({ length: lines }, (_, i) => `d.e${i} = ${expression}\n`).join('')
-    return (await server.ask(`/pmapi/${context}/derive`, { method: 'POST', body })).status
-  }
-  // Each less than what one context may have: 4 MiB are sixteen times that.
-  const each = 18 * 13_001
-  let full = 0
-  while (full < 20 && (await define(each, 18)) === 200) full++
-  expect(full).toBe(Math.floor((4 * 1024 * 1024) / each))
-})
-
 /** A page that watches a collector which never answers. */
 async function waitingPage(): Promise<{
   page: WebSocket

@@ -1,6 +1,7 @@
 /** HTTP: from node's requests to ours, from replies to bytes. docs/pmproxy.md */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { ByteAccount } from '../../base/byte-budget.ts'
 import { debug, trace } from '../../model/debug.ts'
 import { PcpError } from '../../model/errors.ts'
 import { Awake } from '../../net/awake.ts'
@@ -33,12 +34,17 @@ export async function handle(
   const { gone } = client
   if (client.requests >= services.limits.pipelined) return void message.socket.destroy()
   client.requests++
+  let account: ByteAccount | undefined
   try {
     const misread = admit(message)
     // Nothing that follows can be trusted to be a request.
     if (misread !== undefined) response.shouldKeepAlive = false
     const provenance = provenanceOf(askerOf(message), services.config)
-    const request = webRequest(message, gone, provenance.kind === 'shared' ? provenance.origin : undefined)
+    const origin = provenance.kind === 'shared' ? provenance.origin : undefined
+    const request = webRequest(message, gone, origin, (bytes) => {
+      account ??= openBody(message, services)
+      account.setPassing(BODY_COPIES * bytes)
+    })
     const refusal = misread ?? refusalOf(message) ?? refusalTo(provenance, request.path)
     if (refusal === undefined && request.method === 'OPTIONS')
       return void preflight(request, message.url ?? '', response, services)
@@ -51,9 +57,23 @@ export async function handle(
     if (!gone.aborted) log.notice('warning', `An answer could not be sent: ${PcpError.from(error).message}`)
     response.destroy()
   } finally {
+    if (account !== undefined) services.budget.close(account)
     client.requests--
     awake.touch()
   }
+}
+
+/** A body is kept in pieces, then as a whole, then as text or what it was decoded to. */
+const BODY_COPIES = 3
+
+/** Counts a body until its request is answered. */
+function openBody({ socket }: IncomingMessage, { budget }: Services): ByteAccount {
+  const { remoteAddress } = socket
+  return budget.open({
+    name: `A request of ${remoteAddress ?? 'a unix socket'}`,
+    group: remoteAddress ?? '',
+    evict: () => socket.destroy(),
+  })
 }
 
 /** The other end of a connection. */

@@ -31,11 +31,12 @@ export const MAX_HEADERS = 128
 /** Bytes of a body that carries parameters or definitions. */
 export const MAX_TEXT_BODY: number = 1024 * 1024
 
-/** Takes a request of node's server apart. */
+/** Takes a request of node's server apart. `onBody` hears how many bytes of its body are kept. */
 export function webRequest(
   message: IncomingMessage,
   signal: AbortSignal,
   origin: string | undefined,
+  onBody: (bytes: number) => void,
 ): WebRequest {
   const { path, query } = targetOf(message.url ?? '/')
   return {
@@ -47,7 +48,7 @@ export function webRequest(
     reached: message.socket.localAddress,
     origin,
     signal,
-    body: (limit) => readBody(message, limit),
+    body: (limit) => readBody(message, limit, onBody),
   }
 }
 
@@ -70,12 +71,17 @@ export async function textBody(request: WebRequest): Promise<string> {
   return request.method === 'POST' ? decodeText(await request.body(MAX_TEXT_BODY)) : ''
 }
 
-async function readBody(message: IncomingMessage, limit: number): Promise<Uint8Array> {
+async function readBody(
+  message: IncomingMessage,
+  limit: number,
+  onBody: (bytes: number) => void,
+): Promise<Uint8Array> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of message) {
     size += (chunk as Buffer).length
     if (size > limit) throw new PcpError('E2BIG', `The body has more than ${limit} bytes`)
+    onBody(size)
     chunks.push(chunk as Buffer)
   }
   const [only] = chunks

@@ -13,6 +13,8 @@ export interface PageOwner {
   /** The host that is meant where a page names none. */
   readonly defaultHost: string
   readonly user: WebUser
+  /** Counts bytes that its subscriptions take, fewer when negative. */
+  readonly keep: (bytes: number) => void
 }
 
 const MOST_PAGES = 2000
@@ -42,13 +44,14 @@ export class Feeds {
   }
 
   /** Begins to serve a page. PM_ERR_CONNLIMIT for too many. */
-  open(sink: Sink, { defaultHost, user }: PageOwner): PageStream {
+  open(sink: Sink, { defaultHost, user, keep }: PageOwner): PageStream {
     if (this.#statistics.pages >= MOST_PAGES) throw new PcpError('PM_ERR_CONNLIMIT', 'Too many live pages')
     this.#statistics.pages++
     const page = new Page(sink, this.#statistics)
     return new PageStream({
       page,
       defaultHost,
+      keep,
       watch: (wish, signal) => this.#watch(page, wish, user, signal),
       closed: () => {
         this.#statistics.pages--

@@ -12,6 +12,8 @@ export interface PageStreamParts {
   readonly defaultHost: string
   /** Begins to watch; nothing is announced once the signal is given. Resolves to how to stop. */
   readonly watch: (wish: Subscription, signal: AbortSignal) => Promise<() => void>
+  /** Counts bytes that subscriptions take, fewer when negative. */
+  readonly keep: (bytes: number) => void
   /** Hears of the end, once. */
   readonly closed: () => void
 }
@@ -23,12 +25,17 @@ const RETRY_MS = doublingDelays(3000, 10_000)
 /** Errors that another attempt does not mend. */
 const LASTING: ReadonlySet<string> = new Set(['PM_ERR_ARG', 'PM_ERR_PERMISSION', 'PM_ERR_TOOBIG'])
 
+/** A subscription is kept as what was asked for and as a topic with names, columns and instances. */
+const MESSAGE_COPIES = 4
+
 interface Watching {
   readonly aborter: AbortController
   /** Attempts, and before the first of them what was asked under the key before: nothing of that comes later. */
   work: Promise<void>
   end: (() => void) | undefined
   readonly backoff: Backoff
+  /** Characters of the message that it was made with. */
+  readonly size: number
 }
 
 /** A page's stream. */
@@ -47,7 +54,7 @@ export class PageStream {
     try {
       const { key, wish } = parseMessage(text, this.#parts.defaultHost)
       if (wish === undefined) this.#stop(key)
-      else await this.#subscribe(wish)
+      else await this.#subscribe(wish, text.length)
     } catch (error) {
       this.#complain(keyOf(text), PcpError.from(error))
     }
@@ -66,9 +73,10 @@ export class PageStream {
     watching?.aborter.abort()
     watching?.end?.()
     this.#watching.delete(key)
+    if (watching !== undefined) this.#parts.keep(-MESSAGE_COPIES * watching.size)
   }
 
-  #subscribe(wish: Subscription): Promise<void> {
+  #subscribe(wish: Subscription, size: number): Promise<void> {
     const { key } = wish
     const before = this.#watching.get(key)
     if (before === undefined && this.#watching.size >= MOST_KEYS)
@@ -79,8 +87,10 @@ export class PageStream {
       work: Promise.resolve(),
       end: undefined,
       backoff: new Backoff({ delaysMs: RETRY_MS }),
+      size,
     }
     this.#watching.set(key, watching)
+    this.#parts.keep(MESSAGE_COPIES * (size - (before?.size ?? 0)))
     // Hosts do not wait for each other; what replaces something waits until that can say nothing more.
     watching.work = (before?.work ?? watching.work).then(() => this.#try(wish, watching, before, ''))
     return watching.work

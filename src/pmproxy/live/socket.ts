@@ -57,7 +57,9 @@ export class LiveSockets {
       socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
       return
     }
-    this.#server.handleUpgrade(request, socket, head, (page) => this.#serve(page, user))
+    this.#server.handleUpgrade(request, socket, head, (page) =>
+      this.#serve(page, user, request.socket.remoteAddress),
+    )
   }
 
   /** Ends all streams; idempotent. */
@@ -67,21 +69,42 @@ export class LiveSockets {
     this.#server.close()
   }
 
-  #serve(page: WebSocket, user: WebUser): void {
-    const { feeds, config, limits, time: control } = this.#services
+  #serve(page: WebSocket, user: WebUser, address: string | undefined): void {
+    const { feeds, config, limits, budget, time: control } = this.#services
+    const account = budget.open({
+      name: `A page of ${address ?? 'a unix socket'}`,
+      group: address ?? '',
+      evict: () => {
+        stream?.close()
+        if (page.bufferedAmount > 0) page.terminate()
+        else page.close(1008)
+      },
+    })
+    const weigh = (): void => account.setPassing(page.bufferedAmount + queuedBytes)
     let queued = 0
     let queuedBytes = 0
-    let stream: PageStream
+    let stream: PageStream | undefined
     const send = (message: string | Buffer, sent?: () => void): void => {
       if (page.bufferedAmount > limits.pageUnreadBytes) page.terminate()
-      else page.send(message, { binary: false }, sent)
+      else {
+        page.send(message, { binary: false }, () => {
+          weigh()
+          sent?.()
+        })
+        weigh()
+      }
     }
+    page.once('close', () => budget.close(account))
     try {
-      stream = feeds.open({ send }, { defaultHost: config.offeredHosts[0] ?? 'local:', user })
+      stream = feeds.open(
+        { send },
+        { defaultHost: config.offeredHosts[0] ?? 'local:', user, keep: (bytes) => account.keep(bytes) },
+      )
     } catch (error) {
       page.close(1013, PcpError.from(error).message)
       return
     }
+    const opened = stream
     const pageTime = control && new PageTime(control, send)
     page.on('message', (data, isBinary) => {
       if (isBinary) return page.close(1003)
@@ -94,15 +117,17 @@ export class LiveSockets {
       }
       queued++
       queuedBytes += size
-      void stream.receive(text).finally(() => {
+      weigh()
+      void opened.receive(text).finally(() => {
         queued--
         queuedBytes -= size
+        weigh()
       })
     })
     page.on('pong', () => this.#silent.delete(page))
     page.on('error', () => page.terminate())
     page.once('close', () => {
-      stream.close()
+      stream?.close()
       pageTime?.leave()
     })
   }

@@ -16,7 +16,7 @@ const OF_DOMAIN = 8
 export const profile: ApiRoute = {
   needs: ['expr'],
   check: (query) => void matchKind(query.get('match')),
-  act: async ({ web, start, query, request }) => {
+  act: async ({ web, start, query, request, services }) => {
     const { context } = web
     const expr = query.get('expr')
     const change = expr === 'add' ? include : expr === 'del' ? exclude : undefined
@@ -44,6 +44,7 @@ export const profile: ApiRoute = {
     for (const entry of changed.entries.values()) listing += OF_DOMAIN + entry.instances.size
     if (listing > MOST_LISTED) throw new PcpError('E2BIG', `A profile of more than ${MOST_LISTED} instances`)
     own.profile = changed
+    services.contexts.weigh(web)
     return json(`{${start}"success":true}`)
   },
 }

@@ -95,6 +95,7 @@ async function make({ query, services, request }: ApiCall, user: WebUser): Promi
       ...(timeout === undefined ? {} : { timeoutMs: seconds * 1000 }),
       user,
       isForeign: request.origin !== undefined,
+      address: request.address,
     })
   } catch (error) {
     if (archive !== undefined) throw error
