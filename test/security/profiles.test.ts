@@ -6,12 +6,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { domains, Flood, profiles } from '../../bench/macro/lib/floods.ts'
 import { residentMb } from '../../bench/macro/lib/memory.ts'
 import { ANONYMOUS } from '../../src/model/source.ts'
 import { HostSource } from '../../src/net/host-source.ts'
 import { type CollectorProcess, startCollectorProcess } from '../lib/collector-process.ts'
 import { eventually } from '../lib/eventually.ts'
-import { domains, Flood, profiles } from '../lib/floods.ts'
 
 const ASK = { requester: ANONYMOUS }
 /** A heap that the flood would fill several times, and what clients may hold then. */

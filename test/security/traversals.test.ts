@@ -3,10 +3,10 @@
  * else waits for. Held by src/pmcd/work-queue.ts, and by answering no client that does not read.
  */
 import { afterEach, expect, test } from 'vitest'
+import { Flood, traversals } from '../../bench/macro/lib/floods.ts'
 import { ANONYMOUS } from '../../src/model/source.ts'
 import { HostSource } from '../../src/net/host-source.ts'
 import { type CollectorProcess, startCollectorProcess } from '../lib/collector-process.ts'
-import { Flood, traversals } from '../lib/floods.ts'
 
 const CLIENTS = 40
 const ASK = { requester: ANONYMOUS }

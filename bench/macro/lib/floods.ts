@@ -1,11 +1,11 @@
 /** Clients that make a collector hold or do as much as they can. */
 import { connect, type Socket } from 'node:net'
-import { InstanceSet } from '../../src/model/instance-set.ts'
-import { encodeCreds } from '../../src/wire/creds.ts'
-import { encodePmnsTraverse } from '../../src/wire/pmns.ts'
-import { encodeProfile } from '../../src/wire/profile.ts'
+import { InstanceSet } from '../../../src/model/instance-set.ts'
+import { encodeCreds } from '../../../src/wire/creds.ts'
+import { encodePmnsTraverse } from '../../../src/wire/pmns.ts'
+import { encodeProfile } from '../../../src/wire/profile.ts'
 
-/** Connections that a test closes when it is over. */
+/** Connections that are closed when an attack is over. */
 export class Flood {
   readonly #sockets = new Set<Socket>()
 
