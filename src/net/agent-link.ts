@@ -184,6 +184,7 @@ export class AgentLink implements MetricSource {
         replyType: PDU_RESULT,
         on: this.name,
         needsProfile: true,
+        most: ids.length,
         read: (reply) => this.#readResult(reply, ids.length),
       },
       ask,
@@ -234,8 +235,7 @@ export class AgentLink implements MetricSource {
     }
     try {
       const isAlone = question.replyType !== PDU_RESULT
-      const { pdu, replyType, on, read } = question
-      const request = { pdu, replyType, on, read, isAlone, prepare, onRefusal: this.#onRefusal }
+      const request = { ...question, isAlone, prepare, onRefusal: this.#onRefusal }
       return await this.#requests.ask(request, ask.signal)
     } catch (error) {
       throw this.#explain(error)

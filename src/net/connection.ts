@@ -24,6 +24,8 @@ export interface PduConnectionOptions {
   readonly name: string
   /** Length of the largest PDU accepted; default: what 31 bits allow. */
   readonly limit?: number
+  /** Ends the message about a larger one, which is then PM_ERR_TOOBIG instead of PM_ERR_IPC: what to do. */
+  readonly limitAdvice?: string
   /** Time for the rest of a PDU that has begun, in milliseconds; default: no limit. */
   readonly incompleteMs?: number
   /** Bytes that may wait to be sent before the connection is given up with ENOBUFS; default 64 MiB. */
@@ -258,7 +260,7 @@ export class PduConnection {
     } catch (error) {
       // Only framing errors are the peer's fault; anything else is a bug of a listener and must be seen.
       if (!(error instanceof PcpError)) throw error
-      this.destroy(new PcpError(error.code, `${this.name}: ${error.message}`, { cause: error }))
+      this.destroy(this.#explained(error))
     } finally {
       if (isOuter) this.#isReceiving = false
     }
@@ -268,6 +270,14 @@ export class PduConnection {
       this.#count()
     }
     if (this.#options.incompleteMs !== undefined) this.#watchIncomplete(this.#options.incompleteMs)
+  }
+
+  #explained(error: PcpError): PcpError {
+    const { limitAdvice } = this.#options
+    const isLimit = error.code === 'PM_ERR_TOOBIG'
+    const code = isLimit && limitAdvice === undefined ? 'PM_ERR_IPC' : error.code
+    const advice = isLimit && limitAdvice !== undefined ? `; ${limitAdvice}` : ''
+    return new PcpError(code, `${this.name}: ${error.message}${advice}`, { cause: error })
   }
 
   /** The time for the rest of a PDU runs from when its beginning came, and only while we read. */

@@ -6,6 +6,7 @@ import { descriptorOf } from '../sys/descriptor.ts'
 import { encodeAttr, PCP_ATTR_CONTAINER } from '../wire/attr.ts'
 import { encodeCreds, PDU_FLAG_CONTAINER, PDU_FLAG_SECURE, PDU_VERSION } from '../wire/creds.ts'
 import { decodeChallenge } from '../wire/error.ts'
+import { type ReplyLimits, replyLimits } from '../wire/reply-limits.ts'
 import { PduConnection, socketStream } from './connection.ts'
 import { type Env, type HostSpec, hostAttr, showHostSpec } from './host-spec.ts'
 import { isLoopback } from './loopback.ts'
@@ -25,6 +26,13 @@ export interface DialOptions {
    * `local:` TCP is tried next.
    */
   readonly asGuest?: boolean
+  /** Limits of what the collector answers; default: PCP_REPLY_MB and PCP_REPLY_ITEMS of `env`, or `REPLY_LIMITS`. */
+  readonly replyLimits?: Partial<ReplyLimits>
+}
+
+/** Returns the limits of replies that these options ask for. */
+export function replyLimitsOf({ env = {}, replyLimits: given }: DialOptions): ReplyLimits {
+  return { ...replyLimits(env), ...given }
 }
 
 /** A connection whose handshake is done. */
@@ -84,7 +92,7 @@ export async function dial(spec: HostSpec, options: DialOptions = {}): Promise<D
     try {
       const isGuest = options.asGuest === true && target.path !== undefined
       const wish = { container, security: isGuest ? { ...security, login: GUEST_LOGIN } : security }
-      return await dialOne(target, wish, env, options.signal)
+      return await dialOne(target, wish, env, options)
     } catch (error) {
       last = PcpError.from(error)
       if (options.signal?.aborted === true) break
@@ -149,12 +157,8 @@ export function timeoutMs(text: string | undefined, fallbackMs: number): number 
   return text === undefined || text.trim() === '' || !(seconds > 0) ? fallbackMs : seconds * 1000
 }
 
-async function dialOne(
-  target: Target,
-  wish: Wish,
-  env: Env,
-  signal: AbortSignal | undefined,
-): Promise<Dialed> {
+async function dialOne(target: Target, wish: Wish, env: Env, options: DialOptions): Promise<Dialed> {
+  const { signal } = options
   const limitMs = timeoutMs(env['PMCD_CONNECT_TIMEOUT'], CONNECT_MS)
   const socket = await connect(target, limitMs, signal)
   // Behind a proxy it may be anywhere.
@@ -164,6 +168,8 @@ async function dialOne(
   const name = `pmcd at ${target.address}`
   const connection = new PduConnection(socketStream(socket), {
     name,
+    limit: replyLimitsOf(options).pduBytes,
+    limitAdvice: 'set PCP_REPLY_MB to accept them',
     watch: tracePdus(name, descriptorOf(socket)),
   })
   try {

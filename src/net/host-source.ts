@@ -37,7 +37,7 @@ import { encodeProfile } from '../wire/profile.ts'
 import { decodeResult, encodeResult } from '../wire/result.ts'
 import type { PduConnection } from './connection.ts'
 import type { PduCounters } from './counters.ts'
-import { type Dialed, type DialOptions, dial, timeoutMs } from './dial.ts'
+import { type Dialed, type DialOptions, dial, replyLimitsOf, timeoutMs } from './dial.ts'
 import { type HostSpec, parseHostSpec } from './host-spec.ts'
 import { SourceListeners } from './listeners.ts'
 import {
@@ -104,6 +104,7 @@ export class HostSource implements MetricSource {
       timeoutMs: timeoutMs(options.env?.['PMCD_REQUEST_TIMEOUT'], REQUEST_MS),
       toleratesOddStatus: false,
       ...(options.maxRequests === undefined ? {} : { maxRequests: options.maxRequests }),
+      replyLimits: replyLimitsOf(options),
       onUnsolicited: (pdu) => {
         throw new PcpError('PM_ERR_IPC', `Unexpected ${pduName(pduType(pdu))} that nobody asked for`)
       },
@@ -163,6 +164,7 @@ export class HostSource implements MetricSource {
           pdu: encodePmnsNames(part, undefined, ask.requester.context),
           replyType: PDU_PMNS_IDS,
           on: `${part.length} names`,
+          most: part.length,
           read: (reply) => ofLength(decodePmnsIds(reply).ids, part.length),
         },
         ask,
@@ -193,6 +195,7 @@ export class HostSource implements MetricSource {
           pdu: encodeDescIds(part, ask.requester.context),
           replyType: PDU_DESCS,
           on: `${part.length} descriptors`,
+          most: part.length,
           read: (reply) => ofLength(decodeDescs(reply), part.length),
         },
         ask,
@@ -253,6 +256,7 @@ export class HostSource implements MetricSource {
         pdu: isHighRes ? encodeHighResFetch(context, ids, context) : encodeFetch(context, ids, context),
         replyType: isHighRes ? PDU_HIGHRES_RESULT : PDU_RESULT,
         on: `${ids.length} metrics`,
+        most: ids.length,
         prepare,
         onRefusal,
         read: (reply) => {

@@ -33,6 +33,8 @@ export interface Question<T> {
   readonly read: (reply: Uint8Array) => T | PcpError
   /** What is asked about, for the message of an error. */
   readonly on: string
+  /** Items that the reply may list; more end the connection. */
+  readonly most?: number
   /** Whoever is asked must know the requester's profile. */
   readonly needsProfile?: boolean
 }
@@ -70,6 +72,7 @@ export function nameQuestion(name: string, from: number): Question<Pmid> {
     pdu: encodePmnsNames([name], undefined, from),
     replyType: PDU_PMNS_IDS,
     on: `"${name}"`,
+    most: 1,
     read: (reply) => oneId(decodePmnsIds(reply).ids),
   }
 }

@@ -4,6 +4,7 @@ import { PcpError } from '../model/errors.ts'
 import { monotonicMs } from '../sys/monotonic.ts'
 import { decodeError } from '../wire/error.ts'
 import { PDU_ERROR, pduName, pduType } from '../wire/pdu.ts'
+import { listLength, REPLY_LIMITS, type ReplyLimits, replyProblem } from '../wire/reply-limits.ts'
 import type { PduConnection } from './connection.ts'
 import type { Question } from './questions.ts'
 import { MAX_DELAY_MS } from './wait.ts'
@@ -22,12 +23,16 @@ export interface RequestQueueOptions {
   readonly onUnsolicited: (pdu: Uint8Array) => void
   /** Limit on requests without a reply, those waiting included; more fail with EAGAIN. Default 65,536. */
   readonly maxRequests?: number
+  /** Limits of each reply; a request with one beyond them fails with PM_ERR_TOOBIG. Default `REPLY_LIMITS`. */
+  readonly replyLimits?: ReplyLimits
 }
 
 /** Requests without a reply, and their bytes, of one connection. */
 const MAX_REQUESTS = 65_536
 /** Below what a connection may have to send: too many requests must not end it. */
 const MAX_BYTES = 32 * 2 ** 20
+/** News of changes before one reply: each makes others ask anew. */
+const MAX_STATES = 1000
 
 /** A question and what goes with asking it. */
 export interface Request<T> extends Question<T> {
@@ -77,6 +82,8 @@ export class RequestQueue {
   /** When the timer looks at the oldest request. */
   #timerDue = 0
   #heldBy: PcpError | undefined
+  /** News of changes since the last reply. */
+  #states = 0
   /** Requests in `#waiting` and `#sent`, and bytes of their PDUs. */
   #requests = 0
   #bytes = 0
@@ -241,7 +248,7 @@ export class RequestQueue {
     const { request } = pending
     const type = pduType(pdu)
     if (type === PDU_ERROR) this.#receiveStatus(pending, decodeError(pdu).status, pdu)
-    else if (type === request.replyType) this.#settle(pending, request.read(pdu))
+    else if (type === request.replyType) this.#settle(pending, this.#read(request, pdu))
     else
       throw new PcpError(
         'PM_ERR_IPC',
@@ -249,11 +256,23 @@ export class RequestQueue {
       )
   }
 
+  /** Nothing is decoded of a reply that is too large: to decode it is what costs memory and time. */
+  #read(request: Request<unknown>, pdu: Uint8Array): unknown {
+    const { most } = request
+    if (most !== undefined && listLength(pdu) > most)
+      throw new PcpError('PM_ERR_IPC', `A reply of ${listLength(pdu)} items to a request of ${most}`)
+    const problem = replyProblem(pdu, this.#options.replyLimits ?? REPLY_LIMITS)
+    if (problem === undefined) return request.read(pdu)
+    return new PcpError('PM_ERR_TOOBIG', `${this.#connection.name}: ${request.on}: ${problem}`)
+  }
+
   #receiveStatus(pending: Pending, status: number, pdu: Uint8Array): void {
     const { request } = pending
     if (this.#options.isNews?.(status) === true) {
       this.#options.onUnsolicited(pdu)
     } else if (status > 0 && request.onState !== undefined && !this.#options.toleratesOddStatus) {
+      if (++this.#states > MAX_STATES)
+        throw new PcpError('PM_ERR_IPC', `${MAX_STATES} changes of state without a reply`)
       request.onState(status)
     } else if (status < 0) {
       request.onRefusal?.(status)
@@ -276,6 +295,7 @@ export class RequestQueue {
   #settle(pending: Pending, outcome: unknown): void {
     this.#sent.shift()
     this.#lastReply = monotonicMs()
+    this.#states = 0
     this.#finish(pending, outcome)
     this.#startNext()
   }

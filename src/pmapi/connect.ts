@@ -4,6 +4,7 @@ import type { MetricSource } from '../model/source.ts'
 import { HostSource } from '../net/host-source.ts'
 import { type Env, type HostSpec, parseHostSpec } from '../net/host-spec.ts'
 import type { Pmns } from '../pmns/tree.ts'
+import type { ReplyLimits } from '../wire/reply-limits.ts'
 import type { Clock } from './clock.ts'
 import { Context } from './context.ts'
 import { type DerivedSetup, derivedSetup } from './derived.ts'
@@ -39,6 +40,11 @@ export interface ConnectOptions {
   readonly reconnect?: boolean | ReconnectOptions
   /** Requests without a reply that there may be: another one fails with EAGAIN. Default 65,536. */
   readonly maxRequests?: number
+  /**
+   * Limits of each reply: bytes of a PDU (default 64 MiB), items (values, names, instances...; 1,000,000) and bytes of a text (1 MiB). A request whose
+   * reply has more fails with PM_ERR_TOOBIG, a longer PDU ends the connection. PCP_REPLY_MB and PCP_REPLY_ITEMS set them for a process.
+   */
+  readonly replyLimits?: Partial<ReplyLimits>
 }
 
 /**
@@ -57,7 +63,7 @@ export async function connect(
   host: string | HostSpec = 'local:',
   options: ConnectOptions = {},
 ): Promise<Context> {
-  const { container, names, clock, signal, reconnect = false, maxRequests } = options
+  const { container, names, clock, signal, reconnect = false, maxRequests, replyLimits } = options
   const { delays = variableDelays(options.env ?? process.env) } =
     typeof reconnect === 'boolean' ? {} : reconnect
   if (!delays.every((seconds) => seconds > 0 && Number.isFinite(seconds)))
@@ -75,6 +81,7 @@ export async function connect(
       env,
       ...(given === undefined ? {} : { signal: given }),
       ...(maxRequests === undefined ? {} : { maxRequests }),
+      ...(replyLimits === undefined ? {} : { replyLimits }),
     })
   const named = (source: MetricSource): MetricSource =>
     names === undefined ? source : withLocalNames(source, names)

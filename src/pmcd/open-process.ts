@@ -10,12 +10,11 @@ import { openAgentLink } from '../net/agent-link.ts'
 import { PduConnection, type PduStream, socketStream } from '../net/connection.ts'
 import { descriptorOf } from '../sys/descriptor.ts'
 import type { Log } from '../sys/log.ts'
+import { REPLY_LIMITS } from '../wire/reply-limits.ts'
 import type { PipeConfig, SocketConfig } from './config.ts'
 import { ConnectionWatch } from './diagnostics.ts'
 import type { AgentOpenEnv, ExitStatus, OpenedAgent } from './options.ts'
 
-/** More than any result needs; an agent that announces 2 GB would have them collected until its time is up. */
-const MAX_AGENT_PDU = 2 ** 28
 /** How long an agent may take to end once its connection is closed: to write what it keeps, to log out of what it watches. */
 const EXIT_MS = 5000
 /** How long one that does not notice that may take to end after SIGTERM. */
@@ -101,7 +100,7 @@ export async function connectAgent(
   const watch = new ConnectionWatch(env.diagnostics, `agent "${name}"`, ...fds)
   const connection = new PduConnection(stream, {
     name: `agent "${name}"`,
-    limit: MAX_AGENT_PDU,
+    limit: REPLY_LIMITS.pduBytes,
     counters: env.counters,
     watch,
   })

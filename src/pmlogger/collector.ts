@@ -75,7 +75,7 @@ export class Collector {
   watch(): void {
     this.#unsubscribe()
     this.#unsubscribe = this.#context.subscribe((event) => {
-      if (event.type === 'lost') this.#lose()
+      if (event.type === 'lost') this.#lose(PcpError.from(event.error))
     })
   }
 
@@ -114,10 +114,13 @@ export class Collector {
     return this.#context.fetch(pmids, { signal: this.#actions.signal })
   }
 
-  #lose(): void {
+  #lose(error: PcpError): void {
     if (this.#isLost || this.#actions.isEnding()) return
     this.#isLost = true
     const { log, source } = this.#settings
+    // We ended it, for a reason that nobody else can know.
+    if (error.code === 'PM_ERR_TOOBIG' || error.code === 'PM_ERR_IPC')
+      log.notice('error', `pmlogger: Answer of "${source}" refused: ${error.message}`)
     log.notice('error', `pmlogger: Lost connection to PMCD on "${source}" at ${ctime(Date.now())}`)
   }
 

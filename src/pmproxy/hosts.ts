@@ -5,6 +5,7 @@ import type { MetricSource } from '../model/source.ts'
 import { HostSource } from '../net/host-source.ts'
 import { type HostSpec, hostAttr, parseHostSpec } from '../net/host-spec.ts'
 import type { Variables } from '../sys/config.ts'
+import { replyLimits, SERVER_REPLY_LIMITS } from '../wire/reply-limits.ts'
 import { cachedSource } from './cached-source.ts'
 import type { HostRules } from './host-rules.ts'
 import { UNKNOWN, userKey, type WebUser } from './web-user.ts'
@@ -99,7 +100,12 @@ export class Hosts {
   #open(key: string, { spec, asGuest, isDirect }: Way): Entry {
     if (this.#entries.size >= MOST_HOSTS) throw new PcpError('PM_ERR_CONNLIMIT')
     const env = isDirect ? { ...this.#env, PMPROXY_HOST: undefined } : this.#env
-    const opened = HostSource.connect(spec, { env, signal: this.#closing.signal, asGuest }).then((source) => {
+    const opened = HostSource.connect(spec, {
+      env,
+      signal: this.#closing.signal,
+      asGuest,
+      replyLimits: replyLimits(env, SERVER_REPLY_LIMITS),
+    }).then((source) => {
       const entry = this.#entries.get(key)
       source.subscribe(({ type }) => {
         // Whoever holds it hears so from its next question; others get a new one.

@@ -40,7 +40,7 @@ export class Framer {
     return bytes
   }
 
-  /** Takes bytes. Throws PM_ERR_IPC for a header that cannot be; nothing works after that. */
+  /** Takes bytes. Throws PM_ERR_IPC for a header that cannot be, PM_ERR_TOOBIG for one beyond the limit; nothing works after that. */
   push(chunk: Uint8Array): void {
     this.#waiting.push(chunk)
     this.#drain()
@@ -141,7 +141,7 @@ export class Framer {
     if (type < 0) throw new PcpError('PM_ERR_IPC', `PDU header gives the type ${type}`)
     if (length > this.#limit)
       throw new PcpError(
-        'PM_ERR_IPC',
+        'PM_ERR_TOOBIG',
         `${pduName(type)} PDU of ${length} bytes, at most ${this.#limit} are accepted`,
       )
     return length

@@ -4,7 +4,8 @@ import { PcpError } from '../../src/model/errors.ts'
 import { PduConnection } from '../../src/net/connection.ts'
 import { type Request, RequestQueue, type RequestQueueOptions } from '../../src/net/requests.ts'
 import { decodeError, encodeError } from '../../src/wire/error.ts'
-import { PDU_ERROR } from '../../src/wire/pdu.ts'
+import { PDU_ERROR, PDU_PMNS_NAMES } from '../../src/wire/pdu.ts'
+import { encodePmnsNames } from '../../src/wire/pmns.ts'
 import { FakeDuplex } from '../lib/fake-duplex.ts'
 
 /** A queue, and the peer at the other end of it, which the test controls. */
@@ -230,4 +231,41 @@ test('in any order of operations each request is sent as early as allowed and ge
     }),
     { numRuns: 300 },
   )
+})
+
+test('a reply beyond the limits fails its request alone, and is not decoded', async () => {
+  const { queue, stream, connection } = open({ replyLimits: { pduBytes: 1e6, items: 2, textBytes: 1 } })
+  let decoded = 0
+  const read = (): number => ++decoded
+  const names = (list: string[]): Uint8Array => encodePmnsNames(list)
+  const asked = [1, 2].map((id) => queue.ask(request(id, { replyType: PDU_PMNS_NAMES, read })))
+  stream.reply(names(['a', 'b', 'c']), names(['a', 'b']))
+  await expect(asked[0]).rejects.toMatchObject({
+    code: 'PM_ERR_TOOBIG',
+    message: expect.stringMatching(/^peer: request 1: 3 items in one reply, more than 2: .*PCP_REPLY_ITEMS/),
+  })
+  expect(await asked[1]).toBe(1)
+  expect(connection.closedBy).toBeUndefined()
+})
+
+test('a reply that lists more than was asked for ends the connection before it is decoded', async () => {
+  const { queue, stream, connection } = open()
+  const read = (): number => {
+    throw new Error('decoded')
+  }
+  const asked = queue.ask(request(1, { replyType: PDU_PMNS_NAMES, read, most: 2 }))
+  stream.reply(encodePmnsNames(['a', 'b', 'c']))
+  await expect(asked).rejects.toMatchObject({ code: 'PM_ERR_IPC' })
+  expect(connection.closedBy?.message).toContain('A reply of 3 items to a request of 2')
+})
+
+test('news of changes without a reply are endured up to a limit', async () => {
+  const { queue, stream, connection } = open()
+  let news = 0
+  const asked = queue.ask(request(1, { replyType: PDU_PMNS_NAMES, onState: () => void news++ }))
+  stream.reply(...replies(...new Array<number>(1000).fill(4)))
+  await idle()
+  expect([news, connection.closedBy]).toEqual([1000, undefined])
+  stream.reply(...replies(4))
+  await expect(asked).rejects.toMatchObject({ code: 'PM_ERR_IPC' })
 })

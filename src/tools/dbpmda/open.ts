@@ -12,6 +12,7 @@ import type { AgentPlace } from '../../pmcd/agent-module.ts'
 import { openAgent } from '../../pmda/open-agent.ts'
 import { loadConfig } from '../../sys/config.ts'
 import { descriptorOf } from '../../sys/descriptor.ts'
+import { REPLY_LIMITS } from '../../wire/reply-limits.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { Place } from './parse.ts'
 
@@ -172,6 +173,7 @@ async function connect(
   const name = `PMDA ${title}`
   const connection = new PduConnection(stream, {
     name,
+    limit: REPLY_LIMITS.pduBytes,
     watch: tracePdus(name, descriptorOf(stream.writable)),
   })
   try {

@@ -12,6 +12,7 @@ import { encodeLogControl, type LogControl } from '../../wire/log-control.ts'
 import { encodeLogRequest, LOG_REQUEST_NEWVOLUME, LOG_REQUEST_STATUS } from '../../wire/log-request.ts'
 import { decodeLogStatus, decodeLogStatusV2, type LogStatus } from '../../wire/log-status.ts'
 import { PDU_ERROR, PDU_LOG_STATUS, PDU_LOG_STATUS_V2, PDU_RESULT, pduFrom, pduType } from '../../wire/pdu.ts'
+import { REPLY_LIMITS } from '../../wire/reply-limits.ts'
 import { decodeResult } from '../../wire/result.ts'
 
 /** Where a pmlogger listens. */
@@ -37,7 +38,10 @@ export class LoggerConnection {
     const socket = connectSocket({ ...place })
     const name = 'path' in place ? place.path : `${place.host}:${place.port}`
     await connected(socket, name, limitMs, signal)
-    const connection = new PduConnection(socketStream(socket), { name: `pmlogger at ${name}` })
+    const connection = new PduConnection(socketStream(socket), {
+      name: `pmlogger at ${name}`,
+      limit: REPLY_LIMITS.pduBytes,
+    })
     try {
       const hello = await nextPdu(connection, { ms: limitMs, signal })
       const { status } = decodeError(hello)
