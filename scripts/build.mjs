@@ -207,7 +207,7 @@ async function buildCommands() {
   const code = await launcher()
   for (const tool of TOOLS) writeTool(tool, partOf(sources.get(tool.name)), code)
   keepOnly(join(top, 'bin'), [...commands, 'package.json', 'parts'])
-  keepOnly(join(top, 'bin', 'parts'), [...parts.keys(), 'agent-worker.cjs'])
+  keepOnly(join(top, 'bin', 'parts'), [...parts.keys(), ...Object.keys(THREADS).map((name) => `${name}.cjs`)])
 }
 
 async function buildLibrary() {
@@ -259,14 +259,20 @@ async function buildLibrary() {
   writeFileSync(join(dist, 'types-cjs', 'package.json'), '{ "type": "commonjs" }\n')
 }
 
-/** The program of agents in threads: collectors look for it beside their own file. */
+/** Programs of threads, which are looked for beside the file that starts them: agents of a collector, archives of a pmproxy. */
+const THREADS = {
+  'agent-worker': join('src', 'pmcd', 'agent-worker.ts'),
+  'archive-thread': join('src', 'pmproxy', 'archive-thread.ts'),
+}
+
 async function buildWorker(folder) {
   await build({
     ...common,
     ...cjs,
     minify: true,
-    entryPoints: [join('src', 'pmcd', 'agent-worker.ts')],
-    outfile: join(folder, 'agent-worker.cjs'),
+    entryPoints: Object.entries(THREADS).map(([out, file]) => ({ in: file, out })),
+    outdir: folder,
+    outExtension: { '.js': '.cjs' },
   })
 }
 

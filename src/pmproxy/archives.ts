@@ -2,9 +2,14 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { parseFileName } from '../archive/file-names.ts'
+import { type DecodeLimits, SERVER_DECODE_LIMITS } from '../base/decode/limits.ts'
 import { toSeconds } from '../base/timestamp.ts'
 import { PcpError } from '../model/errors.ts'
-import { openArchive } from '../pmapi/archive.ts'
+import { type OpenArchiveOptions, openArchive } from '../pmapi/archive.ts'
+import type { Context } from '../pmapi/context.ts'
+import { archiveFiles } from '../sys/archive-files.ts'
+import type { Variables } from '../sys/config.ts'
+import { decodeLimits } from '../sys/decompress.ts'
 
 /** An archive as it is listed. Times in seconds. */
 export interface ListedArchive {
@@ -21,6 +26,9 @@ const MOST_LEVELS = 4
 const MOST_FILES = 20_000
 /** Archives that are listed. */
 const MOST_LISTED = 500
+/** How long decompressing an archive may take to be listed, and reading all that are not known yet, ms. */
+const JUDGE_MS = 5000
+const LIST_MS = 15_000
 
 interface Found {
   readonly id: string
@@ -33,10 +41,34 @@ interface Found {
 export class ArchiveRoots {
   readonly #roots: readonly string[]
   /** What was read of an archive that has not changed since. */
-  readonly #known = new Map<string, { readonly stamp: string; readonly archive: ListedArchive }>()
+  readonly #known = new Map<string, { readonly stamp: string; readonly archive: ListedArchive | undefined }>()
+  readonly #env: Variables
+  readonly #limits: DecodeLimits
 
-  constructor(roots: readonly string[]) {
+  /** `env` has PCP_DECOMPRESS_MB and PCP_DECOMPRESS_SEC, if they are set; without them `limits` are those of each compressed file. */
+  constructor(roots: readonly string[], env: Variables = {}, limits: DecodeLimits = SERVER_DECODE_LIMITS) {
     this.#roots = roots
+    this.#env = env
+    this.#limits = decodeLimits(env, limits)
+  }
+
+  /** Opens an archive within the limits of a server. Errors of `path` and `openArchive`. */
+  open(id: string, options: Pick<OpenArchiveOptions, 'derived'> = {}): Promise<Context> {
+    return this.#openPath(this.path(id), options)
+  }
+
+  #openPath(
+    path: string,
+    options: Pick<OpenArchiveOptions, 'derived'>,
+    mostMs = Number.POSITIVE_INFINITY,
+  ): Promise<Context> {
+    const limits = this.#limits
+    return openArchive(path, {
+      ...options,
+      env: this.#env,
+      files: archiveFiles({ ...limits, maxMs: Math.min(limits.maxMs, mostMs) }),
+      onWarning: () => undefined,
+    })
   }
 
   /** Are there any directories? */
@@ -85,33 +117,42 @@ export class ArchiveRoots {
     })
     const newest = [...found.values()].sort((a, b) => b.lastMs - a.lastMs)
     const archives: ListedArchive[] = []
+    const deadline = performance.now() + LIST_MS
+    let isLate = false
     for (const each of newest.slice(0, MOST_LISTED)) {
+      isLate ||= performance.now() > deadline
+      // The rest is read for the next list.
+      if (isLate && this.#known.get(each.id)?.stamp !== stampOf(each)) continue
       const archive = await this.#read(each)
       if (archive !== undefined) archives.push(archive)
     }
     archives.sort((a, b) => b.end - a.end)
-    return { archives, more: newest.length > MOST_LISTED || budget.files <= 0 }
+    return { archives, more: newest.length > MOST_LISTED || budget.files <= 0 || isLate }
   }
 
-  async #read({ id, path, bytes, lastMs }: Found): Promise<ListedArchive | undefined> {
-    const stamp = `${bytes}:${lastMs}`
+  /** Each is judged once: one that cannot be read, or only with much work, is not tried again until it changes. */
+  async #read(found: Found): Promise<ListedArchive | undefined> {
+    const { id, path, bytes } = found
+    const stamp = stampOf(found)
     const known = this.#known.get(id)
     if (known?.stamp === stamp) return known.archive
+    const judged = (archive: ListedArchive | undefined): ListedArchive | undefined => {
+      if (this.#known.size > 4 * MOST_LISTED) this.#known.clear()
+      this.#known.set(id, { stamp, archive })
+      return archive
+    }
     try {
-      const context = await openArchive(path, { onWarning: () => undefined })
+      const context = await this.#openPath(path, {}, JUDGE_MS)
       try {
         const { label, start } = context.archive!
         const { hostname, timezone: zone } = label
         const end = toSeconds(context.archive!.end())
-        const archive = { id, host: hostname, zone, start: toSeconds(start), end, bytes }
-        if (this.#known.size > 4 * MOST_LISTED) this.#known.clear()
-        this.#known.set(id, { stamp, archive })
-        return archive
+        return judged({ id, host: hostname, zone, start: toSeconds(start), end, bytes })
       } finally {
         await context.close()
       }
     } catch {
-      return undefined // being written at this moment, damaged, or none at all
+      return judged(undefined) // being written at this moment, damaged, beyond the limits, or no archive
     }
   }
 }
@@ -144,6 +185,10 @@ function walk(
     known.lastMs = Math.max(known.lastMs, stats.mtimeMs)
     found.set(base, known)
   }
+}
+
+function stampOf({ bytes, lastMs }: Found): string {
+  return `${bytes}:${lastMs}`
 }
 
 function unknown(id: string): PcpError {

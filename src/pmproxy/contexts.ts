@@ -7,7 +7,6 @@ import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import { profileBytes } from '../model/profile.ts'
 import type { FetchResult } from '../model/values.ts'
-import { openArchive } from '../pmapi/archive.ts'
 import { type CallOptions, Context } from '../pmapi/context.ts'
 import { type DerivedSetup, derivedSetup } from '../pmapi/derived.ts'
 import type { Variables } from '../sys/config.ts'
@@ -170,7 +169,6 @@ export class WebContexts {
   readonly #shared = new SharedContexts()
   readonly #hosts: Hosts
   readonly #archives: ArchiveRoots
-  readonly #env: Variables
   readonly #now: () => number
   readonly #sweeper: NodeJS.Timeout
   readonly #derived: () => DerivedSetup
@@ -189,7 +187,6 @@ export class WebContexts {
     this.#hosts = hosts
     this.#budget = budget
     this.#archives = archives
-    this.#env = env
     this.#now = now
     this.#derived = () => {
       const setup = derivedSetup(env, () => undefined)
@@ -253,12 +250,7 @@ export class WebContexts {
   /** A context that is nobody's but the caller's, who closes it. */
   async open({ host = 'localhost', archive, user = UNKNOWN }: ContextWish): Promise<Context> {
     const derived = this.#derived
-    if (archive !== undefined)
-      return openArchive(this.#archives.path(archive), {
-        env: this.#env,
-        derived,
-        onWarning: () => undefined,
-      })
+    if (archive !== undefined) return this.#archives.open(archive, { derived })
     const open = (signal?: AbortSignal) => this.#hosts.lease(host, user, signal)
     return Context.over(await open(), { hostname: host, derived, reopen: open })
   }

@@ -9,6 +9,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { type BudgetLimits, ByteBudget } from '../base/byte-budget.ts'
+import { SERVER_DECODE_LIMITS } from '../base/decode/limits.ts'
 import { debug, trace } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { type Endpoint, type Listeners, listen } from '../net/listen.ts'
@@ -17,6 +18,7 @@ import { clientMemory } from '../sys/client-memory.ts'
 import type { Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
 import { MAX_CLIENT_PDU } from '../wire/pdu.ts'
+import { ArchiveThreads, type ThreadLimits, threadProgram } from './archive-threads.ts'
 import { ArchiveRoots } from './archives.ts'
 import type { ProxyConfig } from './config.ts'
 import { WebContexts } from './contexts.ts'
@@ -62,6 +64,10 @@ export interface ProxyOptions {
   readonly limits?: Partial<Limits>
   /** Requests with this key are served as the user of this process; default: none are. */
   readonly ownerKey?: string
+  /** The program of threads that read archives; default: the one beside this program, if there is one. */
+  readonly archiveProgram?: string
+  /** Limits of those threads instead of the usual ones. */
+  readonly threadLimits?: ThreadLimits
   /** Milliseconds of a clock that is never set back, by which contexts expire; default: the system's. */
   readonly clock?: () => number
   /** Memory that clients may make it hold; default: `clientMemory()`. */
@@ -93,12 +99,22 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const statistics = newStatistics()
   const rules = new HostRules(variables, config)
   const hosts = new Hosts(variables, rules)
-  const archives = new ArchiveRoots(config.archiveDirs)
   // Half for what stays when a request is answered: a request is not to be weighed against contexts of others.
   const { each, all } = options.memory ?? clientMemory()
   const newBudget = (): ByteBudget =>
     new ByteBudget({ each, all: all / 2 }, (text) => log.notice('warning', text))
   const budget = newBudget()
+  // Contexts over archives are read here, where others wait meanwhile.
+  const archives = new ArchiveRoots(config.archiveDirs, variables, { ...SERVER_DECODE_LIMITS, maxMs: 1000 })
+  const program = options.archiveProgram ?? threadProgram()
+  const archiveThreads =
+    program === undefined
+      ? undefined
+      : new ArchiveThreads(
+          program,
+          { roots: config.archiveDirs, variables: { ...variables } },
+          options.threadLimits,
+        )
   const contexts = new WebContexts(hosts, archives, variables, newBudget(), options.clock)
   const feeds = new Feeds(contexts, statistics)
   const time = options.timePort === undefined ? undefined : await startTimeControl(options.timePort)
@@ -108,6 +124,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
     ...{ config, contexts, archives, feeds, search, statistics },
     ...{ log, limits, budget, unread, time, ownerKey: options.ownerKey },
     archiveGate: new Gate('requests of archives', limits.archives),
+    archiveThreads,
   }
   const live = new LiveSockets(services)
   const http = httpServer(services, live, limits)
@@ -141,6 +158,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
     await time?.close()
     http.close()
     guests.close()
+    await archiveThreads?.close()
     await feeds.close()
     await contexts.close()
     await hosts.close()

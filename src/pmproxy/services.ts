@@ -1,6 +1,7 @@
 /** What routes work with: one of each a server. docs/pmproxy.md */
 import type { ByteBudget } from '../base/byte-budget.ts'
 import type { Log } from '../sys/log.ts'
+import type { ArchiveThreads } from './archive-threads.ts'
 import type { ArchiveRoots } from './archives.ts'
 import type { ProxyConfig } from './config.ts'
 import type { WebContexts } from './contexts.ts'
@@ -28,6 +29,8 @@ export interface Services {
   readonly budget: ByteBudget
   /** Requests of the page that have an archive open. */
   readonly archiveGate: Gate
+  /** Read archives for the page; undefined: this thread does. */
+  readonly archiveThreads: ArchiveThreads | undefined
   /** Answers that wait for their readers. */
   readonly unread: Unread
   /** What programs follow; undefined when it is not wanted, or no port is free. */

@@ -17,10 +17,13 @@ function jsonName(name: string): string {
 
 /** Parameters by name. */
 export class Query {
+  /** As it was given. */
+  readonly text: string
   readonly #values = new Map<string, string[]>()
 
   /** Splits at & and the first =; a plus sign is a blank. A % that two hexadecimal digits do not follow stands for itself; what is behind the thousandth is ignored. */
   constructor(text: string) {
+    this.text = text
     for (const part of text.replaceAll('+', ' ').split('&', MAX_PARAMETERS)) {
       if (part === '') continue
       const equals = part.indexOf('=')

@@ -49,11 +49,13 @@ export async function answerPageApi(request: WebRequest, services: Services): Pr
     if (name === 'config') return config(services)
     const isList = name === 'archives'
     if (!isList && !Object.hasOwn(ROUTES, name)) return page(404, 'ui', 'no handler for URL')
-    const act = isList
-      ? async () => json(JSON.stringify(await services.archives.list()))
-      : () => withSource(request, services, user, ROUTES[name]!)
-    const opensArchives = isList || request.query.get('archive') !== undefined
-    return await (opensArchives ? services.archiveGate.pass(request.signal, act) : act())
+    if (!isList && request.query.get('archive') === undefined)
+      return await withHost(request, services, user, ROUTES[name]!)
+    const { archiveGate, archiveThreads } = services
+    return await archiveGate.pass(
+      request.signal,
+      () => archiveThreads?.answer(request) ?? answerOfArchives(request, services),
+    )
   } catch (error) {
     const reply = failure(error)
     const isBusy = PcpError.from(error).code === 'EBUSY'
@@ -61,24 +63,33 @@ export async function answerPageApi(request: WebRequest, services: Services): Pr
   }
 }
 
-async function withSource(
+/** Answers a request that reads archives, or lists them: in a thread where there are threads. */
+export async function answerOfArchives(
+  request: Pick<WebRequest, 'path' | 'query' | 'signal'>,
+  services: Pick<Services, 'archives' | 'contexts' | 'search'>,
+): Promise<Reply> {
+  const archive = request.query.get('archive')
+  const name = request.path.slice('/ui/api/'.length)
+  if (name === 'archives' || archive === undefined)
+    return json(JSON.stringify(await services.archives.list()))
+  const context = await services.contexts.open({ archive })
+  try {
+    return await ROUTES[name]!({ request, services, context, key: `archive ${archive}` })
+  } finally {
+    await context.close()
+  }
+}
+
+async function withHost(
   request: WebRequest,
   services: Services,
   user: WebUser,
   act: (call: PageCall) => Promise<Reply>,
 ): Promise<Reply> {
-  const { query } = request
-  const archive = query.get('archive')
-  const host = query.get('host') ?? services.config.offeredHosts[0] ?? 'local:'
-  const wish = archive === undefined ? { host, user } : { archive }
-  const context = await services.contexts.open(wish)
+  const host = request.query.get('host') ?? services.config.offeredHosts[0] ?? 'local:'
+  const context = await services.contexts.open({ host, user })
   try {
-    return await act({
-      request,
-      services,
-      context,
-      key: archive === undefined ? `host ${userKey(user)} ${host}` : `archive ${archive}`,
-    })
+    return await act({ request, services, context, key: `host ${userKey(user)} ${host}` })
   } finally {
     await context.close()
   }

@@ -9,15 +9,15 @@ export const MOST_NAMES = 1000
 
 /** A request with the source it names. */
 export interface PageCall {
-  readonly request: WebRequest
+  readonly request: Pick<WebRequest, 'query' | 'signal'>
   readonly context: Context
-  readonly services: Services
+  readonly services: Pick<Services, 'search'>
   /** Names the source. */
   readonly key: string
 }
 
 /** The names of a request. PM_ERR_ARG for none or too many. */
-export function namesOf({ query }: WebRequest): readonly string[] {
+export function namesOf({ query }: Pick<WebRequest, 'query'>): readonly string[] {
   const asked = query.list('names', 'name') ?? []
   if (asked.length === 0 || asked.length > MOST_NAMES)
     throw new PcpError('PM_ERR_ARG', `names is a list of 1 to ${MOST_NAMES} metrics, separated by commas`)

@@ -1,0 +1,68 @@
+/** The program of a thread that reads archives for the page; archive-threads.ts starts it. docs/pmproxy.md */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { PcpError } from '../model/errors.ts'
+import type { Variables } from '../sys/config.ts'
+import { ArchiveRoots } from './archives.ts'
+import { WebContexts } from './contexts.ts'
+import { HostRules } from './host-rules.ts'
+import { Hosts } from './hosts.ts'
+import { Query } from './http/query.ts'
+import type { Reply } from './http/reply.ts'
+import { NameSearch } from './name-search.ts'
+import { answerOfArchives } from './routes/page-api.ts'
+
+/** What a thread is started with. */
+export interface ThreadSetup {
+  readonly roots: readonly string[]
+  readonly variables: Variables
+}
+
+/** A request for the thread, or the end of one. */
+export type ToThread =
+  | { readonly id: number; readonly path: string; readonly query: string }
+  | { readonly id: number; readonly gone: true }
+
+/** The answer. */
+export type FromThread =
+  | { readonly id: number; readonly reply: Reply }
+  | { readonly id: number; readonly code: string; readonly message: string }
+
+function serve(port: MessagePort, { roots, variables }: ThreadSetup): void {
+  const archives = new ArchiveRoots(roots, variables)
+  // No host is asked here.
+  const contexts = new WebContexts(
+    new Hosts(variables, new HostRules(variables, { hosts: [], offeredHosts: [] })),
+    archives,
+    variables,
+  )
+  const services = { archives, contexts, search: new NameSearch() }
+  const pending = new Map<number, AbortController>()
+  port.on('message', (message: ToThread) => {
+    const { id } = message
+    if ('gone' in message) {
+      pending.get(id)?.abort()
+      return
+    }
+    const controller = new AbortController()
+    pending.set(id, controller)
+    const { signal } = controller
+    const request = { path: message.path, query: new Query(message.query), signal }
+    answerOfArchives(request, services)
+      .then(
+        (reply) => port.postMessage({ id, reply } satisfies FromThread, transferable(reply)),
+        (error: unknown) => {
+          const { code, message: text } = PcpError.from(error)
+          port.postMessage({ id, code, message: text } satisfies FromThread)
+        },
+      )
+      .finally(() => pending.delete(id))
+  })
+}
+
+/** Columns are not copied; small answers may share their buffer with others. */
+function transferable({ body }: Reply): ArrayBuffer[] {
+  if (typeof body === 'string' || body.byteLength !== body.buffer.byteLength) return []
+  return [body.buffer as ArrayBuffer]
+}
+
+serve(parentPort!, workerData as ThreadSetup)
