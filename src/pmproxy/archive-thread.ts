@@ -1,6 +1,8 @@
 /** The program of a thread that reads archives for the page; archive-threads.ts starts it. docs/pmproxy.md */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { ByteBudget } from '../base/byte-budget.ts'
 import { PcpError } from '../model/errors.ts'
+import { clientMemory } from '../sys/client-memory.ts'
 import type { Variables } from '../sys/config.ts'
 import { ArchiveRoots } from './archives.ts'
 import { WebContexts } from './contexts.ts'
@@ -29,11 +31,12 @@ export type FromThread =
 
 function serve(port: MessagePort, { roots, variables }: ThreadSetup): void {
   const archives = new ArchiveRoots(roots, variables)
-  // No host is asked here.
+  // No host is asked here. What one request may hold was decided where it came in; memory of the thread has a limit of its own.
   const contexts = new WebContexts(
     new Hosts(variables, new HostRules(variables, { hosts: [], offeredHosts: [] })),
     archives,
     variables,
+    new ByteBudget(clientMemory(), () => {}),
   )
   const services = { archives, contexts, search: new NameSearch() }
   const pending = new Map<number, AbortController>()
