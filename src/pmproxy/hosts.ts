@@ -1,9 +1,10 @@
 /** Connections to collectors, shared by all who ask the same one as the same user. docs/pmproxy.md */
 import { onAbort } from '../base/on-abort.ts'
-import { PcpError } from '../model/errors.ts'
+import { PcpError, statusOf } from '../model/errors.ts'
 import type { MetricSource } from '../model/source.ts'
 import { HostSource } from '../net/host-source.ts'
 import { type HostSpec, hostAttr, parseHostSpec } from '../net/host-spec.ts'
+import { LoginAttempts } from '../net/login-attempts.ts'
 import type { Variables } from '../sys/config.ts'
 import { replyLimits, SERVER_REPLY_LIMITS } from '../wire/reply-limits.ts'
 import { cachedSource } from './cached-source.ts'
@@ -14,6 +15,10 @@ import { UNKNOWN, userKey, type WebUser } from './web-user.ts'
 const MOST_HOSTS = 256
 /** How long a connection stays that nobody uses, ms. */
 const IDLE_MS = 10_000
+
+/** Statuses of SASL are counted downwards from this. */
+const NYI = statusOf('PM_ERR_NYI')
+const SASL_STATUSES = 100
 
 interface Entry {
   readonly opened: Promise<{ source: HostSource; cached: MetricSource }>
@@ -26,10 +31,12 @@ export class Hosts {
   readonly #env: Variables
   readonly #rules: HostRules
   readonly #entries = new Map<string, Entry>()
+  readonly #attempts: LoginAttempts
   /** Ends attempts to connect. */
   readonly #closing = new AbortController()
 
-  constructor(env: Variables, rules: HostRules) {
+  constructor(env: Variables, rules: HostRules, attempts: LoginAttempts = new LoginAttempts()) {
+    this.#attempts = attempts
     this.#env = env
     this.#rules = rules
   }
@@ -48,7 +55,10 @@ export class Hosts {
     const way = this.#wayTo(text, user)
     const { spec, asGuest } = way
     const key = JSON.stringify([spec.scheme, spec.hosts, spec.attrs, asGuest, userKey(user)])
-    const entry = this.#entries.get(key) ?? this.#open(key, way)
+    const name = hostAttr(spec, 'username')
+    const entry =
+      this.#entries.get(key) ??
+      (name === undefined ? this.#open(key, way) : await this.#logIn(key, way, user.from, name, signal))
     entry.leases++
     clearTimeout(entry.idle)
     let isHeld = true
@@ -97,6 +107,24 @@ export class Hosts {
     return wayFor(user, spec, this.#rules.isOwnSocket(spec))
   }
 
+  /** Opens a connection with a login, once this client may try one. EAGAIN after too many failures. */
+  async #logIn(
+    key: string,
+    way: Way,
+    address: string | undefined,
+    name: string,
+    signal: AbortSignal | undefined,
+  ): Promise<Entry> {
+    const giveVerdict = await this.#attempts.begin({ address }, name, signal)
+    const known = this.#entries.get(key)
+    const entry = known ?? this.#open(key, way)
+    entry.opened.then(
+      () => giveVerdict('right'),
+      (error: unknown) => giveVerdict(isWrongLogin(PcpError.from(error)) ? 'wrong' : 'unknown'),
+    )
+    return entry
+  }
+
   #open(key: string, { spec, asGuest, isDirect }: Way): Entry {
     if (this.#entries.size >= MOST_HOSTS) throw new PcpError('PM_ERR_CONNLIMIT')
     const env = isDirect ? { ...this.#env, PMPROXY_HOST: undefined } : this.#env
@@ -129,6 +157,11 @@ export class Hosts {
     entry.idle = setTimeout(end, this.#closing.signal.aborted ? 0 : IDLE_MS)
     entry.idle.unref()
   }
+}
+
+/** Was the login refused, rather than the connection? Statuses of SASL are beyond those of PCP. */
+function isWrongLogin({ code, status }: PcpError): boolean {
+  return (status < NYI && status >= NYI - SASL_STATUSES) || code === 'PM_ERR_PERMISSION'
 }
 
 /** How a collector is reached for a user. */

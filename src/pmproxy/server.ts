@@ -13,6 +13,7 @@ import { SERVER_DECODE_LIMITS } from '../base/decode/limits.ts'
 import { debug, trace } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { type Endpoint, type Listeners, listen } from '../net/listen.ts'
+import { LoginAttempts } from '../net/login-attempts.ts'
 import { hasGoodCertificate, type TlsServer } from '../net/tls.ts'
 import { clientMemory } from '../sys/client-memory.ts'
 import type { Variables } from '../sys/config.ts'
@@ -98,7 +99,10 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const limits = { ...LIMITS, ...options.limits }
   const statistics = newStatistics()
   const rules = new HostRules(variables, config)
-  const hosts = new Hosts(variables, rules)
+  const attempts = new LoginAttempts({
+    report: (origin, count) => log.notice('warning', `${count} failed logins from ${origin}`),
+  })
+  const hosts = new Hosts(variables, rules, attempts)
   // Half for what stays when a request is answered: a request is not to be weighed against contexts of others.
   const { each, all } = options.memory ?? clientMemory()
   const newBudget = (): ByteBudget =>

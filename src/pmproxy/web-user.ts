@@ -13,8 +13,13 @@ export interface Login {
  *     guest     a page of this server in a browser on this machine: sees what every user of the machine may see
  *     login     a user with a password, which the collector checks
  *     owner     the user who started this server
+ *
+ * Failed logins count for the address `from`.
  */
-export type WebUser = { readonly kind: 'unknown' | 'guest' | 'owner' } | ({ readonly kind: 'login' } & Login)
+export type WebUser = { readonly from?: string | undefined } & (
+  | { readonly kind: 'unknown' | 'guest' | 'owner' }
+  | ({ readonly kind: 'login' } & Login)
+)
 
 /** An unidentified TCP client. */
 export const UNKNOWN: WebUser = { kind: 'unknown' }

@@ -218,6 +218,21 @@ describe.runIf(isKnown)('a user who signed in', () => {
     expect((await server.ask(withHost('/pmapi/context', `${host}x`))).status).not.toBe(200)
   })
 
+  test('cannot be guessed: failed logins become slow, then are refused unchecked', async () => {
+    const guesses = Array.from({ length: 40 }, (_, i) =>
+      server.ask('/pmapi/context?hostspec=local:', { headers: basic('ann', `guess${i}`) }),
+    )
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status)
+    // Five immediately, and at most one more within the time that others wait for their turn.
+    expect(statuses.filter((status) => status !== 429).length).toBeLessThanOrEqual(6)
+    const spec = encodeURIComponent('localhost?username=ann&password=guess')
+    expect((await server.ask(`/pmapi/context?hostspec=${spec}`)).status).toBe(429)
+    expect(server.notices.join('\n')).toMatch(/10 failed logins from loopback/)
+    // Neither who has logged in before nor anybody without a login is kept out.
+    expect((await server.ask('/pmapi/context')).status).toBe(200)
+    expect((await server.ask('/pmapi/context', { headers: basic('fred', 'secret') })).status).toBe(200)
+  })
+
   test('with the key is who started the web side', async () => {
     const target = withHost('/pmapi/fetch?names=proc.psinfo.environ', 'local:')
     const bearer = (key: string): WebAsk => ({ headers: { Authorization: `Bearer ${key}` } })

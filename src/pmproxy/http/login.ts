@@ -2,31 +2,32 @@
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Services } from '../services.ts'
-import { type Login, UNKNOWN, type WebUser } from '../web-user.ts'
+import type { Login, WebUser } from '../web-user.ts'
 import { type Asker, isLocalPage } from './origin.ts'
 
 const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i
 const BEARER = /^Bearer +([\w.~+/-]{1,256}=*)$/i
-const OWNER: WebUser = { kind: 'owner' }
-const GUEST: WebUser = { kind: 'guest' }
 
 /** Reads the user from the Authorization header; null for a malformed header or a wrong key. Other schemes are ignored, as in PCP. */
-export function userOf({ headers }: Pick<Asker, 'headers'>, services: Services): WebUser | null {
+export function userOf(
+  { headers, address: from }: Pick<Asker, 'headers' | 'address'>,
+  services: Services,
+): WebUser | null {
   const header = headers.authorization
-  if (header === undefined) return UNKNOWN
+  if (header === undefined) return { kind: 'unknown', from }
   if (/^Basic\b/i.test(header)) {
     const login = loginOf(header)
-    return login === undefined ? null : { kind: 'login', ...login }
+    return login === undefined ? null : { kind: 'login', ...login, from }
   }
-  if (!/^Bearer\b/i.test(header)) return UNKNOWN
+  if (!/^Bearer\b/i.test(header)) return { kind: 'unknown', from }
   const [, key = ''] = BEARER.exec(header) ?? []
-  return isSameKey(key, services.ownerKey) ? OWNER : null
+  return isSameKey(key, services.ownerKey) ? { kind: 'owner', from } : null
 }
 
 /** Reads the user as `userOf`; a page in a browser on this machine is a guest without a login. */
 export function pageUserOf(asker: Asker, services: Services): WebUser | null {
   const user = userOf(asker, services)
-  return user === UNKNOWN && isLocalPage(asker) ? GUEST : user
+  return user?.kind === 'unknown' && isLocalPage(asker) ? { kind: 'guest', from: user.from } : user
 }
 
 function loginOf(header: string): Login | undefined {

@@ -25,6 +25,7 @@ const REASONS: Readonly<Record<number, string>> = {
   408: 'Request Timeout',
   413: 'Payload Too Large',
   414: 'URI Too Long',
+  429: 'Too Many Requests',
   431: 'Request Header Fields Too Large',
   503: 'Service Unavailable',
 }
@@ -76,7 +77,8 @@ export function whoAreYou(): Reply {
   return { ...reply, headers: { 'WWW-Authenticate': 'Basic realm="pmproxy"' } }
 }
 
-/** Not allowed is 403, whoever says so; who has to log in gets 401 from the route; all else is 400. */
+/** Not allowed is 403, whoever says so; too many failed logins are 429; who has to log in gets 401 from the route; all else is 400. */
 function httpStatus(code: string): number {
+  if (code === 'EAGAIN') return 429
   return code === 'PM_ERR_PERMISSION' || code === 'EACCES' ? 403 : 400
 }
