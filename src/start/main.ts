@@ -30,6 +30,7 @@ async function main(): Promise<void> {
     cwd: process.cwd(),
     platform: process.platform,
     say: (line) => process.stdout.write(`${loggable(line)}\n`),
+    isTerminal: process.stdout.isTTY === true,
     signal: stop.signal,
   }).catch((error: unknown) => {
     if (stop.signal.aborted) return undefined

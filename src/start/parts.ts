@@ -19,6 +19,8 @@ export interface PartSetup {
   readonly binDir: string
   /** Longest time between two starts of an agent, instead of the default. */
   readonly restartMs?: number
+  /** Proves to the charts that a request is from the user. */
+  readonly ownerKey?: string
   /** How to reach the collector; the collector itself has none. */
   readonly collector?: CollectorAddress
 }

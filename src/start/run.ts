@@ -1,5 +1,5 @@
 /** `npm start`: collector, agents, recorder and web side for one user, kept alive from this process. docs/start.md */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { AGENTS } from '../agents/registry.ts'
 import { onAbort } from '../base/on-abort.ts'
@@ -8,6 +8,7 @@ import { VERSION } from '../base/version.ts'
 import { PcpError } from '../model/errors.ts'
 import { BUILTIN_AGENTS } from '../pmcd/open-agents.ts'
 import { parsePcpConf, type Variables } from '../sys/config.ts'
+import { chartsLink, linkPath, newOwnerKey, writeLink } from './charts-link.ts'
 import { DEFAULT_PORT, readOptions, type StartOptions } from './options.ts'
 import { openPart } from './part-process.ts'
 import type { ChartsReport, CollectorAddress, PartName, PartSetup, RecorderReport } from './parts.ts'
@@ -27,6 +28,8 @@ export interface StartIo {
   readonly platform: string
   /** A line for the user. */
   readonly say: (line: string) => void
+  /** Is it shown to the user alone, and not kept in a log? */
+  readonly isTerminal: boolean
   /** Ends all parts, also while they start. */
   readonly signal: AbortSignal
 }
@@ -59,7 +62,7 @@ export async function start(io: StartIo): Promise<Started | undefined> {
     throwIfStopped(io.signal)
     const ran = await parts.start()
     throwIfStopped(io.signal)
-    announce(ran, { agents, installed, options, place }, io)
+    announce(ran, { agents, installed, options, place, ownerKey: parts.ownerKey }, io)
     return parts
   } catch (error) {
     await parts.close()
@@ -110,6 +113,7 @@ class Parts implements Started {
   readonly #supervisors: Pick<Supervisor<unknown>, 'stop'>[] = []
   #collector: CollectorAddress | undefined
   #webPort: number | undefined
+  readonly ownerKey: string = newOwnerKey()
   #addressKnown = (): void => {}
   readonly #hasAddress = new Promise<void>((resolve) => {
     this.#addressKnown = resolve
@@ -156,6 +160,7 @@ class Parts implements Started {
     // Before the collector: the recorder fetches its last record from it.
     await Promise.all(others.map((part) => part.stop()))
     await collector?.stop()
+    rmSync(linkPath(this.#setup.place), { force: true })
   }
 
   #supervise<R>(name: PartName, onStarted: (report: R) => void = () => {}): Supervisor<R> {
@@ -178,10 +183,12 @@ class Parts implements Started {
     if (name !== 'collector') await this.#hasAddress
     const collector = this.#collector
     if (collector === undefined) return this.#setup
+    const { ownerKey } = this
     // A restarted part keeps its port, also where any free one was requested.
     const { port } = collector
     const webPort = this.#webPort ?? this.#setup.options.webPort
-    return { ...this.#setup, collector, options: { ...this.#setup.options, port, webPort } }
+    const key = name === 'charts' ? { ownerKey } : {}
+    return { ...this.#setup, ...key, collector, options: { ...this.#setup.options, port, webPort } }
   }
 }
 
@@ -215,11 +222,12 @@ interface Announced {
   readonly installed: object
   readonly options: StartOptions
   readonly place: Place
+  readonly ownerKey: string
 }
 
 function announce(
   { collector, recorder, charts }: Ran,
-  { agents, installed, options, place }: Announced,
+  { agents, installed, options, place, ownerKey }: Announced,
   io: StartIo,
 ): void {
   const { port, hasSocket } = collector
@@ -228,7 +236,12 @@ function announce(
   const isDefault = port === DEFAULT_PORT && Object.keys(installed).length === 0
   const host = isDefault ? '' : ` -h localhost:${port}`
   io.say(`pcp-ts ${VERSION}: collecting ${agents.join(', ')}`)
-  if (charts !== undefined) io.say(`  charts     http://localhost:${charts.port}`)
+  if (charts !== undefined) {
+    io.say(`  charts     http://localhost:${charts.port}`)
+    const link = chartsLink(charts.port, ownerKey)
+    writeLink(linkPath(place), link)
+    io.say(`  signed in  ${io.isTerminal ? link : `by the link in ${linkPath(place)}`}`)
+  }
   io.say(`  listening  localhost:${port}${hasSocket ? ` and ${place.socketPath}` : ''}`)
   if (recorder?.archive !== undefined)
     io.say(`  recording  ${recorder.archive}   (kept ${options.keepDays} days; --no-record: not at all)`)

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { PcpError } from '../model/errors.ts'
 import { type TlsServer, tlsServer } from '../net/tls.ts'
 import { loadTlsConfig } from '../net/tls-config.ts'
-import { DEFAULT_CONFIG } from '../pmproxy/config.ts'
+import { configOf, DEFAULT_CONFIG, type ProxyConfig, readConfigFiles } from '../pmproxy/config.ts'
 import { type RunningProxy, startProxy } from '../pmproxy/server.ts'
 import type { Variables } from '../sys/config.ts'
 import { type Log, openLog } from '../sys/log.ts'
@@ -24,13 +24,15 @@ export interface WebSetup {
   readonly variables: Variables
   /** Where our commands are: the page is beside them. */
   readonly binDir: string
+  /** Proves that a request is from the user. */
+  readonly ownerKey?: string
   /** A line for the user. */
   readonly say: (line: string) => void
 }
 
 /** Starts it. Rejects with what to do when its port cannot be had. */
 export async function startWeb(setup: WebSetup): Promise<RunningProxy> {
-  const { collector, place, options, variables, binDir, say } = setup
+  const { collector, place, options, variables, binDir, ownerKey, say } = setup
   const logPath = join(variables['PCP_LOG_DIR']!, 'pmproxy', 'pmproxy.log')
   makeDir(dirname(logPath))
   const log = openLog(logPath, { progname: 'pmproxy', host: hostname() })
@@ -41,7 +43,7 @@ export async function startWeb(setup: WebSetup): Promise<RunningProxy> {
   try {
     proxy = await startProxy({
       config: {
-        ...DEFAULT_CONFIG,
+        ...settingsIn(variables, log),
         archiveDirs: [place.archiveDir],
         historyDir: options.records ? join(place.archiveDir, hostname()) : undefined,
         pageDir: existsSync(pageDir) ? pageDir : undefined,
@@ -49,6 +51,7 @@ export async function startWeb(setup: WebSetup): Promise<RunningProxy> {
       ports: [options.webPort],
       ...(addresses === undefined ? {} : { addresses }),
       ...(tls === undefined ? {} : { tls }),
+      ...(ownerKey === undefined ? {} : { ownerKey }),
       timePort: TIME_CONTROL_PORT,
       variables: { ...variables, PMCD_PORT: String(collector.port), PMCD_SOCKET: place.socketPath },
       log,
@@ -75,6 +78,16 @@ export async function startWeb(setup: WebSetup): Promise<RunningProxy> {
       log.close()
     },
   }
+}
+
+/** The settings about who may ask what, from pmproxy.conf in the settings directory; the rest is decided by `npm start`. */
+function settingsIn(variables: Variables, log: Log): ProxyConfig {
+  const path = join(variables['PCP_SYSCONF_DIR']!, 'pmproxy', 'pmproxy.conf')
+  if (!existsSync(path)) return DEFAULT_CONFIG
+  const report = (problem: string): void => log.notice('warning', problem)
+  const { values, places } = readConfigFiles([path], report)
+  const { names, origins, hosts, offeredHosts, allowsStore } = configOf(values, variables, report, places)
+  return { ...DEFAULT_CONFIG, names, origins, hosts, offeredHosts, allowsStore }
 }
 
 /** What the collector encrypts with, the charts do too; undefined without certificates, and with ones that cannot be used, which is told. */

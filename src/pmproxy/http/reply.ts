@@ -71,10 +71,12 @@ export function failure(error: unknown, start = ''): Reply {
   return json(`{${about},"success":false}`, httpStatus(code))
 }
 
-/** A browser asks its user for name and password then. */
-export function whoAreYou(): Reply {
+/** A browser asks its user for name and password then, but not in place of a page whose key is old. */
+export function whoAreYou(header = ''): Reply {
   const reply = json('{"message":"authentication required","success":false}', 401)
-  return { ...reply, headers: { 'WWW-Authenticate': 'Basic realm="pmproxy"' } }
+  const realm = 'realm="pmproxy"'
+  const scheme = /^Bearer\b/i.test(header) ? 'Bearer' : 'Basic'
+  return { ...reply, headers: { 'WWW-Authenticate': `${scheme} ${realm}` } }
 }
 
 /** Not allowed is 403, whoever says so; too many failed logins are 429; who has to log in gets 401 from the route; all else is 400. */

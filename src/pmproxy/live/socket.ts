@@ -6,7 +6,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { every } from '../../base/every.ts'
 import { PcpError } from '../../model/errors.ts'
 import { insistOnUser, pageUserOf } from '../http/login.ts'
-import { provenanceOf } from '../http/origin.ts'
+import { type Asker, provenanceOf } from '../http/origin.ts'
 import { askerOf } from '../http/request.ts'
 import type { Services } from '../services.ts'
 import { PageTime, TIME_MESSAGE } from '../time/page-time.ts'
@@ -22,6 +22,14 @@ const MOST_QUEUED_BYTES = 32 * 1024 * 1024
 const PING_MS = 30_000
 
 const PATH = '/ui/api/live'
+
+/** A page cannot send an Authorization header here, so its key is in the list of subprotocols, behind the one that is chosen. */
+function withKey(asker: Asker): Asker {
+  const { headers } = asker
+  const [, key] = /^pcp-ts, ?key\.([\w-]{1,256})$/.exec(headers['sec-websocket-protocol'] ?? '') ?? []
+  if (key === undefined || headers.authorization !== undefined) return asker
+  return { ...asker, headers: { ...headers, authorization: `Bearer ${key}` } }
+}
 
 /** Turns connections into streams. */
 export class LiveSockets {
@@ -44,7 +52,7 @@ export class LiveSockets {
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => socket.destroy())
     const path = (request.url ?? '').split('?', 1)[0]
-    const asker = askerOf(request)
+    const asker = withKey(askerOf(request))
     const user = pageUserOf(asker, this.#services) ?? UNKNOWN
     let status = ''
     if (path !== PATH) status = '404 Not Found'

@@ -42,7 +42,8 @@ export async function answerPageApi(request: WebRequest, services: Services): Pr
   if (!request.path.startsWith('/ui/api/')) return undefined
   const name = request.path.slice('/ui/api/'.length)
   const user = pageUserOf(request, services)
-  if (user === null || (!isNamed(user) && services.config.requiresUser)) return whoAreYou()
+  if (user === null || (!isNamed(user) && services.config.requiresUser))
+    return whoAreYou(request.headers.authorization)
   try {
     request.query.refuseControls()
     await insistOnUser(services, user)

@@ -2,6 +2,7 @@
 import { type Signal, signal } from '@preact/signals'
 import { Backoff, doublingDelays } from '../../base/backoff.ts'
 import type { MetricOutcome } from './answers.ts'
+import { keyProtocols } from './key.ts'
 
 /** What a page wants of one host at one interval. */
 export interface Wish {
@@ -112,7 +113,7 @@ export class LiveStream {
   }
 
   #connect(): void {
-    const socket = new WebSocket(this.#url)
+    const socket = new WebSocket(this.#url, keyProtocols())
     this.#socket = socket
     socket.onopen = () => {
       connection.value = 'open'

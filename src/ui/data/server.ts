@@ -13,6 +13,7 @@ import {
   RequestError,
 } from './answers.ts'
 import { batched } from './batch.ts'
+import { forgetKey, pageKey } from './key.ts'
 import type { Source } from './source.ts'
 
 const API = '/ui/api'
@@ -26,9 +27,14 @@ async function request(path: string, parameters: Parameters): Promise<Response> 
     .flatMap(([name, value]) => [value].flat().map((one) => `${name}=${encodeURIComponent(one)}`))
     .join('&')
   try {
-    return await fetch(`${API}/${path}${text === '' ? '' : `?${text}`}`, {
+    const key = pageKey()
+    const response = await fetch(`${API}/${path}${text === '' ? '' : `?${text}`}`, {
       signal: AbortSignal.timeout(PATIENCE_MS),
+      ...(key === undefined ? {} : { headers: { Authorization: `Bearer ${key}` } }),
     })
+    if (response.status !== 401 || key === undefined) return response
+    forgetKey()
+    return await request(path, parameters)
   } catch (error) {
     const isLate = error instanceof DOMException && error.name === 'TimeoutError'
     throw new RequestError(

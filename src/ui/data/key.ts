@@ -1,0 +1,28 @@
+/** The key that proves a page is its user's: from the link that the server printed, for this tab. docs/start.md */
+
+const STORED = 'pcp-ts-key'
+const FRAGMENT = /^#key=([\w-]{16,128})$/
+
+/** Takes the key out of the address bar, where there is one. Not a cookie: those are for every port of a host, and other users may listen there. */
+export function takeKey(): void {
+  const [, key] = FRAGMENT.exec(location.hash) ?? []
+  if (key === undefined) return
+  sessionStorage.setItem(STORED, key)
+  history.replaceState(null, '', location.pathname + location.search)
+}
+
+/** The key of this tab. */
+export function pageKey(): string | undefined {
+  return sessionStorage.getItem(STORED) ?? undefined
+}
+
+/** Forgets a key that the server does not accept, such as that of a server before it. */
+export function forgetKey(): void {
+  sessionStorage.removeItem(STORED)
+}
+
+/** Subprotocols of a WebSocket, which can carry no other header. */
+export function keyProtocols(): string[] {
+  const key = pageKey()
+  return key === undefined ? [] : ['pcp-ts', `key.${key}`]
+}
