@@ -22,6 +22,11 @@ export function isShared(path: string): boolean {
   return isApi(path) || /^\/(?:series|search|logger)(?:\/|$)/.test(path)
 }
 
+/** Is this the page, or its own API, which pages of other origins never get? */
+export function isOwn(path: string): boolean {
+  return path === '/' || path.startsWith('/ui')
+}
+
 /** Is this the page itself, which a link may lead to? */
 export function isPageFile(path: string): boolean {
   return path === '/' || path === '/ui' || (path.startsWith('/ui/') && !path.startsWith('/ui/api/'))

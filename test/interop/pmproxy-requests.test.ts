@@ -30,7 +30,7 @@ describe.skipIf(!isInstalled)('beside PCP', () => {
     const env = { ...process.env, PMCD_PORT: String(collector.port) }
     theirs = await ReferenceProxy.start(env)
     ours = await startProxy({
-      config: { ...DEFAULT_CONFIG, allowsStore: true },
+      config: { ...DEFAULT_CONFIG, allowsStore: true, hosts: ['*'], origins: ['*'] },
       ports: [0],
       variables: loadConfig(env).variables,
       log: { ...logOnFd(2, { progname: 'pmproxy', host: 'vm' }), notice: () => undefined },

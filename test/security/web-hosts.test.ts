@@ -152,7 +152,6 @@ test('control characters are refused in every name', async () => {
     'target',
     'filter',
     'match',
-    'client',
     'context',
     'archive',
     'polltimeout',

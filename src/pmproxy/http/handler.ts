@@ -6,7 +6,7 @@ import { debug, trace } from '../../model/debug.ts'
 import { PcpError } from '../../model/errors.ts'
 import { Awake } from '../../net/awake.ts'
 import { apiRoute } from '../routes/pmapi.ts'
-import { isPageFile, isShared } from '../routes.ts'
+import { isOwn, isPageFile, isShared } from '../routes.ts'
 import type { Services } from '../services.ts'
 import { admit } from './admit.ts'
 import { type Outgoing, outgoing, respond, sharing } from './answer.ts'
@@ -114,7 +114,7 @@ function refusalOf(message: IncomingMessage): Reply | undefined {
 function refusalTo(provenance: Provenance, path: string): Reply | undefined {
   if (provenance.kind === 'own') return undefined
   if (provenance.kind === 'refused') return page(403, 'http', provenance.why)
-  const isAllowed = provenance.kind === 'shared' ? isShared(path) : isPageFile(path)
+  const isAllowed = provenance.kind === 'shared' ? !isOwn(path) : isPageFile(path)
   return isAllowed ? undefined : page(403, 'http', 'this is for pages of this server only')
 }
 

@@ -5,8 +5,8 @@ import { PcpError } from '../../model/errors.ts'
 /** Most parameters of one request. */
 const MAX_PARAMETERS = 1000
 
-/** Parameters that may have several lines. */
-const TEXTS: ReadonlySet<string> = new Set(['expr', 'value', 'derive'])
+/** Parameters that may have several lines, or are only sent back. */
+const TEXTS: ReadonlySet<string> = new Set(['expr', 'value', 'derive', 'client'])
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROLS = /[\u0000-\u001f\u007f]/
 

@@ -14,11 +14,14 @@ function decoded({ headers, body }: RawAnswer): Buffer {
   return coding === 'gzip' ? gunzipSync(body) : coding === 'deflate' ? inflateSync(body) : body
 }
 
-/** An answer, with those headers by which browsers let pages of other origins read it; undefined where there was none. */
+/**
+ * An answer with headers that clients act on; undefined where there was none. Not those by which PCP's lets every page read it: ours names the
+ * origin, where it is configured (test/security/web-origin.test.ts).
+ */
 export function normalExchange(answer: RawAnswer | undefined): unknown {
   if (answer === undefined) return undefined
   const headers = [...answer.headers]
-    .filter(([name]) => /^(?:access-control|www-auth|allow$)/.test(name))
+    .filter(([name]) => /^(?:access-control-allow-methods|www-auth|allow$)/.test(name))
     .sort()
   return { ...normalAnswer(answer), headers }
 }
