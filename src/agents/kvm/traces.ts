@@ -1,6 +1,7 @@
 /** kvm.trace: how often trace points of KVM are passed, on each processor. */
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
+import { parseCpuList } from '../../sys/cpu-list.ts'
 import { type OpenPerfCounter, openPerfCounters, type PerfCounter } from '../../sys/native/perf-counters.ts'
 import { readAttribute } from '../../sys/proc.ts'
 import type { KvmConfig } from './config.ts'
@@ -23,18 +24,6 @@ export interface Traces {
 }
 
 const CLUSTER = 1
-
-/** Processors of a list of ranges such as `0-3,8`. */
-export function parseCpuList(text: string): readonly number[] {
-  return text
-    .trim()
-    .split(',')
-    .flatMap((range) => {
-      const [, first, last = first] = /^(\d+)(?:-(\d+))?$/.exec(range) ?? []
-      if (first === undefined) return []
-      return Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => Number(first) + at)
-    })
-}
 
 /** The metrics, last trace point first as in PCP. Counting begins when somebody first wants a value. */
 export function traceMetrics(options: TraceOptions): Traces {

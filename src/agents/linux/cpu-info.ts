@@ -1,9 +1,9 @@
 /** hinv.cpu, hinv.map.cpu_num, hinv.map.cpu_node and hinv.node: what processors there are. /proc/cpuinfo, /sys/devices/system */
 import type { MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
+import { parseCpuList } from '../../sys/cpu-list.ts'
 import { ParsedFile } from '../../sys/parsed-file.ts'
 import type { LinuxContext } from './context.ts'
-import { parseCpuList } from './topology.ts'
 
 /** The lines of one processor in /proc/cpuinfo, names in small letters. */
 export type CpuFacts = ReadonlyMap<string, string>

@@ -1,4 +1,5 @@
 /** NUMA nodes and their CPUs. /sys/devices/system/node */
+import { parseCpuList } from '../../sys/cpu-list.ts'
 
 /** Which CPUs belong to which node. */
 export interface Topology {
@@ -27,20 +28,4 @@ export function readTopology(
       home.set(cpu, node)
   }
   return { nodes, nodeOf: (cpu) => home.get(cpu) ?? 0 }
-}
-
-/** Larger than any kernel's NR_CPUS: a bound for what a list may claim. */
-const MAX_CPUS = 65536
-
-/** CPU numbers of a kernel list such as `0-3,8,10-11`; what is not a list gives none. */
-export function parseCpuList(text: string): readonly number[] {
-  const cpus: number[] = []
-  for (const part of text.trim().split(',')) {
-    const range = /^(\d+)(?:-(\d+))?$/.exec(part)
-    if (range === null) continue
-    const first = Number(range[1])
-    const last = Math.min(Number(range[2] ?? first), MAX_CPUS - 1)
-    for (let cpu = first; cpu <= last; cpu++) cpus.push(cpu)
-  }
-  return cpus
 }

@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest'
 import { parseKvmConfig } from '../../../src/agents/kvm/config.ts'
 import { KVM_FILES } from '../../../src/agents/kvm/files.ts'
 import { agent } from '../../../src/agents/kvm/index.ts'
-import { parseCpuList, type TraceOptions, traceMetrics } from '../../../src/agents/kvm/traces.ts'
+import { type TraceOptions, traceMetrics } from '../../../src/agents/kvm/traces.ts'
 import { defineAgent } from '../../../src/pmda/index.ts'
 import { type AgentSource, openAgent } from '../../../src/pmda/open-agent.ts'
 import type { NativeCalls } from '../../../src/sys/native/calls.ts'
@@ -94,11 +94,6 @@ test('kvm.conf says where to look and what to count', async () => {
     'kvm.trace.kvm_a': null,
   })
   await other.close()
-})
-
-test('takes lists of processors apart', () => {
-  expect(parseCpuList('0-2,5\n')).toEqual([0, 1, 2, 5])
-  expect(parseCpuList('')).toEqual([])
 })
 
 function openTraces(options: Partial<TraceOptions>): AgentSource {

@@ -8,7 +8,7 @@ import {
   USER,
   WAIT,
 } from '../../../src/agents/linux/proc-stat.ts'
-import { parseCpuList, readTopology } from '../../../src/agents/linux/topology.ts'
+import { readTopology } from '../../../src/agents/linux/topology.ts'
 import { Scanner } from '../../../src/base/scan.ts'
 
 const scan = (text: string): Scanner => new Scanner(new TextEncoder().encode(text))
@@ -70,13 +70,6 @@ test('hides small steps back of the wait time, and no large ones', () => {
 test('ignores a CPU number no kernel has', () => {
   const stat = parseStat(scan('cpu  1 1 1 1\ncpu0 1 1 1 1\ncpu99999999 1 1 1 1\n'), newStat())
   expect(stat.ids).toEqual([0])
-})
-
-test('reads lists of CPUs', () => {
-  expect(parseCpuList('0-3,8,10-11\n')).toEqual([0, 1, 2, 3, 8, 10, 11])
-  expect(parseCpuList('\n')).toEqual([])
-  expect(parseCpuList('x,2')).toEqual([2])
-  expect(parseCpuList('99999999999999999999,1-2')).toEqual([1, 2])
 })
 
 test('a kernel without NUMA has one node', () => {

@@ -2,7 +2,6 @@
 
 import { readFileSync } from 'node:fs'
 import { parseJournal } from '../../../src/agents/jbd2/journals.ts'
-import { parseCpuList } from '../../../src/agents/kvm/traces.ts'
 import { parseCpuinfo, parseTimeInState } from '../../../src/agents/linux/cpu-info.ts'
 import { parsePartitions } from '../../../src/agents/linux/disk-table.ts'
 import { parseMounts } from '../../../src/agents/linux/filesys.ts'
@@ -28,6 +27,7 @@ import { parseXfsStatistics } from '../../../src/agents/xfs/statistics.ts'
 import { Scanner } from '../../../src/base/scan.ts'
 import { parseDocker } from '../../../src/sys/containers/docker.ts'
 import { parseLxcInfo } from '../../../src/sys/containers/lxc.ts'
+import { parseCpuList } from '../../../src/sys/cpu-list.ts'
 import { parseIdentity } from '../../../src/sys/process-identity.ts'
 import { attemptAll, type FuzzEntry } from '../engine/entry.ts'
 

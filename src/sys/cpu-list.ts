@@ -1,0 +1,17 @@
+/** Lists of processors, as the kernel writes them: `0-3,8,10-11`. */
+
+/** Larger than any kernel's NR_CPUS: a bound for what a list may claim. */
+const MAX_CPUS = 65_536
+
+/** Returns the processors of a list, at most 65,536; parts that are no number or range count for nothing. */
+export function parseCpuList(text: string): readonly number[] {
+  const cpus: number[] = []
+  for (const part of text.trim().split(',')) {
+    const range = /^(\d+)(?:-(\d+))?$/.exec(part)
+    if (range === null) continue
+    const first = Number(range[1])
+    const last = Math.min(Number(range[2] ?? first), MAX_CPUS - 1)
+    for (let cpu = first; cpu <= last && cpus.length < MAX_CPUS; cpu++) cpus.push(cpu)
+  }
+  return cpus
+}
