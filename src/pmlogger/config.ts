@@ -157,7 +157,7 @@ class ConfigParser {
     const { rest, place } = this.#tokens
     if (!this.#tokens.isAccessHeader) this.#unexpected()
     try {
-      return parseAccessRules('\n'.repeat(place.line - 1) + rest)
+      return parseAccessRules(rest, place.line)
     } catch (error) {
       const { message } = PcpError.from(error)
       const [, line = place.line, what = message] = /^\[line (\d+)\]: (?:Error: )?(.*)/.exec(message) ?? []
@@ -192,9 +192,9 @@ class ConfigParser {
   }
 }
 
-/** Parses what follows the header of an access section. Throws PM_ERR_CONV with `[line N]: Error: ...`. */
-export function parseAccessRules(text: string): readonly AccessStatement[] {
-  return parseAccess(new ConfigLexer(quoteHosts(text)), false, LOGGER_OPERATIONS)
+/** Parses what follows the header of an access section, from its line on. Throws PM_ERR_CONV with `[line N]: Error: ...`. */
+export function parseAccessRules(text: string, firstLine = 1): readonly AccessStatement[] {
+  return parseAccess(new ConfigLexer(quoteHosts(text), firstLine), false, LOGGER_OPERATIONS)
 }
 
 /** Hosts may hold colons (`:*`, `local:*`): before the last colon of a statement all is hosts, which other servers quote. */

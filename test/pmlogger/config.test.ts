@@ -51,6 +51,8 @@ test.each([
   ['on once { 5 }', '(f)\n[line 1] syntax error\non once { 5 }\n          ^'],
   ['on once a[', '(f)\n[line 1] syntax error\non once a[\n          ^'],
   ['on once { a }\n[access]\nallow fred\n', "(f)\n[line 4] ',' or ':' expected after \"fred\""],
+  // A marker may claim any line.
+  ['# 2147483647 "g"\n[access]\nallow fred : fetch;', '(f)\ng: [line 2147483648] bad access specifier'],
   ['on once { a }\n[access]\nallow fred : fetch;', '(f)\n[line 3] bad access specifier'],
 ])('refuses %j', (text, expected) => {
   expect(failure(text)).toBe(`Specification error in configuration file ${expected}`)

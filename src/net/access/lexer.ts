@@ -18,13 +18,14 @@ const MAX_LINE = 2200
 export class ConfigLexer {
   readonly #text: string
   #pos = 0
-  #line = 1
+  #line: number
 
-  /** Throws PM_ERR_CONV when a line is too long. */
-  constructor(text: string) {
+  /** `firstLine` is the number of the text's first line. Throws PM_ERR_CONV when a line is too long. */
+  constructor(text: string, firstLine = 1) {
     this.#text = text
+    this.#line = firstLine
     let start = 0
-    for (let line = 1; start <= text.length; line++) {
+    for (let line = firstLine; start <= text.length; line++) {
       const newline = text.indexOf('\n', start)
       const end = newline < 0 ? text.length : newline
       if (end - start > MAX_LINE) throw new PcpError('PM_ERR_CONV', `[line ${line}]: line too long`)

@@ -5,23 +5,19 @@ import { withDerived } from '../../../src/derive/derived-source.ts'
 import { isError } from '../../../src/model/errors.ts'
 import { ANONYMOUS } from '../../../src/model/source.ts'
 import { valuesOf } from '../../../src/model/value-set.ts'
-import { datasetSource, vectors } from '../../derive/dataset.ts'
+import { datasetSource } from '../../derive/dataset.ts'
 import { type FuzzEntry, textEntry } from '../engine/entry.ts'
 
-const FILES = ['syntax', 'precedence', 'functions', 'types', 'instances', 'rescale', 'ternary', 'nested']
 const SAMPLES = 3
 
 /** Entry of src/derive. */
 export const derived: FuzzEntry = textEntry({
-  seeds() {
-    const expressions = FILES.flatMap((file) => vectors<{ cases: { expr?: string }[] }>(file).cases).flatMap(
-      ({ expr }) => (expr === undefined ? [] : [`d.x = ${expr}\n`]),
-    )
-    const configs = vectors<{ cases: { files: Record<string, string> | null }[] }>('config').cases
-    return [...expressions, ...configs.flatMap(({ files }) => Object.values(files ?? {}))].filter(
-      (text) => text.length < 2000,
-    )
-  },
+  seeds: () => [
+    'd.x = rate(g.u32.c) / 2 + delta(g.s32.i)\n',
+    'd.x = sum(matchinst(/red|green/, g.u32.c)) > 5 ? mkconst(1, units="count") : rescale(g.f64.i, "Mbyte")\n',
+    'd.x(oneline) = text\nd.x(helptext) = "more\ntext"\nd.x = defined(g.u32.d) && !instant(g.u64.c)\n',
+    '#control global_limit=5\nd.x = scalar(max(g.s64.i)) ** -2\n',
+  ],
   async run(text) {
     const definitions = new DerivedDefinitions('global')
     loadDerived(text, definitions)
