@@ -120,7 +120,8 @@ function seasonal(standard: Season, daylight: Season, start: Rule, end: Rule): (
     const { year } = dateOf(Math.floor((sec + standard.offset) / DAY))
     // Changes of three years surround any moment of the middle one, whichever season the year starts in.
     const changes: { at: number; isDst: boolean }[] = []
-    for (let y = year - 1; y <= year + 1; y++) {
+    // Counting would never end with a year that is too large to be counted on.
+    for (const y of [year - 1, year, year + 1]) {
       changes.push({ at: momentOf(start, y) - standard.offset, isDst: true })
       changes.push({ at: momentOf(end, y) - daylight.offset, isDst: false })
     }
