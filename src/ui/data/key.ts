@@ -3,26 +3,41 @@
 const STORED = 'pcp-ts-key'
 const FRAGMENT = /^#key=([\w-]{16,128})$/
 
+/** The key, also where the browser keeps nothing for this tab. */
+let held: string | undefined
+
 /** Takes the key out of the address bar, where there is one. Not a cookie: those are for every port of a host, and other users may listen there. */
 export function takeKey(): void {
   const [, key] = FRAGMENT.exec(location.hash) ?? []
   if (key === undefined) return
-  sessionStorage.setItem(STORED, key)
+  held = key
+  inStorage((storage) => storage.setItem(STORED, key))
   history.replaceState(null, '', location.pathname + location.search)
 }
 
 /** The key of this tab. */
 export function pageKey(): string | undefined {
-  return sessionStorage.getItem(STORED) ?? undefined
+  held ??= inStorage((storage) => storage.getItem(STORED)) ?? undefined
+  return held
 }
 
 /** Forgets a key that the server does not accept, such as that of a server before it. */
 export function forgetKey(): void {
-  sessionStorage.removeItem(STORED)
+  held = undefined
+  inStorage((storage) => storage.removeItem(STORED))
 }
 
 /** Subprotocols of a WebSocket, which can carry no other header. */
 export function keyProtocols(): string[] {
   const key = pageKey()
   return key === undefined ? [] : ['pcp-ts', `key.${key}`]
+}
+
+/** Uses what the browser keeps for this tab; returns undefined where it keeps nothing. */
+function inStorage<T>(act: (storage: Storage) => T): T | undefined {
+  try {
+    return act(sessionStorage)
+  } catch {
+    return undefined
+  }
 }
