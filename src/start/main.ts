@@ -21,6 +21,8 @@ async function main(): Promise<void> {
   every(PARENT_MS, look, (error) => process.stderr.write(`npm start: ${String(error)}\n`))
   // Not just once: npm passes on the Ctrl-C that the terminal has sent us already, which must not cut the end short.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
+  // Lines for a terminal, or a pipe, that has gone: collecting and recording continue.
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => {})
   const started = await start({
     // npm start's script loads this file: the options are what follows that script's name.
     args: process.argv.slice(2),
