@@ -1,5 +1,7 @@
 /** A second account for tests of what one user of a machine can do to another: they need root. */
+import { execFile } from 'node:child_process'
 import { chownSync } from 'node:fs'
+import { promisify } from 'node:util'
 
 /** User and group `nobody`, as every distribution numbers them. */
 export const NOBODY = 65534
@@ -14,4 +16,11 @@ export function canActForOthers(): boolean {
 /** Gives paths to the user `nobody`. */
 export function giveAway(...paths: readonly string[]): void {
   for (const path of paths) chownSync(path, NOBODY, NOBODY)
+}
+
+/** Runs a program as `nobody`; resolves to its standard output. Rejects as execFile does. */
+export async function runAsNobody(program: string, args: readonly string[]): Promise<string> {
+  const account = ['--reuid', `${NOBODY}`, '--regid', `${NOBODY}`, '--clear-groups', '--']
+  const { stdout } = await promisify(execFile)('setpriv', [...account, program, ...args], { cwd: '/' })
+  return stdout
 }

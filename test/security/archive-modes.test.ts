@@ -23,7 +23,7 @@ import { archiveAccess, makeArchiveDir } from '../../src/sys/archive-access.ts'
 import { archiveOutput } from '../../src/sys/archive-output.ts'
 import { decompressFile } from '../../src/sys/decompress.ts'
 import type { Tool } from '../../src/tools/lib/tool.ts'
-import { explainSkipped, isRoot, runAsNobody } from '../lib/as-nobody.ts'
+import { canActForOthers, NOBODY, runAsNobody } from '../lib/accounts.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
 import { testIo } from '../tools/run-tool.ts'
 
@@ -31,7 +31,7 @@ let dir: string
 let umask: number
 const signal = new AbortController().signal
 
-explainSkipped('archive-modes')
+const isRoot = canActForOthers()
 
 beforeEach(() => {
   umask = process.umask(0o022)
@@ -155,7 +155,7 @@ test('an archive that is rewritten in place keeps its mode, and for root its own
   make('a')
   const paths = ['0', 'meta', 'index'].map((part) => join(dir, `a.${part}`))
   for (const path of paths) {
-    if (isRoot) chownSync(path, 65_534, 65_534)
+    if (isRoot) chownSync(path, NOBODY, NOBODY)
     chmodSync(path, 0o664)
   }
   writeFileSync(join(dir, 'rules'), 'global { hostname -> other }\n')
@@ -163,7 +163,7 @@ test('an archive that is rewritten in place keeps its mode, and for root its own
   await run(tool, ['-i', '-c', 'rules', 'a'])
   expect(readFileSync(paths[0]!).includes('other')).toBe(true)
   expect(paths.map(modeOf)).toEqual(['664', '664', '664'])
-  if (isRoot) expect(paths.map((path) => statSync(path).uid)).toEqual([65_534, 65_534, 65_534])
+  if (isRoot) expect(paths.map((path) => statSync(path).uid)).toEqual([NOBODY, NOBODY, NOBODY])
 })
 
 test('a file that replaces one of a group which its maker may not give it to is closed to every group', () => {
@@ -209,7 +209,7 @@ test.runIf(isRoot && pcpGroup !== undefined)(
     output.create('0').close()
     for (const path of [join(home, 'here'), join(home, 'here', 'a.0')]) expect(statSync(path).gid).toBe(gid)
     // Other groups get nothing from root.
-    chownSync(home, 0, 65_534)
+    chownSync(home, 0, NOBODY)
     expect(archiveAccess(home, {})).toEqual({ mode: 0o640 })
   },
 )
@@ -217,6 +217,6 @@ test.runIf(isRoot && pcpGroup !== undefined)(
 test.runIf(isRoot)('archives that root makes in a directory of another account are for its group', () => {
   const home = join(dir, 'of-another')
   mkdirSync(home)
-  chownSync(home, 65_534, 65_534)
-  expect(archiveAccess(home, {})).toEqual({ mode: 0o640, owner: { uid: 0, gid: 65_534 } })
+  chownSync(home, NOBODY, NOBODY)
+  expect(archiveAccess(home, {})).toEqual({ mode: 0o640, owner: { uid: 0, gid: NOBODY } })
 })

@@ -13,7 +13,7 @@ import type { Logger } from '../../src/pmlogger/logger.ts'
 import { PrimaryLogger } from '../../src/start/primary-logger.ts'
 import { LoggerConnection } from '../../src/tools/pmlc/connection.ts'
 import { PM_LOG_ENQUIRE, PM_LOG_OFF } from '../../src/wire/log-control.ts'
-import { explainSkipped, isRoot, runAsNobody } from '../lib/as-nobody.ts'
+import { canActForOthers, runAsNobody } from '../lib/accounts.ts'
 import { attackControl, type ControlOutcomes } from '../lib/control-attack.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
 
@@ -33,7 +33,7 @@ let dir: string
 let logger: PrimaryLogger
 const signal = new AbortController().signal
 
-explainSkipped('pmlogger-control')
+const isRoot = canActForOthers()
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'control-'))
