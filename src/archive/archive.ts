@@ -7,12 +7,14 @@ import { Listings } from './file-names.ts'
 import type { ArchiveLabel } from './label.ts'
 import { closeVolumes, type Member, openMember } from './member.ts'
 import { MemberData } from './member-data.ts'
-import { Metadata } from './metadata.ts'
+import { type LeavesOut, Metadata } from './metadata.ts'
 
 /** How to open an archive. */
 export interface ArchiveOptions {
   /** Accept feature bits that are not known. */
   readonly anyFeatures?: boolean
+  /** Chooses metrics and domains that are treated as if they had not been recorded; default none. */
+  readonly isLeftOut?: LeavesOut
   /** Hears about members of a list that are left out, and about records lost to damage; default nobody. */
   readonly onWarning?: (warning: PcpError) => void
 }
@@ -60,11 +62,11 @@ export class Archive {
    */
   static open(names: string | readonly string[], files: ArchiveFiles, options: ArchiveOptions = {}): Archive {
     const elements = (typeof names === 'string' ? [names] : names).flatMap((name) => name.split(','))
-    const { anyFeatures = false, onWarning = () => {} } = options
+    const { anyFeatures = false, onWarning = () => {}, isLeftOut } = options
     let warnings: PcpError[] = []
     const open = (from: ArchiveFiles): Opening => {
       warnings = []
-      const opening = new Opening(from, anyFeatures, (warning) => warnings.push(warning))
+      const opening = new Opening(from, anyFeatures, (warning) => warnings.push(warning), isLeftOut)
       try {
         opening.addAll(elements)
         return opening
@@ -140,17 +142,25 @@ export class Archive {
 class Opening {
   /** By start time. */
   members: Member[] = []
-  metadata: Metadata = new Metadata()
+  metadata: Metadata
   readonly #files: ArchiveFiles
   readonly #anyFeatures: boolean
+  readonly #isLeftOut: LeavesOut | undefined
   readonly #onWarning: (warning: PcpError) => void
   readonly #listings: Listings
   /** In the order of the list, which is that of their metadata. */
   readonly #inOrder: Member[] = []
 
-  constructor(files: ArchiveFiles, anyFeatures: boolean, onWarning: (warning: PcpError) => void) {
+  constructor(
+    files: ArchiveFiles,
+    anyFeatures: boolean,
+    onWarning: (warning: PcpError) => void,
+    isLeftOut: LeavesOut | undefined,
+  ) {
     this.#files = files
     this.#anyFeatures = anyFeatures
+    this.#isLeftOut = isLeftOut
+    this.metadata = new Metadata(isLeftOut)
     this.#onWarning = onWarning
     this.#listings = new Listings(files)
   }
@@ -212,7 +222,7 @@ class Opening {
 
   /** Metadata of a member that turns out to be damaged must not stay. */
   #restoreMetadata(): void {
-    this.metadata = new Metadata()
+    this.metadata = new Metadata(this.#isLeftOut)
     for (const { meta } of this.#inOrder) this.metadata.add(meta.bytes, meta.start, meta.path)
   }
 }

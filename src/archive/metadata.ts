@@ -4,7 +4,7 @@ import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { type Outcome, PcpError } from '../model/errors.ts'
 import { type Indom, indomStr, PM_INDOM_NULL, type Pmid, pmidStr } from '../model/ids.ts'
-import type { LabelSet } from '../model/labels.ts'
+import { LABEL_DOMAIN, type LabelSet } from '../model/labels.ts'
 import type { InstanceQuery, Instances, LabelQuery, TextQuery } from '../model/source.ts'
 import type { Pmns } from '../pmns/tree.ts'
 import { IndomHistory, type IndomSnapshot } from './indom-history.ts'
@@ -33,6 +33,9 @@ import { readStamp } from './stamp.ts'
 /** Level bits of labels without those that only say something about a label. */
 const LEVEL_MASK = 0x3f
 
+/** Chooses metrics and instance domains. */
+export type LeavesOut = (id: Pmid | Indom) => boolean
+
 /** A record as it stands in one of the files. */
 interface Place {
   readonly view: DataView
@@ -53,6 +56,12 @@ export class Metadata {
   readonly #textRecords: { readonly view: DataView; readonly places: number[] }[] = []
   #textIndex: Map<number, Map<number, Place>> | undefined
   readonly #unions = new Map<Indom, Instances>()
+  readonly #isLeftOut: LeavesOut
+
+  /** `isLeftOut` chooses metrics and domains that are treated as if they had not been recorded. */
+  constructor(isLeftOut: LeavesOut = () => false) {
+    this.#isLeftOut = isLeftOut
+  }
 
   /**
    * Adds the records of a file, `bytes`, behind its label; the bytes are kept. `file` is for messages. PM_ERR_LOGREC, PM_ERR_RECTYPE
@@ -93,6 +102,7 @@ export class Metadata {
       sem: view.getInt32(at + 20),
       units: view.getUint32(at + 24),
     }
+    if (this.#isLeftOut(desc.pmid)) return
     const known = this.#descs.get(desc.pmid)
     if (known === undefined) this.#descs.set(desc.pmid, desc)
     else checkSame(known, desc, file)
@@ -101,7 +111,7 @@ export class Metadata {
 
   #addIndom({ view, at, length }: Place, type: number, file: string): void {
     const layout = checkIndom(view, at, length, type, file)
-    if (layout.count === 0) return
+    if (layout.count === 0 || this.#isLeftOut(layout.indom)) return
     let history = this.#indoms.get(layout.indom)
     if (history === undefined) {
       history = new IndomHistory()
@@ -116,6 +126,7 @@ export class Metadata {
     const level = view.getInt32(head) & LEVEL_MASK
     const byId = childMap(this.#labels, level)
     const id = view.getUint32(head + 4)
+    if (level > LABEL_DOMAIN && this.#isLeftOut(id)) return
     let history = byId.get(id)
     if (history === undefined) {
       history = new LabelHistory()

@@ -6,7 +6,7 @@ import type { ArchiveFiles } from '../base/byte-source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import { isDerivedPmid } from '../derive/definitions.ts'
 import { isError, PcpError } from '../model/errors.ts'
-import { type Pmid, pmidStr } from '../model/ids.ts'
+import { type Indom, type Pmid, pmidStr } from '../model/ids.ts'
 import { ALL_INSTANCES } from '../model/profile.ts'
 import type { MetricSource } from '../model/source.ts'
 import type { FetchResult } from '../model/values.ts'
@@ -30,6 +30,8 @@ export interface OpenArchiveOptions {
   readonly files?: ArchiveFiles
   /** Accept archives whose label has feature bits that are not known. */
   readonly anyFeatures?: boolean
+  /** Chooses metrics and domains that are treated as if they had not been recorded; default none. */
+  readonly isLeftOut?: (id: Pmid | Indom) => boolean
   /** Between two observations of a number that is no counter: the nearer one, or, as before PCP 6.3.2, the earlier one; default: the nearer one unless PCP_INTERP_EARLIER is set. */
   readonly nearest?: boolean
   /** Hears about archives of a list that are left out, and about records lost to damage. */
@@ -57,10 +59,11 @@ export async function openArchive(
   names: string | readonly string[],
   options: OpenArchiveOptions = {},
 ): Promise<Context> {
-  const { files = archiveFiles(), anyFeatures, onWarning } = options
+  const { files = archiveFiles(), anyFeatures, onWarning, isLeftOut } = options
   const archive = Archive.open(names, files, {
     ...(anyFeatures === undefined ? {} : { anyFeatures }),
     ...(onWarning === undefined ? {} : { onWarning }),
+    ...(isLeftOut === undefined ? {} : { isLeftOut }),
   })
   const rules = sourceRules(options)
   return contextOn(new ArchiveSource(archive, rules), { contexts: 0 }, options)

@@ -12,6 +12,7 @@ import { Query } from './http/query.ts'
 import type { Reply } from './http/reply.ts'
 import { NameSearch } from './name-search.ts'
 import { answerOfArchives } from './routes/page-api.ts'
+import type { WebUser } from './web-user.ts'
 
 /** What a thread is started with. */
 export interface ThreadSetup {
@@ -21,7 +22,7 @@ export interface ThreadSetup {
 
 /** A request for the thread, or the end of one. */
 export type ToThread =
-  | { readonly id: number; readonly path: string; readonly query: string }
+  | { readonly id: number; readonly path: string; readonly query: string; readonly user: WebUser }
   | { readonly id: number; readonly gone: true }
 
 /** The answer. */
@@ -50,7 +51,7 @@ function serve(port: MessagePort, { roots, variables }: ThreadSetup): void {
     pending.set(id, controller)
     const { signal } = controller
     const request = { path: message.path, query: new Query(message.query), signal }
-    answerOfArchives(request, services)
+    answerOfArchives(request, services, message.user)
       .then(
         (reply) => port.postMessage({ id, reply } satisfies FromThread, transferable(reply)),
         (error: unknown) => {

@@ -14,6 +14,7 @@ import { type ErrorCode, PcpError } from '../model/errors.ts'
 import type { FromThread, ThreadSetup, ToThread } from './archive-thread.ts'
 import type { Reply } from './http/reply.ts'
 import type { WebRequest } from './http/request.ts'
+import { UNKNOWN, type WebUser } from './web-user.ts'
 
 /** Limits of the threads. */
 export interface ThreadLimits {
@@ -32,6 +33,7 @@ export const THREAD_LIMITS: ThreadLimits = { threads: 2, requestMs: 25_000, heap
 interface Job {
   readonly id: number
   readonly request: Pick<WebRequest, 'path' | 'query' | 'signal'>
+  readonly user: WebUser
   readonly settle: (outcome: Reply | PcpError) => void
   unwatch: () => void
 }
@@ -64,12 +66,12 @@ export class ArchiveThreads {
   }
 
   /** Answers a request. Rejects as the route does; PM_ERR_TIMEOUT for an archive that takes too long, EFBIG for too much memory. */
-  answer(request: Pick<WebRequest, 'path' | 'query' | 'signal'>): Promise<Reply> {
+  answer(request: Pick<WebRequest, 'path' | 'query' | 'signal'>, user: WebUser = UNKNOWN): Promise<Reply> {
     if (this.#isClosed) return Promise.reject(new PcpError('PM_ERR_NOTCONN', 'The server is going away'))
     return new Promise((resolve, reject) => {
       const settle = (outcome: Reply | PcpError): void =>
         outcome instanceof PcpError ? reject(outcome) : resolve(outcome)
-      const job: Job = { id: ++this.#lastId, request, settle, unwatch: () => {} }
+      const job: Job = { id: ++this.#lastId, request, user, settle, unwatch: () => {} }
       const thread = this.#threadFor(keyOf(request))
       job.unwatch = onAbort(request.signal, () => this.#giveUp(thread, job))
       thread.jobs.push(job)
@@ -130,12 +132,12 @@ export class ArchiveThreads {
       thread.timer.unref()
       return
     }
-    const { id, request } = job
+    const { id, request, user } = job
     thread.timer = setTimeout(() => {
       const text = `Reading the archive takes longer than ${this.#limits.requestMs / 1000} s`
       void this.#end(thread, new PcpError('PM_ERR_TIMEOUT', text))
     }, this.#limits.requestMs)
-    thread.worker.postMessage({ id, path: request.path, query: request.query.text } satisfies ToThread)
+    thread.worker.postMessage({ id, path: request.path, query: request.query.text, user } satisfies ToThread)
   }
 
   #receive(thread: Thread, message: FromThread): void {
@@ -166,7 +168,10 @@ export class ArchiveThreads {
     for (const job of others) {
       job.unwatch()
       if (this.#isClosed) job.settle(reason ?? new PcpError('PM_ERR_NOTCONN'))
-      else this.answer(job.request).then(job.settle, (error: unknown) => job.settle(PcpError.from(error)))
+      else
+        this.answer(job.request, job.user).then(job.settle, (error: unknown) =>
+          job.settle(PcpError.from(error)),
+        )
     }
     await thread.worker.terminate()
   }

@@ -5,11 +5,15 @@ import { parseFileName } from '../archive/file-names.ts'
 import { type DecodeLimits, SERVER_DECODE_LIMITS } from '../base/decode/limits.ts'
 import { toSeconds } from '../base/timestamp.ts'
 import { PcpError } from '../model/errors.ts'
+import { domainOf, type Indom, type Pmid } from '../model/ids.ts'
 import { type OpenArchiveOptions, openArchive } from '../pmapi/archive.ts'
 import type { Context } from '../pmapi/context.ts'
 import { archiveFiles } from '../sys/archive-files.ts'
 import type { Variables } from '../sys/config.ts'
 import { decodeLimits } from '../sys/decompress.ts'
+
+/** Domain of the proc agent: metrics and instances of processes. */
+const PROC_DOMAIN = 3
 
 /** An archive as it is listed. Times in seconds. */
 export interface ListedArchive {
@@ -52,14 +56,21 @@ export class ArchiveRoots {
     this.#limits = decodeLimits(env, limits)
   }
 
-  /** Opens an archive within the limits of a server. Errors of `path` and `openArchive`. */
-  open(id: string, options: Pick<OpenArchiveOptions, 'derived'> = {}): Promise<Context> {
-    return this.#openPath(this.path(id), options)
+  /**
+   * Opens an archive within the limits of a server; without `seesProcesses` as if it had no metrics of processes. Errors of `path` and
+   * `openArchive`.
+   */
+  open(
+    id: string,
+    { seesProcesses, ...options }: Pick<OpenArchiveOptions, 'derived'> & { readonly seesProcesses: boolean },
+  ): Promise<Context> {
+    const isLeftOut = (domain: Pmid | Indom): boolean => domainOf(domain) === PROC_DOMAIN
+    return this.#openPath(this.path(id), seesProcesses ? options : { ...options, isLeftOut })
   }
 
   #openPath(
     path: string,
-    options: Pick<OpenArchiveOptions, 'derived'>,
+    options: Pick<OpenArchiveOptions, 'derived' | 'isLeftOut'>,
     mostMs = Number.POSITIVE_INFINITY,
   ): Promise<Context> {
     const limits = this.#limits

@@ -15,7 +15,7 @@ import type { ArchiveRoots } from './archives.ts'
 import type { Hosts } from './hosts.ts'
 import type { Memo } from './memo.ts'
 import { HeldContext, SharedContexts } from './shared-contexts.ts'
-import { UNKNOWN, userKey, type WebUser } from './web-user.ts'
+import { isNamed, UNKNOWN, userKey, type WebUser } from './web-user.ts'
 
 /** What a context is made of. */
 export interface ContextWish {
@@ -250,7 +250,8 @@ export class WebContexts {
   /** A context that is nobody's but the caller's, who closes it. */
   async open({ host = 'localhost', archive, user = UNKNOWN }: ContextWish): Promise<Context> {
     const derived = this.#derived
-    if (archive !== undefined) return this.#archives.open(archive, { derived })
+    // Processes of an archive are those of its host, where nobody can be asked any more who may see them.
+    if (archive !== undefined) return this.#archives.open(archive, { derived, seesProcesses: isNamed(user) })
     const open = (signal?: AbortSignal) => this.#hosts.lease(host, user, signal)
     return Context.over(await open(), { hostname: host, derived, reopen: open })
   }

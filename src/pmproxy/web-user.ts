@@ -28,3 +28,8 @@ export const UNKNOWN: WebUser = { kind: 'unknown' }
 export function userKey(user: WebUser): string {
   return user.kind === 'login' ? JSON.stringify([user.user, user.password]) : user.kind
 }
+
+/** Is it known who this is? The password may still be wrong. */
+export function isNamed(user: WebUser): boolean {
+  return user.kind === 'login' || user.kind === 'owner'
+}

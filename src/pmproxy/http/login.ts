@@ -2,7 +2,7 @@
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Services } from '../services.ts'
-import type { Login, WebUser } from '../web-user.ts'
+import { isNamed, type Login, type WebUser } from '../web-user.ts'
 import { type Asker, isLocalPage } from './origin.ts'
 
 const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i
@@ -45,17 +45,16 @@ function isSameKey(given: string, key: string): boolean {
   return timingSafeEqual(digest(given), digest(key))
 }
 
-/** Is it known who this is? The password may still be wrong. */
-export function isNamed(user: WebUser): boolean {
-  return user.kind === 'login' || user.kind === 'owner'
-}
-
 /**
- * Where requests have to name a user: has this one been let in by the collector, who alone knows passwords? PM_ERR_PERMISSION without one, what the
- * collector refuses with otherwise.
+ * Where requests have to name a user, and before a user of an archive is believed: has this one been let in by the collector, who alone knows passwords?
+ * PM_ERR_PERMISSION without one, what the collector refuses with otherwise.
  */
-export async function insistOnUser({ config, contexts }: Services, user: WebUser): Promise<void> {
-  if (!config.requiresUser) return
+export async function insistOnUser(
+  { config, contexts }: Services,
+  user: WebUser,
+  isOfArchive: boolean,
+): Promise<void> {
+  if (!config.requiresUser && !(isOfArchive && user.kind === 'login')) return
   if (!isNamed(user)) throw new PcpError('PM_ERR_PERMISSION', 'authentication required')
   const [host = 'local:'] = config.offeredHosts
   await (await contexts.open({ host, user })).close()

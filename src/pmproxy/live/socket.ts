@@ -58,7 +58,7 @@ export class LiveSockets {
     if (path !== PATH) status = '404 Not Found'
     else if (provenanceOf(asker, this.#services.config).kind !== 'own') status = '403 Forbidden'
     else
-      await insistOnUser(this.#services, user).catch(() => {
+      await insistOnUser(this.#services, user, false).catch(() => {
         status = '401 Unauthorized'
       })
     if (status !== '') {

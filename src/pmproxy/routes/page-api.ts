@@ -16,12 +16,12 @@ import {
   unitsName,
 } from '../describe.ts'
 import { ANY_HOST } from '../host-rules.ts'
-import { insistOnUser, isNamed, pageUserOf } from '../http/login.ts'
+import { insistOnUser, pageUserOf } from '../http/login.ts'
 import { BUSY_HEADERS, failure, json, page, type Reply, whoAreYou } from '../http/reply.ts'
 import type { WebRequest } from '../http/request.ts'
 import { metricJson } from '../live/topic.ts'
 import type { Services } from '../services.ts'
-import { userKey, type WebUser } from '../web-user.ts'
+import { isNamed, userKey, type WebUser } from '../web-user.ts'
 import { askedIndom } from './indom.ts'
 import { MOST_NAMES, namesOf, type PageCall, whole } from './page-call.ts'
 import { range } from './range.ts'
@@ -46,7 +46,7 @@ export async function answerPageApi(request: WebRequest, services: Services): Pr
     return whoAreYou(request.headers.authorization)
   try {
     request.query.refuseControls()
-    await insistOnUser(services, user)
+    await insistOnUser(services, user, request.query.get('archive') !== undefined)
     if (name === 'config') return config(services)
     const isList = name === 'archives'
     if (!isList && !Object.hasOwn(ROUTES, name)) return page(404, 'ui', 'no handler for URL')
@@ -55,7 +55,7 @@ export async function answerPageApi(request: WebRequest, services: Services): Pr
     const { archiveGate, archiveThreads } = services
     return await archiveGate.pass(
       request.signal,
-      () => archiveThreads?.answer(request) ?? answerOfArchives(request, services),
+      () => archiveThreads?.answer(request, user) ?? answerOfArchives(request, services, user),
     )
   } catch (error) {
     const reply = failure(error)
@@ -68,14 +68,15 @@ export async function answerPageApi(request: WebRequest, services: Services): Pr
 export async function answerOfArchives(
   request: Pick<WebRequest, 'path' | 'query' | 'signal'>,
   services: Pick<Services, 'archives' | 'contexts' | 'search'>,
+  user: WebUser,
 ): Promise<Reply> {
   const archive = request.query.get('archive')
   const name = request.path.slice('/ui/api/'.length)
   if (name === 'archives' || archive === undefined)
     return json(JSON.stringify(await services.archives.list()))
-  const context = await services.contexts.open({ archive })
+  const context = await services.contexts.open({ archive, user })
   try {
-    return await ROUTES[name]!({ request, services, context, key: `archive ${archive}` })
+    return await ROUTES[name]!({ request, services, context, key: `archive ${isNamed(user)} ${archive}` })
   } finally {
     await context.close()
   }

@@ -2,12 +2,12 @@
 import { errStr, PcpError } from '../../model/errors.ts'
 import type { WebContext } from '../contexts.ts'
 import { jsonText } from '../describe.ts'
-import { insistOnUser, isNamed, userOf } from '../http/login.ts'
+import { insistOnUser, userOf } from '../http/login.ts'
 import type { Query } from '../http/query.ts'
 import { failure, json, type Reply } from '../http/reply.ts'
 import type { WebRequest } from '../http/request.ts'
 import type { Services } from '../services.ts'
-import type { WebUser } from '../web-user.ts'
+import { isNamed, type WebUser } from '../web-user.ts'
 
 /** A request below /pmapi, taken apart. */
 export interface ApiCall {
@@ -87,7 +87,7 @@ async function make({ query, services, request }: ApiCall, user: WebUser): Promi
   const host = query.get('hostspec', 'hostname', 'host')
   if (archive !== undefined && request.origin !== undefined)
     throw new PcpError('PM_ERR_PERMISSION', 'archives are for pages of this server only')
-  if (archive !== undefined) await insistOnUser(services, user)
+  if (archive !== undefined) await insistOnUser(services, user, true)
   try {
     return await services.contexts.make({
       ...(archive === undefined ? {} : { archive }),
