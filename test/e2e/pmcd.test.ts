@@ -153,7 +153,8 @@ test('serves IPv4, IPv6 where there is any, and a unix socket, and takes the soc
   const ipv6 = hasIpv6() ? [`[::1]:${port}`] : []
   for (const spec of [`127.0.0.1:${port}`, ...ipv6, `unix://${socket}`]) {
     const source = await client(spec)
-    expect(source.features).toBe(0x0e40)
+    // Users of the machine may give up their identity where the kernel names it.
+    expect(source.features).toBe(spec.startsWith('unix:') ? 0x0e44 : 0x0e40)
     expect(statuses(await source.fetch([NUMFETCH, pmid(2, 0, 7), pmid(77, 0, 0)], ASK))).toEqual([
       1,
       1,
