@@ -90,6 +90,13 @@ function clampOrigin(origin: Timestamp, start: Timestamp, finish: Timestamp): Ti
  */
 export function parseTimeArgument(given: string, context: WindowContext): Timestamp {
   const text = given.replace(/^\s+/, '')
+  const time = momentOf(text, context)
+  // Years of a hundred digits are no years that can be counted in seconds.
+  if (!Number.isSafeInteger(time.sec)) throw atCaret(text, 0, 'unexpected value')
+  return time
+}
+
+function momentOf(text: string, context: WindowContext): Timestamp {
   if (text.startsWith('@')) {
     return orFree(text.slice(1), context, () => parseCtimeDate(text.slice(1), context.start, context.zone))
   }

@@ -94,6 +94,8 @@ test('the year 10000 is a year like others', () => {
 })
 
 test.each([
+  ['a year beyond counting', { start: `@${'1'.repeat(17)}` }, `@${'1'.repeat(17)}\n^ -- unexpected value`],
+  ['a year beyond numbers', { finish: `@${'1'.repeat(400)}` }, `@${'1'.repeat(400)}\n^ -- unexpected value`],
   ['an unknown word', { start: 'noon' }, 'noon\n^ -- unexpected value'],
   ['a day that no month has', { start: 'Feb 30' }, 'Feb 30\n^ -- unexpected value'],
   ['two times', { start: '10:30 10:40' }, '10:30 10:40\n  ^ -- unexpected value'],
