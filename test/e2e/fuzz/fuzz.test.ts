@@ -32,6 +32,23 @@ test('a fault behind four bytes is found, shortened and repeated', () => {
   expect(fuzz('fine', '--replay', join(dir, find!)).status).toBe(0)
 })
 
+test('finds of an exploration are printed and written, and fail nothing', () => {
+  const { status, output } = fuzz(
+    'throws',
+    'fine',
+    '--first',
+    '--minutes',
+    '5',
+    '--runs',
+    '50000',
+    '--explore',
+  )
+  expect(output).toContain('FINDS in 1 of 2 entries')
+  expect(output).toMatch(/^2 passed, 0 failed$/m)
+  expect(status).toBe(0)
+  expect(readdirSync(dir)).toHaveLength(1)
+})
+
 test('a rejected promise is a find', () => {
   const { status, output } = fuzz('rejects', '--first', '--minutes', '5')
   expect(output).toContain('rejects: TypeError in fault of')
