@@ -7,16 +7,9 @@
  */
 import { type BucketOptions, TokenBucket } from '../base/token-bucket.ts'
 import { PcpError } from '../model/errors.ts'
+import { type ClientOrigin, originOf } from './client-origin.ts'
 import { isLoopback } from './loopback.ts'
 import { wait } from './wait.ts'
-
-/** Where an attempt comes from. */
-export interface LoginOrigin {
-  /** Undefined for a unix socket. */
-  readonly address: string | undefined
-  /** User at the other end of a unix socket, where the kernel names it. */
-  readonly uid?: number | undefined
-}
 
 /** A bucket, by what it is for. */
 type Wanted = readonly [key: string, options: BucketOptions]
@@ -36,11 +29,11 @@ export interface LoginAttemptsOptions {
 }
 
 const MINUTE_MS = 60_000
-/** Failures of one remote address, or of one user name from one origin on this machine: at first, then 4 a minute. */
+/** Failures of one remote address, or of one user name from one user of this machine: at first, then 4 a minute. */
 const ONE = { size: 5, refillMs: MINUTE_MS / 4 }
-/** Failures of one origin on this machine, where a web server may log in many people. */
+/** Failures of one user of this machine, and of loopback, where a web server may log in many people. */
 const LOCAL = { size: 20, refillMs: MINUTE_MS / 20 }
-/** Failures of all who have not logged in before. */
+/** Failures of all remote addresses that have not logged in before. */
 const ALL = { size: 60, refillMs: MINUTE_MS / 60 }
 /** Key of the bucket that all share. */
 const EVERYONE = ''
@@ -55,7 +48,6 @@ const MAX_BUCKETS = 10_000
 const MAX_COUNTED = 10_000
 /** Origins and names of the last successful logins. */
 const MAX_KNOWN = 1000
-const IPV6_NETWORK_GROUPS = 4
 
 /** Counts and delays failed logins by origin. */
 export class LoginAttempts {
@@ -83,12 +75,12 @@ export class LoginAttempts {
    * Resolves when a password of `user` may be checked. EAGAIN when too many attempts of this origin have failed, ECANCELED by the signal.
    * The caller must give the verdict.
    */
-  async begin(origin: LoginOrigin, user: string, signal?: AbortSignal): Promise<GiveVerdict> {
-    const from = originText(origin)
+  async begin(origin: ClientOrigin, user: string, signal?: AbortSignal): Promise<GiveVerdict> {
+    const from = originOf(origin)
     const until = this.#now() + WAIT_MS
     for (;;) {
       const now = this.#now()
-      const wanted = this.#wanted(from, isLocal(origin), user)
+      const wanted = this.#wanted(from, origin.address, user)
       const leftMs = Math.max(...wanted.map(([key]) => this.#buckets.get(key)?.leftMs(now) ?? 0))
       if (leftMs === 0) return this.#take(wanted, from, user)
       // Attempts under way may turn out right and return their tokens.
@@ -102,16 +94,21 @@ export class LoginAttempts {
   }
 
   /** Returns the buckets that an attempt needs a token of. */
-  #wanted(from: string, local: boolean, user: string): readonly Wanted[] {
+  #wanted(from: string, address: string | undefined, user: string): readonly Wanted[] {
     const pair = pairOf(from, user)
-    if (this.#known.has(pair)) return [[pair, ONE]]
-    const own: Wanted[] = local
-      ? [
-          [from, LOCAL],
-          [pair, ONE],
-        ]
-      : [[from, ONE]]
-    return [...own, [EVERYONE, ALL]]
+    // One who guesses a name through a web server must not use up what its owner has.
+    const isShared = address !== undefined && isLoopback(address)
+    if (this.#known.has(pair)) return [[pair, isShared ? LOCAL : ONE]]
+    if (isShared) return [[from, LOCAL]]
+    if (address === undefined)
+      return [
+        [from, LOCAL],
+        [pair, ONE],
+      ]
+    return [
+      [from, ONE],
+      [EVERYONE, ALL],
+    ]
   }
 
   #take(wanted: readonly Wanted[], from: string, user: string): GiveVerdict {
@@ -194,26 +191,4 @@ function tooMany(origin: string, leftMs: number): PcpError {
 
 function pairOf(origin: string, user: string): string {
   return `${origin} ${user}`
-}
-
-function isLocal({ address }: LoginOrigin): boolean {
-  return address === undefined || isLoopback(address)
-}
-
-/** Returns what failures are counted by: a user of this machine, an IPv4 address, or the network of an IPv6 address. */
-function originText({ address, uid }: LoginOrigin): string {
-  if (address === undefined) return uid === undefined ? 'this host' : `user ${uid} of this host`
-  if (isLoopback(address)) return 'loopback'
-  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? []
-  if (mapped !== undefined || !address.includes(':')) return mapped ?? address
-  return `${networkOf(address)}/64`
-}
-
-/** Returns the first half of an IPv6 address: a host can have any address of its network. */
-function networkOf(address: string): string {
-  const [head = '', tail] = address.replace(/%.*$/, '').split('::')
-  const groups = head.split(':').filter((group) => group !== '')
-  const last = (tail ?? '').split(':').filter((group) => group !== '')
-  while (tail !== undefined && groups.length + last.length < 2 * IPV6_NETWORK_GROUPS) groups.push('0')
-  return `${[...groups, ...last].slice(0, IPV6_NETWORK_GROUPS).join(':')}::`
 }

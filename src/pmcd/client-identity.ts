@@ -19,6 +19,8 @@ export interface ClientIdentity {
   /** Descriptor of its socket. */
   readonly fd: number
   readonly address: string
+  /** What its memory counts for: `originOf`. */
+  readonly origin: string
   readonly startMs: number
   readonly credentials?: Credentials
 }

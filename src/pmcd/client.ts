@@ -146,7 +146,7 @@ export class Client {
     this.#host = host
     this.#account = host.budget.open({
       name: `Client ${identity.seq} of ${identity.address}`,
-      group: identity.address,
+      group: identity.origin,
       evict: (reason) => this.#evicted(reason),
     })
     this.denied = denied

@@ -6,6 +6,7 @@ import { PM_IN_NULL } from '../model/ids.ts'
 import type { Credentials, MetricSource } from '../model/source.ts'
 import { OP_ALL } from '../net/access/statements.ts'
 import type { AccessTable, Admission, Peer } from '../net/access/table.ts'
+import { originOf } from '../net/client-origin.ts'
 import { PduConnection, socketStream } from '../net/connection.ts'
 import type { PduCounters } from '../net/counters.ts'
 import type { Endpoint } from '../net/listen.ts'
@@ -150,6 +151,7 @@ export class Clients {
       seq,
       fd,
       address,
+      origin: originOf({ address: peer.address, uid: peer.credentials?.uid }),
       startMs: this.#host.clock(),
       ...(peer.credentials === undefined ? {} : { credentials: peer.credentials }),
     }

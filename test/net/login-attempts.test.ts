@@ -1,6 +1,7 @@
 /** How fast passwords can be guessed, on a clock that the test advances. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { LoginAttempts, type LoginOrigin } from '../../src/net/login-attempts.ts'
+import type { ClientOrigin } from '../../src/net/client-origin.ts'
+import { LoginAttempts } from '../../src/net/login-attempts.ts'
 
 const REMOTE = { address: '192.0.2.1' }
 const OTHER = { address: '192.0.2.2' }
@@ -19,7 +20,7 @@ afterEach(() => {
 async function guess(
   attempts: LoginAttempts,
   ms: number,
-  next: (i: number) => readonly [LoginOrigin, string],
+  next: (i: number) => readonly [ClientOrigin, string],
 ): Promise<number> {
   let checked = 0
   let isOver = false
@@ -42,7 +43,7 @@ async function guess(
   return checked
 }
 
-async function login(attempts: LoginAttempts, origin: LoginOrigin, user: string): Promise<void> {
+async function login(attempts: LoginAttempts, origin: ClientOrigin, user: string): Promise<void> {
   const give = await attempts.begin(origin, user)
   give('right')
 }
@@ -97,16 +98,32 @@ test('a flood from one address delays no other, nor a user who has logged in fro
   await login(attempts, REMOTE, 'joe')
 })
 
-test('one user name of this machine is guessed no faster than one address guesses, and all names 20 times a minute', async () => {
-  for (const origin of [
-    { address: '127.0.0.1' },
-    { address: '::ffff:127.0.0.1' },
-    { address: undefined, uid: 1000 },
-  ]) {
-    expect(await guess(new LoginAttempts(), 2 * MINUTE, () => [origin, 'joe'])).toBeLessThanOrEqual(5 + 4 * 3)
+test('one user of this machine guesses a name no faster than one address, and names 20 times a minute, as loopback', async () => {
+  const local = { address: undefined, uid: 1000 }
+  expect(await guess(new LoginAttempts(), 2 * MINUTE, () => [local, 'joe'])).toBeLessThanOrEqual(5 + 4 * 3)
+  for (const origin of [{ address: '127.0.0.1' }, { address: '::ffff:127.0.0.1' }, local]) {
     const names = await guess(new LoginAttempts(), 2 * MINUTE, (i) => [origin, `user ${i}`])
     expect(names).toBeLessThanOrEqual(20 + 20 * 3)
   }
+})
+
+test('one who guesses a name four times a minute through a web server does not delay its owner', async () => {
+  const attempts = new LoginAttempts()
+  const web = { address: '127.0.0.1' }
+  await login(attempts, web, 'ann')
+  for (let i = 0; i < 60; i++) {
+    const give = await attempts.begin(web, 'ann')
+    give('wrong')
+    await vi.advanceTimersByTimeAsync(MINUTE / 4)
+    await login(attempts, web, 'ann')
+  }
+})
+
+test('a flood from everywhere delays nobody on this machine', async () => {
+  const attempts = new LoginAttempts()
+  await guess(attempts, MINUTE, (i) => [{ address: `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}` }, 'root'])
+  await login(attempts, { address: '127.0.0.1' }, 'joe')
+  await login(attempts, { address: undefined, uid: 1000 }, 'joe')
 })
 
 test('users of one machine do not share their attempts on a unix socket', async () => {

@@ -147,7 +147,7 @@ export function connectClient(
     debug: QUIET.debug,
     ...settings.host,
   }
-  const identity = { slot: settings.slot ?? 0, seq: 7, fd: 5, address: '::1', startMs: 0 }
+  const identity = { slot: settings.slot ?? 0, seq: 7, fd: 5, address: '::1', origin: 'loopback', startMs: 0 }
   const client = new Client(identity, connection, host, settings.denied ?? 0)
   if (settings.greets ?? true) client.receive(encodeCreds(0))
   const arrived = (count: number): Promise<void> =>

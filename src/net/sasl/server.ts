@@ -1,7 +1,8 @@
 /** The server's end of an authentication. docs/formats/wire.md §4.3, docs/security.md */
 import { decodeText, encodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
-import { LoginAttempts, type LoginOrigin } from '../login-attempts.ts'
+import type { ClientOrigin } from '../client-origin.ts'
+import { LoginAttempts } from '../login-attempts.ts'
 import { checkPassword, crypto, KEY_BYTES, saslPrep, type Verifier } from './keys.ts'
 import {
   GUEST_MECHANISM,
@@ -47,7 +48,7 @@ export class Authenticator {
   }
 
   /** Begins an exchange with one client. On a connection that others can read, passwords are not accepted unencrypted. */
-  begin(isPrivate: boolean, origin: LoginOrigin, takesGuests = false): SaslServer {
+  begin(isPrivate: boolean, origin: ClientOrigin, takesGuests = false): SaslServer {
     const known = this.#find === undefined ? [] : MECHANISMS
     const offered: Offered[] = known.filter((name) => name !== 'PLAIN' || isPrivate)
     if (takesGuests) offered.push(GUEST_MECHANISM)
@@ -58,7 +59,7 @@ export class Authenticator {
   }
 
   async #attempt<T>(
-    origin: LoginOrigin,
+    origin: ClientOrigin,
     user: string,
     signal: AbortSignal,
     check: () => T | Promise<T>,
