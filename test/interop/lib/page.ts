@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
 import { freePort } from '../../../bench/macro/lib/free-port.ts'
-import { startOurs, type TestCollector, top } from './programs.ts'
+import { startOursWith, type TestCollector, top } from './programs.ts'
 
 /** Debian's browser, or Chrome; undefined where there is neither. */
 export const CHROMIUM: string | undefined = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync)
@@ -51,7 +51,9 @@ export function describePage(title: string, tests: (t: PageTest) => void): void 
       mkdirSync(SHOTS, { recursive: true })
       const port = await freePort()
       address = `http://localhost:${port}/`
-      ours = await startOurs('--web-port', String(port), '--agents', 'linux,pmcd,proc,sample,simple')
+      // Tests compare hosts of their own with this one.
+      const agents = 'linux,pmcd,proc,sample,simple'
+      ours = await startOursWith('[ui]\nhosts = *\n', '--web-port', String(port), '--agents', agents)
       browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox'] })
     })
     afterAll(async () => {

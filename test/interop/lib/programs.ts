@@ -1,6 +1,6 @@
 /** Programs for interop tests: the reference's commands, and collectors of both sides, each on a free port. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -80,9 +80,18 @@ export interface TestCollector {
 }
 
 /** `npm start` without the build. */
-export async function startOurs(...options: string[]): Promise<TestCollector> {
+export function startOurs(...options: string[]): Promise<TestCollector> {
+  return startOursWith('', ...options)
+}
+
+/** Starts ours, with a pmproxy.conf. */
+export async function startOursWith(pmproxyConf: string, ...options: string[]): Promise<TestCollector> {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-interop-'))
+  if (pmproxyConf !== '') {
+    mkdirSync(join(dir, 'etc', 'pmproxy'), { recursive: true })
+    writeFileSync(join(dir, 'etc', 'pmproxy', 'pmproxy.conf'), pmproxyConf)
+  }
   const args = [join(top, 'dist', 'start.cjs'), '--port', String(port), '--dir', dir, ...options]
   return launch(process.execPath, args, port, dir)
 }
