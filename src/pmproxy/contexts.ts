@@ -12,7 +12,7 @@ import { type DerivedSetup, derivedSetup } from '../pmapi/derived.ts'
 import type { Variables } from '../sys/config.ts'
 import { monotonicMs } from '../sys/monotonic.ts'
 import type { ArchiveRoots } from './archives.ts'
-import type { Hosts } from './hosts.ts'
+import type { Hosts, Shortage } from './hosts.ts'
 import type { Memo } from './memo.ts'
 import { HeldContext, SharedContexts } from './shared-contexts.ts'
 import { isNamed, UNKNOWN, userKey, type WebUser } from './web-user.ts'
@@ -38,6 +38,8 @@ export class WebContext {
   readonly source: string
   /** Who it was made by: user and password, so that nobody gets at it by a name alone. */
   readonly owner: string
+  /** Address of the client it was made for; undefined for a unix socket. */
+  readonly address: string | undefined
   /** Milliseconds it may be left alone. */
   readonly timeoutMs: number
   /** When it was last used, ms. */
@@ -67,7 +69,7 @@ export class WebContext {
   /** `open` opens a context of its own where `held` is shared. */
   constructor(
     id: number,
-    { source, owner, timeoutMs }: Pick<WebContext, 'source' | 'owner' | 'timeoutMs'>,
+    { source, owner, address, timeoutMs }: Pick<WebContext, 'source' | 'owner' | 'address' | 'timeoutMs'>,
     held: HeldContext,
     nowMs: number,
     open?: () => Promise<HeldContext>,
@@ -75,6 +77,7 @@ export class WebContext {
     this.id = id
     this.source = source
     this.owner = owner
+    this.address = address
     this.timeoutMs = timeoutMs
     this.lastMs = nowMs
     this.#held = held
@@ -226,6 +229,7 @@ export class WebContexts {
     const about = {
       source: archive ?? host,
       owner,
+      address: wish.address,
       timeoutMs: Math.min(wish.timeoutMs ?? DEFAULT_TIMEOUT_MS, MOST_TIMEOUT_MS),
     }
     const made = new WebContext(
@@ -241,7 +245,7 @@ export class WebContexts {
     made.account = this.#budget.open({
       name: `Context ${made.id} of ${group === '' ? 'a unix socket' : group}`,
       group,
-      evict: () => this.#drop(made),
+      evict: () => void this.#drop(made),
     })
     this.weigh(made)
     return made
@@ -252,7 +256,8 @@ export class WebContexts {
     const derived = this.#derived
     // Processes of an archive are those of its host, where nobody can be asked any more who may see them.
     if (archive !== undefined) return this.#archives.open(archive, { derived, seesProcesses: isNamed(user) })
-    const open = (signal?: AbortSignal) => this.#hosts.lease(host, user, signal)
+    const makeRoom = (shortage: Shortage): Promise<void> => this.#freeHosts(shortage, user)
+    const open = (signal?: AbortSignal) => this.#hosts.lease(host, user, { signal, makeRoom })
     return Context.over(await open(), { hostname: host, derived, reopen: open })
   }
 
@@ -313,7 +318,7 @@ export class WebContexts {
   #sweep(): void {
     const scans = this.#contexts.size
     for (const held of this.#contexts.values())
-      if (this.#isOver(held)) this.#drop(held)
+      if (this.#isOver(held)) void this.#drop(held)
       else held.memo.tidy()
     this.swept = { scans, drops: scans - this.#contexts.size }
   }
@@ -329,18 +334,28 @@ export class WebContexts {
     for (const held of this.#contexts.values()) {
       if (count === most) break
       if (!isMeant(held) || held.uses > 0 || (held.isWanted && !this.#isOver(held))) continue
-      this.#drop(held)
+      void this.#drop(held)
       count++
     }
     return count > 0
   }
 
-  #drop(context: WebContext): void {
+  /** Drops contexts on hosts that their clients did not come back to, the client's own or all: they keep connections open. */
+  async #freeHosts(shortage: Shortage, user: WebUser): Promise<void> {
+    const owner = userKey(user)
+    const isLeft = ({ isOfArchive, isWanted, uses, lastMs }: WebContext): boolean =>
+      !isOfArchive && !isWanted && uses === 0 && this.#now() - lastMs > DEFAULT_TIMEOUT_MS
+    const isMeant = (held: WebContext): boolean =>
+      isLeft(held) && (shortage === 'all' || (held.owner === owner && held.address === user.from))
+    await Promise.all([...this.#contexts.values()].filter(isMeant).map((held) => this.#drop(held)))
+  }
+
+  async #drop(context: WebContext): Promise<void> {
     if (!this.#contexts.delete(context.id)) return
     if (context.account !== undefined) this.#budget.close(context.account)
     context.account = undefined
     if (context.isOfArchive) this.#ofArchives--
-    void context.close().catch(() => undefined)
+    await context.close().catch(() => undefined) // its connection has failed already
   }
 
   #freeId(): number {

@@ -35,6 +35,11 @@ export class HostRules {
       hosts === undefined || this.isAny || this.#listed.some(({ spec }) => this.#isOwn(spec))
   }
 
+  /** Hosts that are listed. */
+  get count(): number {
+    return this.#listed.length
+  }
+
   /** Throws PM_ERR_PERMISSION for a host that is not allowed; `isListed`: it has to be listed by name where any is allowed. */
   check(spec: HostSpec, isListed = false): void {
     if (!this.#allows(spec, isListed))

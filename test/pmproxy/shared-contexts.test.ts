@@ -88,7 +88,7 @@ test('what cannot be opened is tried again by the next who asks', async () => {
 test('a web context shares until something of it is its own, such as what a derived metric remembers', async () => {
   const shared = new SharedContexts()
   const { open, counts } = opener()
-  const about = { source: 'localhost', owner: '', timeoutMs: 5000 }
+  const about = { source: 'localhost', owner: '', address: undefined, timeoutMs: 5000 }
   const [a, b] = [
     new WebContext(1, about, await shared.hold('a', open), 0, open),
     new WebContext(2, about, await shared.hold('a', open), 0, open),

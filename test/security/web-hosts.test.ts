@@ -1,9 +1,16 @@
 /** The web side asks no host for its clients but those it is configured for: it is no scanner of ports, and no way into other networks. docs/pmproxy.md */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { ByteBudget } from '../../src/base/byte-budget.ts'
 import { parseHostSpec } from '../../src/net/host-spec.ts'
+import { ArchiveRoots } from '../../src/pmproxy/archives.ts'
+import { DEFAULT_CONFIG } from '../../src/pmproxy/config.ts'
+import { type WebContext, WebContexts } from '../../src/pmproxy/contexts.ts'
+import { HostRules } from '../../src/pmproxy/host-rules.ts'
+import { Hosts } from '../../src/pmproxy/hosts.ts'
+import type { WebUser } from '../../src/pmproxy/web-user.ts'
 import { startWebServer, type WebAnswer, type WebServer } from '../lib/web-server.ts'
 
 let server: WebServer
@@ -160,6 +167,97 @@ test('control characters are refused in every name', async () => {
     expect(answer.status, name).toBe(400)
     expect(answer.text, name).not.toContain('\x1b')
   }
+})
+
+describe('connections of one client', () => {
+  /** Users as requests from these addresses have them. */
+  const from = (address: string): WebUser => ({ kind: 'unknown', from: address })
+  const spellings = ['userid', 'groupid', 'processid', 'local', 'unixsock', 'exclusive', 'realm', 'compress']
+  let hosts: Hosts
+  let name: string
+  let env: Record<string, string>
+  beforeEach(() => {
+    name = `localhost:${server.collector.port}`
+    env = { PMCD_PORT: String(server.collector.port), PMCD_SOCKET: `${server.dir}/pmcd.socket` }
+    hosts = new Hosts(env, new HostRules(env, DEFAULT_CONFIG))
+  })
+  afterEach(() => hosts.close())
+
+  test('are not made more by attributes without a meaning, nor by other spellings', async () => {
+    for (const attribute of spellings)
+      await expect(hosts.lease(`${name}?${attribute}=1`), attribute).rejects.toMatchObject({
+        code: 'EINVAL',
+      })
+    const { port } = server.collector
+    for (const same of [name, `LocalHost:${port}`, `${name},${port}`, 'localhost', `pcp://${name}`])
+      await hosts.lease(same)
+    expect(hosts.count).toBe(1)
+  })
+
+  test('are so many that others find room', async () => {
+    const answers: PromiseSettledResult<unknown>[] = []
+    for (let i = 0; i < 40; i++)
+      answers.push(...(await Promise.allSettled([hosts.lease(`${name}?container=c${i}`, from('192.0.2.1'))])))
+    const refused = answers.filter(({ status }) => status === 'rejected')
+    expect(answers.length - refused.length).toBeLessThanOrEqual(34)
+    for (const each of refused) expect(each).toMatchObject({ reason: { code: 'PM_ERR_CONNLIMIT' } })
+    await hosts.lease(name, from('192.0.2.2'))
+    await hosts.lease(`${name}?container=mine`, { kind: 'owner', from: '192.0.2.1' })
+    // All addresses of a network are one client.
+    await expect(
+      Promise.all(
+        Array.from({ length: 40 }, (_, i) => hosts.lease(`${name}?container=d${i}`, from(`2001:db8::${i}`))),
+      ),
+    ).rejects.toMatchObject({ code: 'PM_ERR_CONNLIMIT' })
+  })
+
+  test('make way for new ones where they are idle', async () => {
+    for (let i = 0; i < 80; i++) {
+      const source = await hosts.lease(`${name}?container=c${i}`, from('192.0.2.1'))
+      await source.close()
+    }
+    expect(hosts.count).toBeLessThanOrEqual(34)
+  })
+
+  test('make way for new ones where no one came back to their contexts', async () => {
+    let now = 0
+    const contexts = new WebContexts(
+      hosts,
+      new ArchiveRoots([], env),
+      env,
+      new ByteBudget({ each: 1e9, all: 1e9 }, () => undefined),
+      () => now,
+    )
+    const make = (i: number): Promise<unknown> =>
+      contexts.make({
+        host: `${name}?container=c${i}`,
+        timeoutMs: 80_000_000,
+        user: from('192.0.2.1'),
+        address: '192.0.2.1',
+      })
+    let made = 0
+    const fill = async (): Promise<void> => {
+      for (;;) {
+        contexts.release((await make(made)) as WebContext)
+        made++
+      }
+    }
+    await expect(fill()).rejects.toMatchObject({ code: 'PM_ERR_CONNLIMIT' })
+    now += 6000
+    await make(made)
+    await contexts.close()
+  })
+
+  test('leave room for the key holder, however many addresses anonymous clients have', async () => {
+    let refused = 0
+    for (let i = 0; i < 260; i++)
+      await hosts.lease(`${name}?container=c${i}`, from(`192.0.2.${i % 16}`)).catch((error: unknown) => {
+        expect(error).toMatchObject({ code: 'PM_ERR_CONNLIMIT' })
+        refused++
+      })
+    expect(refused).toBeGreaterThan(0)
+    await hosts.lease(`${name}?container=mine`, { kind: 'owner' })
+  })
 })
 
 describe('where any host may be asked', () => {
