@@ -124,6 +124,25 @@ test('a link on a page of others opens the page, and nothing else', async () => 
   expect(sent['cross-origin-opener-policy']).toBe('same-origin')
 })
 
+test('a browser that does not say which page asks stores nothing', async () => {
+  const target = '/pmapi/store?name=simple.numfetch&value=7'
+  const agent = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36' }
+  const own = `http://127.0.0.1:${server.proxy.port}`
+  for (const [headers, isStored] of [
+    [agent, false],
+    [{ ...agent, Referer: `${own}/ui/` }, false],
+    [{ ...agent, Origin: own }, true],
+    [{ ...agent, 'Sec-Fetch-Site': 'same-origin' }, true],
+    [{ 'User-Agent': 'curl/8.5.0' }, true],
+    [{}, true],
+  ] as [Record<string, string>, boolean][])
+    for (const method of ['GET', 'POST']) {
+      const { text } = await server.ask(target, { method, headers })
+      expect(text.includes('"success":true'), JSON.stringify(headers)).toBe(isStored)
+      if (!isStored) expect(text).toContain('PM_ERR_PERMISSION')
+    }
+})
+
 describe('with an origin in the configuration', () => {
   const origin = 'http://grafana.example:3000'
   let sharing: WebServer

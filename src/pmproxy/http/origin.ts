@@ -58,6 +58,17 @@ export function provenanceOf(asker: Asker, { names, origins }: OriginRules): Pro
   return isLink ? LINK : refused('requests of pages of other origins are refused')
 }
 
+/**
+ * Checks whether a request that changes something was sent on purpose. Over plain HTTP to another machine browsers send neither `Sec-Fetch-Site`
+ * nor an Origin with an image, and a page may leave out Referer. It cannot change User-Agent there, so a browser has to show that one of our
+ * pages asks.
+ */
+export function isDeliberate({ headers }: Pick<Asker, 'headers'>): boolean {
+  const { 'user-agent': agent = '', 'sec-fetch-site': site, origin, host = '' } = headers
+  if (!/^Mozilla\//i.test(agent)) return true
+  return site === 'same-origin' || site === 'none' || (origin !== undefined && isSite(origin, host))
+}
+
 function refused(why: string): Provenance {
   return { kind: 'refused', why }
 }

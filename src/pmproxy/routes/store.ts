@@ -6,6 +6,7 @@ import { parseValue } from '../../model/parse-value.ts'
 import { PM_TYPE_STRING } from '../../model/types.ts'
 import { makeSet } from '../../model/value-writer.ts'
 import { describeNames, parsePmid } from '../describe.ts'
+import { isDeliberate } from '../http/origin.ts'
 import { failure, json, missing } from '../http/reply.ts'
 import { textBody } from '../http/request.ts'
 import { matchKind } from '../match.ts'
@@ -27,7 +28,7 @@ export const store: ApiRoute = {
     const failed = (error: unknown): PcpError =>
       saying(error, (why) => `failed to store value to metric ${label}: ${why}`)
     // Pages of other origins may read; what changes something is for those who ask themselves.
-    if (!services.config.allowsStore || request.origin !== undefined)
+    if (!services.config.allowsStore || request.origin !== undefined || !isDeliberate(request))
       throw failed(new PcpError('PM_ERR_PERMISSION'))
     const options = { signal: request.signal }
     try {

@@ -1,7 +1,7 @@
 /** Where a request is from, by its headers. docs/security.md */
 import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
-import { isLocalPage, provenanceOf } from '../../../src/pmproxy/http/origin.ts'
+import { isDeliberate, isLocalPage, provenanceOf } from '../../../src/pmproxy/http/origin.ts'
 import { hostIn, isOwnAddress, isThisMachine, machineNames } from '../../../src/pmproxy/http/own-names.ts'
 
 const kindOf = (
@@ -120,6 +120,28 @@ test('a request without an origin is judged by what browsers say besides', () =>
   expect(kindOf({ host, referer: 'http://evil.example/' })).toBe('link')
   expect(kindOf({ host, referer: 'http://evil.example/' }, { method: 'POST' })).toBe('refused')
   expect(kindOf({ host })).toBe('own')
+})
+
+test('a change takes a mark of our own page when a browser requests it', () => {
+  const browser = { host: '192.0.2.7:44323', 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' }
+  const own = 'http://192.0.2.7:44323'
+  for (const headers of [
+    { host: browser.host },
+    { host: browser.host, 'user-agent': 'curl/8.5.0' },
+    { host: browser.host, 'user-agent': 'Grafana/11.1.0' },
+    { ...browser, origin: own },
+    { ...browser, 'sec-fetch-site': 'same-origin' },
+    { ...browser, 'sec-fetch-site': 'none' },
+  ])
+    expect(isDeliberate({ headers }), JSON.stringify(headers)).toBe(true)
+  for (const headers of [
+    browser,
+    { ...browser, referer: `${own}/ui/` },
+    { ...browser, origin: 'null' },
+    { ...browser, origin: 'http://192.0.2.7' },
+    { ...browser, 'sec-fetch-site': 'cross-site' },
+  ])
+    expect(isDeliberate({ headers }), JSON.stringify(headers)).toBe(false)
 })
 
 test('a local page comes over loopback, names this machine, and was not passed on', () => {
