@@ -15,6 +15,7 @@ import { peerCredentials } from '../../src/sys/native/peer-credentials.ts'
 import { encodeAttr, PCP_ATTR_NONE } from '../../src/wire/attr.ts'
 import { PDU_FLAG_AUTH } from '../../src/wire/creds.ts'
 import { encodeChallenge } from '../../src/wire/error.ts'
+import { askRaw } from '../lib/raw-http.ts'
 import { startWebServer, type WebAnswer, type WebAsk, type WebServer } from '../lib/web-server.ts'
 
 const SECRET = 'only-its-user-may-read-this'
@@ -186,6 +187,24 @@ describe.runIf(isKnown)('a web client without a login', () => {
       expect((await server.ask(target, { headers })).text, JSON.stringify(headers)).not.toContain(
         String(victim.pid),
       )
+    // A forwarder that is configured to do no more than pass requests on speaks HTTP/1.0.
+    const own = `localhost:${server.proxy.port}`
+    const raw = async (version: string, host: string): Promise<string> => {
+      const answer = await askRaw(
+        server.proxy.port,
+        `GET ${target} HTTP/${version}\r\n${host}Connection: close\r\n\r\n`,
+      )
+      return String(answer?.body)
+    }
+    expect(await raw('1.1', `Host: ${own}\r\n`)).toContain(String(victim.pid))
+    for (const [version, host] of [
+      ['1.0', `Host: ${own}\r\n`],
+      ['1.0', ''],
+      ['1.1', 'Host:\r\n'],
+      ['1.1', 'Host: localhost\r\n'],
+      ['1.1', 'Host: localhost:1\r\n'],
+    ] as const)
+      expect(await raw(version, host), `${version} ${host}`).not.toContain(String(victim.pid))
   })
 
   test('stays unknown behind a forwarded connection', async () => {

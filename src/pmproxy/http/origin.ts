@@ -15,6 +15,10 @@ export interface Asker {
   readonly address: string | undefined
   /** Our address that the connection came in on; undefined for a unix socket. */
   readonly reached: string | undefined
+  /** The port of that address. */
+  readonly port: number | undefined
+  /** Version of HTTP: 1.1. */
+  readonly version: string
 }
 
 /** Settings about names and origins. */
@@ -93,15 +97,26 @@ function isListed(origin: string, origins: readonly string[]): boolean {
 /** Headers that forwarders add to the requests they pass on. */
 const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const
 
+/** Ports that a Host header leaves out. */
+const DEFAULT_PORTS: readonly number[] = [80, 443]
+
 /**
- * Checks whether a request of our own pages is from a browser on this machine. With another name in `Host`, or the headers of a forwarder, it may
- * be from anywhere.
+ * Checks whether a request of our own pages is from a browser on this machine. It may be from anywhere with another name or port in `Host`, with
+ * the headers of a forwarder, or over HTTP/1.0, which no browser uses but forwarders do.
  */
-export function isLocalPage({ headers, address }: Asker): boolean {
-  const host = hostIn(headers.host ?? '')
+export function isLocalPage({ headers, address, port, version }: Asker): boolean {
+  const { host = '' } = headers
   return (
     isLoopback(address) &&
-    (host === '' || isThisMachine(host)) &&
+    version === '1.1' &&
+    isThisMachine(hostIn(host)) &&
+    hasPort(host, port) &&
     FORWARDED.every((name) => headers[name] === undefined)
   )
+}
+
+/** Checks whether a Host header names this port. */
+function hasPort(host: string, port: number | undefined): boolean {
+  const [, named] = /:(\d+)$/.exec(host.replace(/^\[.*\]/, '')) ?? []
+  return port !== undefined && (named === undefined ? DEFAULT_PORTS.includes(port) : Number(named) === port)
 }

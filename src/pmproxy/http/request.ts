@@ -1,21 +1,15 @@
 /** A request as routes see it. docs/pmproxy.md */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Asker } from './origin.ts'
 import { decodePercent, Query } from './query.ts'
 
 /** What the server was asked. */
-export interface WebRequest {
-  readonly method: string
+export interface WebRequest extends Asker {
   /** Decoded, without the query. */
   readonly path: string
   readonly query: Query
-  readonly headers: IncomingHttpHeaders
-  /** Who is at the other end; undefined for a unix socket. */
-  readonly address: string | undefined
-  /** Our address that the connection came in on; undefined for a unix socket. */
-  readonly reached: string | undefined
   /** The configured origin of the page; undefined for our own pages and other clients. */
   readonly origin: string | undefined
   /** Aborted when the client goes away; requests of one connection share it. */
@@ -39,13 +33,17 @@ export function webRequest(
   onBody: (bytes: number) => void,
 ): WebRequest {
   const { path, query } = targetOf(message.url ?? '/')
+  // Not `...askerOf(message)`: V8 takes long to add members to a copy.
+  const { method, headers, address, reached, port, version } = askerOf(message)
   return {
-    method: message.method ?? 'GET',
+    method,
+    headers,
+    address,
+    reached,
+    port,
+    version,
     path,
     query,
-    headers: message.headers,
-    address: message.socket.remoteAddress,
-    reached: message.socket.localAddress,
     origin,
     signal,
     body: (limit) => readBody(message, limit, onBody),
@@ -53,8 +51,9 @@ export function webRequest(
 }
 
 /** Returns headers and addresses of a message. */
-export function askerOf({ method = 'GET', headers, socket }: IncomingMessage): Asker {
-  return { method, headers, address: socket.remoteAddress, reached: socket.localAddress }
+export function askerOf({ method = 'GET', headers, socket, httpVersion: version }: IncomingMessage): Asker {
+  const { remoteAddress: address, localAddress: reached, localPort: port } = socket
+  return { method, headers, address, reached, port, version }
 }
 
 /** Path and parameters of a URL. */

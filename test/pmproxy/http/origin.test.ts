@@ -7,7 +7,11 @@ import { hostIn, isOwnAddress, isThisMachine, machineNames } from '../../../src/
 const kindOf = (
   headers: Readonly<Record<string, string>>,
   { method = 'GET', reached = '127.0.0.1', names = [] as string[], origins = [] as string[] } = {},
-): string => provenanceOf({ method, headers, address: '127.0.0.1', reached }, { names, origins }).kind
+): string =>
+  provenanceOf(
+    { method, headers, address: '127.0.0.1', reached, port: 44323, version: '1.1' },
+    { names, origins },
+  ).kind
 
 test('the host has to be this machine, or a name of the configuration', () => {
   for (const host of [
@@ -59,7 +63,14 @@ test('the address that a connection came in on is this machine', () => {
 test('a refusal repeats only what can be a name', () => {
   const why = (host: string): string => {
     const found = provenanceOf(
-      { method: 'GET', headers: { host }, address: undefined, reached: undefined },
+      {
+        method: 'GET',
+        headers: { host },
+        address: undefined,
+        reached: undefined,
+        port: undefined,
+        version: '1.1',
+      },
       { names: [], origins: [] },
     )
     return found.kind === 'refused' ? found.why : ''
@@ -150,13 +161,20 @@ test('a local page comes over loopback, names this machine, and was not passed o
     headers: { host: 'localhost:1' },
     address: '127.0.0.1',
     reached: '127.0.0.1',
+    port: 1,
+    version: '1.1',
   }
   expect(isLocalPage(asker)).toBe(true)
   expect(isLocalPage({ ...asker, address: '::ffff:127.0.0.1' })).toBe(true)
   for (const address of [undefined, '192.0.2.1', '2001:db8::1'])
     expect(isLocalPage({ ...asker, address })).toBe(false)
   for (const more of [
-    { host: 'pcp.example.com' },
+    { host: 'pcp.example.com:1' },
+    { host: '' },
+    { host: 'localhost' },
+    { host: 'localhost:80' },
+    { host: 'localhost:' },
+    { host: '[::1]' },
     { 'x-forwarded-for': '' },
     { via: 'x' },
     { forwarded: 'for=x' },
@@ -164,6 +182,10 @@ test('a local page comes over loopback, names this machine, and was not passed o
     expect(isLocalPage({ ...asker, headers: { ...asker.headers, ...more } }), JSON.stringify(more)).toBe(
       false,
     )
+  expect(isLocalPage({ ...asker, headers: {} })).toBe(false)
+  expect(isLocalPage({ ...asker, version: '1.0' })).toBe(false)
+  expect(isLocalPage({ ...asker, headers: { host: '[::1]:1' } })).toBe(true)
+  expect(isLocalPage({ ...asker, port: 80, headers: { host: 'localhost' } })).toBe(true)
 })
 
 test('a host is compared without its port and the dot at its end', () => {
