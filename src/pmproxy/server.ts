@@ -36,6 +36,7 @@ import { LiveSockets } from './live/socket.ts'
 import { NameSearch } from './name-search.ts'
 import { publishOwnMetrics } from './own-metrics.ts'
 import { serveProxyClient } from './pcp-proxy.ts'
+import { RefusedHosts } from './refused-hosts.ts'
 import type { Services } from './services.ts'
 import { newStatistics, type Statistics } from './statistics.ts'
 import { startTimeControl } from './time/server.ts'
@@ -89,8 +90,6 @@ export interface RunningProxy {
   close(): Promise<void>
 }
 
-/** Refused hosts that are logged. */
-const MOST_REFUSED = 32
 const HTTP_FIRST = 'GHPDTOC'
 
 /** Starts one. Throws PcpError when nothing can be listened on. */
@@ -129,6 +128,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
     ...{ log, limits, budget, unread, time, ownerKey: options.ownerKey },
     archiveGate: new Gate('requests of archives', limits.archives),
     archiveThreads,
+    refusedHosts: new RefusedHosts(log),
   }
   const live = new LiveSockets(services)
   const http = httpServer(services, live, limits)
@@ -207,12 +207,12 @@ class Door {
   #tls: TlsServer | undefined
   /** First bytes that nothing begins with, which the log tells of once each. */
   readonly #strange = new Set<number>()
-  /** Refused hosts that have been logged. */
-  readonly #refused = new Set<string>()
+  readonly #refused: RefusedHosts
 
   constructor(options: ProxyOptions, http: Server, services: Services, rules: HostRules) {
     this.#rules = rules
     this.#options = options
+    this.#refused = new RefusedHosts(options.log)
     const { keys, requiresUser } = options.config
     // Who has to name a user cannot do so in RESP.
     this.#keys = keys === undefined || requiresUser ? undefined : new KeyRelay(keys)
@@ -246,13 +246,10 @@ class Door {
   #allows(host: string, port: number): boolean {
     if (this.#rules.allowsForwarding(host, port)) return true
     const target = `${host}:${port}`
-    if (this.#refused.size < MOST_REFUSED && !this.#refused.has(target)) {
-      this.#refused.add(target)
-      this.#options.log.notice(
-        'warning',
-        `No connection was forwarded to ${target}: hosts in [ui] of pmproxy.conf does not list it`,
-      )
-    }
+    this.#refused.report(
+      target,
+      `No connection was forwarded to ${target}: hosts in [ui] of pmproxy.conf does not list it`,
+    )
     return false
   }
 

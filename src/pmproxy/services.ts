@@ -10,6 +10,7 @@ import type { Unread } from './http/unread.ts'
 import type { Limits } from './limits.ts'
 import type { Feeds } from './live/feeds.ts'
 import type { NameSearch } from './name-search.ts'
+import type { RefusedHosts } from './refused-hosts.ts'
 import type { Statistics } from './statistics.ts'
 import type { TimeControlServer } from './time/server.ts'
 
@@ -33,6 +34,8 @@ export interface Services {
   readonly archiveThreads: ArchiveThreads | undefined
   /** Answers that wait for their readers. */
   readonly unread: Unread
+  /** Hosts in requests that are not known to be this machine. */
+  readonly refusedHosts: RefusedHosts
   /** What programs follow; undefined when it is not wanted, or no port is free. */
   readonly time: TimeControlServer | undefined
 }

@@ -191,6 +191,14 @@ describe('with an origin in the configuration', () => {
     const refused = await sharing.ask('/metrics', { headers: { Host: 'other.example:443' } })
     expect(refused.status).toBe(403)
     expect(refused.text).toContain('names = other.example in [ui] of pmproxy.conf')
+    await status('other.example:443')
+    const logged = (): readonly string[] => sharing.notices.filter((line) => line.includes('names ='))
+    expect(logged()).toEqual([
+      expect.stringMatching(/^warning: .*add names = other\.example in \[ui\] of pmproxy\.conf$/),
+    ])
+    for (let i = 0; i < 100; i++) await status(`h${i}.example`)
+    expect(logged()).toHaveLength(32)
+    expect(await upgrade({ Host: 'live.example' }, sharing.proxy.port)).toBe(403)
     expect(
       await upgrade({ Host: 'pcp.example.com', Origin: 'https://pcp.example.com' }, sharing.proxy.port),
     ).toBe(101)

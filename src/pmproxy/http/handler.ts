@@ -10,7 +10,7 @@ import { isOwn, isPageFile, isShared } from '../routes.ts'
 import type { Services } from '../services.ts'
 import { admit } from './admit.ts'
 import { type Outgoing, outgoing, respond, sharing } from './answer.ts'
-import { type Provenance, provenanceOf } from './origin.ts'
+import { type Provenance, reportedProvenance } from './origin.ts'
 import { page, type Reply } from './reply.ts'
 import { askerOf, MAX_HEADERS, MAX_URL, type WebRequest, webRequest } from './request.ts'
 import { NOT_COUNTED } from './unread.ts'
@@ -39,7 +39,7 @@ export async function handle(
     const misread = admit(message)
     // Nothing that follows can be trusted to be a request.
     if (misread !== undefined) response.shouldKeepAlive = false
-    const provenance = provenanceOf(askerOf(message), services.config)
+    const provenance = reportedProvenance(askerOf(message), services)
     const origin = provenance.kind === 'shared' ? provenance.origin : undefined
     const request = webRequest(message, gone, origin, (bytes) => {
       account ??= openBody(message, services)

@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isLoopback } from '../../net/loopback.ts'
 import type { ProxyConfig } from '../config.ts'
+import type { Services } from '../services.ts'
 import { hostIn, isOwnAddress, isThisMachine } from './own-names.ts'
 
 /** Origin of a request: headers and addresses. */
@@ -32,7 +33,8 @@ export type Provenance =
   | { readonly kind: 'link' }
   /** A page of a configured origin. */
   | { readonly kind: 'shared'; readonly origin: string }
-  | { readonly kind: 'refused'; readonly why: string }
+  /** `host`: a name that is not known to be this machine. */
+  | { readonly kind: 'refused'; readonly why: string; readonly host?: string }
 
 const OWN: Provenance = { kind: 'own' }
 const LINK: Provenance = { kind: 'link' }
@@ -62,6 +64,21 @@ export function provenanceOf(asker: Asker, { names, origins }: OriginRules): Pro
   return isLink ? LINK : refused('requests of pages of other origins are refused')
 }
 
+/** Returns the result of `provenanceOf`, and logs each host that is refused: an administrator sees no more of it than a 403 of a client. */
+export function reportedProvenance(
+  asker: Asker,
+  { config, refusedHosts }: Pick<Services, 'config' | 'refusedHosts'>,
+): Provenance {
+  const provenance = provenanceOf(asker, config)
+  if (provenance.kind !== 'refused' || provenance.host === undefined) return provenance
+  const { host } = provenance
+  refusedHosts.report(
+    host,
+    `Requests for "${host}" are refused, which is not known to be this machine: add names = ${host} in [ui] of pmproxy.conf`,
+  )
+  return provenance
+}
+
 /**
  * Checks whether a request that changes something was sent on purpose. Over plain HTTP to another machine browsers send neither `Sec-Fetch-Site`
  * nor an Origin with an image, and a page may leave out Referer. It cannot change User-Agent there, so a browser has to show that one of our
@@ -78,11 +95,10 @@ function refused(why: string): Provenance {
 }
 
 /** The name is repeated only where it can be one: the answer is a page. */
-function refusedName(host: string): Provenance {
-  const name = /^[\w.:-]{1,253}$/.test(host) ? host : 'NAME'
-  return refused(
-    `the host in this request is not known to be this machine; names = ${name} in [ui] of pmproxy.conf allows it`,
-  )
+function refusedName(name: string): Provenance {
+  const host = /^[\w.:-]{1,253}$/.test(name) ? name : 'NAME'
+  const why = `the host in this request is not known to be this machine; names = ${host} in [ui] of pmproxy.conf allows it`
+  return { kind: 'refused', why, host }
 }
 
 /** Is a URL on the host of a Host header, port included? */

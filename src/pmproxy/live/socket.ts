@@ -6,7 +6,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { every } from '../../base/every.ts'
 import { PcpError } from '../../model/errors.ts'
 import { insistOnUser, pageUserOf } from '../http/login.ts'
-import { type Asker, provenanceOf } from '../http/origin.ts'
+import { type Asker, reportedProvenance } from '../http/origin.ts'
 import { askerOf } from '../http/request.ts'
 import type { Services } from '../services.ts'
 import { PageTime, TIME_MESSAGE } from '../time/page-time.ts'
@@ -56,7 +56,7 @@ export class LiveSockets {
     const user = pageUserOf(asker, this.#services) ?? UNKNOWN
     let status = ''
     if (path !== PATH) status = '404 Not Found'
-    else if (provenanceOf(asker, this.#services.config).kind !== 'own') status = '403 Forbidden'
+    else if (reportedProvenance(asker, this.#services).kind !== 'own') status = '403 Forbidden'
     else
       await insistOnUser(this.#services, user, false).catch(() => {
         status = '401 Unauthorized'
