@@ -25,8 +25,8 @@ export interface ContextWish {
   readonly timeoutMs?: number
   /** Default: `UNKNOWN`. */
   readonly user?: WebUser
-  /** Requested by a page of another origin, which may name listed hosts only. */
-  readonly isForeign?: boolean
+  /** Origin of the page of others that requests it, which may name listed hosts only. */
+  readonly origin?: string | undefined
   /** Address of the client; undefined for a unix socket. */
   readonly address?: string | undefined
 }
@@ -36,7 +36,7 @@ export class WebContext {
   readonly id: number
   /** The host specification or the id of the archive it was made with. */
   readonly source: string
-  /** Who it was made by: user and password, so that nobody gets at it by a name alone. */
+  /** Who it was made by: user and password, so that nobody gets at it by a name alone, and origin. */
   readonly owner: string
   /** Address of the client it was made for; undefined for a unix socket. */
   readonly address: string | undefined
@@ -166,6 +166,12 @@ const MOST_OF_ARCHIVES = 100
 const MOST_DEFINED = 1000
 const MOST_CHARACTERS = 256 * 1024
 
+/** Returns a key of those who may use a context. A page of another origin may not use what our own pages made: it may make less. */
+function ownerKey(user: WebUser, origin: string | undefined): string {
+  const key = userKey(user)
+  return origin === undefined ? key : JSON.stringify([key, origin])
+}
+
 /** All contexts of one server. */
 export class WebContexts {
   readonly #contexts = new Map<number, WebContext>()
@@ -213,8 +219,7 @@ export class WebContexts {
   /** Makes one and uses it: `release` it. Whatever opening a source throws, PM_ERR_CONNLIMIT for too many. */
   async make(wish: ContextWish): Promise<WebContext> {
     const { host = 'localhost', archive, user = UNKNOWN } = wish
-    const owner = userKey(user)
-    if (wish.isForeign === true) this.#hosts.checkListed(host)
+    if (wish.origin !== undefined) this.#hosts.checkListed(host)
     if (this.#contexts.size >= MOST_CONTEXTS && !this.#makeRoom(MOST_CONTEXTS / 10, () => true))
       throw new PcpError('PM_ERR_CONNLIMIT', 'too many contexts')
     const isFull = archive !== undefined && this.#ofArchives >= MOST_OF_ARCHIVES
@@ -224,11 +229,11 @@ export class WebContexts {
     // Over an archive each has a position of its own.
     const held =
       archive === undefined
-        ? await this.#shared.hold(JSON.stringify([host, owner]), open)
+        ? await this.#shared.hold(JSON.stringify([host, userKey(user)]), open)
         : (await open()).hold()
     const about = {
       source: archive ?? host,
-      owner,
+      owner: ownerKey(user, wish.origin),
       address: wish.address,
       timeoutMs: Math.min(wish.timeoutMs ?? DEFAULT_TIMEOUT_MS, MOST_TIMEOUT_MS),
     }
@@ -252,20 +257,21 @@ export class WebContexts {
   }
 
   /** A context that is nobody's but the caller's, who closes it. */
-  async open({ host = 'localhost', archive, user = UNKNOWN }: ContextWish): Promise<Context> {
+  async open({ host = 'localhost', archive, user = UNKNOWN, origin }: ContextWish): Promise<Context> {
     const derived = this.#derived
     // Processes of an archive are those of its host, where nobody can be asked any more who may see them.
     if (archive !== undefined) return this.#archives.open(archive, { derived, seesProcesses: isNamed(user) })
-    const makeRoom = (shortage: Shortage): Promise<void> => this.#freeHosts(shortage, user)
+    const makeRoom = (shortage: Shortage): Promise<void> =>
+      this.#freeHosts(shortage, ownerKey(user, origin), user.from)
     const open = (signal?: AbortSignal) => this.#hosts.lease(host, user, { signal, makeRoom })
     return Context.over(await open(), { hostname: host, derived, reopen: open })
   }
 
-  /** Uses one by its number, which the same user made: `release` it. PM_ERR_NOCONTEXT with PCP's words. */
-  async use(id: number, user: WebUser): Promise<WebContext> {
+  /** Uses one by its number, which the same user and origin made: `release` it. PM_ERR_NOCONTEXT with PCP's words. */
+  async use(id: number, user: WebUser, origin?: string): Promise<WebContext> {
     const held = this.#contexts.get(id)
     // Somebody else's context is none.
-    if (held === undefined || held.owner !== userKey(user))
+    if (held === undefined || held.owner !== ownerKey(user, origin))
       throw new PcpError('PM_ERR_NOCONTEXT', `unknown context identifier: ${id}`)
     if (this.#isOver(held)) {
       held.isExpired = true
@@ -341,12 +347,11 @@ export class WebContexts {
   }
 
   /** Drops contexts on hosts that their clients did not come back to, the client's own or all: they keep connections open. */
-  async #freeHosts(shortage: Shortage, user: WebUser): Promise<void> {
-    const owner = userKey(user)
+  async #freeHosts(shortage: Shortage, owner: string, address: string | undefined): Promise<void> {
     const isLeft = ({ isOfArchive, isWanted, uses, lastMs }: WebContext): boolean =>
       !isOfArchive && !isWanted && uses === 0 && this.#now() - lastMs > DEFAULT_TIMEOUT_MS
     const isMeant = (held: WebContext): boolean =>
-      isLeft(held) && (shortage === 'all' || (held.owner === owner && held.address === user.from))
+      isLeft(held) && (shortage === 'all' || (held.owner === owner && held.address === address))
     await Promise.all([...this.#contexts.values()].filter(isMeant).map((held) => this.#drop(held)))
   }
 

@@ -183,6 +183,27 @@ describe('with an origin in the configuration', () => {
     ).toBe(403)
   })
 
+  test('its pages use their own contexts, and none of others by its number', async () => {
+    sharing = await startWebServer(['pmcd', 'simple'], {
+      origins: [origin, 'http://other.example'],
+      archiveDirs: ['test/fixtures'],
+    })
+    const { archives } = await sharing.json<{ archives: { id: string }[] }>('/ui/api/archives')
+    const make = async (target: string, headers = {}): Promise<number> =>
+      JSON.parse((await sharing.ask(`${target}polltimeout=60`, { headers })).text).context as number
+    const use = async (id: number, headers = {}): Promise<number> =>
+      (await sharing.ask(`/pmapi/${id}/children`, { headers })).status
+    const headers = { Origin: origin }
+    for (const target of [`/pmapi/context?archive=${archives[0]!.id}&`, '/pmapi/context?hostspec=local:&']) {
+      const id = await make(target)
+      expect(await use(id), target).toBe(200)
+      expect(await use(id, headers), target).not.toBe(200)
+    }
+    const id = await make('/pmapi/context?', headers)
+    expect(await use(id, headers)).toBe(200)
+    expect(await use(id, { Origin: 'http://other.example' })).not.toBe(200)
+  })
+
   test('a name of the configuration is this machine as well', async () => {
     sharing = await startWebServer(['pmcd', 'simple'], { names: ['pcp.example.com'] })
     const status = async (Host: string): Promise<number> =>

@@ -53,7 +53,7 @@ export async function withContext(call: ApiCall, act: (call: ContextCall) => Pro
     if (user === null) return json('{"message":"(none)","success":false}', 401)
     if (!isNamed(user) && services.config.requiresUser)
       throw new PcpError('PM_ERR_PERMISSION', 'authentication required')
-    web = given === undefined ? await make(call, user) : await reuse(given, user, services)
+    web = given === undefined ? await make(call, user) : await reuse(given, user, call)
   } catch (error) {
     const isNamed = /^\d{1,10}$/.test(given ?? '') && !request.path.endsWith('context')
     return refusal(error, isNamed ? `"context":${Number(given)},${clientText}` : clientText)
@@ -94,7 +94,7 @@ async function make({ query, services, request }: ApiCall, user: WebUser): Promi
       ...(host === undefined ? {} : { host }),
       ...(timeout === undefined ? {} : { timeoutMs: seconds * 1000 }),
       user,
-      isForeign: request.origin !== undefined,
+      origin: request.origin,
       address: request.address,
     })
   } catch (error) {
@@ -112,7 +112,7 @@ function connectFailure(error: unknown): PcpError {
   return new PcpError(known.code, `cannot connect to PMCD: ${errStr(known.status)}`, { cause: error })
 }
 
-function reuse(id: string, user: WebUser, { contexts }: Services): Promise<WebContext> {
+function reuse(id: string, user: WebUser, { services, request }: ApiCall): Promise<WebContext> {
   if (!/^-?\d*$/.test(id)) throw new PcpError('PM_ERR_NOCONTEXT', `invalid context identifier: ${id}`)
-  return contexts.use(Number(id), user)
+  return services.contexts.use(Number(id), user, request.origin)
 }
