@@ -1,8 +1,10 @@
 /** All feeds of a server: which hosts are watched how often, by whom. docs/pmproxy.md */
 import { PcpError } from '../../model/errors.ts'
+import { originText } from '../../net/login-attempts.ts'
+import { isLoopback } from '../../net/loopback.ts'
 import type { ContextWish, WebContexts } from '../contexts.ts'
 import type { Statistics } from '../statistics.ts'
-import { userKey, type WebUser } from '../web-user.ts'
+import { isNamed, userKey, type WebUser } from '../web-user.ts'
 import { Feed } from './feed.ts'
 import type { Subscription } from './messages.ts'
 import { Page, type Sink } from './page.ts'
@@ -18,11 +20,21 @@ export interface PageOwner {
 }
 
 const MOST_PAGES = 2000
+/** Feeds at once, and those of them that are kept for clients with a login or the key. */
 const MOST_FEEDS = 256
+const RESERVED = 32
+/** Feeds at once that one client begins, and one anonymous page over loopback, where forwarders are. */
+const MOST_OF_CLIENT = 128
+const MOST_OF_PAGE = 64
 /** A host that cannot be reached is not asked by every page that waits for it, but once in so long, ms. */
 const RETRY_MS = 2000
 
+/** What feeds are counted by: an address and its network, or a page. */
+type Client = string | Page
+
 interface Entry {
+  /** Began it. */
+  readonly client: Client
   readonly feed: Feed
   readonly opened: Promise<void>
   /** It stays for a while, for those who ask for it again. */
@@ -75,7 +87,7 @@ export class Feeds {
   ): Promise<() => void> {
     const everyMs = Math.round(every * 1000)
     const id = JSON.stringify([everyMs, host, userKey(user)])
-    const entry = this.#feeds.get(id) ?? this.#open(id, { host, user }, everyMs)
+    const entry = this.#feeds.get(id) ?? this.#open(id, page, { host, user }, everyMs)
     entry.users++
     const leave = (): void => {
       if (--entry.users > 0 || entry.hasFailed) return
@@ -95,22 +107,40 @@ export class Feeds {
     }
   }
 
-  #open(id: string, wish: ContextWish, everyMs: number): Entry {
-    if (this.#feeds.size >= MOST_FEEDS)
-      throw new PcpError('PM_ERR_CONNLIMIT', `More than ${MOST_FEEDS} hosts and intervals are being watched`)
+  #open(id: string, page: Page, wish: ContextWish & { readonly user: WebUser }, everyMs: number): Entry {
+    const client = this.#admit(page, wish.user)
     const feed = new Feed(
       () => this.#contexts.open(wish),
       everyMs,
       this.#statistics,
       () => ++this.#topics,
     )
-    const entry: Entry = { feed, opened: feed.start(), hasFailed: false, users: 0 }
+    const entry: Entry = { client, feed, opened: feed.start(), hasFailed: false, users: 0 }
     this.#feeds.set(id, entry)
     entry.opened.catch(() => {
       entry.hasFailed = true
       setTimeout(() => this.#forget(id, entry), RETRY_MS).unref()
     })
     return entry
+  }
+
+  /** Returns the client that one feed more is counted for. PM_ERR_CONNLIMIT for too many. */
+  #admit(page: Page, user: WebUser): Client {
+    const isKnown = isNamed(user)
+    const isLocal = user.from === undefined || isLoopback(user.from)
+    const client = isLocal ? page : originText({ address: user.from })
+    const most = isLocal && !isKnown ? MOST_OF_PAGE : MOST_OF_CLIENT
+    let own = 0
+    for (const entry of this.#feeds.values()) if (entry.client === client) own++
+    if (own >= most)
+      throw new PcpError(
+        'PM_ERR_CONNLIMIT',
+        `More than ${most} hosts and intervals are being watched from here`,
+      )
+    const mostOfAll = MOST_FEEDS - (isKnown ? 0 : RESERVED)
+    if (this.#feeds.size >= mostOfAll)
+      throw new PcpError('PM_ERR_CONNLIMIT', `More than ${mostOfAll} hosts and intervals are being watched`)
+    return client
   }
 
   #forget(id: string, entry: Entry): void {

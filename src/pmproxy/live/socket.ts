@@ -10,7 +10,7 @@ import { type Asker, reportedProvenance } from '../http/origin.ts'
 import { askerOf } from '../http/request.ts'
 import type { Services } from '../services.ts'
 import { PageTime, TIME_MESSAGE } from '../time/page-time.ts'
-import { UNKNOWN, type WebUser } from '../web-user.ts'
+import type { WebUser } from '../web-user.ts'
 import { MOST_KEYS, type PageStream } from './page-stream.ts'
 
 /** Largest message of a page. */
@@ -53,7 +53,7 @@ export class LiveSockets {
     socket.on('error', () => socket.destroy())
     const path = (request.url ?? '').split('?', 1)[0]
     const asker = withKey(askerOf(request))
-    const user = pageUserOf(asker, this.#services) ?? UNKNOWN
+    const user = pageUserOf(asker, this.#services) ?? { kind: 'unknown', from: asker.address }
     let status = ''
     if (path !== PATH) status = '404 Not Found'
     else if (reportedProvenance(asker, this.#services).kind !== 'own') status = '403 Forbidden'
