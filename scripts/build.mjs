@@ -145,6 +145,7 @@ async function launcher() {
   const { outputFiles } = await build({
     ...common,
     entryPoints: [join('src', 'tools', 'launch.ts')],
+    define: cjs.define,
     format: 'iife',
     globalName: 'start',
     minify: true,

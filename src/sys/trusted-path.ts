@@ -17,6 +17,7 @@ import {
   type Stats,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { isPrivateGroup, userNameOf } from './private-group.ts'
 
 /** Files below a directory of settings: a larger one is something else. */
 const MAX_ENTRIES = 10_000
@@ -130,35 +131,13 @@ function isOwn({ uid }: Stats): boolean {
   return uid === ROOT || uid === process.geteuid!()
 }
 
-/** Many systems give each user a group of the same name, and let it write what the user makes. */
-function isPrivateGroup({ uid, gid }: Stats): boolean {
-  if (gid === 0 && uid === ROOT) return true
-  const users = linesOf('/etc/passwd')
-  const user = users.find(([, , id]) => id === String(uid))
-  const group = linesOf('/etc/group').find(([, , id]) => id === String(gid))
-  if (user === undefined || group === undefined || group[0] !== user[0]) return false
-  const isShared = users.some(([name, , , primary]) => primary === String(gid) && name !== user[0])
-  const members = (group[3] ?? '').split(',').filter((name) => name !== '' && name !== user[0])
-  return !isShared && members.length === 0
-}
-
-function linesOf(path: string): readonly (readonly string[])[] {
-  try {
-    return readFileSync(path, 'utf8')
-      .split('\n')
-      .map((line) => line.split(':'))
-  } catch {
-    return [] // without names no group is known to be private
-  }
-}
-
 function refusal(path: string, at: string, problem: string, remedy: string): UntrustedPathError {
   const what = at === resolve(path) ? `${path} ${problem}` : `${at} on the way to ${path}: it ${problem}`
   return new UntrustedPathError(remedy === '' ? what : `${what}: ${remedy}`)
 }
 
 function userText({ uid }: Stats): string {
-  const name = linesOf('/etc/passwd').find(([, , id]) => id === String(uid))?.[0]
+  const name = userNameOf(uid)
   return name === undefined ? `user ${uid}` : `user ${name} (${uid})`
 }
 
