@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { PcpError } from '../model/errors.ts'
 import { parseHostSpec } from '../net/host-spec.ts'
 import type { Variables } from '../sys/config.ts'
-import { trustedPath } from '../sys/trusted-path.ts'
+import { readTrustedFile, UntrustedPathError } from '../sys/trusted-path.ts'
 import { homeDir } from '../sys/user-dirs.ts'
 import { ANY_HOST } from './host-rules.ts'
 import { type Ini, parseIni } from './ini.ts'
@@ -70,19 +70,28 @@ export const DEFAULT_CONFIG: ProxyConfig = {
   pageDir: undefined,
 }
 
-/**
- * The files that are read, first to last: only `named` when that is an absolute path. Throws UntrustedPathError when another user
- * could have written one of the files found.
- */
-export function configFiles(named: string | undefined, variables: Variables, cwd: string): readonly string[] {
-  if (named?.startsWith('/')) return [named]
+/** A file that may be there. */
+export interface ConfigFile {
+  readonly path: string
+  /** It is in a directory that others may have prepared, and no one has named it. */
+  readonly needsTrust: boolean
+}
+
+/** The files that are read, first to last: only `named` when that is an absolute path. */
+export function configFiles(
+  named: string | undefined,
+  variables: Variables,
+  cwd: string,
+): readonly ConfigFile[] {
+  if (named?.startsWith('/')) return [{ path: named, needsTrust: false }]
   const system = join(variables['PCP_SYSCONF_DIR'] ?? '/etc/pcp', 'pmproxy')
   const name = named ?? 'pmproxy.conf'
   const home = homeDir(variables)
   const own = [join(home, `.${name}`), join(home, '.pcp', name), resolve(cwd, name)]
-  for (const path of own) trustedPath(path, 'name a file with -c to have it read anyway')
-  return [join(system, name), ...own]
+  return [{ path: join(system, name), needsTrust: false }, ...own.map((path) => ({ path, needsTrust: true }))]
 }
+
+const DISTRUST_HINT = 'name a file with -c to have it read anyway'
 
 /** What files say, and where: `FILE line N`, for messages. */
 export interface ConfigText {
@@ -110,17 +119,21 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...['hosts', 'names', 'origins', 'offer', 'archives', 'history', 'directory'].map((name) => `ui.${name}`),
 ])
 
-/** Reads files that are there; `report` hears of what means nothing. ENOENT for the only one that was named. */
-export function readConfigFiles(paths: readonly string[], report: (problem: string) => void): ConfigText {
+/**
+ * Reads files that are there; `report` hears of what means nothing. ENOENT for the only one that was named, EACCES for one that
+ * another user could have written.
+ */
+export function readConfigFiles(files: readonly ConfigFile[], report: (problem: string) => void): ConfigText {
   const all = new Map<string, string>()
   const places = new Map<string, string>()
-  for (const path of paths) {
+  for (const { path, needsTrust } of files) {
     let text: string
     try {
-      text = readFileSync(path, 'utf8')
+      text = needsTrust ? readTrustedFile(path, DISTRUST_HINT) : readFileSync(path, 'utf8')
     } catch (error) {
+      if (error instanceof UntrustedPathError) throw PcpError.from(error)
       const known = PcpError.from(error, path)
-      if (known.code === 'ENOENT' && paths.length > 1) continue
+      if (known.code === 'ENOENT' && files.length > 1) continue
       throw new PcpError(known.code, `Cannot read the configuration ${path}: ${known.text}`, { cause: error })
     }
     const ini = parseIni(

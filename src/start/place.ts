@@ -6,7 +6,7 @@ import { PcpError } from '../model/errors.ts'
 import { MOST_SOCKET_PATH } from '../net/listen.ts'
 import type { Variables } from '../sys/config.ts'
 import { makeDir } from '../sys/make-dir.ts'
-import { insistOnTrustedTree, trustedPath } from '../sys/trusted-path.ts'
+import { hasTrustedTree, trustedPath } from '../sys/trusted-path.ts'
 import { type UserDirs, userDirs } from '../sys/user-dirs.ts'
 
 /** The directories and files of one running system. */
@@ -114,7 +114,7 @@ export function makePlace(place: Place): void {
   insistOnOwn(() => {
     for (const dir of [...dirs, archiveDir]) trustedPath(dir, ELSEWHERE)
     for (const dir of [dirname(confPath), ...settingsBelow(variables['PCP_VAR_DIR']!, tmpDir)])
-      insistOnTrustedTree(dir, ELSEWHERE)
+      hasTrustedTree(dir, ELSEWHERE)
   })
   provide(join(variables['PCP_PMDAS_DIR']!, 'simple', 'simple.conf'), 'sec,min,hour\n')
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`)

@@ -85,7 +85,7 @@ function settingsIn(variables: Variables, log: Log): ProxyConfig {
   const path = join(variables['PCP_SYSCONF_DIR']!, 'pmproxy', 'pmproxy.conf')
   if (!existsSync(path)) return DEFAULT_CONFIG
   const report = (problem: string): void => log.notice('warning', problem)
-  const { values, places } = readConfigFiles([path], report)
+  const { values, places } = readConfigFiles([{ path, needsTrust: false }], report)
   const { names, origins, hosts, offeredHosts, allowsStore } = configOf(values, variables, report, places)
   return { ...DEFAULT_CONFIG, names, origins, hosts, offeredHosts, allowsStore }
 }

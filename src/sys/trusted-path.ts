@@ -8,6 +8,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   lstatSync,
   openSync,
@@ -60,9 +61,15 @@ export function isTrustedPath(path: string): boolean {
   }
 }
 
-/** Reads a file that only this user and root can change. Throws UntrustedPathError, and as readFileSync does. */
+/**
+ * Reads a file that only this user and root can change; a file that does not exist is distrusted by no one.
+ * Throws UntrustedPathError, and as readFileSync does.
+ */
 export function readTrustedFile(path: string, remedy: string): string {
-  const fd = openSync(trustedPath(path, remedy), constants.O_RDONLY | constants.O_NOFOLLOW)
+  const real = resolvePresent(path, remedy)
+  if (real === undefined)
+    throw Object.assign(new Error(`ENOENT: no such file or directory, open '${path}'`), { code: 'ENOENT' })
+  const fd = openSync(real, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
     const problem = problemOf(fstatSync(fd), false)
     if (problem !== undefined) throw refusal(path, path, problem, remedy)
@@ -73,21 +80,34 @@ export function readTrustedFile(path: string, remedy: string): string {
 }
 
 /**
- * Throws UntrustedPathError unless only this user and root can change a directory and all that is below it, or when
- * that is more than a directory of settings has.
+ * Returns whether a path exists, and throws UntrustedPathError unless only this user and root can change it and all that is below
+ * it, or when that is more than a directory of settings has.
  */
-export function insistOnTrustedTree(directory: string, remedy: string): void {
+export function hasTrustedTree(directory: string, remedy: string): boolean {
   let left = MAX_ENTRIES
-  const walk = (path: string): void => {
-    const real = trustedPath(path, remedy)
-    if (lstatIfPresent(real)?.isDirectory() !== true) return
+  const walk = (path: string): boolean => {
+    const real = resolvePresent(path, remedy)
+    if (real === undefined) return false
+    if (lstatIfPresent(real)?.isDirectory() !== true) return true
     for (const name of readdirSync(real)) {
       if (left-- === 0)
         throw new UntrustedPathError(`${directory} has more than ${MAX_ENTRIES} files: ${remedy}`)
       walk(join(real, name))
     }
+    return true
   }
-  walk(directory)
+  return walk(directory)
+}
+
+/** Returns the path without links; undefined when there is nothing, whoever controls the way. */
+function resolvePresent(path: string, remedy: string): string | undefined {
+  try {
+    const { path: real, stats } = resolveTrusted(path, remedy)
+    return stats === undefined ? undefined : real
+  } catch (error) {
+    if (error instanceof UntrustedPathError && !existsSync(path)) return undefined
+    throw error
+  }
 }
 
 function resolveTrusted(path: string, remedy: string): Resolved {
@@ -97,15 +117,18 @@ function resolveTrusted(path: string, remedy: string): Resolved {
   let stats = lstatIfPresent(at)
   let links = 0
   for (;;) {
+    if (stats === undefined) {
+      return { path: join(at, ...left), stats }
+    }
     const isLast = left.length === 0
-    const problem = stats === undefined ? undefined : problemOf(stats, !isLast)
+    const problem = problemOf(stats, !isLast)
     if (problem !== undefined) throw refusal(path, at, problem, remedy)
-    if (isLast || stats === undefined) return { path: join(at, ...left), stats: isLast ? stats : undefined }
+    if (isLast) return { path: at, stats }
     const [name, ...rest] = left
     const next = join(at, name!)
-    stats = lstatIfPresent(next)
-    if (stats?.isSymbolicLink() === true) {
-      if (!isOwn(stats)) throw refusal(path, next, `is a link of ${userText(stats)}`, remedy)
+    const found = lstatIfPresent(next)
+    if (found?.isSymbolicLink() === true) {
+      if (!isOwn(found)) throw refusal(path, next, `is a link of ${userText(found)}`, remedy)
       if (++links > MAX_LINKS) throw refusal(path, next, 'leads through too many links', remedy)
       left = [...partsOf(resolve(dirname(next), readlinkSync(next))), ...rest]
       at = '/'
@@ -113,6 +136,7 @@ function resolveTrusted(path: string, remedy: string): Resolved {
     } else {
       left = rest
       at = next
+      stats = found
     }
   }
 }
@@ -120,7 +144,10 @@ function resolveTrusted(path: string, remedy: string): Resolved {
 /** Returns why others could change what is there, or replace it. */
 function problemOf(stats: Stats, isOnTheWay: boolean): string | undefined {
   if (!isOwn(stats)) return `belongs to ${userText(stats)}`
-  if (isOnTheWay && (stats.mode & STICKY) !== 0) return undefined
+  return isOnTheWay && (stats.mode & STICKY) !== 0 ? undefined : othersMayWrite(stats)
+}
+
+function othersMayWrite(stats: Stats): string | undefined {
   if ((stats.mode & OTHERS_MAY_WRITE) !== 0) return 'is writable by everybody (chmod o-w)'
   if ((stats.mode & GROUP_MAY_WRITE) !== 0 && !isPrivateGroup(stats))
     return `is writable by group ${stats.gid} (chmod g-w)`

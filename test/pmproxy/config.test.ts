@@ -54,7 +54,9 @@ test('what a file says wrongly is told with its line; options of PCP are none of
   writeFileSync(path, lines.join('\n'))
   const problems: string[] = []
   try {
-    const { values, places } = readConfigFiles([path], (problem) => problems.push(problem))
+    const { values, places } = readConfigFiles([{ path, needsTrust: false }], (problem) =>
+      problems.push(problem),
+    )
     const config = configOf(values, {}, (problem) => problems.push(problem), places)
     expect(config).toMatchObject({ hasPcp: true, tls: { certFile: 'a.crt', keyFile: 'a.key' } })
   } finally {
@@ -79,8 +81,9 @@ test('hosts of the page are those it may ask', () => {
 })
 
 test('an absolute name is the only file', () => {
-  expect(configFiles('/x/y.conf', {}, '/')).toEqual(['/x/y.conf'])
-  expect(configFiles(undefined, { PCP_SYSCONF_DIR: '/etc/pcp', HOME: '/home/u' }, '/w')).toEqual([
+  expect(configFiles('/x/y.conf', {}, '/')).toEqual([{ path: '/x/y.conf', needsTrust: false }])
+  const files = configFiles(undefined, { PCP_SYSCONF_DIR: '/etc/pcp', HOME: '/home/u' }, '/w')
+  expect(files.map(({ path }) => path)).toEqual([
     '/etc/pcp/pmproxy/pmproxy.conf',
     '/home/u/.pmproxy.conf',
     '/home/u/.pcp/pmproxy.conf',

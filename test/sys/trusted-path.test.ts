@@ -11,12 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import {
-  insistOnTrustedTree,
-  isTrustedPath,
-  readTrustedFile,
-  trustedPath,
-} from '../../src/sys/trusted-path.ts'
+import { hasTrustedTree, isTrustedPath, readTrustedFile, trustedPath } from '../../src/sys/trusted-path.ts'
 import { canActForOthers, giveAway, NOBODY } from '../lib/accounts.ts'
 
 const isRoot = canActForOthers()
@@ -35,8 +30,8 @@ test("the user's own files are trusted, also those that do not exist yet", () =>
   expect(trustedPath(at('a/none/file'), '')).toBe(at('a/none/file'))
   expect(trustedPath(at('a/b/file/below'), '')).toBe(at('a/b/file/below'))
   expect(readTrustedFile(at('a/b/file'), '')).toBe('text')
-  insistOnTrustedTree(at('a'), '')
-  insistOnTrustedTree(at('none'), '')
+  expect(hasTrustedTree(at('a'), '')).toBe(true)
+  expect(hasTrustedTree(at('none'), '')).toBe(false)
 })
 
 test.each([
@@ -47,7 +42,7 @@ test.each([
   chmodSync(at(name), mode)
   expect(() => trustedPath(at('a/b/file'), 'REMEDY')).toThrow(message)
   expect(() => readTrustedFile(at('a/b/file'), 'REMEDY')).toThrow(message)
-  expect(() => insistOnTrustedTree(at('a'), 'REMEDY')).toThrow(/writable by everybody/)
+  expect(() => hasTrustedTree(at('a'), 'REMEDY')).toThrow(/writable by everybody/)
   expect(isTrustedPath(at('a/b/file'))).toBe(false)
 })
 
@@ -55,6 +50,14 @@ test('a sticky directory may lead to own files, but is no place for them itself'
   chmodSync(at('a'), 0o1777)
   expect(isTrustedPath(at('a/b/file'))).toBe(true)
   expect(isTrustedPath(at('a'))).toBe(false)
+})
+
+test('what does not exist is no other user’s, wherever it is', () => {
+  for (const mode of [0o777, 0o1777]) {
+    chmodSync(at('a'), mode)
+    expect(() => readTrustedFile(at('a/none/file'), '')).toThrow(/^ENOENT/)
+    expect(hasTrustedTree(at('a/none'), '')).toBe(false)
+  }
 })
 
 test('links are followed, and judged by where they lead', () => {
@@ -72,7 +75,7 @@ test.skipIf(!isRoot)('nothing on the way may belong to another user', () => {
   for (const name of ['a', 'a/b', 'a/b/file']) {
     giveAway(at(name))
     expect(() => trustedPath(at('a/b/file'), ''), name).toThrow(/belongs to user nobody \(65534\)/)
-    expect(() => insistOnTrustedTree(at('a'), ''), name).toThrow(/belongs to user nobody/)
+    expect(() => hasTrustedTree(at('a'), ''), name).toThrow(/belongs to user nobody/)
     chownSync(at(name), 0, 0)
   }
   symlinkSync(at('a/b/file'), at('link'))

@@ -1,20 +1,32 @@
 /** Files in the user's home or working directory that tools obey. */
 import { PcpError } from '../../model/errors.ts'
-import { insistOnTrustedTree, trustedPath } from '../../sys/trusted-path.ts'
+import { hasTrustedTree, readTrustedFile, trustedPath, UntrustedPathError } from '../../sys/trusted-path.ts'
 
-/** Throws EACCES, ending with `remedy`, when another user could have written a file; missing ones are fine. */
+/** Throws EACCES, ending with `remedy`, when another user could have written a file. */
 export function insistOnOwnFile(path: string, remedy: string): void {
-  insist(() => trustedPath(path, remedy))
+  orEacces(() => trustedPath(path, remedy))
 }
 
-/** Throws EACCES, ending with `remedy`, when another user could have written anything in a directory. */
-export function insistOnOwnTree(path: string, remedy: string): void {
-  insist(() => insistOnTrustedTree(path, remedy))
+/** Returns the text of a file; undefined when it cannot be read. Throws EACCES, ending with `remedy`, when another user could have written it. */
+export function readOwnFile(path: string, remedy: string): string | undefined {
+  return orEacces(() => {
+    try {
+      return readTrustedFile(path, remedy)
+    } catch (error) {
+      if (error instanceof UntrustedPathError) throw error
+      return undefined // most users have none
+    }
+  })
 }
 
-function insist(check: () => void): void {
+/** Returns whether a directory exists. Throws EACCES, ending with `remedy`, when another user could have written anything in it. */
+export function hasOwnTree(path: string, remedy: string): boolean {
+  return orEacces(() => hasTrustedTree(path, remedy))
+}
+
+function orEacces<T>(check: () => T): T {
   try {
-    check()
+    return check()
   } catch (error) {
     throw PcpError.from(error)
   }

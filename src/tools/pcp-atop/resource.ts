@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
 import type { Variables } from '../../sys/config.ts'
-import { insistOnOwnFile } from '../lib/own-files.ts'
+import { readOwnFile } from '../lib/own-files.ts'
 import type { InitialChoice } from './options.ts'
 import {
   afterKey,
@@ -48,19 +48,23 @@ const COLOR_KEYS: Readonly<Record<string, keyof Settings['colors']>> = {
 /** Reads the file of the host, then that of the user. PM_ERR_GENERIC with file and line for what makes no sense. */
 export function readResources(env: Variables): InitialChoice {
   const home = env['HOME']
-  const own = home === undefined ? [] : [join(home, '.atoprc')]
-  for (const file of own) insistOnOwnFile(file, 'only your own settings are used')
-  let choice: InitialChoice = { settings: DEFAULTS, intervalSec: undefined, lineLength: undefined }
-  for (const file of [SYSTEM_FILE, ...own]) {
-    let text: string
-    try {
-      text = readFileSync(file, 'utf8')
-    } catch {
-      continue // most users have none
-    }
-    choice = parseResources(text, file, choice)
+  const initial = { settings: DEFAULTS, intervalSec: undefined, lineLength: undefined }
+  const choice = withFile(initial, SYSTEM_FILE, readSystemFile())
+  if (home === undefined) return choice
+  const own = join(home, '.atoprc')
+  return withFile(choice, own, readOwnFile(own, 'only your own settings are used'))
+}
+
+function readSystemFile(): string | undefined {
+  try {
+    return readFileSync(SYSTEM_FILE, 'utf8')
+  } catch {
+    return undefined // most hosts have none
   }
-  return choice
+}
+
+function withFile(choice: InitialChoice, file: string, text: string | undefined): InitialChoice {
+  return text === undefined ? choice : parseResources(text, file, choice)
 }
 
 /** Reads the text of such a file on top of what holds already. Errors as for `readResources`. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
 import type { Variables } from '../../sys/config.ts'
 import { shippedPath } from '../../sys/shipped.ts'
-import { insistOnOwnTree } from '../lib/own-files.ts'
+import { hasOwnTree } from '../lib/own-files.ts'
 import { parseIni, type Sections } from '../lib/report/ini.ts'
 
 /** How values look: whole numbers, fractions, text, minutes; by the type of the metric where nothing is said. */
@@ -90,12 +90,12 @@ const NO_PLUGINS = /^\.|~$|\.(?:rpmnew|rpmsave|dpkg-\w+)$/
 export function readPlugins(env: Variables, variables: Variables): PluginSet {
   const home = env['HOME']
   const own = home === undefined ? [] : [join(home, '.pcp', 'dstat')]
-  for (const folder of own) insistOnOwnTree(folder, 'only your own plugins are used')
   const system = join(variables['PCP_SYSCONF_DIR'] ?? '/etc/pcp', 'dstat')
   const places = [system, ...own]
+  const present = [system, ...own.filter((folder) => hasOwnTree(folder, 'only your own plugins are used'))]
   const plugins: Sections = new Map()
   const folders: PluginFolder[] = []
-  for (const place of places) {
+  for (const place of present) {
     const sections = readFolder(place)
     if (sections.size === 0) continue
     mergeSections(plugins, sections)

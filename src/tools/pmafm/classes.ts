@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeText } from '../../base/text.ts'
 import { loadConfig, type Variables } from '../../sys/config.ts'
-import { insistOnOwnTree } from '../lib/own-files.ts'
+import { hasOwnTree } from '../lib/own-files.ts'
 
 /** Names of commands, by what they can do. */
 export interface ToolClasses {
@@ -35,8 +35,8 @@ export function toolClasses(env: Variables): ToolClasses {
   const { PCP_VAR_DIR = '/var/lib/pcp' } = loadConfig(env).variables
   const home = env['HOME']
   const own = home === undefined ? [] : [join(home, '.pcp/pmafm')]
-  for (const folder of own) insistOnOwnTree(folder, 'only your own classes are used')
-  const folders = [join(PCP_VAR_DIR, 'config/pmafm'), ...own]
+  const present = own.filter((folder) => hasOwnTree(folder, 'only your own classes are used'))
+  const folders = [join(PCP_VAR_DIR, 'config/pmafm'), ...present]
   const texts = folders.map(textsIn)
   const words = new Map<Name, Set<string>>(NAMES.map((name) => [name, new Set()]))
   const add = (name: Name, text: string): void => {

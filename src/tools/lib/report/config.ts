@@ -1,6 +1,6 @@
 /** Configuration files of reports: where they are, and what their sections say. pmrep.conf(5) */
 
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { PcpError } from '../../../model/errors.ts'
 import type { Variables } from '../../../sys/config.ts'
@@ -92,9 +92,8 @@ function findConfig(
     resolve(cwd, `${tool}.conf`),
     ...(home === undefined ? [] : [join(home, `.${tool}.conf`), join(home, '.pcp', `${tool}.conf`)]),
   ]
-  const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
-  const found = own.find(isThere)
-  if (found === undefined) return [join(system, tool, `${tool}.conf`), join(system, tool)].find(isThere)
+  const found = own.find(existsSync)
+  if (found === undefined) return [join(system, tool, `${tool}.conf`), join(system, tool)].find(existsSync)
   insistOnOwnFile(found, 'name it with -c to have it read anyway')
   return found
 }
