@@ -4,6 +4,8 @@
  *
  * Each directory on the way, links included, belongs to this user or root and is writable by no one else; a directory in which
  * all may create files but not replace those of others (sticky, as /tmp) may lead there, but not be it.
+ * In a user namespace without an entry for root, the owner of / is root, except directly in such a directory: all other users
+ * have that number there too.
  */
 import {
   closeSync,
@@ -42,6 +44,12 @@ interface Resolved {
   readonly stats: Stats | undefined
 }
 
+/** A directory or file on a way, and the directory that it is in. */
+interface Step {
+  readonly stats: Stats
+  readonly holder: Stats | undefined
+}
+
 /**
  * Returns the path without links when only this user and root can change what it leads to; a path that does not exist counts by
  * the directories that do. Throws UntrustedPathError, which names the owner or the mode, and ends with `remedy` if there is one.
@@ -71,7 +79,7 @@ export function readTrustedFile(path: string, remedy: string): string {
     throw Object.assign(new Error(`ENOENT: no such file or directory, open '${path}'`), { code: 'ENOENT' })
   const fd = openSync(real, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
-    const problem = problemOf(fstatSync(fd), false)
+    const problem = problemOf({ stats: fstatSync(fd), holder: undefined }, false)
     if (problem !== undefined) throw refusal(path, path, problem, remedy)
     return readFileSync(fd, 'utf8')
   } finally {
@@ -115,35 +123,40 @@ function resolveTrusted(path: string, remedy: string): Resolved {
   let left = partsOf(resolve(path))
   let at = '/'
   let stats = lstatIfPresent(at)
+  let holder: Stats | undefined
   let links = 0
   for (;;) {
     if (stats === undefined) {
       return { path: join(at, ...left), stats }
     }
     const isLast = left.length === 0
-    const problem = problemOf(stats, !isLast)
+    const problem = problemOf({ stats, holder }, !isLast)
     if (problem !== undefined) throw refusal(path, at, problem, remedy)
     if (isLast) return { path: at, stats }
     const [name, ...rest] = left
     const next = join(at, name!)
     const found = lstatIfPresent(next)
     if (found?.isSymbolicLink() === true) {
-      if (!isOwn(found)) throw refusal(path, next, `is a link of ${userText(found)}`, remedy)
+      if (!isOwn({ stats: found, holder: stats }))
+        throw refusal(path, next, `is a link of ${userText(found)}`, remedy)
       if (++links > MAX_LINKS) throw refusal(path, next, 'leads through too many links', remedy)
       left = [...partsOf(resolve(dirname(next), readlinkSync(next))), ...rest]
       at = '/'
+      holder = undefined
       stats = lstatIfPresent(at)
     } else {
       left = rest
       at = next
+      holder = stats
       stats = found
     }
   }
 }
 
 /** Returns why others could change what is there, or replace it. */
-function problemOf(stats: Stats, isOnTheWay: boolean): string | undefined {
-  if (!isOwn(stats)) return `belongs to ${userText(stats)}`
+function problemOf(step: Step, isOnTheWay: boolean): string | undefined {
+  const { stats } = step
+  if (!isOwn(step)) return `belongs to ${userText(stats)}`
   return isOnTheWay && (stats.mode & STICKY) !== 0 ? undefined : othersMayWrite(stats)
 }
 
@@ -154,8 +167,10 @@ function othersMayWrite(stats: Stats): string | undefined {
   return undefined
 }
 
-function isOwn({ uid }: Stats): boolean {
-  return uid === ROOT || uid === process.geteuid!()
+function isOwn({ stats, holder }: Step): boolean {
+  const { uid } = stats
+  if (uid === ROOT || uid === process.geteuid!()) return true
+  return uid === lstatIfPresent('/')?.uid && (holder === undefined || othersMayWrite(holder) === undefined)
 }
 
 function refusal(path: string, at: string, problem: string, remedy: string): UntrustedPathError {
