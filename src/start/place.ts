@@ -6,7 +6,7 @@ import { PcpError } from '../model/errors.ts'
 import { MOST_SOCKET_PATH } from '../net/listen.ts'
 import type { Variables } from '../sys/config.ts'
 import { makeDir } from '../sys/make-dir.ts'
-import { hasTrustedTree, trustedPath } from '../sys/trusted-path.ts'
+import { hasTrustedTree, insistOnTrustedStart, trustedPath } from '../sys/trusted-path.ts'
 import { type UserDirs, userDirs } from '../sys/user-dirs.ts'
 
 /** The directories and files of one running system. */
@@ -99,7 +99,7 @@ export function makePlace(place: Place): void {
   const tmpDir = variables['PCP_TMP_DIR']!
   const dirs = [dirname(confPath), dirname(socketPath), dirname(logPath), tmpDir]
   for (const dir of dirs) {
-    insistOnOwn(() => trustedPath(dir, ELSEWHERE))
+    insistOnOwn(() => insistOnTrustedStart(dir, ELSEWHERE))
     try {
       makeDir(dir, 0o755)
       accessSync(dir, constants.W_OK)

@@ -51,11 +51,19 @@ interface Step {
 }
 
 /**
- * Returns the path without links when only this user and root can change what it leads to; a path that does not exist counts by
- * the directories that do. Throws UntrustedPathError, which names the owner or the mode, and ends with `remedy` if there is one.
+ * Returns the path without links when only this user and root can change what it leads to, and make it where it does not exist.
+ * Throws UntrustedPathError, which names the owner or the mode, and ends with `remedy` if there is one.
  */
 export function trustedPath(path: string, remedy = ''): string {
   return resolveTrusted(path, remedy).path
+}
+
+/**
+ * Throws UntrustedPathError when another user controls what exists of a path. For directories that the caller makes,
+ * also in a directory such as /tmp, and passes to `trustedPath` then.
+ */
+export function insistOnTrustedStart(path: string, remedy: string): void {
+  resolveTrusted(path, remedy, true)
 }
 
 /** Returns whether only this user and root can change what a path leads to. */
@@ -118,7 +126,8 @@ function resolvePresent(path: string, remedy: string): string | undefined {
   }
 }
 
-function resolveTrusted(path: string, remedy: string): Resolved {
+/** @param mayMake names that are missing from a directory in which others may make them are no problem */
+function resolveTrusted(path: string, remedy: string, mayMake = false): Resolved {
   if (process.geteuid === undefined) return { path, stats: lstatIfPresent(path) }
   let left = partsOf(resolve(path))
   let at = '/'
@@ -127,6 +136,8 @@ function resolveTrusted(path: string, remedy: string): Resolved {
   let links = 0
   for (;;) {
     if (stats === undefined) {
+      if (!mayMake && holder !== undefined && othersMayWrite(holder) !== undefined)
+        throw refusal(path, dirname(at), 'lets other users make what is missing', remedy)
       return { path: join(at, ...left), stats }
     }
     const isLast = left.length === 0

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -67,6 +67,19 @@ test('a file in the way gives one line that names it', () => {
   expect(attempt).toThrow(
     `Cannot write to ${file}/etc: Not a directory; choose another place: npm start -- --dir DIR`,
   )
+})
+
+test('a place is made in a directory such as /tmp, where others can make files', () => {
+  const shared = join(dir, 'shared')
+  mkdirSync(shared)
+  chmodSync(shared, 0o1777)
+  for (let i = 0; i < 2; i++) makePlace(planPlace(join(shared, 'pcp'), {}, '/bin', {}))
+  expect(readdirSync(join(shared, 'pcp', 'etc'))).toEqual(['pcp.conf'])
+  chmodSync(shared, 0o777)
+  expect(() => makePlace(planPlace(join(shared, 'other'), {}, '/bin', {}))).toThrow(
+    /shared on the way to .* is writable by everybody/,
+  )
+  expect(readdirSync(shared)).toEqual(['pcp'])
 })
 
 test('a path too long for a socket has no socket', () => {

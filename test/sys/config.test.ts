@@ -1,3 +1,6 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig, parsePcpConf } from '../../src/sys/config.ts'
 
@@ -44,4 +47,17 @@ test('without pcp.conf everybody has directories of their own, root those of the
     PCP_RUN_DIR: '/run/pcp',
     PCP_PMCDCONF_PATH: '/etc/pcp/pmcd/pmcd.conf',
   })
+})
+
+test('a home that another user could make is not obeyed', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'pcp-config-'))
+  try {
+    chmodSync(dir, 0o1777)
+    const load = (): unknown => loadConfig({ HOME: join(dir, 'absent') }, { readText: files({}), uid: 7 })
+    expect(load).toThrow(/lets other users make what is missing: set HOME to a directory of your own/)
+    chmodSync(dir, 0o755)
+    load()
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
 })

@@ -11,7 +11,13 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { hasTrustedTree, isTrustedPath, readTrustedFile, trustedPath } from '../../src/sys/trusted-path.ts'
+import {
+  hasTrustedTree,
+  insistOnTrustedStart,
+  isTrustedPath,
+  readTrustedFile,
+  trustedPath,
+} from '../../src/sys/trusted-path.ts'
 import { canActForOthers, giveAway, NOBODY } from '../lib/accounts.ts'
 
 const isRoot = canActForOthers()
@@ -58,6 +64,20 @@ test('what does not exist is no other user’s, wherever it is', () => {
     expect(() => readTrustedFile(at('a/none/file'), '')).toThrow(/^ENOENT/)
     expect(hasTrustedTree(at('a/none'), '')).toBe(false)
   }
+})
+
+test('a name that others could make is not trusted, and one that the caller makes only after that', () => {
+  chmodSync(at('a'), 0o1777)
+  expect(() => trustedPath(at('a/none/below'), 'REMEDY')).toThrow(
+    /a on the way to .*below: it lets other users make what is missing: REMEDY$/,
+  )
+  insistOnTrustedStart(at('a/none/below'), '')
+  mkdirSync(at('a/none'), { mode: 0o755 })
+  expect(trustedPath(at('a/none/below'))).toBe(at('a/none/below'))
+  chmodSync(at('a'), 0o777)
+  expect(() => insistOnTrustedStart(at('a/none/below'), '')).toThrow(
+    /a on the way to .* is writable by everybody/,
+  )
 })
 
 test('links are followed, and judged by where they lead', () => {
