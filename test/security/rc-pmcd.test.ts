@@ -1,12 +1,22 @@
 /** A collector that the start script starts: who can reach it, and as whom it runs. */
 import { execFile, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect } from 'node:net'
 import { networkInterfaces, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { freePort } from '../../bench/macro/lib/free-port.ts'
-import { canActForOthers } from '../lib/accounts.ts'
+import { canActForOthers, giveAway, NOBODY } from '../lib/accounts.ts'
 
 const top = process.cwd()
 const isRoot = canActForOthers()
@@ -117,6 +127,7 @@ test.skipIf(!isRoot)('root starts it as the account pcp, and not at all where th
 
 test.skipIf(!isRoot).each([
   ['nobody', { user: 'nobody' }],
+  ['nobody', { environment: 'PCP_USER=nobody\n', user: 'root' }],
   ['nobody', { options: '-U nobody' }],
   ['root', { user: 'root' }],
 ])('root starts it as %s where the configuration says so: %o', async (name, setup) => {
@@ -124,4 +135,30 @@ test.skipIf(!isRoot).each([
   expect(await rc('start')).toEqual({ status: 0, text: '' })
   expect(runningAs()).toBe(name)
   expect(logText()).toContain(name === 'root' ? 'Warning: pmcd runs as root' : 'pmcd runs as user nobody')
+})
+
+test.skipIf(!isRoot)(
+  'directories of an earlier run as root go to the account, which keeps the last log',
+  async () => {
+    write({ user: 'root' })
+    expect((await rc('start')).status).toBe(0)
+    expect(runningAs()).toBe('root')
+    await rc('stop')
+    write({ user: 'nobody' })
+    expect(await rc('restart')).toEqual({ status: 0, text: '' })
+    expect(runningAs()).toBe('nobody')
+    for (const name of ['log', 'log/pmcd', 'run']) expect(statSync(join(dir, name)).uid, name).toBe(NOBODY)
+    expect(readFileSync(join(dir, 'log', 'pmcd', 'pmcd.log.prev'), 'utf8')).toContain('pmcd runs as root')
+  },
+)
+
+test.skipIf(!isRoot)('what the account has linked a directory to is not given to it', async () => {
+  write({ user: 'nobody' })
+  const victim = join(dir, 'victim')
+  mkdirSync(victim)
+  giveAway(join(dir, 'log'))
+  renameSync(join(dir, 'log', 'pmcd'), join(dir, 'log', 'was'))
+  symlinkSync(victim, join(dir, 'log', 'pmcd'))
+  await rc('start')
+  expect(statSync(victim).uid).toBe(0)
 })
