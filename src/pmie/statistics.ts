@@ -8,8 +8,9 @@
  *     8264  24    rules, actions, true, false, unknown, evaluations
  *     8288  4     version of the layout
  */
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdirSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { openNewFile } from '../sys/new-file.ts'
 import { removeStalePidFiles } from '../sys/stale-files.ts'
 import type { EvaluationCounts } from './statement.ts'
 
@@ -50,7 +51,7 @@ export function openStatistics(
   try {
     mkdirSync(folder, { recursive: true })
     removeStalePidFiles(folder)
-    fd = openSync(path, 'w+', 0o644)
+    fd = openNewFile(path, 0o644)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     // Whoever may not write there is not one of the host's rule engines.

@@ -1,6 +1,6 @@
 /** The files by which a pmlogger process is found: port map, links of the primary one, folio. docs/pmlogger.md */
 
-import { existsSync, lstatSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, join } from 'node:path'
 import { debug } from '../model/debug.ts'
@@ -8,6 +8,7 @@ import { PcpError } from '../model/errors.ts'
 import { tmpDirOf, type Variables } from '../sys/config.ts'
 import { ctime } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
+import { writeNewFile } from '../sys/new-file.ts'
 import { isOwnerGone, removeIfAllowed, removeStalePidFiles } from '../sys/stale-files.ts'
 import { removeStaleControlSockets } from './control-socket.ts'
 
@@ -67,7 +68,7 @@ export function openRunFiles(places: RunPlaces): RunFiles {
     publish({ port, pmcdHost, archive, note }) {
       try {
         const lines = [String(port), pmcdHost, archive, ...(note === undefined ? [] : [note])]
-        writeFileSync(mapPath, lines.map((line) => `${line}\n`).join(''), { mode: 0o644 })
+        writeNewFile(mapPath, lines.map((line) => `${line}\n`).join(''), 0o644)
         if (!made.includes(mapPath)) made.push(mapPath)
         if (!isPrimary || made.includes(join(mapDir, PRIMARY))) return
         link(mapPath, join(mapDir, PRIMARY))
@@ -139,7 +140,5 @@ export function writeLatestFolio(directory: string, host: string, archiveBase: s
     '#',
     `${'Archive:'.padEnd(15)} ${host.padEnd(23)} ${archiveBase}`,
   ].join('\n')
-  const path = join(directory, 'Latest')
-  rmSync(path, { force: true })
-  writeFileSync(path, `${text}\n`)
+  writeNewFile(join(directory, 'Latest'), `${text}\n`)
 }

@@ -1,6 +1,7 @@
 /** What a daemon leaves where administrators look: its log and its PID file. What goes wrong with either is told, and does not end it. */
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { type Log, logOnFd, openLog } from './log.ts'
+import { writeNewFile } from './new-file.ts'
 
 /** A sentence about an error and what it kept from being done. */
 export type Describe = (error: unknown, what: string) => string
@@ -24,9 +25,7 @@ export function openServiceLog(
 /** Writes the PID file; its path, or undefined with a warning in the log. */
 export function writePidFile(path: string, log: Log, describe: Describe): string | undefined {
   try {
-    rmSync(path, { force: true })
-    // Root writes into a directory of PCP's account: what that links there meanwhile must not be overwritten.
-    writeFileSync(path, `${process.pid}\n`, { mode: 0o444, flag: 'wx' })
+    writeNewFile(path, `${process.pid}\n`, 0o444)
     return path
   } catch (error) {
     log.notice('warning', describe(error, `Cannot write ${path}`))

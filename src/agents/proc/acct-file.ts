@@ -2,6 +2,7 @@
 
 import {
   closeSync,
+  constants,
   fstatSync,
   ftruncateSync,
   openSync,
@@ -14,6 +15,7 @@ import { every } from '../../base/every.ts'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import { type LoadNative, loadNative, nativeProblem } from '../../sys/native/calls.ts'
+import { openNewFile } from '../../sys/new-file.ts'
 import { rooted } from '../../sys/proc.ts'
 import type { ProcContext } from './context.ts'
 
@@ -156,7 +158,7 @@ export class AcctFile {
       throw new PcpError('PM_ERR_NYI', `Accounting cannot be switched: ${nativeProblem()}`)
     const acct = calls.bind('int acct(const char *path)')
     const path = this.#private ?? this.#privatePath()
-    if (isOn) closeSync(openSync(path, 'w', 0o400))
+    if (isOn) closeSync(openNewFile(path, 0o400))
     if (acct(isOn ? path : null) !== 0)
       throw new PcpError(
         'PM_ERR_PERMISSION',
@@ -218,8 +220,9 @@ export class AcctFile {
     this.#triedAt = now
     for (const path of this.#candidates()) {
       try {
-        // ours is cut when it has grown
-        this.#fd = openSync(path, path === this.#private ? 'r+' : 'r')
+        // Ours is cut when it has grown, but not a file that a link leads to.
+        const flags = path === this.#private ? constants.O_RDWR | constants.O_NOFOLLOW : constants.O_RDONLY
+        this.#fd = openSync(path, flags)
       } catch {
         continue // not there, or not for us: the next one, and later once more
       }
