@@ -11,11 +11,16 @@ const TEXT_LENGTH = 2
 const NUMBERS = 3
 const TEXT_BYTES = 1024
 
-const RUNNING = 0
-const DONE = 1
-const TOO_MUCH = 2
-const DAMAGED = 3
-const SYSTEM = 4
+const STARTING = 0
+const RUNNING = 1
+const DONE = 2
+const TOO_MUCH = 3
+const DAMAGED = 4
+const SYSTEM = 5
+const ABANDONED = 6
+
+/** How long a thread may take to start: without free descriptors it never does, and its error event waits for the caller. */
+const START_MS = 2000
 
 /** How long a cancelled thread may take to stop writing: the time of one chunk. */
 const CANCEL_MS = 10_000
@@ -46,7 +51,10 @@ const content = new Writable({
     }
   },
 })
-pipeline(createReadStream(path, { highWaterMark: 65536 }), require('node:zlib').createGunzip(), content, (error) => {
+// Given up before it started, it must not touch the descriptor, which may be another file by now.
+const isWanted = Atomics.compareExchange(numbers, ${STATE}, ${STARTING}, ${RUNNING}) === ${STARTING}
+Atomics.notify(numbers, ${STATE})
+if (isWanted) pipeline(createReadStream(path, { highWaterMark: 65536 }), require('node:zlib').createGunzip(), content, (error) => {
   if (!error) end(${DONE})
   else if (size > limit) end(${TOO_MUCH})
   else if (error.syscall) end(${SYSTEM}, error.code + ' ' + error.message)
@@ -54,22 +62,42 @@ pipeline(createReadStream(path, { highWaterMark: 65536 }), require('node:zlib').
 })
 `
 
+/** What the thread shares with the caller. */
+interface ThreadData {
+  readonly path: string
+  readonly fd: number
+  readonly limit: number
+  readonly numbers: Int32Array
+  readonly text: Uint8Array
+}
+
+/** Starts the thread of a decompression. */
+export type StartThread = (data: ThreadData) => void
+
+function startWorker(workerData: ThreadData): void {
+  const { Worker } = process.getBuiltinModule('node:worker_threads')
+  const worker = new Worker(PROGRAM, { eval: true, execArgv: [], workerData })
+  worker.unref()
+  worker.on('error', () => {}) // the caller's waits report it
+}
+
 /**
  * Writes the content of a gzip file of so many bytes to a descriptor; blocks until it has. Throws the errors of `DecodeLimits`, Node's for
- * files that cannot be read or written, and an error without a code for damage.
+ * files that cannot be read or written, EAGAIN when no thread starts, and an error without a code for damage.
  */
-export function gunzipFile(path: string, compressed: number, fd: number, limits: DecodeLimits): void {
-  const { Worker } = process.getBuiltinModule('node:worker_threads')
+export function gunzipFile(
+  path: string,
+  compressed: number,
+  fd: number,
+  limits: DecodeLimits,
+  start: StartThread = startWorker,
+): void {
   const numbers = new Int32Array(new SharedArrayBuffer(4 * NUMBERS))
   const text = new Uint8Array(new SharedArrayBuffer(TEXT_BYTES))
   const limit = contentLimit(limits, compressed)
-  const worker = new Worker(PROGRAM, {
-    eval: true,
-    execArgv: [],
-    workerData: { path, fd, limit, numbers, text },
-  })
-  worker.unref()
-  worker.on('error', () => {}) // the deadline reports it
+  start({ path, fd, limit, numbers, text })
+  Atomics.wait(numbers, STATE, STARTING, START_MS)
+  if (Atomics.compareExchange(numbers, STATE, STARTING, ABANDONED) === STARTING) throw noThread(path)
   const isLate = Atomics.wait(numbers, STATE, RUNNING, limits.maxMs) === 'timed-out'
   if (isLate) {
     // The thread must not write to the descriptor once the caller has closed it.
@@ -87,4 +115,9 @@ export function gunzipFile(path: string, compressed: number, fd: number, limits:
     code: message.slice(0, space),
     syscall: 'gunzip',
   })
+}
+
+function noThread(path: string): Error {
+  const message = `EAGAIN: no thread started within ${START_MS / 1000} s to decompress ${path}: free memory, or allow more open files (ulimit -n)`
+  return Object.assign(new Error(message), { code: 'EAGAIN', syscall: 'gunzip' })
 }
