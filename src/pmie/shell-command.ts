@@ -16,19 +16,20 @@ export interface ShellCommand {
 }
 
 /**
- * Makes a command line in which each inserted value is one word or part of one, whatever quotes are around it. EINVAL for a value in an
- * arithmetic expansion that is no number: shells would run commands in it.
+ * Makes a command line in which each inserted value is one word or part of one, whatever quotes are around it. EINVAL for a value in
+ * arithmetic that is no number, also in a subscript or offset: shells would run commands in it.
  */
 export function shellCommand(pieces: readonly MessagePiece[]): ShellCommand {
   const context = new ShellContext()
   const names = new Map<string, string>()
   let command = ''
-  for (const { text, isInserted } of pieces) {
+  for (const [i, { text, isInserted }] of pieces.entries()) {
     if (!isInserted) {
       command += context.feed(text)
       continue
     }
-    if (context.isArithmetic && !/^[-+]?\d+(?:\.\d+)?$/.test(text))
+    const isEvaluated = context.isArithmetic || (context.isInIndex && assigns(pieces.slice(i + 1)))
+    if (isEvaluated && !/^[-+]?\d+(?:\.\d+)?$/.test(text))
       throw new PcpError('EINVAL', `shell: ${JSON.stringify(text)} is no number`)
     // Strings of the environment end at the first NUL.
     const value = text.replaceAll('\0', '')
@@ -40,19 +41,39 @@ export function shellCommand(pieces: readonly MessagePiece[]): ShellCommand {
   return { command: command + context.end(), variables }
 }
 
-/** Where a command line is: within which quotes and brackets. `braceInQuotes` is `${` between double quotes. */
+/** Returns whether the index that these pieces end is the one of an assignment, `a[%i]=1`, which bash evaluates. */
+function assigns(rest: readonly MessagePiece[]): boolean {
+  const text = rest.map((piece) => (piece.isInserted ? 'x' : piece.text)).join('')
+  return /^[^\]]*\]\+?=/.test(text)
+}
+
+/**
+ * Where a command line is: within which quotes and brackets. `braceInQuotes` is `${` between double quotes; `subscript` that of bash's
+ * `${a[...]}`, or `$[...]`; `offset` all of its `${v:...}` behind the colon.
+ */
 type Frame =
   | 'single'
   | 'double'
   | 'backtick'
   | 'parenthesis'
   | 'arithmetic'
+  | 'subscript'
+  | 'offset'
   | 'brace'
   | 'braceInQuotes'
   | 'comment'
 
+/** Frames whose text shells evaluate as numbers. */
+const EVALUATED: ReadonlySet<Frame | undefined> = new Set(['arithmetic', 'subscript', 'offset'])
+
+/** What may begin such text. */
+const MAY_EVALUATE = /\(\(|\$\[|\$\{/
+
+/** The parameter of an expansion: a name, a number or a sign. */
+const PARAMETER = /\$\{[!#]?(?:\w+|[-@*#?$!])?/y
+
 /**
- * Follows the quotes of a command line. Where it is mistaken, in a here-document for example, a reference shows its quotes or is split into
+ * Follows the quotes of a command line. Where it is mistaken, behind a here-document for example, a reference shows its quotes or is split into
  * words; it is still only a reference.
  */
 class ShellContext {
@@ -60,16 +81,26 @@ class ShellContext {
   /** A backslash at the end of what was fed, which escapes what follows. */
   #escape = ''
   #last = '\n'
+  #isInIndex = false
+  /** Text behind the first `<<`: quotes in a here-document are text, so which quotes come after it is not known. */
+  #behindHere: string | undefined
+
+  /** Is this behind a name and a bracket, outside of quotes that began before? */
+  get isInIndex(): boolean {
+    return this.#isInIndex
+  }
 
   /** Is this part of an arithmetic expression, quoted or not, and of no command in one? */
   get isArithmetic(): boolean {
+    if (this.#behindHere !== undefined && MAY_EVALUATE.test(this.#behindHere)) return true
     const command = this.#frames.findLastIndex((frame) => frame === 'parenthesis' || frame === 'backtick')
-    return this.#frames.lastIndexOf('arithmetic') > command
+    return this.#frames.findLastIndex((frame) => EVALUATED.has(frame)) > command
   }
 
   /** Takes the next part of the command line; returns it without a backslash at its end. */
   feed(text: string): string {
     const whole = this.#escape + text
+    if (this.#behindHere !== undefined) this.#behindHere += text
     this.#escape = ''
     let i = 0
     while (i < whole.length) {
@@ -90,9 +121,7 @@ class ShellContext {
     this.#last = '"'
     const top = this.#top
     if (top === 'single') return `'"\${${name}}"'`
-    return top === 'double' || top === 'braceInQuotes' || top === 'arithmetic'
-      ? `\${${name}}`
-      : `"\${${name}}"`
+    return top === 'double' || top === 'braceInQuotes' || EVALUATED.has(top) ? `\${${name}}` : `"\${${name}}"`
   }
 
   /** Returns what is left. */
@@ -122,12 +151,15 @@ class ShellContext {
 
   #unquoted(text: string, i: number, top: Frame | undefined): number {
     const char = text[i]
+    if (text.startsWith('<<', i) && !EVALUATED.has(top)) return this.#here(text, i)
     if (text.startsWith('((', i)) return this.#arithmetic(2)
     if (char === "'") this.#frames.push('single')
-    else if (char === '(') this.#frames.push(top === 'arithmetic' ? 'arithmetic' : 'parenthesis')
+    else if (char === '(') this.#frames.push(EVALUATED.has(top) ? 'arithmetic' : 'parenthesis')
+    else if (char === '[') this.#openBracket(text, i, top)
+    else if (char === ']') return this.#closeBracket(text, i, top)
     else if (char === ')' && (top === 'parenthesis' || top === 'arithmetic')) this.#frames.pop()
-    else if (char === '}' && top === 'brace') this.#frames.pop()
-    else if (char === '#' && top !== 'brace' && top !== 'arithmetic' && /[\s;&|()`]/.test(this.#last))
+    else if (char === '}' && (top === 'brace' || top === 'offset')) this.#frames.pop()
+    else if (char === '#' && top !== 'brace' && !EVALUATED.has(top) && /[\s;&|()`]/.test(this.#last))
       this.#frames.push('comment')
     return 1
   }
@@ -137,12 +169,52 @@ class ShellContext {
     return length
   }
 
+  /** Takes `<<`, or `<<<`, which no here-document follows. */
+  #here(text: string, i: number): number {
+    if (text[i + 2] === '<') return 3
+    this.#behindHere ??= text.slice(i)
+    return 2
+  }
+
+  #openBracket(text: string, i: number, top: Frame | undefined): void {
+    if (top === 'subscript') this.#frames.push('subscript')
+    else if (!EVALUATED.has(top) && /(?:^|[\s;&|(){}`])[A-Za-z_]\w*$/.test(text.slice(0, i)))
+      this.#isInIndex = true
+  }
+
+  #closeBracket(text: string, i: number, top: Frame | undefined): number {
+    if (top !== 'subscript') {
+      this.#isInIndex = false
+      return 1
+    }
+    this.#frames.pop()
+    const isInBrace = this.#top === 'brace' || this.#top === 'braceInQuotes'
+    if (!isInBrace || !isOffset(text, i + 1)) return 1
+    this.#frames[this.#frames.length - 1] = 'offset'
+    return 2
+  }
+
   #dollar(text: string, i: number): number {
     if (text.startsWith('$((', i)) return this.#arithmetic(3)
+    if (text[i + 1] === '{') return this.#brace(text, i)
     if (text[i + 1] === '(') this.#frames.push('parenthesis')
-    else if (text[i + 1] === '{') this.#frames.push(this.#isQuoted ? 'braceInQuotes' : 'brace')
+    else if (text[i + 1] === '[') this.#frames.push('subscript')
     else return 1
     return 2
+  }
+
+  /** Takes the beginning of an expansion up to the text that its operator is about. */
+  #brace(text: string, i: number): number {
+    PARAMETER.lastIndex = i
+    const { length } = PARAMETER.exec(text)![0]
+    if (isOffset(text, i + length)) {
+      this.#frames.push('offset')
+      return length + 1
+    }
+    this.#frames.push(this.#isQuoted ? 'braceInQuotes' : 'brace')
+    if (text[i + length] !== '[') return length
+    this.#frames.push('subscript')
+    return length + 1
   }
 
   get #isQuoted(): boolean {
@@ -160,4 +232,9 @@ class ShellContext {
     if (at < 0) this.#frames.push('backtick')
     else this.#frames.length = at
   }
+}
+
+/** Returns whether an offset begins with this colon, and no default value or the like. */
+function isOffset(text: string, i: number): boolean {
+  return text[i] === ':' && !/[-=?+]/.test(text[i + 1] ?? '')
 }

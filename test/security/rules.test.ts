@@ -169,6 +169,87 @@ test('in arithmetic only numbers are inserted, as shells run commands there', as
   }
 })
 
+/** Shells that evaluate more than /bin/sh has to. */
+const BASHES = ['/bin/bash', '/usr/bin/bash'].filter(existsSync).slice(0, 1)
+
+/** What a shell does with a command whose placeholder has a value. */
+function runIn(shell: string, template: string, value: string): string {
+  const [head = '', ...rest] = template.split('%i')
+  const inserted = { text: value, isInserted: true }
+  const pieces = rest.flatMap((text) => [inserted, { text, isInserted: false }])
+  const { command, variables } = shellCommand([{ text: head, isInserted: false }, ...pieces])
+  const { stdout } = spawnSync(shell, ['--posix', '-c', command], {
+    cwd: dir,
+    env: { PATH: '/usr/bin:/bin', ...variables },
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'], // with a socket as its input, bash reads ~/.bashrc
+  })
+  return stdout
+}
+
+test.each(BASHES)('%s evaluates only numbers, in every place that it evaluates', (shell) => {
+  const evaluated: readonly [template: string, printed: string][] = [
+    ['echo $[ %i + 1 ]', '2'],
+    ['echo "$[%i+1]"', '2'],
+    ['a=(x y); echo $[ a[0] + %i ]', '1'],
+    ['v=abc; echo \u0024{v:%i:1}', 'b'],
+    ['v=abc; echo "\u0024{v:"%i":1}"', 'b'],
+    ['v=abc; echo "\u0024{v:0:%i}"', 'a'],
+    ['v=abc; echo \u0024{v:(%i)}', 'bc'],
+    ['v=abc; echo \u0024{v: %i}', 'bc'],
+    ['set -- b c; echo \u0024{@:%i:1}', 'b'],
+    ['a=(x y); echo \u0024{a[%i]}', 'y'],
+    ['a=(x y); echo "\u0024{a["%i"]}"', 'y'],
+    ['a=(x y); echo \u0024{a[0+%i]}', 'y'],
+    ['a=(x y); echo \u0024{#a[%i]}', '1'],
+    ['a=(x y); echo \u0024{a[@]:%i}', 'y'],
+    ['a=(x yz); echo "\u0024{a[1]:%i}"', 'z'],
+    ['a=(x y); echo \u0024{z:-\u0024{a[%i]}}', 'y'],
+    ['a[%i]=z; echo \u0024{a[1]}', 'z'],
+    ['a["%i"]+=z; echo \u0024{a[1]}', 'z'],
+    ['cat <<E\n$((%i))\nE', '1'],
+    ['declare a[%i]=z; echo \u0024{a[1]}', 'z'],
+  ]
+  for (const [template, printed] of evaluated) {
+    expect([template, runIn(shell, template, '1')]).toEqual([template, `${printed}\n`])
+    for (const value of ['x[$(touch mark)]', 'x', '1+x[$(touch mark)]', ''])
+      expect(() => runIn(shell, template, value), template).toThrow(
+        expect.objectContaining({ code: 'EINVAL' }),
+      )
+    expect(hasMark()).toBe(false)
+  }
+})
+
+test('behind a here-document with a quote names are refused where they may be evaluated', () => {
+  for (const template of ["cat <<E\nit's $((%i))\nE", "cat <<E\nit's\nE\necho \u0024{v:%i:1}"])
+    expect(() => runIn('/bin/sh', template, 'x[$(touch mark)]')).toThrow(
+      expect.objectContaining({ code: 'EINVAL' }),
+    )
+})
+
+test.each(BASHES)('%s gets names where brackets and colons are text', (shell) => {
+  const value = 'x[$(touch mark)]'
+  for (const template of [
+    'echo "disk[%i]=1"',
+    'echo "disk[0]=1" %i',
+    'echo disk[%i] full',
+    '[ %i = y ]; echo %i',
+    'echo \u0024{v:-%i}',
+    'echo "\u0024{v:=%i}"',
+    'echo \u0024{v:-a[%i]}',
+    'echo \u0024{v-a:%i}',
+    'a=(x y); echo "\u0024{a[7]:-%i}"',
+    'v=abc; echo \u0024{v:0:1} %i',
+    'echo $[ 1 ] %i',
+    "cat <<E\nit's %i\nE",
+    'cat <<<"$((1)) "%i',
+    'echo $(( $(echo %i >&2; echo 1) )) %i',
+  ]) {
+    expect(runIn(shell, template, value), template).toContain(value)
+    expect(hasMark()).toBe(false)
+  }
+})
+
 test('other actions take a name as text', async () => {
   const logger = join(dir, 'logger')
   writeFileSync(logger, `#!/bin/sh\nprintf '[%s]' "$@"\n`, { mode: 0o755 })
@@ -213,6 +294,8 @@ test('--unquoted lets the shell parse names, as PCP does', async () => {
   expect(hasMark()).toBe(true)
 })
 
+const HOSTILE = 'x[$(touch mark)]$(touch mark)`touch mark`;touch mark\ntouch mark\n'
+
 test('whatever a command looks like, no part of a name is in it, and no shell runs one', () => {
   const fragment = fc.constantFrom(
     ...[
@@ -227,6 +310,13 @@ test('whatever a command looks like, no part of a name is in it, and no shell ru
       '}',
       '$((',
       '))',
+      '$[',
+      '[',
+      ']',
+      ']=',
+      '\u0024{a[',
+      '\u0024{x:',
+      ':',
       '\\',
       '\n',
       '#',
@@ -242,7 +332,7 @@ test('whatever a command looks like, no part of a name is in it, and no shell ru
   const template = fc.array(fc.oneof(fragment, fc.constant(undefined)), { maxLength: 12 })
   const pieces = template.map((parts) =>
     parts.map((text) => ({
-      text: text ?? '$(touch mark)`touch mark`;touch mark\ntouch mark\n',
+      text: text ?? HOSTILE,
       isInserted: text === undefined,
     })),
   )
@@ -259,7 +349,6 @@ test('whatever a command looks like, no part of a name is in it, and no shell ru
     }),
     { seed, numRuns: 2000 },
   )
-  const value = '$(touch mark)`touch mark`;touch mark\ntouch mark\n'
   const files = commands.slice(0, 120).map((command, i) => {
     writeFileSync(join(dir, `c${i}`), `${command}\n`)
     return `c${i}`
@@ -267,7 +356,7 @@ test('whatever a command looks like, no part of a name is in it, and no shell ru
   for (const shell of SHELLS)
     spawnSync(shell, ['-c', `for c in ${files.join(' ')}; do ${shell} $c </dev/null >/dev/null 2>&1; done`], {
       cwd: dir,
-      env: { PATH: '/usr/bin:/bin', PMIE_1: value, PMIE_2: value },
+      env: { PATH: '/usr/bin:/bin', PMIE_1: HOSTILE, PMIE_2: HOSTILE },
       stdio: 'ignore',
     })
   expect(hasMark()).toBe(false)
