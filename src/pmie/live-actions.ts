@@ -106,7 +106,9 @@ async function runCommand(
 ): Promise<boolean> {
   await io.flush()
   return new Promise((resolve) => {
-    const env = { ...io.env, ...variables, IFS: '\t\n', PATH: `${io.env['PATH'] ?? ''}:${SAFE_PATH}` }
+    // An empty entry would be the working directory, where others may leave programs.
+    const path = io.env['PATH'] ? `${io.env['PATH']}:${SAFE_PATH}` : SAFE_PATH
+    const env = { ...io.env, ...variables, IFS: '\t\n', PATH: path }
     const child = start(program, args, { env, stdio: ['ignore', io.outputFd, io.errorFd] }, io.voice)
     child?.once('error', () => resolve(false))
     child?.once('exit', (code) => resolve(code === 0))

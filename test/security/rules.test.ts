@@ -71,8 +71,10 @@ async function runAction(
     isUnquoted = false,
     written = [],
     form,
+    env = { PATH: process.env['PATH'] },
   }: {
     action?: ActionName
+    env?: Record<string, string | undefined>
     isUnquoted?: boolean
     written?: string[]
     form?: ((text: string) => string) | undefined
@@ -82,7 +84,7 @@ async function runAction(
   const fd = openSync(out, 'w')
   const notices: string[] = []
   const actions = openLiveActions({
-    env: { PATH: process.env['PATH'], HOME: '/nowhere' },
+    env: { ...env, HOME: '/nowhere' },
     zone: makeZone('UTC'),
     voice: { say: () => {}, notice: (_, text) => notices.push(text) },
     write: (text) => void written.push(text),
@@ -261,6 +263,12 @@ test('other actions take a name as text', async () => {
     expect(text).toBe(`[-p][daemon.notice][-t][pcp-pmie][--][${loggableMessage(instance)}]`)
     expect(hasMark()).toBe(false)
   }
+})
+
+test.each([{}, { PATH: '' }])('with %j no program of the working directory runs', async (env) => {
+  for (const name of ['env', 'true']) writeFileSync(join(dir, name), '#!/bin/sh\n: > mark\n', { mode: 0o755 })
+  const { done } = await runAction(['env true'], [], { env })
+  expect([done, hasMark()]).toEqual([true, false])
 })
 
 test('a name that no program can be given ends no rules', async () => {
