@@ -1,8 +1,9 @@
 /** Which accounts may read archives: modes and groups of what writers make. docs/pmlogger.md */
-import { lchownSync, mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Variables } from './config.ts'
 import type { Disk } from './disk.ts'
+import { giveDir } from './make-dir.ts'
 import { openAccounts } from './native/accounts.ts'
 
 /** User and group of a file. */
@@ -82,5 +83,5 @@ function makeMissing(path: string, mode: number, variables: Variables): void {
     return
   }
   const gid = inheritedGroup(parent, variables)
-  if (gid !== undefined) lchownSync(path, 0, gid)
+  if (gid !== undefined) giveDir(path, { uid: 0, gid })
 }

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { makeDir } from '../../src/sys/make-dir.ts'
+import { giveDir, makeDir, makeDirOf } from '../../src/sys/make-dir.ts'
+import { canActForOthers, giveAway, NOBODY } from '../lib/accounts.ts'
 
 let dir: string
 beforeEach(() => {
@@ -27,4 +28,26 @@ test('a file in the way is an error', () => {
 
 test.runIf(process.platform === 'linux')('a file system that makes no directories is an error', () => {
   expect(() => makeDir('/proc/pcp-ts/x')).toThrowError(expect.objectContaining({ code: 'ENOENT' }))
+})
+
+const nobody = { uid: NOBODY, gid: NOBODY }
+
+test('a link in place of the directory just made is an error', () => {
+  mkdirSync(join(dir, 'other'))
+  symlinkSync(join(dir, 'other'), join(dir, 'link'))
+  const before = statSync(join(dir, 'other'))
+  const owner = { uid: before.uid, gid: before.gid }
+  expect(() => giveDir(join(dir, 'link'), owner)).toThrow(/ELOOP|ENOTDIR/)
+  expect(statSync(join(dir, 'other')).ctimeMs).toBe(before.ctimeMs)
+})
+
+test.runIf(canActForOthers())('a directory is given away, but none that another account put there', () => {
+  makeDirOf(join(dir, 'made'), 0o750, nobody)
+  expect(statSync(join(dir, 'made'))).toMatchObject(nobody)
+  mkdirSync(join(dir, 'planted'))
+  giveAway(join(dir, 'planted'))
+  expect(() => giveDir(join(dir, 'planted'), { uid: 0, gid: 0 })).toThrow(
+    expect.objectContaining({ code: 'EACCES', message: expect.stringContaining(join(dir, 'planted')) }),
+  )
+  expect(statSync(join(dir, 'planted'))).toMatchObject(nobody)
 })

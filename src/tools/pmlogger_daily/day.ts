@@ -1,7 +1,8 @@
 /** What is done once a day, whatever the directories: the stamp, the file of notices, mail, and traces of earlier days. */
 import {
+  closeSync,
   existsSync,
-  lchownSync,
+  fchownSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -13,6 +14,7 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
 import type { Variables } from '../../sys/config.ts'
+import { openNewFile } from '../../sys/new-file.ts'
 import { dayName } from '../lib/admin/archive-names.ts'
 import { mailArgs, sendMail } from '../lib/admin/mail.ts'
 import { chownLike } from '../lib/admin/owner.ts'
@@ -53,9 +55,13 @@ export function writeStamp(logDir: string, voice: Voice, io: ToolIo): void {
 
 /** A file of the directory's owner, whoever we are: it may replace one of root's, and root follows no link of others. */
 function makeAnew(path: string, text: string): void {
-  rmSync(path, { force: true })
-  writeFileSync(path, text, { flag: 'wx', mode: 0o664 })
-  chownLike(dirname(path), (uid, gid) => lchownSync(path, uid, gid))
+  const fd = openNewFile(path, 0o664)
+  try {
+    writeFileSync(fd, text)
+    chownLike(dirname(path), (uid, gid) => fchownSync(fd, uid, gid))
+  } finally {
+    closeSync(fd)
+  }
 }
 
 /** Begins a new file of notices when the old one is large, and mails what is in it to who wants that. */

@@ -1,7 +1,8 @@
 /** Whose files are: what root does in somebody's directory belongs to them, and is done with no more than their rights. */
-import { lchownSync, mkdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Variables } from '../../../sys/config.ts'
+import { makeDirOf } from '../../../sys/make-dir.ts'
 
 /** Account of a user and a group. */
 export interface Owner {
@@ -38,8 +39,7 @@ export function makeDirFor(path: string, owner: Owner | undefined): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
   const parent = dirname(path)
   if (parent !== path) makeDirFor(parent, owner)
-  mkdirSync(path, 0o755)
-  if (owner !== undefined) lchownSync(path, owner.uid, owner.gid)
+  makeDirOf(path, 0o755, owner)
 }
 
 /**

@@ -1,10 +1,11 @@
 /** The directories that instances live in: making them, and working in one without another command doing so as well. */
-import { accessSync, constants, lchownSync, mkdirSync, statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { PcpError } from '../../../model/errors.ts'
 import { archiveDirMode } from '../../../sys/archive-access.ts'
 import type { Variables } from '../../../sys/config.ts'
 import { type FileLock, takeLock } from '../../../sys/file-lock.ts'
+import { makeDirOf } from '../../../sys/make-dir.ts'
 import type { ToolIo } from '../tool.ts'
 import type { Owner } from './owner.ts'
 import { runProgram } from './programs.ts'
@@ -23,8 +24,7 @@ export function makePlace(
     missing.unshift(dir)
   for (const dir of missing) {
     try {
-      mkdirSync(dir, archiveDirMode(variables))
-      if (owner !== undefined) lchownSync(dir, owner.uid, owner.gid)
+      makeDirOf(dir, archiveDirMode(variables), owner)
     } catch (error) {
       const { code, text } = PcpError.from(error)
       if (code === 'EEXIST') continue
