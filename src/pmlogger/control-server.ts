@@ -6,6 +6,7 @@ import type { ValueSet } from '../model/values.ts'
 import type { AccessTable, Admission } from '../net/access/table.ts'
 import { PduConnection, socketStream } from '../net/connection.ts'
 import { type Endpoint, type Listeners, listen } from '../net/listen.ts'
+import { monotonicMs } from '../sys/monotonic.ts'
 import { type PeerCredentials, peerCredentials } from '../sys/native/peer-credentials.ts'
 import { decodeCreds, versionOf } from '../wire/creds.ts'
 import { encodeError } from '../wire/error.ts'
@@ -35,6 +36,8 @@ const LINGER_MS = 1000
 const MOST_LINGERING = 16
 /** Time for the rest of a request that has begun. */
 const INCOMPLETE_MS = 5000
+/** A client that has not asked anything for so long makes way for another one. */
+const IDLE_MS = 60_000
 /** The latest version of the control protocol. */
 export const CONTROL_VERSION = 3
 
@@ -59,6 +62,8 @@ export interface ControlOptions {
   readonly logger: () => Logger | undefined
   readonly zone: { readonly timezone: string; readonly zoneinfo: string }
   readonly log: (text: string) => void
+  /** Milliseconds, never set. Default: those of this process. */
+  readonly clock?: () => number
 }
 
 /** Listens for control clients. */
@@ -151,7 +156,9 @@ export class ControlServer {
   /** Why a client is not let in; undefined when it is, and counted. */
   #problemOf(admission: Admission, transport: Transport, isStranger: boolean): ErrorCode | undefined {
     if (isStranger || (admission.denied & EVERYTHING) === EVERYTHING) return 'PM_ERR_PERMISSION'
-    if (this.#clients.has(transport)) return 'EADDRINUSE'
+    const holder = this.#clients.get(transport)
+    if (holder !== undefined && !holder.isIdle) return 'EADDRINUSE'
+    holder?.drop()
     return this.#options.access.admit(admission) ? undefined : 'PM_ERR_CONNLIMIT'
   }
 
@@ -182,19 +189,38 @@ class ControlClient {
   readonly #options: ControlOptions
   readonly #denied: number
   readonly #address: string
+  readonly #clock: () => number
   #version: number
+  /** When the latest request was answered, or the client came; undefined while one is being answered. */
+  #idleSince: number | undefined
 
   constructor(connection: PduConnection, options: ControlOptions, admission: Admission, address: string) {
     this.#connection = connection
     this.#options = options
     this.#denied = admission.denied
     this.#address = address
+    this.#clock = options.clock ?? monotonicMs
     this.#version = Math.min(2, options.version)
+    this.#idleSince = this.#clock()
     connection.onPdu((pdu) => {
       connection.pause()
+      this.#idleSince = undefined
       // The PDU borrows the buffer of the socket.
-      void this.#answer(pdu.slice()).finally(() => connection.resume())
+      void this.#answer(pdu.slice()).finally(() => {
+        this.#idleSince = this.#clock()
+        connection.resume()
+      })
     })
+  }
+
+  /** Has this client asked nothing for a while? */
+  get isIdle(): boolean {
+    return this.#idleSince !== undefined && this.#clock() - this.#idleSince >= IDLE_MS
+  }
+
+  /** Disconnects the client. */
+  drop(): void {
+    this.#connection.destroy()
   }
 
   close(): Promise<void> {

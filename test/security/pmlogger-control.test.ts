@@ -159,6 +159,7 @@ test('an access section is obeyed as written', async () => {
 async function openWith(
   peers: Parameters<typeof openControl>[1]['peers'],
   logger?: Logger,
+  clock?: () => number,
 ): Promise<{ path: string; port: number; close(): Promise<void> }> {
   const path = join(dir, 'socket')
   const server = await openControl([], {
@@ -170,6 +171,7 @@ async function openWith(
     zone: { timezone: 'UTC', zoneinfo: '' },
     log: () => {},
     ...(peers === undefined ? {} : { peers }),
+    ...(clock === undefined ? {} : { clock }),
   })
   return { path, port: server.port, close: () => server.close() }
 }
@@ -216,3 +218,27 @@ test('clients that are refused by the hundred are disconnected, and the next one
     .toBe('done')
   await close()
 })
+
+test.each(['tcp', 'unix'])(
+  'a client over %s that asks nothing for a minute makes way for another one',
+  async (by) => {
+    let now = 0
+    const { port, path, close } = await openWith(undefined, undefined, () => now)
+    const place = by === 'unix' ? { path } : { host: '127.0.0.1', port }
+    const open = (): Promise<LoggerConnection> => LoggerConnection.open(place, 10_000, signal)
+    const ask = (client: LoggerConnection): Promise<unknown> => client.status().catch(({ code }) => code)
+    const holder = await open()
+    for (let i = 0; i < 2; i++) {
+      expect(await ask(holder)).toBe('EAGAIN') // there is no logger behind this port
+      now += 59_999
+      expect(await attackControl(place, SECRET)).toEqual({ connect: 'EADDRINUSE' })
+    }
+    now += 1
+    const next = await open()
+    expect(await ask(next)).toBe('EAGAIN')
+    expect(await ask(holder)).not.toBe('EAGAIN')
+    expect(await attackControl(place, SECRET)).toEqual({ connect: 'EADDRINUSE' })
+    await next.close()
+    await close()
+  },
+)
