@@ -1,6 +1,6 @@
 /** All feeds of a server: which hosts are watched how often, by whom. docs/pmproxy.md */
 import { PcpError } from '../../model/errors.ts'
-import { originText } from '../../net/login-attempts.ts'
+import { originOf } from '../../net/client-origin.ts'
 import { isLoopback } from '../../net/loopback.ts'
 import type { ContextWish, WebContexts } from '../contexts.ts'
 import type { Statistics } from '../statistics.ts'
@@ -128,7 +128,7 @@ export class Feeds {
   #admit(page: Page, user: WebUser): Client {
     const isKnown = isNamed(user)
     const isLocal = user.from === undefined || isLoopback(user.from)
-    const client = isLocal ? page : originText({ address: user.from })
+    const client = isLocal ? page : originOf({ address: user.from })
     const most = isLocal && !isKnown ? MOST_OF_PAGE : MOST_OF_CLIENT
     let own = 0
     for (const entry of this.#feeds.values()) if (entry.client === client) own++
