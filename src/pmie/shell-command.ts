@@ -16,8 +16,8 @@ export interface ShellCommand {
 }
 
 /**
- * Makes a command line in which each inserted value is one word or part of one, whatever quotes are around it. EINVAL for a value in
- * arithmetic that is no number, also in a subscript or offset: shells would run commands in it.
+ * Makes a command line in which each inserted value is one word or part of one, whatever quotes are around it. EINVAL for any
+ * other value than a number in arithmetic, subscripts and offsets: shells would run commands in it.
  */
 export function shellCommand(pieces: readonly MessagePiece[]): ShellCommand {
   const context = new ShellContext()
@@ -66,7 +66,7 @@ type Frame =
 /** Frames whose text shells evaluate as numbers. */
 const EVALUATED: ReadonlySet<Frame | undefined> = new Set(['arithmetic', 'subscript', 'offset'])
 
-/** What may begin such text. */
+/** Matches any beginning of such text. */
 const MAY_EVALUATE = /\(\(|\$\[|\$\{/
 
 /** The parameter of an expansion: a name, a number or a sign. */

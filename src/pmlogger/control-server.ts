@@ -36,7 +36,7 @@ const LINGER_MS = 1000
 const MOST_LINGERING = 16
 /** Time for the rest of a request that has begun. */
 const INCOMPLETE_MS = 5000
-/** A client that has not asked anything for so long makes way for another one. */
+/** A client without a request for so long is disconnected when another one connects. */
 const IDLE_MS = 60_000
 /** The latest version of the control protocol. */
 export const CONTROL_VERSION = 3
@@ -213,7 +213,7 @@ class ControlClient {
     })
   }
 
-  /** Has this client asked nothing for a while? */
+  /** Returns whether this client has sent no request for a while. */
   get isIdle(): boolean {
     return this.#idleSince !== undefined && this.#clock() - this.#idleSince >= IDLE_MS
   }

@@ -220,7 +220,7 @@ test('clients that are refused by the hundred are disconnected, and the next one
 })
 
 test.each(['tcp', 'unix'])(
-  'a client over %s that asks nothing for a minute makes way for another one',
+  'a client over %s without a request for a minute is replaced by the next one',
   async (by) => {
     let now = 0
     const { port, path, close } = await openWith(undefined, undefined, () => now)
@@ -229,7 +229,7 @@ test.each(['tcp', 'unix'])(
     const ask = (client: LoggerConnection): Promise<unknown> => client.status().catch(({ code }) => code)
     const holder = await open()
     for (let i = 0; i < 2; i++) {
-      expect(await ask(holder)).toBe('EAGAIN') // there is no logger behind this port
+      expect(await ask(holder)).toBe('EAGAIN') // the port has no logger yet
       now += 59_999
       expect(await attackControl(place, SECRET)).toEqual({ connect: 'EADDRINUSE' })
     }

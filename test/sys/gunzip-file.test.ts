@@ -32,7 +32,7 @@ test('a thread that does not start is EAGAIN, before the time for decompressing 
   const start = (data: { numbers: Int32Array }): void => void late.push(data.numbers)
   const error = { code: 'EAGAIN', message: expect.stringContaining(join(dir, 'a.gz')) }
   expect(() => gunzipFile(join(dir, 'a.gz'), 27, fd, limits, start)).toThrow(expect.objectContaining(error))
-  // One that starts later finds that it is not wanted.
+  // A late start finds the decompression abandoned.
   expect(Atomics.compareExchange(late[0]!, 0, 0, 1)).not.toBe(0)
 })
 
