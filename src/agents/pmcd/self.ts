@@ -129,7 +129,6 @@ garbage left it: what grows here is kept.`,
       help: 'Number that grows whenever an agent is started or the configuration is read again',
       text: 'Clients compare it with what they saw before. Storing anything makes it grow by one.',
       value: () => statistics.seqnum(),
-      isControl: true,
       store: () => statistics.advanceSeqnum(),
     }),
   }
