@@ -36,7 +36,7 @@ export const LIMITS: Limits = {
   idleMs: 65_000,
   stalledMs: 90_000,
   headerBytes: 32 * 1024,
-  pipelined: 64,
+  pipelined: 8,
   unreadBytes: 256 * 1024 * 1024,
   pageUnreadBytes: 16 * 1024 * 1024,
   archives: { inside: 16, waiting: 500, waitMs: 20_000 },
