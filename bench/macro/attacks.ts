@@ -59,7 +59,7 @@ async function start(files: number): Promise<Running> {
   }
 }
 
-/** Milliseconds of each question asked until the signal; Infinity for one that failed. */
+/** Milliseconds of each request sent until the signal; Infinity for failed requests. */
 async function askRegularly(ask: () => Promise<void>, signal: AbortSignal): Promise<number[]> {
   const times: number[] = []
   while (!signal.aborted) {

@@ -17,7 +17,7 @@ const MESSAGE_NEWLINE = /\n(?! {4}at )/g
 const PICTURES = 0x2400
 const PICTURE_OF_NEWLINE = '\u240a'
 const PICTURE_OF_DELETE = '\u2421'
-/** Stands for what has no picture of its own: one column wide everywhere, unlike U+FFFD. */
+/** Replaces characters without a picture: one column wide everywhere, unlike U+FFFD. */
 const PICTURE_OF_OTHERS = '\u2426'
 
 /**

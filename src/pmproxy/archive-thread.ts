@@ -32,7 +32,7 @@ export type FromThread =
 
 function serve(port: MessagePort, { roots, variables }: ThreadSetup): void {
   const archives = new ArchiveRoots(roots, variables)
-  // No host is asked here. What one request may hold was decided where it came in; memory of the thread has a limit of its own.
+  // The thread connects to no host. The main thread limits each request, `resourceLimits` the heap of the thread.
   const contexts = new WebContexts(
     new Hosts(variables, new HostRules(variables, { hosts: [], offeredHosts: [] })),
     archives,

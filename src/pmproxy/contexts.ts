@@ -259,7 +259,7 @@ export class WebContexts {
   /** A context that is nobody's but the caller's, who closes it. */
   async open({ host = 'localhost', archive, user = UNKNOWN, origin }: ContextWish): Promise<Context> {
     const derived = this.#derived
-    // Processes of an archive are those of its host, where nobody can be asked any more who may see them.
+    // An archive does not record which users could see a process: unidentified users see none.
     if (archive !== undefined) return this.#archives.open(archive, { derived, seesProcesses: isNamed(user) })
     const makeRoom = (shortage: Shortage): Promise<void> =>
       this.#freeHosts(shortage, ownerKey(user, origin), user.from)

@@ -79,7 +79,7 @@ export function whoAreYou(header = ''): Reply {
   return { ...reply, headers: { 'WWW-Authenticate': `${scheme} ${realm}` } }
 }
 
-/** Not allowed is 403, whoever says so; too many failed logins are 429; who has to log in gets 401 from the route; all else is 400. */
+/** Returns 403 for missing permission, 429 for too many failed logins, otherwise 400; routes send 401 themselves. */
 function httpStatus(code: string): number {
   if (code === 'EAGAIN') return 429
   return code === 'PM_ERR_PERMISSION' || code === 'EACCES' ? 403 : 400

@@ -79,7 +79,7 @@ export class History {
     return this.#isAsking
   }
 
-  /** What is there at the moment; asks for what is missing of what is shown. */
+  /** Returns the values read so far; requests missing ones. */
   get(metric: string, wanted: Wanted): Recorded | undefined {
     const { from, to } = wanted
     if (to > from && this.#mayHave(from, to) && !this.#covers(wanted)) void this.#ask(wanted)
