@@ -33,18 +33,9 @@ test('a fault behind four bytes is found, shortened and repeated', () => {
 })
 
 test('finds of an exploration are printed and written, and fail nothing', () => {
-  const { status, output } = fuzz(
-    'throws',
-    'fine',
-    '--first',
-    '--minutes',
-    '5',
-    '--runs',
-    '50000',
-    '--explore',
-  )
-  expect(output).toContain('FINDS in 1 of 2 entries')
-  expect(output).toMatch(/^2 passed, 0 failed$/m)
+  const { status, output } = fuzz('throws', '--first', '--minutes', '5', '--explore')
+  expect(output).toContain('FINDS in 1 of 1 entries')
+  expect(output).toMatch(/^1 passed, 0 failed$/m)
   expect(status).toBe(0)
   expect(readdirSync(dir)).toHaveLength(1)
 })
