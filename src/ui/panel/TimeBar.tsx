@@ -1,9 +1,11 @@
 /** The time control: one for all charts. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { askForRest } from '../later.tsx'
-import { every, leader, shown } from '../page.ts'
+import { complain, every, leader, shown, shownKey } from '../page.ts'
 import { SPEEDS, time, WIDTHS } from '../time/control.ts'
+import type { TypedWindow } from '../time/read-window.ts'
 import { isZone, momentText, spanText } from '../time/words.ts'
 import { Icon, type IconName } from './Icon.tsx'
 
@@ -132,42 +134,55 @@ function Key({ label, icon, isOn, onClick }: KeyProps): ComponentChild {
 
 /** The ends of what is shown; typed in, they take what PCP's tools take with -S and -T. */
 function Frame(): ComponentChild {
-  const { from, to } = time.frame.value
+  const frame = time.frame.value
   const zone = time.zone.value
-  const typed = useSignal<{ readonly from: string; readonly to: string } | undefined>(undefined)
+  const isLive = time.mode.value === 'live'
+  // The side that is not typed in continues to show what the charts show.
+  const typed = useSignal<TypedWindow | undefined>(undefined)
   const mistake = useSignal('')
-  const shownFrom = typed.value?.from ?? momentText(from, zone)
-  const shownTo = typed.value?.to ?? (time.mode.value === 'live' ? 'now' : momentText(to, zone))
+  const forget = (): void => {
+    typed.value = undefined
+    mistake.value = ''
+  }
+  useEffect(forget, [shownKey.value])
   const go = async (event: Event): Promise<void> => {
     event.preventDefault()
     if (typed.value === undefined) return
-    const { from, to } = typed.value
     try {
       const { readWindow } = await askForRest()
-      const frame = readWindow(from, to, time.bounds.value, zone)
-      time.show(frame.from, frame.to)
-      typed.value = undefined
-      mistake.value = ''
+      const base = { frame, isLive, bounds: time.bounds.value, now: time.now(), zone }
+      const wanted = readWindow(typed.value, base)
+      if (wanted.isLive) time.showSince(wanted.from)
+      else time.show(wanted.from, wanted.to)
+      forget()
     } catch (error) {
       mistake.value = error instanceof Error ? error.message : String(error)
     }
   }
-  const edit = (change: { from?: string; to?: string }): void => {
-    typed.value = { from: shownFrom, to: shownTo, ...change }
+  const edit = (change: TypedWindow): void => {
+    typed.value = { ...typed.value, ...change }
   }
   return (
-    <form class="frame" onSubmit={go}>
+    <form
+      class="frame"
+      onSubmit={go}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || typed.value === undefined) return
+        event.stopPropagation()
+        forget()
+      }}
+    >
       <input
         aria-label="From"
         title="A time, or as for -S: -10min, @10:00"
-        value={shownFrom}
+        value={typed.value?.from ?? momentText(frame.from, zone)}
         onInput={({ currentTarget }) => edit({ from: currentTarget.value })}
       />
       <span aria-hidden="true">–</span>
       <input
         aria-label="To"
         title="A time, now, or as for -T"
-        value={shownTo}
+        value={typed.value?.to ?? (isLive ? 'now' : momentText(frame.to, zone))}
         onInput={({ currentTarget }) => edit({ to: currentTarget.value })}
       />
       {typed.value !== undefined && <button type="submit">Show</button>}
@@ -185,7 +200,9 @@ function ZoneChoice(): ComponentChild {
     if (name !== 'other') time.zone.value = name
     else {
       const wanted = prompt('Name of a time zone, as Australia/Melbourne')?.trim()
-      if (wanted !== undefined && wanted !== '' && isZone(wanted)) time.zone.value = wanted
+      if (wanted === undefined || wanted === '') return
+      if (isZone(wanted)) time.zone.value = wanted
+      else complain(`Unknown time zone: ${wanted}`)
     }
   }
   const zone = time.zone.value

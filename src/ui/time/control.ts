@@ -169,6 +169,14 @@ export class TimeControl {
     })
   }
 
+  /** Follows the present, and shows what is after a moment. */
+  showSince(from: number): void {
+    batch(() => {
+      this.setWidth(this.now() - from)
+      this.goLive()
+    })
+  }
+
   /** Pauses, and shows what is between two moments. */
   show(from: number, to: number): void {
     batch(() => {
