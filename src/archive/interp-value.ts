@@ -30,8 +30,8 @@ export interface Between {
 
 const scratch = new DataView(new ArrayBuffer(8))
 const TWO_32 = 0x1_0000_0000
-const INT32_MIN = -0x8000_0000
-const INT64_MIN = -(2n ** 63n)
+/** Below this, doubles are exact to less than 1 through the steps of an interpolation. */
+const EXACT = 2 ** 51
 
 /**
  * Puts the interpolated value of a counter of `type` into `out`. A counter that decreased goes down evenly; with `wraps` an integer
@@ -67,8 +67,7 @@ function round(value: number): number {
 function between32({ prior, next, elapsed, span }: Between, wraps: boolean): number {
   const [p, n] = [prior.high, next.high]
   if (n < p && wraps) return (p + round((elapsed * (TWO_32 - p + n)) / span)) | 0
-  const value = round(p + (elapsed * ((n - p) | 0)) / span)
-  return value < INT32_MIN || value > 0x7fff_ffff ? INT32_MIN : value
+  return round(p + (elapsed * (n - p)) / span)
 }
 
 function betweenU32({ prior, next, elapsed, span }: Between, wraps: boolean): number {
@@ -78,32 +77,37 @@ function betweenU32({ prior, next, elapsed, span }: Between, wraps: boolean): nu
   return (p + round((elapsed * (TWO_32 - p + n)) / span)) | 0
 }
 
-function between64({ prior, next, elapsed, span }: Between, out: Words): void {
-  const [p, n] = [toNumber(prior), toNumber(next)]
-  if (Number.isSafeInteger(p) && Number.isSafeInteger(n)) {
-    const value = round(p + (elapsed * (n - p)) / span)
-    out.high = Math.floor(value / TWO_32) | 0
-    out.low = value | 0
-    if (Number.isSafeInteger(value)) return
-  }
-  const growth = BigInt.asIntN(64, toBigint(next) - toBigint(prior))
-  fromReal(round(Number(toBigint(prior)) + (elapsed * Number(growth)) / span), 2 ** 63, out)
-}
-
-function betweenU64({ prior, next, elapsed, span }: Between, wraps: boolean, out: Words): void {
-  const low = numberOf(PM_TYPE_U64, prior.high, prior.low)
-  const high = numberOf(PM_TYPE_U64, next.high, next.low)
-  if (Number.isSafeInteger(low) && Number.isSafeInteger(high) && (high >= low || !wraps)) {
-    const value = round(low + (elapsed * (high - low)) / span)
-    out.high = Math.floor(value / TWO_32) | 0
-    out.low = value | 0
+function between64(between: Between, out: Words): void {
+  const { prior, next, elapsed, span } = between
+  const p = numberOf(PM_TYPE_64, prior.high, prior.low)
+  const n = numberOf(PM_TYPE_64, next.high, next.low)
+  if (Math.abs(p) < EXACT && Math.abs(n) < EXACT) {
+    put(round(p + (elapsed * (n - p)) / span), out)
     return
   }
-  const [p, n] = [BigInt.asUintN(64, toBigint(prior)), BigInt.asUintN(64, toBigint(next))]
-  const grew = n >= p || wraps
-  const change = Number(BigInt.asUintN(64, grew ? n - p : p - n))
-  const move = (elapsed * change) / span
-  fromReal(round(grew ? Number(p) + move : Number(p) - move), 2 ** 64, out)
+  const from = toBigint(prior)
+  putBigint(from + shareOf(toBigint(next) - from, between), out)
+}
+
+function betweenU64(between: Between, wraps: boolean, out: Words): void {
+  const { prior, next, elapsed, span } = between
+  const p = numberOf(PM_TYPE_U64, prior.high, prior.low)
+  const n = numberOf(PM_TYPE_U64, next.high, next.low)
+  if (p < EXACT && n < EXACT && (n >= p || !wraps)) {
+    put(round(p + (elapsed * (n - p)) / span), out)
+    return
+  }
+  const from = BigInt.asUintN(64, toBigint(prior))
+  const growth = BigInt.asUintN(64, toBigint(next)) - from
+  putBigint(from + shareOf(wraps ? BigInt.asUintN(64, growth) : growth, between), out)
+}
+
+/** The part of a growth that falls to the elapsed time, rounded as `round` does: exact, so that a counter that grows never goes back. */
+function shareOf(growth: bigint, { elapsed, span }: Between): bigint {
+  const [part, whole] = [BigInt(Math.round(elapsed * 1e9)), BigInt(Math.max(1, Math.round(span * 1e9)))]
+  const twice = 2n * part * growth + whole
+  const share = twice / (2n * whole)
+  return twice < 0n && share * 2n * whole !== twice ? share - 1n : share
 }
 
 function betweenFloat({ prior, next, elapsed, span }: Between): number {
@@ -152,17 +156,17 @@ export function numberOf(type: number, high: number, low: number): number {
   }
 }
 
-function toNumber({ high, low }: Words): number {
-  return high * TWO_32 + (low >>> 0)
-}
-
 function toBigint({ high, low }: Words): bigint {
   return (BigInt(high) << 32n) | BigInt(low >>> 0)
 }
 
-/** An integer that is a double, as 64 bits; what does not fit below `limit` is the most negative one, as processors have it. */
-function fromReal(value: number, limit: number, out: Words): void {
-  const bits = value >= -(2 ** 63) && value < limit ? BigInt(value) : INT64_MIN
-  out.high = Number(BigInt.asIntN(32, bits >> 32n))
-  out.low = Number(BigInt.asIntN(32, bits))
+/** An integer below 2^53 as 64 bits. */
+function put(value: number, out: Words): void {
+  out.high = Math.floor(value / TWO_32) | 0
+  out.low = value | 0
+}
+
+function putBigint(value: bigint, out: Words): void {
+  out.high = Number(BigInt.asIntN(32, value >> 32n))
+  out.low = Number(BigInt.asIntN(32, value))
 }

@@ -110,7 +110,7 @@ describe('counters', () => {
     for (const type of [TYPE_32, TYPE_U32, TYPE_64, TYPE_U64, TYPE_DOUBLE]) expect(down(type, {})).toBe(875)
     expect(down(TYPE_U32, { counterWrap: true })).toBe(1073742699)
     expect(down(TYPE_64, { counterWrap: true })).toBe(875)
-    expect(down(TYPE_U64, { counterWrap: true })).toBe(4611686018427388928n)
+    expect(down(TYPE_U64, { counterWrap: true })).toBe((2n ** 64n - 500n) / 4n + 1000n)
     expect(down(TYPE_DOUBLE, { counterWrap: true })).toBe(875)
     const nearTop = observed(TYPE_U32, COUNTER, [
       [0, 4294967290],
@@ -130,14 +130,47 @@ describe('counters', () => {
     expect(series(source, 2.5, 2.5, 3)).toEqual([-12, -15, -17])
   })
 
-  test('of 64 bits beyond 2^63 are unsigned', () => {
+  test.each([
+    [TYPE_U64, 2n ** 64n - 1001n, 2n ** 64n - 1n],
+    [TYPE_U64, 2n ** 63n - 500n, 2n ** 63n + 500n],
+    [TYPE_U64, 2n ** 53n + 1n, 2n ** 53n + 1001n],
+    [TYPE_U64, 0n, 2n ** 64n - 16n],
+    [TYPE_64, 2n ** 63n - 1001n, 2n ** 63n - 1n],
+    [TYPE_64, -(2n ** 63n), -(2n ** 63n) + 1000n],
+    [TYPE_64, -(2n ** 62n), 2n ** 62n],
+  ])('of 64 bits (type %i, %i to %i) are exact between any two observations', (type, from, to) => {
     const source = open(
-      observed(TYPE_U64, COUNTER, [
-        [0, 2n ** 63n + 4096n],
-        [10, 2n ** 63n + 8192n],
+      observed(type, COUNTER, [
+        [0, from],
+        [10, to],
       ]),
     )
-    expect(series(source, 5, 1, 1)).toEqual([2n ** 63n + 6144n])
+    const exact = Array.from({ length: 11 }, (_, i) => from + (2n * BigInt(i) * (to - from) + 10n) / 20n)
+    expect(series(source, 0, 1).map((value) => BigInt(value as number | bigint))).toEqual(exact)
+  })
+
+  test('of 64 bits never go back, and stay between the observations, at any moment', () => {
+    const value = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
+    const moments = fc.uniqueArray(fc.integer({ min: 0, max: 10_000 }), { minLength: 2, maxLength: 20 })
+    fc.assert(
+      fc.property(value, value, moments, fc.constantFrom(TYPE_U64, TYPE_64), (a, b, times, type) => {
+        const shift = type === TYPE_64 ? 2n ** 63n : 0n
+        const [from, to] = a < b ? [a - shift, b - shift] : [b - shift, a - shift]
+        const source = open(
+          observed(type, COUNTER, [
+            [0, from],
+            [10, to],
+          ]),
+        )
+        let last = from
+        for (const time of times.sort((x, y) => x - y)) {
+          const value = BigInt(series(source, time / 1000, 1, 1)[0] as bigint)
+          expect(value).toBeGreaterThanOrEqual(last)
+          last = value
+        }
+        expect(last).toBeLessThanOrEqual(to)
+      }),
+    )
   })
 })
 
