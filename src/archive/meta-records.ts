@@ -9,7 +9,8 @@
  */
 import { decodeText } from '../base/text.ts'
 import { PcpError } from '../model/errors.ts'
-import type { Label, LabelSet } from '../model/labels.ts'
+import { PM_ID_NULL } from '../model/ids.ts'
+import { LABEL_CONTEXT, type Label, type LabelSet } from '../model/labels.ts'
 
 /** Record types. */
 export const META_DESC = 1
@@ -151,6 +152,20 @@ export function checkLabels(view: DataView, at: number, length: number, type: nu
   if (sets < 0 || sets * 12 > end - next) throw badMeta(file, at, `${sets} label sets do not fit`)
   for (let s = 0; s < sets; s++) next = setAt(view, next, end, file, at).end
   return head
+}
+
+/** Level bits of labels without those that only qualify a label. */
+const LEVEL_MASK = 0x3f
+
+/** Returns what labels are about: level and id begin at `head`. The context has no id, so whatever a record holds there is ignored. */
+export function labelTarget(view: DataView, head: number): { readonly level: number; readonly id: number } {
+  return labelKey(view.getInt32(head), view.getUint32(head + 4))
+}
+
+/** Returns the level and id by which labels are found. */
+export function labelKey(levelBits: number, id: number): { readonly level: number; readonly id: number } {
+  const level = levelBits & LEVEL_MASK
+  return { level, id: level === LABEL_CONTEXT ? PM_ID_NULL : id }
 }
 
 /** Decodes the label sets of a checked record. */

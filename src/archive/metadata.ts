@@ -15,6 +15,8 @@ import {
   checkIndom,
   checkLabels,
   forEachMetaRecord,
+  labelKey,
+  labelTarget,
   META_DESC,
   META_INDOM,
   META_INDOM_DELTA,
@@ -29,9 +31,6 @@ import {
 } from './meta-records.ts'
 import { MetricNames } from './metric-names.ts'
 import { readStamp } from './stamp.ts'
-
-/** Level bits of labels without those that only say something about a label. */
-const LEVEL_MASK = 0x3f
 
 /** Chooses metrics and instance domains. */
 export type LeavesOut = (id: Pmid | Indom) => boolean
@@ -123,9 +122,8 @@ export class Metadata {
 
   #addLabels({ view, at, length }: Place, type: number, file: string): void {
     const head = checkLabels(view, at, length, type, file)
-    const level = view.getInt32(head) & LEVEL_MASK
+    const { level, id } = labelTarget(view, head)
     const byId = childMap(this.#labels, level)
-    const id = view.getUint32(head + 4)
     if (level > LABEL_DOMAIN && this.#isLeftOut(id)) return
     let history = byId.get(id)
     if (history === undefined) {
@@ -238,7 +236,8 @@ export class Metadata {
   }
 
   /** Label sets of one thing at a moment, or the newest; [] when there are none. */
-  labels({ level, id }: LabelQuery, at: Timestamp | undefined): readonly LabelSet[] {
+  labels(query: LabelQuery, at: Timestamp | undefined): readonly LabelSet[] {
+    const { level, id } = labelKey(query.level, query.id)
     return this.#labels.get(level)?.get(id)?.at(at) ?? []
   }
 

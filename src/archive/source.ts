@@ -2,7 +2,7 @@
 import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
-import { DOMAIN_RESERVED, domainOf, type Indom, PM_ID_NULL, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
+import { DOMAIN_RESERVED, domainOf, type Indom, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { makeLabelSet } from '../model/label-set.ts'
 import { LABEL_CONTEXT, type LabelSet } from '../model/labels.ts'
 import { ALL_INSTANCES, type Profile, wants } from '../model/profile.ts'
@@ -256,10 +256,8 @@ export class ArchiveSource implements MetricSource {
   }
 
   async labels(query: LabelQuery, { at }: Ask): Promise<readonly LabelSet[]> {
-    const { level } = query
-    const id = level === LABEL_CONTEXT ? PM_ID_NULL : query.id
-    const sets = this.archive.metadata.labels({ level, id }, at ?? this.#origin)
-    if (sets.length > 0 || level !== LABEL_CONTEXT) return sets
+    const sets = this.archive.metadata.labels(query, at ?? this.#origin)
+    if (sets.length > 0 || query.level !== LABEL_CONTEXT) return sets
     return [makeLabelSet({ hostname: this.archive.label.hostname }, LABEL_CONTEXT)]
   }
 

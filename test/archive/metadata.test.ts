@@ -227,6 +227,17 @@ describe.each([2, 3] as Version[])('labels and texts, version %i', (version) => 
     expect(metadata.labels({ level: 2, id: 5 }, undefined)).toEqual([])
   })
 
+  test('labels of the context are found whatever id a record has', () => {
+    const metadata = load(
+      one,
+      labels(version, 10, 1, 0, [[-1, { hostname: 'a' }]]),
+      labels(version, 20, 0x41, 7, [[-1, { hostname: 'b' }]]),
+    )
+    const found = [0, 5, -1 >>> 0].map((id) => metadata.labels({ level: 1, id }, at(19))[0]?.json)
+    expect(found).toEqual(Array(3).fill('{"hostname":"a"}'))
+    expect(metadata.labels({ level: 1, id: -1 >>> 0 }, undefined)[0]?.json).toBe('{"hostname":"b"}')
+  })
+
   test('labels of instances are one set each', () => {
     const metadata = load(
       one,

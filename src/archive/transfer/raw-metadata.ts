@@ -5,6 +5,8 @@ import type { Archive } from '../archive.ts'
 import {
   afterStamp,
   forEachMetaRecord,
+  labelKey,
+  labelTarget,
   META_DESC,
   META_LABEL,
   META_LABEL_V2,
@@ -37,7 +39,7 @@ export class RawMetadata {
           this.#texts.set(`${view.getInt32(at + 8)} ${view.getUint32(at + 12)}`, record)
         else if (type === META_LABEL || type === META_LABEL_V2) {
           const head = afterStamp(at, type)
-          const key = labelKey(view.getInt32(head), view.getUint32(head + 4))
+          const key = keyOf(labelTarget(view, head))
           const time = readStamp(view, at + 8, type === META_LABEL_V2 ? 2 : 3)
           const body = meta.bytes.subarray(head, at + length - 4)
           const list = this.#labels.get(key)
@@ -59,7 +61,7 @@ export class RawMetadata {
 
   /** Records of one level's labels about one thing, oldest first. */
   labels(level: number, id: number): readonly RawLabels[] {
-    return this.#labels.get(labelKey(level, id)) ?? []
+    return this.#labels.get(keyOf(labelKey(level, id))) ?? []
   }
 
   /** When labels change. */
@@ -68,11 +70,8 @@ export class RawMetadata {
   }
 }
 
-/** Bits that only say something about labels are no part of the level. */
-const LEVEL_BITS = 0x3f
-
-function labelKey(level: number, id: number): string {
-  return `${level & LEVEL_BITS} ${id}`
+function keyOf({ level, id }: ReturnType<typeof labelKey>): string {
+  return `${level} ${id}`
 }
 
 function addDistinct(map: Map<Pmid, Uint8Array[]>, pmid: Pmid, record: Uint8Array): void {

@@ -3,6 +3,7 @@ import type { Archive } from '../../archive/archive.ts'
 import {
   afterStamp,
   forEachMetaRecord,
+  labelTarget,
   META_DESC,
   META_INDOM,
   META_INDOM_DELTA,
@@ -39,9 +40,6 @@ export interface KnownInstance {
   readonly name: string
 }
 
-/** Level bits of labels without those that only say something about a label. */
-const LEVEL_BITS = 0x3f
-
 /** See above; everything in the order of the metadata files. */
 export class Known {
   readonly archive: Archive
@@ -70,10 +68,8 @@ export class Known {
           if ((what & (TEXT_PMID | TEXT_INDOM)) !== 0 && (what & (TEXT_ONELINE | TEXT_HELP)) !== 0)
             texts.set(`${what} ${id}`, { kind, id, level })
         } else if (type === META_LABEL || type === META_LABEL_V2) {
-          const head = afterStamp(at, type)
-          const level = view.getInt32(head) & LEVEL_BITS
-          const id = view.getUint32(head + 4)
-          labels.set(`${level} ${id}`, { level, id })
+          const target = labelTarget(view, afterStamp(at, type))
+          labels.set(`${target.level} ${target.id}`, target)
         } else if (type !== META_DESC)
           throw new PcpError('PM_ERR_RECTYPE', `${meta.path}: record type ${type}`)
       })

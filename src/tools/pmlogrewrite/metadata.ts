@@ -4,6 +4,7 @@ import {
   checkDesc,
   checkIndom,
   decodeLabelSets,
+  labelTarget,
   META_DESC,
   META_INDOM,
   META_INDOM_DELTA,
@@ -37,8 +38,6 @@ export interface MetaPlace {
   /** For messages. */
   readonly path: string
 }
-
-const LEVEL_BITS = 0x3f
 
 /** Rewrites records; one for all members of an archive. */
 export class MetadataRewriter {
@@ -126,8 +125,7 @@ export class MetadataRewriter {
   #label(place: MetaPlace): void {
     const { view, at, length, type } = place
     const head = afterStamp(at, type)
-    const level = view.getInt32(head) & LEVEL_BITS
-    const id = view.getUint32(head + 4)
+    const { level, id } = labelTarget(view, head)
     if (!this.#labels.changes(level, id)) {
       this.#write(this.#restamped(place))
       return

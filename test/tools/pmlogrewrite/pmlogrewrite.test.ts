@@ -273,6 +273,21 @@ test('labels are added, changed and deleted', async () => {
   })
 })
 
+test('labels of the context are found whatever id a record has', async () => {
+  const input = sample('in')
+  const meta = readFileSync(`${input}.meta`)
+  // Behind the time and the level of the first record, which has the labels of the context.
+  meta.writeUInt32BE(0, meta.readInt32BE(0) + 24)
+  writeFileSync(`${input}.meta`, meta)
+  const { out, stderr } = await rewrite(input, 'label context "userid" { delete }', '-w')
+  expect(stderr).toBe('')
+  const json = open(
+    out,
+    ({ metadata }) => metadata.labels({ level: LABEL_CONTEXT, id: 9 }, undefined)[0]?.json,
+  )
+  expect(json).toBe('{"host":"h"}')
+})
+
 test('-V 3 converts version 2, and nothing is converted back', async () => {
   const { out } = await rewrite(sample('in', { version: 2 }), 'global { zoneinfo -> ":UTC" }', '-V', '3')
   open(out, ({ label }) => expect(label).toMatchObject({ version: 3, zoneinfo: ':UTC' }))
