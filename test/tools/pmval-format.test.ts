@@ -19,3 +19,8 @@ test('-f gives the number of decimals', () => {
   expect(formatReal(1.23456, 10, 2)).toBe('      1.23')
   expect(formatReal(1e6, 10, 0)).toBe('   1000000')
 })
+
+test('a zero keeps its point behind a column that is too narrow', () => {
+  expect(formatReal(0, 1, undefined)).toBe('0   .0   ')
+  expect(formatReal(0, 4, undefined)).toBe('0.0   ')
+})

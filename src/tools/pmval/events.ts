@@ -32,8 +32,14 @@ export class EventReport {
     if (set.status < 0) return `${name}: Error: ${PcpError.fromStatus(set.status).text}\n`
     if (set.status === 0) return verbose ? `${name}: No value(s) available!\n` : ''
     let lines = ''
-    for (let i = 0; i < set.status; i++) lines += await this.#value(set, i)
+    for (let i = 0; i < set.status; i++) if (this.#isWanted(set.inst[i]!)) lines += await this.#value(set, i)
     return lines
+  }
+
+  /** Records hold all instances, whichever are selected. */
+  #isWanted(inst: number): boolean {
+    const { columns, isOpen } = this.#subject
+    return isOpen || inst === PM_IN_NULL || columns?.some((column) => column.inst === inst) !== false
   }
 
   async #value(set: ValueSet, i: number): Promise<string> {

@@ -45,12 +45,13 @@ export function precisionFits(precision: number, width: number): boolean {
 
 /** A real: four digits whose points stand below each other, or that many decimals. */
 export function formatReal(value: number, width: number, precision: number | undefined): string {
-  const text = precision === undefined ? fourDigits(value) : formatF(value, precision)
+  const text = precision === undefined ? fourDigits(value, width) : formatF(value, precision)
   return text.padStart(width)
 }
 
-function fourDigits(value: number): string {
-  if (value === 0) return '0.0   '
+function fourDigits(value: number, width: number): string {
+  // Where the column is too narrow for a zero, PCP fills it behind the digit.
+  if (value === 0) return `${'0'.padEnd(5 - width)}.0   `
   if (!(value >= 0.1 && value <= 9999)) return formatE(value, 3).toUpperCase()
   if (value <= 0.9999) return formatF(value, 4)
   if (value <= 9.999) return `${formatF(value, 3)} `

@@ -24,7 +24,8 @@ import { hasNumberRows, showNumbers } from './number-rows.ts'
 import { OPTIONS, type Wanted, wantedFrom } from './options.ts'
 import { Rows } from './row-report.ts'
 import { SUSPENDED } from './rows.ts'
-import { awaited, controlledFetches, fetchCount, fetches, scheduleOf } from './schedule.ts'
+import { SampleLoop } from './sample-loop.ts'
+import { awaited, controlledFetches, fetches, scheduleOf } from './schedule.ts'
 import { rowStamp } from './stamps.ts'
 import { findSubject, type Subject } from './subject.ts'
 
@@ -114,7 +115,9 @@ async function show(
   const subject = await findSubject(context, spec.metric, instances, wanted.raw, io)
   if (subject.columns === undefined && spec.instances.length > 0)
     throw new PcpError('PM_ERR_INDOM', `${spec.metric}: singular metrics do not have instances`)
-  if (wanted.filter !== undefined) await storeFilter(context, subject, wanted.filter, io)
+  // Recorded metrics, and those of agents in this process, take no filter: as in PCP it is left out.
+  const takesFilter = context.archive === undefined && standard.source !== 'local'
+  if (wanted.filter !== undefined && takesFilter) await storeFilter(context, subject, wanted.filter, io)
   const isRaw = wanted.rawArchive !== undefined || subject.isEvent
   const name = standard.archives.join(',')
   const archive = context.archive && { name, isRaw, delays: wanted.delays }
@@ -139,19 +142,18 @@ async function show(
   )
   await io.stdout.flush()
   const style = { width, precision, print, counterWrap: io.env['PCP_COUNTER_WRAP'] !== undefined }
-  const isCounted = standard.samples === undefined
+  const loop = new SampleLoop(subject.isRate, followed === undefined ? schedule.samples : undefined)
   if (archive && !isRaw && !archive.delays && followed === undefined && hasNumberRows(context, subject)) {
-    const count = fetchCount(subject, schedule, isCounted)
-    await showNumbers(context, subject, schedule, count, { headings, style, stamp: stamp!.text }, io)
+    await showNumbers(context, subject, schedule, loop, { headings, style, stamp: stamp!.text }, io)
     return
   }
   const events = new EventReport(context, subject, io, print)
   const call = archive?.isRaw === true ? 'pmFetchArchive' : 'pmFetch'
-  const rows = new Rows(context, subject, headings, style, stamp?.text, io, call)
+  const rows = new Rows(context, subject, loop, { headings, style, stamp: stamp?.text, call }, io)
   const results =
     followed === undefined
-      ? fetches(context, subject, schedule, isCounted, io)
-      : awaited(controlledFetches(context, subject, schedule, followed, () => rows.restart(), io))
+      ? fetches(context, subject, schedule, loop, io)
+      : awaited(controlledFetches(context, subject, schedule, followed, () => loop.restart(), io))
   // Nobody waits for a single row of an archive.
   const together = archive === undefined || archive.delays || followed !== undefined ? 1 : ROWS_TOGETHER
   let row = 0
@@ -160,6 +162,7 @@ async function show(
     const result = answer instanceof Promise ? await answer : answer
     if (result === undefined) return
     if (subject.isEvent) {
+      loop.next(result.sets[0]?.status)
       const lines = result.sets.length > 0 ? await events.lines(result.sets[0]!, wanted.verbose) : SUSPENDED
       if (lines !== '')
         io.stdout.write((stamp === undefined ? '' : `${stamp.text(result.timestamp)}  `) + lines)
@@ -173,17 +176,25 @@ async function show(
   }
 }
 
-/** Stores the value of -x: text into a metric with event records. */
+/** Stores the value of -x into all instances shown: text into a metric with event records. */
 async function storeFilter(
   context: Context,
-  { desc, isEvent }: Subject,
+  { desc, isEvent, columns }: Subject,
   text: string,
   io: ToolIo,
 ): Promise<void> {
   const type = isEvent ? PM_TYPE_STRING : desc.type
   let set: ReturnType<typeof makeSet>
   try {
-    set = makeSet(desc.pmid, type, [PM_IN_NULL], [parseValue(text, type)])
+    const value = parseValue(text, type)
+    const insts =
+      columns === undefined || columns.length === 0 ? [PM_IN_NULL] : columns.map(({ inst }) => inst)
+    set = makeSet(
+      desc.pmid,
+      type,
+      insts,
+      insts.map(() => value),
+    )
   } catch (error) {
     const { code } = PcpError.from(error)
     const why =

@@ -12,8 +12,8 @@ import { isRecordedNumber, isTracingValues, nextOf } from '../lib/report/number-
 import type { ToolIo } from '../lib/tool.ts'
 import { formatReal } from './format.ts'
 import type { Headings } from './header.ts'
-import { RecordedRows, type Shown } from './recorded-rows.ts'
 import { NOTHING, type RowStyle } from './rows.ts'
+import type { SampleLoop, Shown } from './sample-loop.ts'
 import type { Schedule } from './schedule.ts'
 import { columnsOf, type Subject } from './subject.ts'
 
@@ -28,17 +28,19 @@ export interface NumberLayout {
   readonly stamp: (time: Timestamp) => string
 }
 
-/** Are there columns of the metric: does an archive have it, as numbers, and does -D not ask about fetches? */
+/** Are there columns of the metric: does an archive have it, as numbers, each instance once, and does -D not ask about fetches? */
 export function hasNumberRows({ archive }: Context, { desc, columns }: Subject): boolean {
-  return archive !== undefined && columns?.length !== 0 && isRecordedNumber(desc) && !isTracingValues()
+  if (archive === undefined || columns?.length === 0 || !isRecordedNumber(desc) || isTracingValues())
+    return false
+  return columns === undefined || new Set(columns.map(({ inst }) => inst)).size === columns.length
 }
 
-/** Shows values at the schedule's interval: `count` of them at most. The rows are those of `Rows`. */
+/** Shows values at the schedule's interval until the loop has all its samples. The rows are those of `Rows`. */
 export async function showNumbers(
   context: Context,
   subject: Subject,
   { intervalSec, origin, finish }: Schedule,
-  count: number,
+  loop: SampleLoop,
   layout: NumberLayout,
   io: ToolIo,
 ): Promise<void> {
@@ -48,8 +50,8 @@ export async function showNumbers(
     return archive.rows([{ desc: subject.desc, insts: instsOf(subject) }], context.profile)
   }
   let rows = open(origin)
-  const text = new NumberText(subject, layout)
-  for (let n = 0; n < count; n++) {
+  const text = new NumberText(subject, loop, layout)
+  for (let n = 0; loop.begin(); n++) {
     const time = nextOf(rows)
     if (time === undefined || compareTimes(time, finish) > 0) return
     if (subject.isOpen && text.hasHeading && hasOthers(rows.columns)) {
@@ -83,7 +85,7 @@ function hasOthers({ counts, has }: NumberColumns): boolean {
 class NumberText {
   readonly #subject: Subject
   readonly #layout: NumberLayout
-  readonly #recorded: RecordedRows
+  readonly #loop: SampleLoop
   readonly #factor: number
   readonly #isReal: boolean
   readonly #isLong: boolean
@@ -96,12 +98,12 @@ class NumberText {
   #before: Float64Array
   #longBefore: (bigint | undefined)[] = []
 
-  constructor(subject: Subject, layout: NumberLayout) {
+  constructor(subject: Subject, loop: SampleLoop, layout: NumberLayout) {
     const { type, units } = subject.desc
     const size = subject.columns?.length ?? 1
     this.#subject = subject
     this.#layout = layout
-    this.#recorded = new RecordedRows(subject.isRate)
+    this.#loop = loop
     this.#factor = rateUnits(units).factor
     this.#isReal = type === PM_TYPE_FLOAT || type === PM_TYPE_DOUBLE
     this.#isLong = type === PM_TYPE_64 || type === PM_TYPE_U64
@@ -122,8 +124,8 @@ class NumberText {
   row(time: Timestamp, columns: NumberColumns): string {
     const count = columns.counts[0]!
     const heading = count > 0 ? this.#heading() : ''
-    const shown = this.#recorded.next(count)
-    if (!this.#recorded.hadValues) this.hasHeading = false
+    const shown = this.#loop.next(count)
+    if (!this.#loop.hadValues) this.hasHeading = false
     const text = shown === 'nothing' ? `  ${NOTHING}` : this.#cells(columns, toSeconds(time), shown)
     if (this.#subject.isRate) this.#keep(columns, toSeconds(time))
     return text === '' ? heading : heading + this.#layout.stamp(time) + text

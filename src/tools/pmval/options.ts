@@ -68,11 +68,12 @@ export interface Wanted {
 export function wantedFrom({ given, problems }: ParsedOptions): Wanted {
   const last = (letter: string): string | undefined => given.findLast(({ name }) => name === letter)?.value
   const number = (letter: string, least: number): number | undefined => {
-    const text = last(letter)
-    if (text === undefined) return undefined
-    if (/^\s*\+?\d+$/.test(text) && Number(text) >= least) return Number(text)
-    problems.push(`-${letter} requires +ve numeric argument`)
-    return undefined
+    let result: number | undefined
+    for (const { value } of given.filter(({ name }) => name === letter)) {
+      if (/^\s*\+?\d+$/.test(value) && Number(value) >= least) result = Number(value)
+      else problems.push(`-${letter} requires +ve numeric argument`)
+    }
+    return result
   }
   // -U names a source that the standard options know nothing of.
   if (last('U') !== undefined)

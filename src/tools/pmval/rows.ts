@@ -25,7 +25,6 @@ export const SUSPENDED = 'Archive logging suspended\n'
 
 /** The row of one fetch: its values as they are. */
 export function valueRow(subject: Subject, set: ValueSet, style: RowStyle): string {
-  if (set.status <= 0) return NOTHING
   const { columns, desc } = subject
   const { width, precision, print } = style
   const isReal = desc.type === PM_TYPE_FLOAT || desc.type === PM_TYPE_DOUBLE
@@ -51,7 +50,6 @@ export function valueRow(subject: Subject, set: ValueSet, style: RowStyle): stri
 /** The row of rates from one fetch to the next. */
 export function rateRow(subject: Subject, before: FetchResult, now: FetchResult, style: RowStyle): string {
   const [earlier, set] = [before.sets[0]!, now.sets[0]!]
-  if (set.status <= 0 || earlier.status <= 0) return NOTHING
   const { columns, desc } = subject
   const { width, precision, counterWrap } = style
   // Of two rounded times, as in the reference: it shows in the last digit.

@@ -9,6 +9,7 @@ import { compareTimes } from '../../time/arithmetic.ts'
 import type { FollowedTime } from '../lib/time-control.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { SamplingWindow } from '../lib/window.ts'
+import type { SampleLoop } from './sample-loop.ts'
 import type { Subject } from './subject.ts'
 
 /** How long pmval runs. */
@@ -55,31 +56,19 @@ function inMicroseconds({ sec, nsec }: Timestamp): Timestamp {
 /** Results one after another, undefined behind the last one. Those of archives are there at once. */
 export type Results = () => FetchResult | undefined | Promise<FetchResult | undefined>
 
-/** One result a sample; rates need one more than there are samples when -s asks for them. */
+/** Fetches until the loop has all its samples, or the schedule ends. */
 export function fetches(
   context: Context,
   subject: Subject,
   schedule: Schedule,
-  isCounted: boolean,
+  loop: SampleLoop,
   io: ToolIo,
 ): Results {
-  const { samples = Number.POSITIVE_INFINITY, archive } = schedule
-  const count = fetchCount(subject, schedule, isCounted)
+  const { archive } = schedule
   if (archive === undefined || context.archive === undefined)
-    return awaited(
-      liveFetches(context, subject, schedule, samples === 0 ? 0 : samples + (subject.isRate ? 1 : 0), io),
-    )
-  if (archive.delays) return awaited(delayedFetches(context, subject, schedule, count, io))
-  return recordedFetches(context, context.archive, subject, schedule, count)
-}
-
-/** How many fetches the samples take: rates need one more when -s asks for them. */
-export function fetchCount(
-  subject: Subject,
-  { samples = Number.POSITIVE_INFINITY }: Schedule,
-  isCounted: boolean,
-): number {
-  return samples > 0 && subject.isRate && !isCounted ? samples + 1 : samples
+    return awaited(liveFetches(context, subject, schedule, loop, io))
+  if (archive.delays) return awaited(delayedFetches(context, subject, schedule, loop, io))
+  return recordedFetches(context, context.archive, subject, schedule, loop)
 }
 
 /** Results that take time. */
@@ -94,25 +83,25 @@ async function* liveFetches(
   context: Context,
   { desc }: Subject,
   { intervalSec, origin, finish }: Schedule,
-  count: number,
+  loop: SampleLoop,
   io: ToolIo,
 ): AsyncGenerator<FetchResult> {
   const start = SYSTEM_CLOCK.now()
   const windowSec = secondsBetween(origin, finish)
-  for (let n = 0; n < count && n * intervalSec < windowSec; n++) {
+  for (let n = 0; n * intervalSec < windowSec && loop.begin(); n++) {
     const wait = start + n * intervalSec * 1000 - SYSTEM_CLOCK.now()
     if (wait > 0) await SYSTEM_CLOCK.sleep(wait, io.signal)
     yield await context.fetch([desc.pmid], io)
   }
 }
 
-/** Records as they are, of which marks do not count, or values at the interval. */
+/** Records as they are, marks among them, or values at the interval. */
 function recordedFetches(
   context: Context,
   control: ArchiveControl,
   { desc }: Subject,
   { intervalSec, origin, finish, archive }: Schedule,
-  count: number,
+  loop: SampleLoop,
 ): Results {
   const ids = [desc.pmid]
   const isRaw = archive?.isRaw === true
@@ -120,16 +109,10 @@ function recordedFetches(
   else control.setMode('interpolate', origin, intervalSec)
   const inWindow = (result: FetchResult | undefined): FetchResult | undefined =>
     result !== undefined && compareTimes(result.timestamp, finish) <= 0 ? result : undefined
-  let n = 0
   return () => {
-    if (n >= count) return undefined
+    if (!loop.begin()) return undefined
     const result = unlessEnded(() => (isRaw ? control.fetchRecord(ids) : context.fetchNow(ids)))
-    if (result instanceof Promise) {
-      n++
-      return result.then(inWindow)
-    }
-    if (!isRaw || (result !== undefined && result.sets.length > 0)) n++
-    return inWindow(result)
+    return result instanceof Promise ? result.then(inWindow) : inWindow(result)
   }
 }
 
@@ -138,10 +121,10 @@ async function* delayedFetches(
   context: Context,
   subject: Subject,
   schedule: Schedule,
-  count: number,
+  loop: SampleLoop,
   io: ToolIo,
 ): AsyncGenerator<FetchResult> {
-  const next = recordedFetches(context, context.archive!, subject, schedule, count)
+  const next = recordedFetches(context, context.archive!, subject, schedule, loop)
   for (let isFirst = true; ; isFirst = false) {
     const result = await next()
     if (result === undefined) return

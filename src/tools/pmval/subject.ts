@@ -59,17 +59,26 @@ export async function columnsOf(
   wanted: readonly string[] | undefined,
   io: ToolIo,
 ): Promise<readonly Column[]> {
-  const { archive } = context
-  const { ids, names } = archive === undefined ? await context.instances(indom, io) : recorded(archive, indom)
-  const all = ids.map((inst, i): Column => ({ inst, name: names[i]! }))
-  const columns =
-    wanted?.map((name) => {
-      const found =
-        all.find((column) => column.name === name) ?? all.find((column) => firstWord(column) === name)
-      if (found === undefined) throw new PcpError('PM_ERR_INST', `instance ${name} not available`)
-      return { inst: found.inst, name } // the heading is the name as it was asked for
-    }) ?? all
-  return [...columns].sort((a, b) => a.inst - b.inst)
+  const columns: Column[] = []
+  if (wanted === undefined) {
+    const { archive } = context
+    const { ids, names } =
+      archive === undefined ? await context.instances(indom, io) : recorded(archive, indom)
+    for (const [i, inst] of ids.entries()) columns.push({ inst, name: names[i]! })
+  } else {
+    // The heading is the name as given: agents may know an instance by others, such as a process by its number.
+    for (const name of wanted) columns.push({ inst: await instanceOf(context, indom, name, io), name })
+  }
+  return columns.sort((a, b) => a.inst - b.inst)
+}
+
+async function instanceOf(context: Context, indom: Indom, name: string, io: ToolIo): Promise<number> {
+  try {
+    return context.archive?.instanceId(indom, name) ?? (await context.instanceId(indom, name, io))
+  } catch (error) {
+    if (PcpError.from(error).code === 'ECANCELED') throw error
+    throw new PcpError('PM_ERR_INST', `instance ${name} not available`, { cause: error })
+  }
 }
 
 function recorded(archive: ArchiveControl, indom: Indom): Instances {
@@ -78,11 +87,6 @@ function recorded(archive: ArchiveControl, indom: Indom): Instances {
   } catch (error) {
     throw says(PcpError.from(error), `pmGetInDom(${indomStr(indom)})`)
   }
-}
-
-function firstWord({ name }: Column): string {
-  const blank = name.indexOf(' ')
-  return blank < 0 ? name : name.slice(0, blank)
 }
 
 function says(error: PcpError | undefined, what: string, hint = ''): PcpError {
