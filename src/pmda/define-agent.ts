@@ -19,21 +19,55 @@ export interface AgentDefinition {
 }
 
 /**
- * Defines an agent. Tables given directly are checked here, those of an `open` function when the agent is opened.
+ * Defines an agent. Tables given directly are checked here, those of an `open` function when the agent is opened; an agent
+ * may have both, and then has the metrics, labels and hooks of both.
  * PM_ERR_GENERIC says what in the table is wrong and how to mend it.
  */
 export function defineAgent(spec: AgentSpec): AgentDefinition {
-  const { name, domain, needsNoRoot = false, options = [], open, metrics = {}, ...rest } = spec
+  const { name, domain, needsNoRoot = false, options = [], open, ...tables } = spec
   if (!/^[A-Za-z]\w*$/.test(name))
     throw wrong(`Agent name "${name}" must be a letter followed by letters, digits or _`)
   if (!Number.isInteger(domain) || domain < 0 || domain > 510)
     throw wrong(`Agent ${name}: domain ${domain} must be a whole number from 0 to 510`)
   const problem = checkOwnOptions(options)
   if (problem !== undefined) throw wrong(`Agent ${name}: ${problem}`)
-  if (open !== undefined) return { name, domain, needsNoRoot, options, open }
-  const tables: AgentTables = { ...rest, metrics }
-  checkTables(name, tables)
-  return { name, domain, needsNoRoot, options, open: () => tables }
+  if (open !== undefined && Object.keys(tables).length === 0)
+    return { name, domain, needsNoRoot, options, open }
+  const own: AgentTables = { metrics: {}, ...tables }
+  checkTables(name, own)
+  if (open === undefined) return { name, domain, needsNoRoot, options, open: () => own }
+  const joined = (opened: AgentTables): AgentTables => joinTables(name, own, opened)
+  return {
+    name,
+    domain,
+    needsNoRoot,
+    options,
+    open: (env) =>
+      joined(open({ ...env, replaceTables: (replacement) => env.replaceTables(joined(replacement)) })),
+  }
+}
+
+/**
+ * Joins the tables beside `open` with those it returned: metrics, roots and instance domains of both. PM_ERR_GENERIC for
+ * anything that both have, because one of them would be lost.
+ */
+function joinTables(agent: string, own: AgentTables, opened: AgentTables): AgentTables {
+  const twice = (what: string): PcpError =>
+    wrong(`Agent ${agent}: ${what} is given beside \`open\` and by it: give it in one of them`)
+  for (const name of Object.keys(opened.metrics))
+    if (Object.hasOwn(own.metrics, name)) throw twice(`metric ${name}`)
+  const joined: { -readonly [K in keyof AgentTables]: AgentTables[K] } = {
+    ...own,
+    ...opened,
+    metrics: { ...own.metrics, ...opened.metrics },
+  }
+  const added: readonly (keyof AgentTables)[] = ['metrics', 'dynamicRoots', 'indoms']
+  for (const key of Object.keys(own) as (keyof AgentTables)[])
+    if (opened[key] === undefined) Object.assign(joined, { [key]: own[key] })
+    else if (!added.includes(key)) throw twice(key)
+  joined.dynamicRoots = [...(own.dynamicRoots ?? []), ...(opened.dynamicRoots ?? [])]
+  joined.indoms = [...(own.indoms ?? []), ...(opened.indoms ?? [])]
+  return joined
 }
 
 /** Checks the tables of an agent. PM_ERR_GENERIC names the metric or the instance domain and what to do. */

@@ -188,7 +188,7 @@ export interface AgentTables {
   readonly close?: () => unknown
 }
 
-/** An agent: `tables` directly, or a function when it keeps state or reads files. */
+/** An agent: tables directly, a function that returns them when it keeps state or reads files, or some of each. */
 export interface AgentSpec extends Partial<AgentTables> {
   /** Name without 'pmda': its daemon is bin/pmdaNAME. */
   readonly name: string
@@ -197,6 +197,6 @@ export interface AgentSpec extends Partial<AgentTables> {
   readonly needsNoRoot?: boolean
   /** Options of its daemon besides those that every daemon has; `env.options` has what was given. */
   readonly options?: readonly DaemonOption[]
-  /** Called once each time the agent is opened. */
+  /** Called once each time the agent is opened. Its tables are joined with those given here; nothing may be in both. */
   readonly open?: (env: AgentEnv) => AgentTables
 }
