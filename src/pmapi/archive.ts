@@ -19,10 +19,11 @@ import type { Clock } from './clock.ts'
 import { Context } from './context.ts'
 import { type DerivedSetup, derivedSetup } from './derived.ts'
 import { withLocalNames } from './local-names.ts'
+import { settingsOf } from './settings.ts'
 
 /** How to open archives. */
 export interface OpenArchiveOptions {
-  /** Default: the environment of this process. PCP_COUNTER_WRAP, PCP_IGNORE_MARK_RECORDS and PCP_INTERP_EARLIER are looked at. */
+  /** Default: the environment of this process. PCP_COUNTER_WRAP, PCP_IGNORE_MARK_RECORDS, PCP_INTERP_EARLIER and PCP_DERIVED_CONFIG are read. */
   readonly env?: Readonly<Record<string, string | undefined>>
   /** Take metric names from here instead of from the archive. */
   readonly names?: Pmns
@@ -103,7 +104,7 @@ function contextOn(source: ArchiveSource, share: { contexts: number }, options: 
   return Context.over(closing(named, close), {
     hostname: source.archive.label.hostname,
     archive: controlOf(source),
-    derived: options.derived ?? (() => derivedSetup(options.env ?? process.env)),
+    derived: options.derived ?? (() => derivedSetup(settingsOf(options.env))),
     dup: () => contextOn(source.dup(), share, options),
     ...(clock === undefined ? {} : { clock }),
   })

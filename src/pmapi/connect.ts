@@ -9,6 +9,7 @@ import type { Clock } from './clock.ts'
 import { Context } from './context.ts'
 import { type DerivedSetup, derivedSetup } from './derived.ts'
 import { withLocalNames } from './local-names.ts'
+import { settingsOf } from './settings.ts'
 
 /** How a context reconnects by itself. */
 export interface ReconnectOptions {
@@ -21,7 +22,10 @@ export interface ReconnectOptions {
 
 /** How to connect. */
 export interface ConnectOptions {
-  /** Default: the environment of this process. PMCD_PORT, PMCD_CONNECT_TIMEOUT... are looked at. */
+  /**
+   * Default: the environment of this process. It gives PMCD_PORT, PMCD_CONNECT_TIMEOUT..., and overrides pcp.conf, which
+   * PCP_CONF names.
+   */
   readonly env?: Env
   /** Gives up connecting. */
   readonly signal?: AbortSignal
@@ -64,8 +68,8 @@ export async function connect(
   options: ConnectOptions = {},
 ): Promise<Context> {
   const { container, names, clock, signal, reconnect = false, maxRequests, replyLimits } = options
-  const { delays = variableDelays(options.env ?? process.env) } =
-    typeof reconnect === 'boolean' ? {} : reconnect
+  const given = settingsOf(options.env)
+  const { delays = variableDelays(given) } = typeof reconnect === 'boolean' ? {} : reconnect
   if (!delays.every((seconds) => seconds > 0 && Number.isFinite(seconds)))
     throw new PcpError(
       'PM_ERR_ARG',
@@ -73,13 +77,12 @@ export async function connect(
     )
   if (maxRequests !== undefined && !(maxRequests >= 1))
     throw new PcpError('PM_ERR_ARG', `maxRequests must be at least 1: ${maxRequests}`)
-  const given = options.env ?? process.env
   const env = container === undefined ? given : { ...given, PCP_CONTAINER: container }
   const spec = typeof host === 'string' ? parseHostSpec(host, env) : host
-  const dial = (given?: AbortSignal): Promise<HostSource> =>
+  const dial = (giveUp?: AbortSignal): Promise<HostSource> =>
     HostSource.connect(spec, {
       env,
-      ...(given === undefined ? {} : { signal: given }),
+      ...(giveUp === undefined ? {} : { signal: giveUp }),
       ...(maxRequests === undefined ? {} : { maxRequests }),
       ...(replyLimits === undefined ? {} : { replyLimits }),
     })

@@ -37,8 +37,8 @@ export class DerivedMetrics {
   readonly #global: DerivedDefinitions = new DerivedDefinitions('global', this.controls)
   readonly #variables: Variables
   #locked: ReadonlySet<string> | undefined
-  /** What the environment's files defined. */
-  #fromFiles: readonly DerivedDefinition[] | undefined
+  /** What files defined, by the list that named them: contexts of one process may have different settings. */
+  readonly #fromFiles = new Map<string, readonly DerivedDefinition[]>()
 
   /** PCP_DERIVED_CONTROL in `variables` sets controls that nobody else may change then. */
   constructor(variables: Variables = {}) {
@@ -105,10 +105,9 @@ export class DerivedMetrics {
    */
   setup(variables: Variables = {}, report: (text: string) => void = toStderr): DerivedSetup {
     const early = this.#global.list()
-    const list = (): readonly DerivedDefinition[] => {
-      this.#fromFiles ??= this.#readFiles(variables, report)
-      return [...new Set([...early, ...this.#fromFiles])]
-    }
+    const list = (): readonly DerivedDefinition[] => [
+      ...new Set([...early, ...this.#readFiles(defaultDerivedList(variables), report)]),
+    ]
     let equivalences: SameIndom | undefined
     const sameIndom: SameIndom = (a, b) => {
       equivalences ??= parseEquivalences(readEquivalences(variables))
@@ -117,11 +116,15 @@ export class DerivedMetrics {
     return { list, sameIndom, report, controls: this.controls }
   }
 
-  #readFiles(variables: Variables, report: (text: string) => void): readonly DerivedDefinition[] {
+  #readFiles(list: string, report: (text: string) => void): readonly DerivedDefinition[] {
+    const known = this.#fromFiles.get(list)
+    if (known !== undefined) return known
     const before = this.#global.list()
-    for (const { path, text } of readDerivedFiles(defaultDerivedList(variables)))
-      this.load(text, { file: path, report })
-    return this.#global.list().slice(before.length)
+    this.#fromFiles.set(list, [])
+    for (const { path, text } of readDerivedFiles(list)) this.load(text, { file: path, report })
+    const defined = this.#global.list().slice(before.length)
+    this.#fromFiles.set(list, defined)
+    return defined
   }
 }
 

@@ -5,7 +5,7 @@ import { basename, join, resolve } from 'node:path'
 import { AGENTS, type AgentEntry } from '../agents/registry.ts'
 import type { Clock } from '../pmapi/clock.ts'
 import type { Context } from '../pmapi/context.ts'
-import type { DerivedSetup } from '../pmapi/derived.ts'
+import { type DerivedSetup, derivedSetup } from '../pmapi/derived.ts'
 import { localContext } from '../pmapi/local.ts'
 import { editLocalAgents, type LocalAgentRow, parseLocalSpec } from '../pmapi/local-spec.ts'
 import type { AgentDefinition } from '../pmda/define-agent.ts'
@@ -32,7 +32,7 @@ export interface LocalContextOptions {
   readonly env?: Variables
   /** Hears of agents that were asked for and cannot be had; default: nobody does. */
   readonly warn?: (text: string) => void
-  /** Derived metrics; default: those of `registerDerived`. */
+  /** Derived metrics; default: those of `registerDerived`, and of the files that PCP_DERIVED_CONFIG names. */
   readonly derived?: () => DerivedSetup
   /** What `sample` keeps time by; tests give their own. */
   readonly clock?: Clock
@@ -51,7 +51,7 @@ export interface LocalContextOptions {
  */
 export async function openLocal(options: LocalContextOptions = {}): Promise<Context> {
   const { variables } = loadConfig(options.env ?? process.env)
-  const { warn = () => {}, clock, derived } = options
+  const { warn = () => {}, clock, derived = () => derivedSetup(variables) } = options
   const names = options.names ?? (options.agents === undefined ? installedNames(variables) : undefined)
   const host = hostname()
   const labels = readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname: host, root: '/' })
@@ -67,8 +67,8 @@ export async function openLocal(options: LocalContextOptions = {}): Promise<Cont
         hostname: host,
         credentials: ownCredentials(),
         contextLabels: (ask) => contextLabels(labels, ask.requester),
+        derived,
         ...(clock === undefined ? {} : { clock }),
-        ...(derived === undefined ? {} : { derived }),
       },
     )
   } catch (error) {

@@ -40,7 +40,10 @@ export function loadConfig(env: Variables, options: ConfigOptions = {}): PcpConf
       return { path, variables: { ...defaultDirs(env, 0), ...file, ...present(env) } }
     }
   }
-  if (named !== undefined) throw new Error(`Cannot read ${named}: correct PCP_CONF or PCP_DIR, or unset them`)
+  if (named !== undefined)
+    throw Object.assign(new Error(`Cannot read ${named}: correct PCP_CONF or PCP_DIR, or unset them`), {
+      code: 'ENOENT',
+    })
   const uid = options.uid ?? process.geteuid?.() ?? 0
   if (uid !== 0) {
     const { config, data } = userDirs(env)

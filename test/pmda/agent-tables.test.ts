@@ -34,7 +34,7 @@ const fetch = async (source: AgentSource): Promise<unknown> => {
 const labels = async (source: AgentSource, level: number, id: number): Promise<string> =>
   (await source.labels({ level, id }, ASK)).map(({ json }) => json).join()
 
-/** The compiler wants an entry for each field, also for those that are added one day. */
+/** One entry for each field: the compiler rejects a list that misses one. */
 const EFFECTS: { readonly [K in keyof Required<AgentTables>]: Effect<K> } = {
   metrics: {
     give: () => ({ 'demo.one': metric(1) }),
