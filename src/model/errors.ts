@@ -1,9 +1,12 @@
 /** The one error class, and the table from PM_ERR codes and errno to text. pmErrStr(3), docs/formats/wire.md §9 */
 import { ERRNOS } from './errnos.ts'
-import { AUTH_ERRORS, PM_ERRORS } from './pm-errors.ts'
+import { PM_ERRORS, SASL_ERRORS } from './pm-errors.ts'
 
-/** A PCP error name such as `PM_ERR_PMID`, or an errno name such as `ECONNREFUSED`. */
-export type ErrorCode = keyof typeof PM_ERRORS | keyof typeof ERRNOS
+/**
+ * A PCP error name such as `PM_ERR_PMID`, an errno name such as `ECONNREFUSED`, or, where a user is not accepted, a result of
+ * SASL such as `SASL_BADAUTH`.
+ */
+export type ErrorCode = keyof typeof PM_ERRORS | keyof typeof ERRNOS | keyof typeof SASL_ERRORS
 
 /** Lowest status of the PMAPI range; statuses between it and zero are negated errno values. */
 const PM_ERR_BASE = -12345
@@ -14,12 +17,14 @@ const LAST_AUTH_ERROR = 100
 const codeByStatus = new Map<number, ErrorCode>()
 for (const [code, { status }] of Object.entries(PM_ERRORS)) codeByStatus.set(status, code as ErrorCode)
 for (const [code, { errno }] of Object.entries(ERRNOS)) codeByStatus.set(-errno, code as ErrorCode)
+for (const [code, { result }] of Object.entries(SASL_ERRORS))
+  codeByStatus.set(PM_ERR_NYI + result, code as ErrorCode)
 
-/** The number that stands for `code` on the wire: a PM_ERR_* status or a negated errno. */
+/** The number that stands for `code` on the wire: a PM_ERR_* status, one below PM_ERR_NYI for SASL, or a negated errno. */
 export function statusOf(code: ErrorCode): number {
-  return code in PM_ERRORS
-    ? PM_ERRORS[code as keyof typeof PM_ERRORS].status
-    : -ERRNOS[code as keyof typeof ERRNOS].errno
+  if (code in PM_ERRORS) return PM_ERRORS[code as keyof typeof PM_ERRORS].status
+  if (code in SASL_ERRORS) return PM_ERR_NYI + SASL_ERRORS[code as keyof typeof SASL_ERRORS].result
+  return -ERRNOS[code as keyof typeof ERRNOS].errno
 }
 
 /** The name of a status, or undefined when PCP and Linux have none for it. */
@@ -32,16 +37,15 @@ export function errStr(status: number): string {
   if (status === 0) return 'No error'
   const code = codeByStatus.get(status)
   if (code !== undefined) {
-    return code in PM_ERRORS
-      ? PM_ERRORS[code as keyof typeof PM_ERRORS].text
-      : ERRNOS[code as keyof typeof ERRNOS].text
+    if (code in PM_ERRORS) return PM_ERRORS[code as keyof typeof PM_ERRORS].text
+    if (code in SASL_ERRORS) return `Authentication - ${SASL_ERRORS[code as keyof typeof SASL_ERRORS].text}`
+    return ERRNOS[code as keyof typeof ERRNOS].text
   }
   if (status < 0 && status > PM_ERR_BASE) return `Unknown error ${-status}`
   if (status < PM_ERR_NYI - LAST_AUTH_ERROR) {
     return `Unknown secure sockets error ${status} (${status - PM_ERR_NYI})`
   }
-  if (status < PM_ERR_NYI)
-    return `Authentication - ${AUTH_ERRORS[PM_ERR_NYI - status - 1] ?? 'undefined error!'}`
+  if (status < PM_ERR_NYI) return 'Authentication - undefined error!'
   return `No such PMAPI error code (${status})`
 }
 
@@ -86,7 +90,7 @@ export class PcpError extends Error {
   /** The error a peer reported as a number. `on` says what was asked: `"foo.bar": Unknown metric name`. */
   static fromStatus(status: number, on?: string): PcpError {
     const text = errStr(status)
-    return new PcpError(codeOf(status) ?? 'PM_ERR_GENERIC', on === undefined ? text : `${on}: ${text}`, {
+    return new PcpError(codeOf(status) ?? nearestCode(status), on === undefined ? text : `${on}: ${text}`, {
       status,
     })
   }
@@ -100,6 +104,12 @@ export class PcpError extends Error {
       typeof code === 'string' && Object.hasOwn(ERRNOS, code) ? (code as ErrorCode) : 'PM_ERR_GENERIC'
     return new PcpError(known, on === undefined ? message : `${on}: ${message}`, { cause: error })
   }
+}
+
+/** The code of a status that has no name: results of TLS and SASL libraries are numbers in ranges of their own. */
+function nearestCode(status: number): ErrorCode {
+  if (status >= PM_ERR_NYI) return 'PM_ERR_GENERIC'
+  return status < PM_ERR_NYI - LAST_AUTH_ERROR ? 'PM_ERR_TLS' : 'SASL_FAIL'
 }
 
 /** A value, or why there is none for this one item: errors about one item are data, never exceptions. */

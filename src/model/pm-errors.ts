@@ -75,26 +75,29 @@ export const PM_ERRORS = {
   PM_ERR_ARG: { status: -12415, text: 'Bad value for function argument' },
 } as const
 
-/** What authentication libraries report, counted down from PM_ERR_NYI: text of -1, -2... as pmErrStr(3) of 6.0.3 prints it. */
-export const AUTH_ERRORS: readonly string[] = [
-  'generic failure',
-  'no memory available',
-  'overflowed buffer',
-  'no mechanism available',
-  'bad protocol / cancel',
-  "can't request information until later in exchange",
-  'invalid parameter supplied',
-  'transient failure (e.g., weak key)',
-  'integrity check failed',
-  'server failed mutual authentication step',
-  "mechanism doesn't support requested feature",
-  'SASL library is not initialized',
-  'authentication failure',
-  'authorization failure',
-  'mechanism too weak for this user',
-  'encryption needed to use mechanism',
-  'One time use of a plaintext password will enable requested mechanism for user',
-  'passphrase expired, has to be reset',
-  'account disabled',
-  'user not found',
-]
+/** Results of SASL: numbers below PM_ERR_NYI, with the texts that pmErrStr(3) of 6.0.3 prints behind `Authentication - `. */
+export const SASL_ERRORS = {
+  SASL_FAIL: { result: -1, text: 'generic failure' },
+  SASL_NOMEM: { result: -2, text: 'no memory available' },
+  SASL_BUFOVER: { result: -3, text: 'overflowed buffer' },
+  SASL_NOMECH: { result: -4, text: 'no mechanism available' },
+  SASL_BADPROT: { result: -5, text: 'bad protocol / cancel' },
+  SASL_INTERACT: { result: -6, text: "can't request information until later in exchange" },
+  SASL_BADPARAM: { result: -7, text: 'invalid parameter supplied' },
+  SASL_TRYAGAIN: { result: -8, text: 'transient failure (e.g., weak key)' },
+  SASL_BADMAC: { result: -9, text: 'integrity check failed' },
+  SASL_BADSERV: { result: -10, text: 'server failed mutual authentication step' },
+  SASL_WRONGMECH: { result: -11, text: "mechanism doesn't support requested feature" },
+  SASL_NOTINIT: { result: -12, text: 'SASL library is not initialized' },
+  SASL_BADAUTH: { result: -13, text: 'authentication failure' },
+  SASL_NOAUTHZ: { result: -14, text: 'authorization failure' },
+  SASL_TOOWEAK: { result: -15, text: 'mechanism too weak for this user' },
+  SASL_ENCRYPT: { result: -16, text: 'encryption needed to use mechanism' },
+  SASL_TRANS: {
+    result: -17,
+    text: 'One time use of a plaintext password will enable requested mechanism for user',
+  },
+  SASL_EXPIRED: { result: -18, text: 'passphrase expired, has to be reset' },
+  SASL_DISABLED: { result: -19, text: 'account disabled' },
+  SASL_NOUSER: { result: -20, text: 'user not found' },
+} as const

@@ -7,6 +7,7 @@ import { MAX_DELAY_MS } from '../net/wait.ts'
 import { connect } from '../pmapi/connect.ts'
 import { loadConfig } from '../sys/config.ts'
 import { parseInterval } from '../time/interval.ts'
+import { connectProblem } from './lib/open-error.ts'
 import { endEarly, HELP_ROW, type OptionTable, parseOptions, VERSION_ROW } from './lib/options.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 
@@ -68,7 +69,7 @@ on when it is there.`,
       if (await waitFor(host, seconds, io)) return 0
     } catch (error) {
       if (error instanceof SyntaxError) return complain(error.message, io)
-      say(`Cannot connect to PMCD on host "${showHostSpec(host)}": ${PcpError.from(error).text}`)
+      say(`Cannot connect to PMCD on host "${showHostSpec(host)}": ${connectProblem(error)}`)
       return STATUS_FAILED
     }
     say(

@@ -1,15 +1,7 @@
 /** The client's end of an authentication. docs/formats/wire.md §4.3, docs/security.md */
 import { decodeText, encodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
-import {
-  GUEST_MECHANISM,
-  MECHANISMS,
-  type Mechanism,
-  SASL_BADPROT,
-  SASL_BADSERV,
-  SASL_NOMECH,
-  saslError,
-} from './mechanism.ts'
+import { GUEST_MECHANISM, MECHANISMS, type Mechanism } from './mechanism.ts'
 import { checkServer, proveScram, startScram } from './scram.ts'
 
 /** Who to be. */
@@ -61,8 +53,8 @@ function choose(
   const known = asked === undefined ? MECHANISMS : all.filter((name) => name === asked)
   const common = known.find((name) => offered.includes(name))
   if (common === undefined)
-    throw saslError(
-      SASL_NOMECH,
+    throw new PcpError(
+      'SASL_NOMECH',
       `No common way to authenticate: the collector offers ${offered.join(', ') || 'none'}, we have ${MECHANISMS.join(', ')}${method === undefined ? '' : `, asked for is ${method}`}`,
     )
   if (common === 'PLAIN' && !channel.isPrivate)
@@ -88,9 +80,9 @@ async function scram({ user, password }: Login, transport: SaslTransport): Promi
   const proof = await proveScram(start, challenge, password)
   transport.send(encodeText(proof.message))
   const last = decodeText(await transport.receive())
-  if (last === '') throw saslError(SASL_BADSERV, 'The server does not prove that it knows the password')
+  if (last === '') throw new PcpError('SASL_BADSERV', 'The server does not prove that it knows the password')
   if (!last.startsWith('v=') && !last.startsWith('e='))
-    throw saslError(SASL_BADPROT, 'Not the last message of SCRAM')
+    throw new PcpError('SASL_BADPROT', 'Not the last message of SCRAM')
   checkServer(last, proof.serverSignature)
   transport.send(new Uint8Array(0))
 }

@@ -7,6 +7,7 @@
  *       c=biws,r=NONCE+MORE,p=PROOF  ──►
  *                                    ◄──       v=SIGNATURE
  */
+import { PcpError } from '../../model/errors.ts'
 import {
   crypto,
   fakeVerifier,
@@ -20,7 +21,6 @@ import {
   verifierOf,
   xor,
 } from './keys.ts'
-import { SASL_BADAUTH, SASL_BADPROT, SASL_BADSERV, SASL_NOAUTHZ, saslError } from './mechanism.ts'
 
 const NONCE_BYTES = 18
 /** A server that asks for fewer makes the password easy to guess for whoever listens, RFC 7677 §4. */
@@ -52,10 +52,10 @@ export async function proveScram(
   const { r: nonce = '', s: salt = '', i = '' } = attributes(challenge)
   const iterations = /^\d{1,9}$/.test(i) ? Number(i) : 0
   if (!nonce.startsWith(start.nonce) || nonce === start.nonce || salt === '')
-    throw saslError(SASL_BADPROT, 'The server answers another SCRAM conversation')
+    throw new PcpError('SASL_BADPROT', 'The server answers another SCRAM conversation')
   if (iterations < MIN_ITERATIONS || iterations > MAX_ITERATIONS)
-    throw saslError(
-      SASL_BADSERV,
+    throw new PcpError(
+      'SASL_BADSERV',
       `The server asks for ${iterations} SCRAM iterations: ${MIN_ITERATIONS} to ${MAX_ITERATIONS} are safe`,
     )
   const saltBytes = fromBase64(salt)
@@ -73,9 +73,12 @@ export async function proveScram(
 /** Checks a server's last message: authentication failure when it does not know the password either. */
 export function checkServer(message: string, serverSignature: Uint8Array): void {
   const { v = '', e } = attributes(message)
-  if (e !== undefined) throw saslError(SASL_BADAUTH, `The server refuses: ${e}`)
+  if (e !== undefined) throw new PcpError('SASL_BADAUTH', `The server refuses: ${e}`)
   if (!isEqual(fromBase64(v), serverSignature))
-    throw saslError(SASL_BADSERV, 'The server does not know the password it checks: it may be an impostor')
+    throw new PcpError(
+      'SASL_BADSERV',
+      'The server does not know the password it checks: it may be an impostor',
+    )
 }
 
 /** What a server knows after a client's first message. */
@@ -110,11 +113,11 @@ export function challengeScram(
 ): ScramExchange {
   // [ny],[a=AUTHZID],n=USER,r=NONCE and perhaps extensions; p= asks for a channel binding that was not offered.
   const match = /^([ny],(?:a=([^,]*))?,)(n=([^,]+),r=([\x21-\x2b\x2d-\x7e]{8,})(?:,[^m].*)?)$/s.exec(message)
-  if (match === null) throw saslError(SASL_BADPROT, 'Not the first message of SCRAM')
+  if (match === null) throw new PcpError('SASL_BADPROT', 'Not the first message of SCRAM')
   const [, header, authzid = '', bare, name, clientNonce] = match
   const user = unescapeName(name!)
   if (authzid !== '' && unescapeName(authzid) !== user)
-    throw saslError(SASL_NOAUTHZ, `"${user}" asks to act for another user`)
+    throw new PcpError('SASL_NOAUTHZ', `"${user}" asks to act for another user`)
   const verifier = verifierFor(user, verifiers)
   const nonce = clientNonce! + extraNonce
   const challenge = `r=${nonce},s=${toBase64(verifier.salt)},i=${verifier.iterations}`
@@ -124,16 +127,16 @@ export function challengeScram(
 /** Checks a client's proof; returns the server's last message. */
 export function verifyScram(exchange: ScramExchange, message: string): string {
   const match = /^(c=([^,]*),r=([^,]*)(?:,[^p].*?)?),p=([^,]*)$/s.exec(message)
-  if (match === null) throw saslError(SASL_BADPROT, 'Not the second message of SCRAM')
+  if (match === null) throw new PcpError('SASL_BADPROT', 'Not the second message of SCRAM')
   const [, withoutProof, binding, nonce, proof] = match
   if (nonce !== exchange.nonce || binding !== toBase64(Buffer.from(exchange.header)))
-    throw saslError(SASL_BADPROT, 'The second message of SCRAM does not fit the first')
+    throw new PcpError('SASL_BADPROT', 'The second message of SCRAM does not fit the first')
   const { storedKey, serverKey } = exchange.verifier
   const signed = `${exchange.signed},${withoutProof}`
   const given = fromBase64(proof!)
   const isRight =
     given.length === KEY_BYTES && isEqual(sha256(xor(given, hmac(storedKey, signed))), storedKey)
-  if (!isRight) throw saslError(SASL_BADAUTH, `Wrong name or password: ${JSON.stringify(exchange.user)}`)
+  if (!isRight) throw new PcpError('SASL_BADAUTH', `Wrong name or password: ${JSON.stringify(exchange.user)}`)
   return `v=${toBase64(hmac(serverKey, signed))}`
 }
 
@@ -153,7 +156,7 @@ function escapeName(name: string): string {
 }
 
 function unescapeName(name: string): string {
-  if (/=(?!2C|3D)/.test(name)) throw saslError(SASL_BADPROT, 'A bad escape in a user name')
+  if (/=(?!2C|3D)/.test(name)) throw new PcpError('SASL_BADPROT', 'A bad escape in a user name')
   return saslPrep(name.replaceAll('=2C', ',').replaceAll('=3D', '='))
 }
 

@@ -1,20 +1,10 @@
 /** The server's end of an authentication. docs/formats/wire.md §4.3, docs/security.md */
 import { decodeText, encodeText } from '../../base/text.ts'
-import { PcpError } from '../../model/errors.ts'
+import { PcpError, statusOf } from '../../model/errors.ts'
 import type { ClientOrigin } from '../client-origin.ts'
 import { LoginAttempts } from '../login-attempts.ts'
 import { checkPassword, crypto, KEY_BYTES, saslPrep, type Verifier } from './keys.ts'
-import {
-  GUEST_MECHANISM,
-  MAX_PAYLOAD,
-  MECHANISMS,
-  type Mechanism,
-  SASL_BADAUTH,
-  SASL_BADPROT,
-  SASL_NOAUTHZ,
-  SASL_NOMECH,
-  saslError,
-} from './mechanism.ts'
+import { GUEST_MECHANISM, MAX_PAYLOAD, MECHANISMS, type Mechanism } from './mechanism.ts'
 import { challengeScram, type ScramExchange, type Verifiers, verifierFor, verifyScram } from './scram.ts'
 
 /** What follows from a client's message: one more message to it, or the user it has proved to be, undefined for a guest. */
@@ -24,7 +14,7 @@ export type SaslStep = { readonly challenge: Uint8Array } | { readonly user: str
 export type FindVerifier = (user: string) => Verifier | undefined
 
 const EMPTY = new Uint8Array(0)
-const WRONG = saslError(SASL_BADAUTH, '').status
+const WRONG = statusOf('SASL_BADAUTH')
 /** Passwords checked at once: each keeps a thread busy that others need. */
 const MAX_CHECKS = 2
 
@@ -80,7 +70,7 @@ export class Authenticator {
     this.#checks++
     try {
       // Otherwise clients that connect, send a password and leave would keep all others out.
-      if (signal.aborted) throw saslError(SASL_BADPROT, 'The client did not wait for the verdict')
+      if (signal.aborted) throw new PcpError('SASL_BADPROT', 'The client did not wait for the verdict')
       return await checkPassword(password, verifierFor(user, this.#verifiers))
     } finally {
       this.#checks--
@@ -124,7 +114,8 @@ export class SaslServer {
 
   /** Takes a client's message, which it does not keep. Rejects with a SASL status; the exchange is over then. */
   async step(message: Uint8Array): Promise<SaslStep> {
-    if (message.length >= MAX_PAYLOAD) throw saslError(SASL_BADPROT, `A message of ${message.length} bytes`)
+    if (message.length >= MAX_PAYLOAD)
+      throw new PcpError('SASL_BADPROT', `A message of ${message.length} bytes`)
     return this.#next(message)
   }
 
@@ -138,7 +129,10 @@ export class SaslServer {
     const name = decodeText(message, 0, nul < 0 ? message.length : nul)
     const mechanism = offered.find((candidate) => candidate === name.toUpperCase())
     if (mechanism === undefined)
-      throw saslError(SASL_NOMECH, `Asked for mechanism ${JSON.stringify(name)}, offered ${this.mechanisms}`)
+      throw new PcpError(
+        'SASL_NOMECH',
+        `Asked for mechanism ${JSON.stringify(name)}, offered ${this.mechanisms}`,
+      )
     if (mechanism === GUEST_MECHANISM) return { user: undefined }
     this.#next = (first) => (mechanism === 'PLAIN' ? this.#plain(first) : this.#scram(first))
     const first = nul < 0 ? EMPTY : message.subarray(nul + 1)
@@ -148,14 +142,14 @@ export class SaslServer {
   async #plain(message: Uint8Array): Promise<SaslStep> {
     const [authzid, name, password, ...more] = decodeText(message).split('\0')
     if (name === undefined || name === '' || password === undefined || password === '' || more.length > 0)
-      throw saslError(SASL_BADPROT, 'Not a message of PLAIN')
+      throw new PcpError('SASL_BADPROT', 'Not a message of PLAIN')
     const user = saslPrep(name)
     if (authzid !== '' && authzid !== name)
-      throw saslError(SASL_NOAUTHZ, `${JSON.stringify(user)} asks to act for another user`)
+      throw new PcpError('SASL_NOAUTHZ', `${JSON.stringify(user)} asks to act for another user`)
     const { signal } = this.#gone
     return this.#checks.attempt(user, signal, async () => {
       if (!(await this.#checks.isRight(user, password, signal)))
-        throw saslError(SASL_BADAUTH, `Wrong name or password: ${JSON.stringify(user)}`)
+        throw new PcpError('SASL_BADAUTH', `Wrong name or password: ${JSON.stringify(user)}`)
       return { user }
     })
   }
@@ -172,7 +166,7 @@ export class SaslServer {
     const final = await this.#checks.attempt(exchange.user, this.#gone.signal, verify)
     // The client answers the last message as well, with nothing.
     this.#next = (answer) => {
-      if (answer.length > 0) throw saslError(SASL_BADPROT, 'SCRAM is over, but the client goes on')
+      if (answer.length > 0) throw new PcpError('SASL_BADPROT', 'SCRAM is over, but the client goes on')
       return { user: exchange.user }
     }
     return { challenge: encodeText(final) }

@@ -106,7 +106,6 @@ async function make({ query, services, request }: ApiCall, user: WebUser): Promi
 /** In PCP's words, which clients look for. What is wrong with a specification says so itself. */
 function connectFailure(error: unknown): PcpError {
   const known = PcpError.from(error)
-  // A refused login has a number of its own and no code.
   if (known.status === new PcpError('PM_ERR_GENERIC').status || known.code === 'PM_ERR_PERMISSION')
     return known
   return new PcpError(known.code, `cannot connect to PMCD: ${errStr(known.status)}`, { cause: error })

@@ -1,4 +1,4 @@
-/** Why an archive cannot be opened, as commands print it. */
+/** Why a source cannot be opened, as commands print it. */
 import { PcpError } from '../../model/errors.ts'
 
 /** Returns the text PCP's commands print; problems PCP has no words for are explained: files beyond the limits. */
@@ -11,4 +11,14 @@ export function openProblem(error: unknown): string {
 export function openError(name: string, error: unknown): PcpError {
   const { code } = PcpError.from(error)
   return new PcpError(code, `Cannot open archive "${name}": ${openProblem(error)}`, { cause: error })
+}
+
+/** Failures of which PCP's text names the field only: the message says what is wrong, and what to set. */
+const ABOUT_SECURITY =
+  /^(?:SASL_\w+|PM_ERR_TLS|PM_ERR_NEEDCLIENTCERT|PM_ERR_PERMISSION|ENOTSUP|EACCES|EINVAL)$/
+
+/** Returns why a collector is not connected: PCP's text, and what our message adds where TLS or a login failed. */
+export function connectProblem(error: unknown): string {
+  const { code, text, message } = PcpError.from(error)
+  return ABOUT_SECURITY.test(code) && !message.endsWith(text) ? `${text}: ${message.trimEnd()}` : text
 }

@@ -13,7 +13,7 @@ import { FOREVER } from '../../time/arithmetic.ts'
 import { damagedEnd } from './damaged-end.ts'
 import { derivedOf } from './derived.ts'
 import { askPassword, completeLogin } from './login.ts'
-import { openError } from './open-error.ts'
+import { connectProblem, openError } from './open-error.ts'
 import type { StandardOptions } from './standard.ts'
 import type { ToolIo } from './tool.ts'
 import type { ArchiveBounds } from './window.ts'
@@ -36,8 +36,9 @@ export async function openContext(standard: StandardOptions, io: ToolIo): Promis
     const open = io.connect ?? connect
     return await open(spec, { env, signal: io.signal, derived, ...(names === undefined ? {} : { names }) })
   } catch (error) {
-    const { code, text } = PcpError.from(error)
-    throw new PcpError(code, `Cannot connect to PMCD on host "${showHostSpec(host)}": ${text}`, {
+    const { code } = PcpError.from(error)
+    const why = connectProblem(error)
+    throw new PcpError(code, `Cannot connect to PMCD on host "${showHostSpec(host)}": ${why}`, {
       cause: error,
     })
   }
