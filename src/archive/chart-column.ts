@@ -1,5 +1,6 @@
 /** The values of one instance, on their way to a chart: counters become rates, and too many points become fewer. docs/pmproxy.md */
-import { PM_SEM_COUNTER } from '../model/types.ts'
+import { PM_SEM_COUNTER, PM_SEM_DISCRETE } from '../model/types.ts'
+import { Pace } from './chart-pace.ts'
 
 /** What a chart shows. */
 export interface ChartWindow {
@@ -18,7 +19,10 @@ export interface ChartPoints {
   readonly max?: Float64Array
 }
 
-/** Sums of the values in equal parts of the window. */
+/**
+ * Sums of the values in equal parts of the window. Gaps at the edges of a part stay gaps; the last one inside a part comes before its
+ * point.
+ */
 class Shares {
   readonly #start: number
   readonly #perSecond: number
@@ -29,6 +33,9 @@ class Shares {
   readonly #max: Float64Array
   /** Of the last value of each part; NaN for a part that is empty. */
   readonly #time: Float64Array
+  /** Times of gaps before and behind the values of a part, by part; most charts have few. */
+  readonly #gapsBefore = new Map<number, number>()
+  readonly #gapsBehind = new Map<number, number>()
 
   constructor({ start, finish, points }: ChartWindow) {
     this.#start = start
@@ -43,25 +50,47 @@ class Shares {
 
   add(time: number, value: number): void {
     const i = Math.min(this.#last, Math.max(0, Math.floor((time - this.#start) * this.#perSecond)))
+    if (Number.isNaN(value)) {
+      this.#gapsBehind.set(i, time)
+      return
+    }
+    if (this.#gapsBehind.size > 0) this.#closeGap(i)
     this.#time[i] = time
-    if (Number.isNaN(value)) return
     this.#count[i]!++
     this.#sum[i]! += value
     if (value < this.#min[i]!) this.#min[i] = value
     if (value > this.#max[i]!) this.#max[i] = value
   }
 
+  /** A value follows a gap of the same part. */
+  #closeGap(i: number): void {
+    const gap = this.#gapsBehind.get(i)
+    if (gap === undefined) return
+    this.#gapsBefore.set(i, gap)
+    this.#gapsBehind.delete(i)
+  }
+
   finish(): ChartPoints {
-    const [times, values] = [this.#time.slice(), this.#sum.slice()]
-    const [min, max] = [this.#min.slice(), this.#max.slice()]
+    const room = this.#time.length + this.#gapsBefore.size + this.#gapsBehind.size
+    const columns = [0, 1, 2, 3].map(() => new Float64Array(room))
+    const [times, values, min, max] = columns as [Float64Array, Float64Array, Float64Array, Float64Array]
     let length = 0
-    for (let i = 0; i < times.length; i++) {
-      if (Number.isNaN(times[i]!)) continue
+    const gap = (time: number | undefined): void => {
+      if (time === undefined) return
+      times[length] = time
+      values[length] = min[length] = max[length] = Number.NaN
+      length++
+    }
+    for (let i = 0; i < this.#time.length; i++) {
+      gap(this.#gapsBefore.get(i))
       const count = this.#count[i]!
-      times[length] = times[i]!
-      values[length] = count === 0 ? Number.NaN : values[i]! / count
-      min[length] = count === 0 ? Number.NaN : min[i]!
-      max[length++] = count === 0 ? Number.NaN : max[i]!
+      if (count > 0) {
+        times[length] = this.#time[i]!
+        values[length] = this.#sum[i]! / count
+        min[length] = this.#min[i]!
+        max[length++] = this.#max[i]!
+      }
+      gap(this.#gapsBehind.get(i))
     }
     const part = (column: Float64Array): Float64Array => column.subarray(0, length)
     return { times: part(times), values: part(values), min: part(min), max: part(max) }
@@ -78,6 +107,8 @@ export interface ColumnOptions {
   readonly factor: number
   /** Leaves counters as they are. */
   readonly raw: boolean
+  /** How often the metric was sampled, whatever its instances; absent where the caller marks the gaps. */
+  readonly pace?: Pace
   /** Hears of each so many points more before there is space for them; may throw. */
   readonly reserve: (points: number) => void
 }
@@ -93,10 +124,15 @@ export class ChartColumn {
   #shares: Shares | undefined
   #lastTime = Number.NaN
   #lastValue = Number.NaN
+  /** None for what holds until it changes. */
+  readonly #pace: Pace | undefined
+  /** The second value, until the third shows how far it may be from the first. */
+  #held: readonly [time: number, value: number] | undefined
   readonly #reserve: (points: number) => void
 
-  constructor(window: ChartWindow, { sem, factor, raw, reserve }: ColumnOptions) {
+  constructor(window: ChartWindow, { sem, factor, raw, pace, reserve }: ColumnOptions) {
     this.#window = window
+    if (pace !== undefined && sem !== PM_SEM_DISCRETE) this.#pace = new Pace(pace)
     this.#isRate = sem === PM_SEM_COUNTER && !raw
     this.#factor = factor
     this.#reserve = reserve
@@ -108,9 +144,19 @@ export class ChartColumn {
 
   /** A value; what lies before the window only begins a rate, what is not later than the one before is left out. */
   add(time: number, value: number): void {
+    const pace = this.#pace
+    if (this.#held !== undefined) {
+      if (time <= this.#held[0]) return
+      this.settle()
+    }
+    if (time <= this.#lastTime) return
+    if (pace?.interval === 0 && !Number.isNaN(this.#lastTime)) this.#held = [time, value]
+    else this.#keepPace(time, value)
+  }
+
+  #take(time: number, value: number): void {
     const lastTime = this.#lastTime
     const lastValue = this.#lastValue
-    if (time <= lastTime) return
     this.#lastTime = time
     this.#lastValue = value
     if (time < this.#window.start || time > this.#window.finish) return
@@ -125,6 +171,19 @@ export class ChartColumn {
     else this.#push(time, shown)
   }
 
+  /** No other value follows: the second one, which waits for a third, counts. */
+  settle(): void {
+    const held = this.#held
+    if (held === undefined) return
+    this.#held = undefined
+    this.#keepPace(...held)
+  }
+
+  #keepPace(time: number, value: number): void {
+    if (this.#pace?.next(time) === true) this.mark((this.#lastTime + time) / 2)
+    this.#take(time, value)
+  }
+
   /** When the last value was, unless recording was interrupted since: NaN. */
   get lastTime(): number {
     return this.#lastTime
@@ -137,8 +196,11 @@ export class ChartColumn {
 
   /** Recording was interrupted; what lies before the last value is left out. */
   mark(time: number): void {
+    if (this.#held !== undefined && time < this.#held[0]) return
+    this.settle()
     if (Number.isNaN(this.#lastTime) || time < this.#lastTime) return
     this.#lastTime = Number.NaN
+    this.#pace?.interrupt(time)
     if (time < this.#window.start || time > this.#window.finish) return
     if (this.#shares !== undefined) this.#shares.add(time, Number.NaN)
     else this.#push(time, Number.NaN)

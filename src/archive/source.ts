@@ -98,6 +98,13 @@ export class ArchiveSource implements MetricSource {
     this.#interpolator.forget()
   }
 
+  /** See `ArchiveControl.moveTo`. */
+  moveTo(when: Timestamp): void {
+    this.#origin = when
+    this.#isPlaced = false
+    this.#read = undefined
+  }
+
   /** The next record in the mode's direction, a mark without sets; with `ids` the next mark or record of these metrics, and only their sets. PM_ERR_EOL, PM_ERR_MODE when interpolating. @see pmFetchArchive(3) */
   fetchRecord(ids?: readonly Pmid[]): FetchResult {
     if (this.#mode === 'interpolate')

@@ -41,6 +41,14 @@ export interface DerivedOptions {
   readonly report?: (text: string) => void
 }
 
+/** What a derived metric is computed from. */
+export interface DerivedOperands {
+  /** Metrics that are not derived, each once. */
+  readonly ids: readonly Pmid[]
+  /** Does it compare with the fetch before, as `rate` and `delta` do? */
+  readonly isSequential: boolean
+}
+
 /** A source with derived metrics. */
 export interface DerivedSource extends MetricSource {
   /** The definitions of this layer alone. */
@@ -50,6 +58,8 @@ export interface DerivedSource extends MetricSource {
    * what is wrong. @see pmAddDerivedMetric(3)
    */
   define(name: string, text: string, ask: Ask): Promise<Pmid>
+  /** Returns what a derived metric is computed from; undefined for any other, and before it is bound. */
+  operandsOf(id: Pmid): DerivedOperands | undefined
   /** Forgets what `delta` and `rate` compare with: of one requester, or of all. */
   forget(requester?: Requester): void
   /** Is a fetch of derived metrics of this requester on its way? Those asked for meanwhile come after it. */
@@ -94,6 +104,13 @@ class DerivedLayer implements DerivedSource {
     if (fault === undefined) return outcome.pmid
     // As with the reference the name stays: its descriptor says what it is.
     throw new PcpError('PM_ERR_BADDERIVE', faultText(headline('Semantic'), text, { offset: 0, why: fault }))
+  }
+
+  operandsOf(id: Pmid): DerivedOperands | undefined {
+    const bound = this.#definition(id) === undefined ? undefined : this.#metrics.bound(id)
+    if (bound === undefined || isError(bound)) return undefined
+    const { operands, slots } = bound.binding
+    return { ids: operands, isSequential: slots > 0 }
   }
 
   forget(requester?: Requester): void {

@@ -45,6 +45,8 @@ export interface ArchiveControl {
    * interpolating fetch adds to the origin, to the nanosecond; a negative one goes back. @see pmSetMode(3)
    */
   setMode(mode: ArchiveMode, when?: Timestamp, stepSec?: number): void
+  /** Moves the origin as a step of another length would: rates compare with the fetch before, which `setMode` makes them forget. */
+  moveTo(when: Timestamp): void
   /**
    * The next record as it is; a mark has no sets. With `ids`: the next one that has some of these metrics, with their sets
    * alone, or the next mark. PM_ERR_EOL behind the last one, PM_ERR_MODE when interpolating.

@@ -155,6 +155,7 @@ function controlOf(source: ArchiveSource): ArchiveControl {
       return source.origin
     },
     setMode: (mode, when, stepSec) => source.setMode(mode, when, stepSec),
+    moveTo: (when) => source.moveTo(when),
     fetchRecord: (ids) => source.fetchRecord(ids),
     fetchNow: (ids, profile) => source.fetchNow(ids, profile),
     instances: (indom) => metadata.instances(indom, undefined, undefined),

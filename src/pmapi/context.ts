@@ -1,5 +1,6 @@
 /** A context: one metric source seen by one client, with its instance profile. pmNewContext(3), docs/pmapi.md */
 import type { DerivedText } from '../derive/definitions.ts'
+import type { DerivedOperands } from '../derive/derived-source.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import { clusterOf, domainOf, type Indom, PM_INDOM_NULL, type Pmid, pmid } from '../model/ids.ts'
@@ -323,6 +324,11 @@ export class Context {
    */
   async addDerived(name: string, expression: string, options?: CallOptions): Promise<Pmid> {
     return this.#link.derived.define(name, expression, this.#asking(options))
+  }
+
+  /** Returns the metrics that a derived one is computed from; undefined for any other. Known once it has been described. */
+  operandsOf(id: Pmid): DerivedOperands | undefined {
+    return this.#link.derived.operandsOf(id)
   }
 
   /** Gives a metric of `addDerived` a help text. PM_ERR_NAME, PM_ERR_TEXT when it has one. @see pmAddDerivedText(3) */

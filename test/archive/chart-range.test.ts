@@ -1,6 +1,7 @@
 /** How an archive is read for charts; what comes of it is in test/pmproxy/routes/range.test.ts. */
 import { expect, test } from 'vitest'
-import { type ChartArchive, chartRange } from '../../src/archive/chart-range.ts'
+import type { ChartArchive } from '../../src/archive/chart-metric.ts'
+import { chartRange } from '../../src/archive/chart-range.ts'
 import { toSeconds } from '../../src/base/timestamp.ts'
 import { PM_INDOM_NULL, pmid } from '../../src/model/ids.ts'
 import { PM_SEM_INSTANT, PM_TYPE_DOUBLE } from '../../src/model/types.ts'
@@ -14,7 +15,7 @@ const desc = {
   sem: PM_SEM_INSTANT,
   units: 0,
 }
-const wanted = [{ name: 'a', outcome: { desc, help: '', isDerived: false } }]
+const wanted = [{ name: 'a', outcome: { desc, help: '' } }]
 const query = { start: 0, finish: END, points: 10, raw: false }
 
 /** An archive of thirty days whose records are what `scan` hands over. */
@@ -30,6 +31,7 @@ function archive(scan: ChartArchive['scan']): { archive: ChartArchive; turns: ()
       scan,
       instances: nothing,
       setMode: nothing,
+      moveTo: nothing,
       fetch: nothing,
       turn: async () => void turns++,
     },

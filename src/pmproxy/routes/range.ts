@@ -2,9 +2,12 @@
 import { setImmediate } from 'node:timers/promises'
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import { encodeChartRange } from '../../archive/chart-bytes.ts'
-import { type ChartArchive, chartRange, type WantedMetric } from '../../archive/chart-range.ts'
+import type { ChartArchive, ComputedFrom } from '../../archive/chart-metric.ts'
+import { chartRange, type WantedMetric } from '../../archive/chart-range.ts'
 import { toSeconds } from '../../base/timestamp.ts'
+import type { MetricDesc } from '../../model/desc.ts'
 import { isError, PcpError } from '../../model/errors.ts'
+import type { Pmid } from '../../model/ids.ts'
 import type { ArchiveControl } from '../../pmapi/archive-control.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { describeNames, jsonText, orNothing } from '../describe.ts'
@@ -34,6 +37,7 @@ export async function range({ request, context }: PageCall): Promise<Reply> {
     finish,
     points,
     raw,
+    aligned: query.get('aligned') === '1',
   })
   return query.get('format') === 'columns'
     ? { status: 200, type: 'application/octet-stream', body: encodeChartRange(answer) }
@@ -62,9 +66,25 @@ async function wantedMetrics(
       if (fault !== undefined) return { name, outcome: fault }
       if (isError(each)) return { name, outcome: each }
       const help = (await orNothing(context.text(each.desc.pmid, { level: 'oneline' }))) ?? ''
-      return { name, outcome: { desc: each.desc, help, isDerived: derived.has(name) } }
+      const computed = await computedOf(context, each.desc.pmid, signal)
+      return { name, outcome: { desc: each.desc, help, ...(computed === undefined ? {} : { computed }) } }
     }),
   )
+}
+
+/** What a derived metric is computed from. */
+async function computedOf(
+  context: Context,
+  id: Pmid,
+  signal: AbortSignal,
+): Promise<ComputedFrom | undefined> {
+  const from = context.operandsOf(id)
+  if (from === undefined) return undefined
+  const descs = await context.descs(from.ids, { signal })
+  return {
+    operands: descs.filter((desc): desc is MetricDesc => !isError(desc)),
+    isSequential: from.isSequential,
+  }
 }
 
 /** Defines metrics; for each name what is wrong with it in this archive: what it is made of may not have been recorded. */
@@ -96,6 +116,7 @@ function chartArchive(context: Context, archive: ArchiveControl, signal: AbortSi
     scan: (ids, options) => archive.scan(ids, options),
     instances: (indom) => archive.instances(indom),
     setMode: (mode, when, stepSec) => archive.setMode(mode, when, stepSec),
+    moveTo: (when) => archive.moveTo(when),
     fetch: (ids) => context.fetch(ids, { signal }),
     turn: async () => {
       await setImmediate()

@@ -86,6 +86,8 @@ export interface RangeQuery {
   readonly start: number
   readonly finish: number
   readonly points: number
+  /** All metrics have values at the same moments, so that they can be stacked. */
+  readonly aligned?: boolean | undefined
 }
 
 /** A failed request: a sentence for the person, and PCP's code when there is one. */

@@ -59,8 +59,8 @@ export function batched(range: Range): NonNullable<Source['range']> {
 function byWindow(waiting: readonly Waiting[]): Waiting[][] {
   const windows = new Map<string, Waiting[]>()
   for (const one of waiting) {
-    const { start, finish, points } = one.query
-    const key = `${start} ${finish} ${points}`
+    const { start, finish, points, aligned } = one.query
+    const key = `${start} ${finish} ${points} ${aligned}`
     const known = windows.get(key)
     if (known === undefined) windows.set(key, [one])
     else known.push(one)

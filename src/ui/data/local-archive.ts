@@ -2,7 +2,8 @@
 import { Archive } from '../../archive/archive.ts'
 import { metricWords } from '../../archive/chart-answer.ts'
 import { encodeChartRange } from '../../archive/chart-bytes.ts'
-import { type ChartArchive, chartRange, type WantedMetric } from '../../archive/chart-range.ts'
+import type { ChartArchive, ComputedFrom } from '../../archive/chart-metric.ts'
+import { chartRange, type WantedMetric } from '../../archive/chart-range.ts'
 import { scan } from '../../archive/scan.ts'
 import { ArchiveSource } from '../../archive/source.ts'
 import { type ArchiveFiles, bytesSource } from '../../base/byte-source.ts'
@@ -157,7 +158,7 @@ export class LocalArchive {
 
   /** See `Source`; as `encodeChartRange` makes it. `onPart` gets what has been read each time it was `PART_MS` more. */
   async range(
-    { names, derive, start, finish, points }: RangeQuery,
+    { names, derive, start, finish, points, aligned }: RangeQuery,
     onPart: (soFar: ChartBytes) => void = () => {},
     clock: () => number = () => performance.now(),
   ): Promise<ChartBytes> {
@@ -168,8 +169,14 @@ export class LocalArchive {
         await define(source, name, derive[name]).catch((error: unknown) =>
           faults.set(name, PcpError.from(error)),
         )
+    const computedOf = (id: Pmid): { readonly computed?: ComputedFrom } => {
+      const from = source.operandsOf(id)
+      if (from === undefined) return {}
+      const operands = from.ids.flatMap((operand) => this.#archive.metadata.descs.get(operand) ?? [])
+      return { computed: { operands, isSequential: from.isSequential } }
+    }
     const wanted = (await describe(source, names)).map(({ name, outcome }): WantedMetric => {
-      const known = isError(outcome) ? outcome : { ...outcome, isDerived: derive[name] !== undefined }
+      const known = isError(outcome) ? outcome : { ...outcome, ...computedOf(outcome.desc.pmid) }
       return { name, outcome: faults.get(name) ?? known }
     })
     const { metadata, start: first } = this.#archive
@@ -180,6 +187,7 @@ export class LocalArchive {
       scan: (ids, options) => scan(this.#archive, ids, options),
       instances: (indom) => metadata.instances(indom, undefined, undefined),
       setMode: (mode, when, stepSec) => archive.setMode(mode, when, stepSec),
+      moveTo: (when) => archive.moveTo(when),
       fetch: (ids) => source.fetch(ids, ask),
       // Nobody else is served by this worker.
       turn: async (soFar) => {
@@ -188,7 +196,7 @@ export class LocalArchive {
         told = clock()
       },
     }
-    return encodeChartRange(await chartRange(charts, wanted, { start, finish, points, raw: false }))
+    return encodeChartRange(await chartRange(charts, wanted, { start, finish, points, aligned, raw: false }))
   }
 }
 

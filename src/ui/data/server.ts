@@ -57,7 +57,7 @@ function refusal({ status }: Response, answer: unknown): RequestError {
 }
 
 async function askRange(which: Parameters, query: RangeQuery): Promise<ChartRange> {
-  const { names, derive, start, finish, points } = query
+  const { names, derive, start, finish, points, aligned } = query
   const response = await request('range', {
     ...which,
     names: names.join(','),
@@ -65,6 +65,7 @@ async function askRange(which: Parameters, query: RangeQuery): Promise<ChartRang
     start,
     finish,
     points,
+    ...(aligned === true ? { aligned: 1 } : {}),
     format: 'columns',
   })
   if (!response.ok) throw refusal(response, await response.json().catch(() => undefined))

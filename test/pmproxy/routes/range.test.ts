@@ -57,7 +57,7 @@ function written(moments: readonly Moment[]): Files {
 
 async function served(
   files: Files,
-  { names, derive, ...window }: RangeQuery,
+  { names, derive, aligned, ...window }: RangeQuery,
   more = '',
 ): Promise<string | Uint8Array> {
   const context = await openArchive('made', {
@@ -76,6 +76,7 @@ async function served(
     ...Object.entries(window).map(([name, value]) => `${name}=${value}`),
     ...Object.entries(derive).map(([name, expr]) => `derive=${name}=${encodeURIComponent(expr)}`),
     `names=${names.join()}`,
+    `aligned=${aligned === true ? 1 : 0}`,
   ]
   const request = { query: new Query(`${parameters.join('&')}${more}`), signal: new AbortController().signal }
   const { body } = await range({ request, context } as unknown as PageCall)
@@ -104,15 +105,16 @@ test('an archive that is dropped into the page gives the bytes that pmproxy woul
     start: fc.integer({ min: -5000, max: 20_000 }),
     length: fc.integer({ min: 1, max: 50_000 }),
     points: fc.integer({ min: 2, max: 40 }),
+    aligned: fc.boolean(),
   })
   await fc.assert(
     fc.asyncProperty(
       fc.array(moment, { minLength: 1, maxLength: 60 }),
       window,
-      async (moments, { start, length, points }) => {
+      async (moments, { start, length, points, aligned }) => {
         const files = written(moments)
         const finish = START + start + length
-        const query = { names: NAMES, derive: DERIVE, start: START + start, finish, points }
+        const query = { names: NAMES, derive: DERIVE, start: START + start, finish, points, aligned }
         const local = await new LocalArchive('made', files).range(query)
         expect(await served(files, query, '&format=columns')).toEqual(local)
       },

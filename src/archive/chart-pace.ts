@@ -1,0 +1,103 @@
+/**
+ * How often a metric is sampled, learned from its samples, and where samples are missing: no line crosses such a stretch. An archive does
+ * not record the interval of a metric, and it may change.
+ */
+
+/** So many intervals without a sample are a gap. Timers are late at times; where one sample is missing there are two. */
+const PATIENCE = 1.75
+/** Distances whose longest is the interval: a metric may be in several groups of its logger. */
+const KEPT = 4
+/** So many long distances among so many samples are a new interval if they are alike. */
+const MOST_LONG = 3
+const AMONG = 6
+
+/** Follows the samples of a metric, or of an instance of it. */
+export class Pace {
+  readonly #metric: Pace | undefined
+  readonly #least: number
+  #last = Number.NaN
+  #interval = 0
+  #patience = Number.POSITIVE_INFINITY
+  readonly #known: number[] = []
+  readonly #long: number[] = []
+  /** Samples since there was a long distance. */
+  #sinceLong = 0
+
+  /** `metric` knows the interval before the instance has samples enough; `least` is the shortest it can be, in seconds. */
+  constructor(metric?: Pace, least = 0) {
+    this.#metric = metric
+    this.#least = least
+    if (least > 0) this.#setInterval(least)
+  }
+
+  /** The interval in seconds; 0 before it is known, which takes three samples. */
+  get interval(): number {
+    return this.#interval === 0 && this.#metric !== undefined ? this.#metric.interval : this.#interval
+  }
+
+  /** The longest distance between two samples that is no gap, in seconds. */
+  get patience(): number {
+    return this.#interval === 0 && this.#metric !== undefined ? this.#metric.patience : this.#patience
+  }
+
+  /** Takes the next sample; returns true if there is a gap before it. Leaves out a time that is not later. */
+  next(time: number): boolean {
+    const distance = time - this.#last
+    if (distance <= 0) return false
+    this.#last = time
+    if (Number.isNaN(distance)) return false
+    if (this.patience === Number.POSITIVE_INFINITY) return this.#takeFirst(distance)
+    if (distance > this.patience) {
+      this.#takeLong(distance)
+      return true
+    }
+    if (this.#long.length > 0 && ++this.#sinceLong >= AMONG / MOST_LONG) this.#long.length = 0
+    this.#take(distance)
+    return false
+  }
+
+  /** The shorter one of the first two distances is the interval, and the other one may be a gap. */
+  #takeFirst(distance: number): boolean {
+    const first = this.#known[0]
+    if (first === undefined) {
+      this.#known.push(distance)
+      return false
+    }
+    if (first > PATIENCE * distance) this.#known[0] = distance
+    else if (distance <= PATIENCE * first) this.#known.push(distance)
+    this.#setInterval(Math.max(this.#least, ...this.#known))
+    if (distance <= this.#patience) return false
+    this.#takeLong(distance)
+    return true
+  }
+
+  /** Recording was interrupted: the distance across a mark is no interval. */
+  interrupt(time: number): void {
+    if (time >= this.#last) this.#last = Number.NaN
+  }
+
+  #take(distance: number): void {
+    const known = this.#known
+    known.push(distance)
+    const gone = known.length > KEPT ? known.shift()! : 0
+    if (distance > this.#interval || gone >= this.#interval || this.#interval === 0)
+      this.#setInterval(Math.max(this.#least, ...known))
+  }
+
+  #takeLong(distance: number): void {
+    this.#long.push(distance)
+    this.#sinceLong = 0
+    if (this.#long.length < MOST_LONG) return
+    const most = Math.max(...this.#long)
+    if (most <= PATIENCE * Math.min(...this.#long)) {
+      this.#known.splice(0, KEPT, ...this.#long)
+      this.#long.length = 0
+      this.#setInterval(most)
+    } else this.#long.shift()
+  }
+
+  #setInterval(seconds: number): void {
+    this.#interval = seconds
+    this.#patience = PATIENCE * seconds
+  }
+}

@@ -1,0 +1,202 @@
+/** Charts of archives show nothing that was not recorded: random archives and windows, read as a page reads them. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decodeChartRange } from '../../src/archive/chart-bytes.ts'
+import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
+import { memoryOutput } from '../../src/archive/write/memory-output.ts'
+import { PM_SEM_COUNTER, PM_SEM_INSTANT, PM_TYPE_DOUBLE } from '../../src/model/types.ts'
+import { LocalArchive } from '../../src/ui/data/local-archive.ts'
+import { seed } from '../lib/seed.ts'
+
+const START = 1_700_000_000
+/** Seconds between samples, and what of the machine's memory adds up. */
+const INTERVAL = 10
+const TOTAL = 31 * 2 ** 30
+/** Longer distances than this are gaps. */
+const LONGEST = 1.75 * INTERVAL
+
+/** Samples at the interval, and what comes before them: nothing for some time, or a mark too. */
+interface Run {
+  readonly away: number
+  readonly isMarked: boolean
+  /** Shares of the total that are used and cached, sample by sample. */
+  readonly samples: readonly (readonly [used: number, cached: number])[]
+}
+
+const USED = 'mem.used'
+const CACHED = 'mem.cached'
+const FREE = 'mem.free'
+const READ = 'disk.read'
+const PROGRAMS = 'page.programs'
+const BUSY = 'page.busy'
+const NAMES = [USED, CACHED, FREE, READ, PROGRAMS, BUSY]
+const DERIVE = { [PROGRAMS]: `${USED} - ${CACHED}`, [BUSY]: `rate(${READ}) * 2` }
+
+interface Recorded {
+  readonly archive: LocalArchive
+  /** Times of samples, and of marks. */
+  readonly times: readonly number[]
+  readonly marks: readonly number[]
+  readonly valueAt: ReadonlyMap<number, readonly [used: number, cached: number]>
+}
+
+function recorded(runs: readonly Run[]): Recorded {
+  const output = memoryOutput('made')
+  const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+  for (const name of [USED, CACHED, FREE]) made.addMetric(name, { type: PM_TYPE_DOUBLE, sem: PM_SEM_INSTANT })
+  made.addMetric(READ, { type: PM_TYPE_DOUBLE, sem: PM_SEM_COUNTER, indom: 'disks' })
+  const [times, marks]: [number[], number[]] = [[], []]
+  const valueAt = new Map<number, readonly [number, number]>()
+  let time = START
+  for (const { away, isMarked, samples } of runs) {
+    if (isMarked && times.length > 0) {
+      made.mark()
+      marks.push(times.at(-1)! + 0.001)
+    }
+    time += away
+    for (const [share, part] of samples) {
+      const used = Math.floor(share * TOTAL)
+      const cached = Math.floor(part * used)
+      made.put(USED, used)
+      made.put(CACHED, cached)
+      made.put(FREE, TOTAL - used)
+      made.put(READ, 7 * (time - START), 'sda')
+      made.write({ sec: time, nsec: 0 })
+      times.push(time)
+      valueAt.set(time, [used, cached])
+      time += INTERVAL
+    }
+  }
+  made.close()
+  const files = new Map([...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes]))
+  return { archive: new LocalArchive('made', files), times, marks, valueAt }
+}
+
+const share = fc.double({ min: 0, max: 1, noNaN: true })
+const run: fc.Arbitrary<Run> = fc.record({
+  away: fc.oneof(fc.constant(0), fc.integer({ min: INTERVAL, max: 4000 })),
+  isMarked: fc.constantFrom(false, false, true),
+  samples: fc.array(fc.tuple(share, share), { minLength: 5, maxLength: 80 }),
+})
+const window = fc.record({
+  from: fc.double({ min: -0.2, max: 1, noNaN: true }),
+  length: fc.double({ min: 0.01, max: 1.5, noNaN: true }),
+  points: fc.oneof(fc.integer({ min: 2, max: 40 }), fc.integer({ min: 40, max: 2000 })),
+  aligned: fc.boolean(),
+})
+
+interface Drawn {
+  readonly name: string
+  readonly times: readonly number[]
+  readonly values: readonly number[]
+  /** Are its points means of several samples? */
+  readonly isReduced: boolean
+}
+
+async function drawn(
+  { archive }: Recorded,
+  start: number,
+  { length, points, aligned }: Window,
+): Promise<Drawn[]> {
+  const query = { names: NAMES, derive: DERIVE, start, finish: start + length, points, aligned }
+  const { metrics, lists } = decodeChartRange(await archive.range(query))
+  return metrics.flatMap((metric) => {
+    if (!('columns' in metric)) throw new Error(metric.message)
+    const { name } = metric
+    return metric.columns.map(({ times, values, min }) => ({
+      name,
+      isReduced: min !== undefined,
+      times: [...lists[times]!],
+      values: [...lists[values]!],
+    }))
+  })
+}
+
+interface Window {
+  readonly length: number
+  readonly points: number
+  readonly aligned: boolean
+}
+
+/** Stretches of an archive in which there is nothing between two samples. */
+function gapsOf({ times, marks }: Recorded): (readonly [from: number, to: number])[] {
+  return times.flatMap((from, i) => {
+    const to = times[i + 1]
+    if (to === undefined) return []
+    return to - from > LONGEST || marks.some((mark) => mark > from && mark < to) ? [[from, to] as const] : []
+  })
+}
+
+test('no point without a sample, no line across a gap, no stack above the whole', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(run, { minLength: 1, maxLength: 6 }),
+      window,
+      async (runs, { from, length, ...how }) => {
+        const made = recorded(runs)
+        const span = made.times.at(-1)! - START + 1
+        const start = START + from * span
+        const columns = await drawn(made, start, { ...how, length: length * span })
+        const gaps = gapsOf(made)
+        for (const { name, times, values } of columns) {
+          for (const [i, time] of times.entries()) {
+            if (i > 0) expect(time, name).toBeGreaterThan(times[i - 1]!)
+            if (Number.isNaN(values[i]!)) continue
+            expect(
+              time >= made.times[0]! && time <= made.times.at(-1)!,
+              `${name} has samples at ${time - START}`,
+            ).toBe(true)
+            const gap = gaps.find(([a, b]) => time > a && time < b)
+            expect(gap, `${name} at ${time - START}`).toBeUndefined()
+            // A value beside another one is connected with it.
+            const before = times[i - 1]
+            if (before === undefined || Number.isNaN(values[i - 1]!)) continue
+            const crossed = gaps.find(([a, b]) => before <= a && time >= b)
+            expect(crossed, `${name} from ${before - START} to ${time - START}`).toBeUndefined()
+            if (name === READ) expect(values[i]).toBeCloseTo(7, 3)
+            if (name === BUSY) expect(values[i]).toBeCloseTo(14, 3)
+          }
+        }
+        expectWhole(columns, how.aligned)
+        expectRecorded(made, columns)
+      },
+    ),
+    { numRuns: 150, seed },
+  )
+})
+
+/** Used and free are all there is; programs and cache are what is used. */
+function expectWhole(columns: readonly Drawn[], isAligned: boolean): void {
+  const of = (name: string): Drawn =>
+    columns.find((column) => column.name === name) ?? { name, times: [], values: [], isReduced: false }
+  const [used, cached, free, programs] = [USED, CACHED, FREE, PROGRAMS].map(of) as [
+    Drawn,
+    Drawn,
+    Drawn,
+    Drawn,
+  ]
+  expect(free.times).toEqual(used.times)
+  for (const [i, value] of used.values.entries())
+    if (!Number.isNaN(value)) expect(Math.abs(value + free.values[i]! - TOTAL)).toBeLessThan(64)
+  if (!isAligned) return
+  expect(programs.times).toEqual(used.times)
+  for (const [i, value] of programs.values.entries())
+    if (!Number.isNaN(value))
+      expect(Math.abs(value + cached.values[i]! + free.values[i]! - TOTAL)).toBeLessThan(64)
+}
+
+/** Points are samples, or means of those since the point before. */
+function expectRecorded({ valueAt }: Recorded, columns: readonly Drawn[]): void {
+  const sampleOf = {
+    [USED]: (used: number) => used,
+    [PROGRAMS]: (used: number, cached: number) => used - cached,
+  }
+  for (const { name, times, values, isReduced } of columns)
+    for (const [i, time] of times.entries()) {
+      if (Number.isNaN(values[i]!)) continue
+      const sample = valueAt.get(time)
+      expect(sample, `${name} at ${time - START}`).toBeDefined()
+      if (!isReduced && Object.hasOwn(sampleOf, name))
+        expect(values[i], name).toBe(sampleOf[name as keyof typeof sampleOf](...sample!))
+    }
+}
