@@ -209,7 +209,7 @@ class Content {
   }
 
   end(): Uint8Array | number {
-    return this.#fd ?? Buffer.concat(this.#chunks)
+    return this.#fd ?? joined(this.#chunks, this.#size)
   }
 
   abandon(): void {
@@ -225,6 +225,18 @@ class Content {
         { code: 'ENOSPC' },
       )
   }
+}
+
+/** Returns a plain array: `slice` of a Buffer is a view, and whoever takes it for a copy writes into the file's content. */
+function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  if (chunks.length === 1) return new Uint8Array(chunks[0]!.buffer, chunks[0]!.byteOffset, size)
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
 }
 
 function freeBytes(): number {
