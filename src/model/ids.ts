@@ -35,6 +35,11 @@ export function itemOf(id: Pmid): number {
   return id & 0x3ff
 }
 
+/** Returns the id by which labels of a PMID's cluster are found: the PMID with item 0. */
+export function clusterId(id: Pmid): Pmid {
+  return pmid(domainOf(id), clusterOf(id), 0)
+}
+
 /** Builds an indom; fields out of range are masked. @see pmInDom_build(3) */
 export function indom(domain: number, serial: number): Indom {
   return (((domain & 0x1ff) << 22) | (serial & 0x3fffff)) >>> 0

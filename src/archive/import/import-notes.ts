@@ -1,14 +1,7 @@
 /** Texts and labels that an import collects until what they are about is written. pmiPutText(3), pmiPutLabel(3) */
 import type { Timestamp } from '../../base/timestamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
-import {
-  clusterOf,
-  domainOf,
-  type Indom,
-  pmid as makePmid,
-  PM_INDOM_NULL,
-  type Pmid,
-} from '../../model/ids.ts'
+import { clusterId, domainOf, type Indom, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
 import { makeLabelSet } from '../../model/label-set.ts'
 import {
   LABEL_CLUSTER,
@@ -135,8 +128,4 @@ function addressOf(target: Target): { level: number; id: number; inst: number } 
   const { indom, inst } = target
   if (inst === undefined) return { level: LABEL_INDOM, id: indom, inst: -1 }
   return { level: LABEL_INSTANCES, id: indom, inst }
-}
-
-function clusterId(pmid: Pmid): Pmid {
-  return makePmid(domainOf(pmid), clusterOf(pmid), 0)
 }

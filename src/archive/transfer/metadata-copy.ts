@@ -7,14 +7,7 @@
 import type { Timestamp } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import { unpackEvents } from '../../model/events.ts'
-import {
-  clusterOf,
-  domainOf,
-  type Indom,
-  pmid as makePmid,
-  PM_INDOM_NULL,
-  type Pmid,
-} from '../../model/ids.ts'
+import { clusterId, domainOf, type Indom, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
 import {
   LABEL_CLUSTER,
   LABEL_CONTEXT,
@@ -116,7 +109,7 @@ export class MetadataCopy {
       for (const record of this.#raw.descs.get(pmid) ?? []) writer.metadata(record, false)
     }
     this.#labels(writer, time, LABEL_DOMAIN, domainOf(pmid))
-    this.#labels(writer, time, LABEL_CLUSTER, makePmid(domainOf(pmid), clusterOf(pmid), 0))
+    this.#labels(writer, time, LABEL_CLUSTER, clusterId(pmid))
     this.#labels(writer, time, LABEL_ITEM, pmid)
     this.#texts(writer, TEXT_PMID, pmid)
     metric.change = this.#change

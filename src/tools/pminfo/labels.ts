@@ -1,6 +1,6 @@
 /** Labels of metrics, instance domains and instances, merged. */
 import { isError } from '../../model/errors.ts'
-import { clusterOf, domainOf, type Indom, PM_INDOM_NULL, type Pmid, pmid } from '../../model/ids.ts'
+import { clusterId, domainOf, type Indom, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
 import { mergeLabelSets } from '../../model/label-set.ts'
 import type { LabelSet } from '../../model/labels.ts'
 import type { Context } from '../../pmapi/context.ts'
@@ -48,10 +48,6 @@ export class KnownLabels {
     this.#last.set(level, { id, sets })
     return sets
   }
-}
-
-function clusterId(id: Pmid): Pmid {
-  return pmid(domainOf(id), clusterOf(id), 0)
 }
 
 async function orNone(asked: Promise<readonly LabelSet[]>): Promise<readonly LabelSet[]> {

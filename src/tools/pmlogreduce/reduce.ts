@@ -7,7 +7,7 @@ import type { ArchiveWriter } from '../../archive/write/writer.ts'
 import { type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { PcpError } from '../../model/errors.ts'
-import { clusterOf, domainOf, pmid as makePmid, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
+import { clusterId, domainOf, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
 import {
   LABEL_CLUSTER,
   LABEL_CONTEXT,
@@ -130,7 +130,7 @@ export class Reduction {
       if (indom !== PM_INDOM_NULL) this.#texts(writer, 'indom', indom)
     }
     this.#labels(writer, at, LABEL_DOMAIN, domainOf(pmid))
-    this.#labels(writer, at, LABEL_CLUSTER, makePmid(domainOf(pmid), clusterOf(pmid), 0))
+    this.#labels(writer, at, LABEL_CLUSTER, clusterId(pmid))
     this.#labels(writer, at, LABEL_ITEM, pmid)
     if (indom === PM_INDOM_NULL || status <= 0) return
     const snapshot = this.#archive.metadata.snapshotAt(indom, at)

@@ -1,8 +1,15 @@
 /** Rewrites label sets. docs/formats/archive.md §4.3 */
-import type { Indom } from '../../model/ids.ts'
-import { PM_IN_NULL } from '../../model/ids.ts'
+import { clusterId, domainOf, type Indom, PM_IN_NULL } from '../../model/ids.ts'
 import { labelSetOf } from '../../model/label-set.ts'
-import { LABEL_INDOM, LABEL_INSTANCES, LABEL_ITEM, type Label, type LabelSet } from '../../model/labels.ts'
+import {
+  LABEL_CLUSTER,
+  LABEL_DOMAIN,
+  LABEL_INDOM,
+  LABEL_INSTANCES,
+  LABEL_ITEM,
+  type Label,
+  type LabelSet,
+} from '../../model/labels.ts'
 import type { Plan } from './plan.ts'
 import { changesInstances, changesLabels, type LabelRule } from './rules.ts'
 
@@ -17,9 +24,11 @@ export interface LabelPart {
 export class LabelRewriter {
   readonly #plan: Plan
   readonly #rules = new Map<string, LabelRule[]>()
+  readonly #groups: ReadonlyMap<string, ReadonlySet<number>>
 
   constructor(plan: Plan) {
     this.#plan = plan
+    this.#groups = movedGroups(plan)
     for (const rule of plan.rules.labels.filter(changesLabels)) {
       const key = `${rule.level} ${rule.id}`
       this.#rules.set(key, [...(this.#rules.get(key) ?? []), rule])
@@ -34,6 +43,7 @@ export class LabelRewriter {
       const rule = metrics.get(id)?.rule
       return rule?.isDeleted === true || rule?.pmid !== undefined
     }
+    if (level === LABEL_DOMAIN || level === LABEL_CLUSTER) return this.#groups.has(`${level} ${id}`)
     if (level !== LABEL_INDOM && level !== LABEL_INSTANCES) return false
     const rule = rules.indoms.get(id)
     return dropped.has(id) || rule?.to !== undefined || (level === LABEL_INSTANCES && changesInstances(rule))
@@ -107,7 +117,8 @@ export class LabelRewriter {
       const rule = metrics.get(id)?.rule
       return rule?.isDeleted ? [] : [rule?.pmid ?? id]
     }
-    if (level !== LABEL_INDOM && level !== LABEL_INSTANCES) return [id]
+    if (level !== LABEL_INDOM && level !== LABEL_INSTANCES)
+      return [...(this.#groups.get(`${level} ${id}`) ?? [id])]
     const rule = rules.indoms.get(id)
     const ids = rule?.to === undefined ? [id] : rule.isDuplicate ? [id, rule.to] : [rule.to]
     return ids.filter((one) => one !== id || !dropped.has(one))
@@ -133,7 +144,28 @@ function changedLabels(level: number, labels: readonly Label[], rules: readonly 
   return result
 }
 
+/** The numbers of domains and clusters in the output: those of their metrics, where any of these got another. */
+export function movedGroups({ known, metrics }: Pick<Plan, 'known' | 'metrics'>): Map<string, Set<number>> {
+  const groups = new Map<string, Set<number>>()
+  for (const id of known.descs.keys()) {
+    const rule = metrics.get(id)?.rule
+    if (rule?.isDeleted) continue
+    const to = rule?.pmid ?? id
+    add(groups, `${LABEL_DOMAIN} ${domainOf(id)}`, domainOf(to))
+    add(groups, `${LABEL_CLUSTER} ${clusterId(id)}`, clusterId(to))
+  }
+  for (const [key, ids] of groups)
+    if (ids.size === 1 && ids.has(Number(key.split(' ')[1]))) groups.delete(key)
+  return groups
+}
+
+function add(groups: Map<string, Set<number>>, key: string, id: number): void {
+  const ids = groups.get(key)
+  if (ids === undefined) groups.set(key, new Set([id]))
+  else ids.add(id)
+}
+
 function isMeant({ name, value }: Label, rule: LabelRule): boolean {
   if (rule.name !== undefined && rule.name !== name) return false
-  return rule.value === undefined || value === rule.value || value === JSON.stringify(rule.value)
+  return rule.value === undefined || value === rule.value
 }

@@ -165,7 +165,7 @@ export class MetadataRewriter {
       if (rule?.text !== undefined) this.#write(encodeHelp({ kind, id: target, level }, rule.text))
       else if (target === id) this.#write(bytes.subarray(at, at + length))
       else {
-        const record = bytes.slice(at, at + length)
+        const record = new Uint8Array(bytes.subarray(at, at + length))
         new DataView(record.buffer).setUint32(12, target)
         this.#write(record)
       }

@@ -1,5 +1,5 @@
 /** Rewriting rules about labels. pmlogrewrite(1) */
-import { clusterOf, domainOf, indomStr, type Pmid, pmid, pmidStr } from '../../model/ids.ts'
+import { clusterId, clusterOf, domainOf, indomStr, type Pmid, pmid, pmidStr } from '../../model/ids.ts'
 import {
   LABEL_CLUSTER,
   LABEL_CONTEXT,
@@ -9,7 +9,7 @@ import {
   LABEL_ITEM,
 } from '../../model/labels.ts'
 import { isSameInstance, type Known } from './known.ts'
-import { findMetrics } from './parse-metric.ts'
+import { findPmids } from './parse-metric.ts'
 import { ANY, type Part, type RuleSource } from './rule-source.ts'
 import { changesLabels, type LabelRule } from './rules.ts'
 
@@ -29,7 +29,7 @@ export function parseLabelRule(source: RuleSource): void {
   const { level, ids } = find(source)
   const inst = level === LABEL_INSTANCES ? instance(source, ids) : undefined
   const name = labelText(source)
-  const value = labelText(source)
+  const value = labelValue(source)
   const selection = { name, value }
   const insts = inst === 'none' ? [] : [inst]
   const selected = ids.flatMap((id) => insts.map((one) => ({ level, id, inst: one, ...selection })))
@@ -77,26 +77,27 @@ const TARGETS: Readonly<Record<string, (source: RuleSource) => Target>> = {
   context: () => ({ level: LABEL_CONTEXT, ids: [NO_ID] }),
   domain(source) {
     const domain = source.number('Expecting <domain> in label rule')
-    return { level: LABEL_DOMAIN, ids: domainsOf(source.known).includes(domain) ? [domain] : [] }
+    const ids = knownIds(source, LABEL_DOMAIN, domainOf)
+    return { level: LABEL_DOMAIN, ids: ids.includes(domain) ? [domain] : [] }
   },
   cluster(source) {
     const [domain, cluster] = clusterParts(source, 'Expecting <domain>.<cluster> or <domain>.* in label rule')
-    const ids = new Set([...source.known.descs.keys()].map(clusterId))
     const isMeant = (id: Pmid): boolean =>
       domainOf(id) === domain && (cluster === ANY || clusterOf(id) === cluster)
-    return { level: LABEL_CLUSTER, ids: [...ids].filter(isMeant) }
+    return { level: LABEL_CLUSTER, ids: knownIds(source, LABEL_CLUSTER, clusterId).filter(isMeant) }
   },
-  item: (source) => ({ level: LABEL_ITEM, ids: findMetrics(source).map(({ desc }) => desc.pmid) }),
-  indom: (source) => ({ level: LABEL_INDOM, ids: indomIds(source) }),
-  instances: (source) => ({ level: LABEL_INSTANCES, ids: indomIds(source) }),
+  item: (source) => ({ level: LABEL_ITEM, ids: findPmids(source, labelledIds(source, LABEL_ITEM)) }),
+  indom: (source) => ({ level: LABEL_INDOM, ids: indomIds(source, LABEL_INDOM) }),
+  instances: (source) => ({ level: LABEL_INSTANCES, ids: indomIds(source, LABEL_INSTANCES) }),
 }
 
-function domainsOf(known: Known): number[] {
-  return [...new Set([...known.descs.keys()].map(domainOf))]
+/** What metrics of the archive belong to, and what else has labels of the level. */
+function knownIds(source: RuleSource, level: number, idOf: (id: Pmid) => number): number[] {
+  return [...new Set([...[...source.known.descs.keys()].map(idOf), ...labelledIds(source, level)])]
 }
 
-function clusterId(id: Pmid): number {
-  return pmid(domainOf(id), clusterOf(id), 0)
+function labelledIds(source: RuleSource, level: number): number[] {
+  return source.known.labels.filter((labels) => labels.level === level).map(({ id }) => id)
 }
 
 function clusterParts(source: RuleSource, text: string): readonly [domain: number, cluster: Part] {
@@ -112,9 +113,10 @@ function clusterParts(source: RuleSource, text: string): readonly [domain: numbe
   return [domain, cluster]
 }
 
-function indomIds(source: RuleSource): number[] {
+function indomIds(source: RuleSource, level: number): number[] {
   const parts = source.indomParts('Expecting <domain>.<serial> or <domain>.* in label rule')
-  return source.known.indoms.filter((id) => source.indomFrom(parts, id) === id)
+  const ids = new Set([...source.known.indoms, ...labelledIds(source, level)])
+  return [...ids].filter((id) => source.indomFrom(parts, id) === id)
 }
 
 /** Takes the number or name of an instance, or an asterisk; 'none' when no domain has it. */
@@ -143,6 +145,13 @@ function labelText(source: RuleSource): string | undefined {
   return kind === 'string' ? text : undefined
 }
 
+/** Takes a JSON value or an asterisk; undefined for anything. */
+function labelValue(source: RuleSource): string | undefined {
+  const value = source.jsonValueIfAny()
+  if (value === undefined && source.keyword() === ANY) source.lexer.next()
+  return value
+}
+
 type Clause = (source: RuleSource, rules: readonly LabelRule[]) => void
 
 const CLAUSES: Readonly<Record<string, Clause>> = {
@@ -164,11 +173,10 @@ const CLAUSES: Readonly<Record<string, Clause>> = {
   },
   value(source, rules) {
     source.mark('->')
-    const value = JSON.stringify(source.escapedString('Expecting new label value string in value clause'))
+    const value = source.jsonValue('Expecting new label value string in value clause')
     for (const rule of rules) {
       check(source, rule, 'value', rule.newValue)
-      if (rule.value !== undefined && JSON.stringify(rule.value) === value)
-        source.warn(`Label for ${targetOf(rule)}: value: No change`)
+      if (rule.value === value) source.warn(`Label for ${targetOf(rule)}: value: No change`)
       else rule.newValue = value
     }
   },
@@ -214,7 +222,7 @@ function move(source: RuleSource, rule: LabelRule, level: number, clause: string
 
 function addLabel(source: RuleSource, targets: readonly Selection[]): void {
   const name = source.escapedString('Expecting new label name string in new clause')
-  const value = JSON.stringify(source.escapedString('Expecting new label value string in new clause'))
+  const value = source.jsonValue('Expecting new label value string in new clause')
   if (targets.some((target) => target.name !== undefined || target.value !== undefined))
     source.warn(
       'The target label name and value must both not be specified for a NEW label and will be ignored',

@@ -19,7 +19,7 @@ import {
 import { unitsStr } from '../../model/units.ts'
 import { isSameInstance } from './known.ts'
 import { parseUnits } from './parse-units.ts'
-import { ANY, type RuleSource } from './rule-source.ts'
+import { ANY, type PmidParts, type RuleSource } from './rule-source.ts'
 import { changesMetric, type MetricRule, type Pick, type PickKind } from './rules.ts'
 
 const NUMBER_FORMS = '<domain>.<cluster>.<item> or <domain>.<cluster>.* or <domain>.*.*'
@@ -57,15 +57,31 @@ export interface FoundMetric {
 export function findMetrics(source: RuleSource): FoundMetric[] {
   const { known } = source
   const parts = source.pmidParts()
-  if (parts !== undefined) {
-    const matches = (id: Pmid): boolean => source.pmidFrom(parts, id) === id
-    const found = [...known.descs.values()].filter(({ pmid }) => matches(pmid))
-    if (found.length === 0 && !parts.includes(ANY)) {
-      const reason = new PcpError('PM_ERR_PMID', '').text
-      source.warn(`Metric ${pmidStr(source.pmidFrom(parts, 0))} pmNameID: ${reason}`)
-    }
-    return found.map((desc) => ({ desc, name: known.nameOf(desc.pmid) ?? pmidStr(desc.pmid) }))
+  if (parts === undefined) return findNamed(source)
+  return matching(source, parts, [...known.descs.keys()]).map((id) => ({
+    desc: known.descs.get(id)!,
+    name: known.nameOf(id) ?? pmidStr(id),
+  }))
+}
+
+/** Does the same, and finds `others` too, which nothing describes. */
+export function findPmids(source: RuleSource, others: readonly Pmid[]): Pmid[] {
+  const parts = source.pmidParts()
+  if (parts === undefined) return findNamed(source).map(({ desc }) => desc.pmid)
+  return matching(source, parts, [...new Set([...source.known.descs.keys(), ...others])])
+}
+
+function matching(source: RuleSource, parts: PmidParts, ids: readonly Pmid[]): Pmid[] {
+  const found = ids.filter((id) => source.pmidFrom(parts, id) === id)
+  if (found.length === 0 && !parts.includes(ANY)) {
+    const reason = new PcpError('PM_ERR_PMID', '').text
+    source.warn(`Metric ${pmidStr(source.pmidFrom(parts, 0))} pmNameID: ${reason}`)
   }
+  return found
+}
+
+function findNamed(source: RuleSource): FoundMetric[] {
+  const { known } = source
   const token = source.lexer.peek()
   if (token.kind !== 'word' || !/^[A-Za-z][A-Za-z0-9_.=-]*$/.test(token.text))
     throw source.mistake(METRIC_MISTAKE, token)

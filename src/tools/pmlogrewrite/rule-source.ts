@@ -11,6 +11,9 @@ export const ANY = '*'
 /** Parts of a domain's or metric's number, as written. */
 export type Part = number | typeof ANY
 
+/** The number of a metric, as written. */
+export type PmidParts = readonly [domain: number, cluster: Part, item: Part]
+
 /** A file of rules being read, and where its rules go. */
 export class RuleSource {
   readonly known: Known
@@ -75,6 +78,27 @@ export class RuleSource {
     return token.text
   }
 
+  /** Takes a string as its JSON token. PM_ERR_ARG with `text` when something else is there. */
+  jsonString(text: string): string {
+    return jsonString(this.escapedString(text))
+  }
+
+  /** Takes a JSON value that is no list and no object. PM_ERR_ARG with `text` when something else is there. */
+  jsonValue(text: string): string {
+    const value = this.jsonValueIfAny()
+    if (value === undefined) throw this.mistake(text, this.lexer.peekEscaped())
+    return value
+  }
+
+  /** Takes such a value if it is next. */
+  jsonValueIfAny(): string | undefined {
+    const { kind, text } = this.lexer.peekEscaped()
+    const value = kind === 'string' ? jsonString(text) : kind === 'word' ? text.toLowerCase() : ''
+    if (kind !== 'string' && !JSON_WORD.test(value)) return undefined
+    this.lexer.next()
+    return value
+  }
+
   /** Takes a number from 0 to 2^31 - 1. PM_ERR_ARG with `text` when something else is there. */
   number(text: string): number {
     const token = this.lexer.peek()
@@ -100,7 +124,7 @@ export class RuleSource {
   }
 
   /** Takes the number of a metric; cluster and item may be asterisks. Undefined, and nothing taken, for any other word. */
-  pmidParts(): readonly [domain: number, cluster: Part, item: Part] | undefined {
+  pmidParts(): PmidParts | undefined {
     const token = this.lexer.peek()
     const parts = token.kind === 'word' ? /^(\d+)\.(\d+|\*)\.(\d+|\*)$/.exec(token.text) : null
     if (parts === null) return undefined
@@ -112,7 +136,7 @@ export class RuleSource {
   }
 
   /** The metric of `pmidParts`; parts of `old` take the place of asterisks. */
-  pmidFrom([domain, cluster, item]: readonly [number, Part, Part], old: Pmid): Pmid {
+  pmidFrom([domain, cluster, item]: PmidParts, old: Pmid): Pmid {
     return pmid(domain, cluster === ANY ? (old >>> 10) & 0xfff : cluster, item === ANY ? old & 0x3ff : item)
   }
 
@@ -134,6 +158,20 @@ export class RuleSource {
     } catch {
       throw this.mistake(`Bad regular expression "${source}" in ${clause} clause`)
     }
+  }
+}
+
+/** Numbers and words of JSON. */
+const JSON_WORD = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?|true|false|null)$/
+
+/** A string as JSON has it; escapes that JSON knows are escapes. */
+function jsonString(text: string): string {
+  const token = `"${text.replaceAll('"', '\\"')}"`
+  try {
+    JSON.parse(token)
+    return token
+  } catch {
+    return JSON.stringify(text)
   }
 }
 

@@ -94,7 +94,7 @@ export interface LabelRule {
   /** Only of this instance. */
   readonly inst: number | undefined
   readonly name: string | undefined
-  /** Only a label with this value: a string, or the JSON token itself. */
+  /** Only a label with this value, a JSON token. */
   readonly value: string | undefined
   isDeleted?: boolean
   to?: number

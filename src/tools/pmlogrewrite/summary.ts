@@ -1,4 +1,5 @@
 /** The report of what rules do. pmlogrewrite(1) */
+import { encodeText } from '../../base/text.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import { clusterOf, domainOf, indomStr, PM_INDOM_NULL, pmidStr } from '../../model/ids.ts'
 import { labelSetOf } from '../../model/label-set.ts'
@@ -8,9 +9,11 @@ import {
   LABEL_DOMAIN,
   LABEL_INDOM,
   LABEL_INSTANCES,
+  LABEL_ITEM,
 } from '../../model/labels.ts'
 import { semStr, typeStr } from '../../model/types.ts'
 import { unitsStr } from '../../model/units.ts'
+import { movedGroups } from './labels.ts'
 import type { MetricPlan, Plan } from './plan.ts'
 import {
   changesIndom,
@@ -44,7 +47,7 @@ function changesMetricPlan({ rule, indom, instances }: MetricPlan): boolean {
 /** The whole report. */
 export function summary(plan: Plan): string {
   const blocks = [...indomBlocks(plan), ...metricBlocks(plan), ...textBlocks(plan)]
-  blocks.push(...plan.rules.labels.filter(changesLabels).flatMap(labelBlocks))
+  blocks.push(...labelBlocks(plan))
   const head = `PCP Archive Log Rewrite Specifications Summary\n${globalLines(plan)}`
   if (blocks.length === 0 && Object.keys(plan.rules.global).length === 0) return `${head}No changes\n`
   return `${head}${blocks.map((block) => `\n${block}`).join('')}`
@@ -164,26 +167,64 @@ function textBlock({ kind, id, level, isDeleted, to, text }: TextRule, old: stri
   return block
 }
 
-function labelBlocks(rule: LabelRule): string[] {
+/** Labels that move with what they are about, the ones found last first, then those with rules of their own. */
+function labelBlocks({ known, rules, metrics }: Plan): string[] {
+  const own = rules.labels.filter(changesLabels)
+  const groups = movedGroups({ known, metrics })
+  const moved = known.labels.flatMap(({ level, id }) => {
+    if (own.some((rule) => rule.level === level && rule.id === id && rule.to !== undefined)) return []
+    let targets: Iterable<number | undefined> = groups.get(`${level} ${id}`) ?? []
+    if (level === LABEL_ITEM) targets = [metrics.get(id)?.rule.pmid]
+    if (level === LABEL_INDOM || level === LABEL_INSTANCES) targets = [rules.indoms.get(id)?.to]
+    return [...targets].flatMap((to) =>
+      to === undefined || to === id
+        ? []
+        : [`Label: ${titleOf(level, id)}\nID:\t\t${idStr(level, id)} -> ${idStr(level, to)}\n`],
+    )
+  })
+  return [...moved, ...own.flatMap(ruleBlocks)]
+}
+
+function ruleBlocks(rule: LabelRule): string[] {
   const blocks: string[] = []
   const { level, id, inst, name, value, isDeleted, to, newName, newValue, added } = rule
   let title = `Label: ${titleOf(level, id)}`
   if (level === LABEL_INSTANCES) title += inst === undefined ? ', Instances: ALL' : `, Instance: ${inst}`
   if (name !== undefined) title += `, Label: "${name}"`
-  if (value !== undefined) title += `, Value: "${value}"`
+  if (value !== undefined) title += `, Value: ${value}`
   let changes = isDeleted ? 'DELETE\n' : ''
   if (to !== undefined) changes += `ID:\t\t${idStr(level, id)} -> ${idStr(level, to)}\n`
   if (newName !== undefined)
     changes += `Label:\t\t${name === undefined ? 'ALL' : `"${name}"`} -> "${newName}"\n`
-  if (newValue !== undefined)
-    changes += `Value:\t\t${value === undefined ? 'ALL' : `"${value}"`} -> ${newValue}\n`
+  if (newValue !== undefined) changes += `Value:\t\t${value ?? 'ALL'} -> ${newValue}\n`
   if (changes !== '') blocks.push(`${title}\n${changes}`)
-  for (const label of added) {
-    const { json } = labelSetOf([{ ...label, flags: level }])
-    blocks.push(`${title}\nNEW:\n    ${json}\n`)
-  }
+  if (added.length > 0) blocks.push(`${title}\nNEW:\n${newLabels(rule)}`)
   return blocks
 }
+
+/** New labels, as a dump of the output has them. */
+function newLabels({ level, id, inst, added }: LabelRule): string {
+  const { json, labels } = labelSetOf(added.map((label) => ({ ...label, flags: level })))
+  const whose = level === LABEL_INSTANCES ? `InDom ${indomStr(id)}[${inst ?? '*'}]` : titleOf(level, id)
+  let text = `    ${whose} labels (${encodeText(json).length} bytes): ${json}\n`
+  let at = 2
+  labels.forEach(({ name, value }, i) => {
+    const [nameSize, valueSize] = [encodeText(name).length, encodeText(value).length]
+    const valueAt = at + nameSize + 2
+    text += `        [${i}] name(${at},${nameSize}) : value(${valueAt},${valueSize}) [${FLAGS.get(level)}]\n`
+    at = valueAt + valueSize + 2
+  })
+  return text
+}
+
+const FLAGS: ReadonlyMap<number, string> = new Map([
+  [LABEL_CONTEXT, 'context'],
+  [LABEL_DOMAIN, 'domain'],
+  [LABEL_CLUSTER, 'cluster'],
+  [LABEL_ITEM, 'pmid'],
+  [LABEL_INDOM, 'indom'],
+  [LABEL_INSTANCES, 'instances'],
+])
 
 function titleOf(level: number, id: number): string {
   if (level === LABEL_CONTEXT) return 'Context'

@@ -9,13 +9,20 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Archive } from '../../../src/archive/archive.ts'
 import { RecordReader } from '../../../src/archive/reader.ts'
 import { ArchiveWriter, type WriterOptions } from '../../../src/archive/write/writer.ts'
 import { indom, pmid } from '../../../src/model/ids.ts'
 import { makeLabelSet } from '../../../src/model/label-set.ts'
-import { LABEL_CONTEXT, LABEL_INSTANCES } from '../../../src/model/labels.ts'
+import {
+  LABEL_CLUSTER,
+  LABEL_CONTEXT,
+  LABEL_DOMAIN,
+  LABEL_INSTANCES,
+  LABEL_ITEM,
+} from '../../../src/model/labels.ts'
 import { PM_TYPE_32, PM_TYPE_DOUBLE, PM_TYPE_STRING, PM_TYPE_U64 } from '../../../src/model/types.ts'
 import { packUnits } from '../../../src/model/units.ts'
 import { valuesOf } from '../../../src/model/value-set.ts'
@@ -45,7 +52,11 @@ const BYTES = packUnits({ dimSpace: 1, scaleSpace: 1 })
 const at = (sec: number): { sec: number; nsec: number } => ({ sec, nsec: 0 })
 
 /** An archive with `disk.bytes` of two disks, `disk.total` and `note`, a text, labels, at 10, 11 and 12 seconds with a mark at 11.5. */
-function sample(name: string, options: Partial<WriterOptions> = {}): string {
+function sample(
+  name: string,
+  options: Partial<WriterOptions> = {},
+  add: (writer: ArchiveWriter) => void = () => {},
+): string {
   const output = archiveOutput(join(dir, name))
   const writer = ArchiveWriter.create(output, {
     version: 3,
@@ -63,6 +74,7 @@ function sample(name: string, options: Partial<WriterOptions> = {}): string {
   writer.text({ kind: 'metric', id: DISKS, level: 'oneline' }, 'bytes of a "disk"')
   writer.instances(at(10), INDOM, [1, 2], ['sda first', 'sdb'])
   writer.labels(at(10), LABEL_INSTANCES, INDOM, [makeLabelSet({ bay: 4 }, LABEL_INSTANCES, { inst: 1 })])
+  add(writer)
   for (const sec of [10, 11, 12]) {
     if (sec === 12) writer.mark({ sec: 11, nsec: 500_000_000 })
     if (sec === 12) writer.instances(at(12), INDOM, [1, 2, 3], ['sda first', 'sdb', 'sdc'])
@@ -287,6 +299,74 @@ test('labels of the context are found whatever id a record has', async () => {
   )
   expect(json).toBe('{"host":"h"}')
 })
+
+test('values of labels are anything that JSON has but lists and objects', async () => {
+  const rules = `label context "userid" 5 { value -> null }
+    label context "host" 5 { value -> "not this one" }
+    label item note { new "text" "a \\"b\\" \\u00e9" new "number" -123.456e+789 new "yes" TRUE new "no" false new "none" null }
+    label instances 60.1 1 "bay" 4 { label -> "slot" value -> 4.5 }`
+  const { out, stderr, stdout } = await rewrite(sample('in'), rules, '-v')
+  expect(stderr).toBe('')
+  expect(stdout).toContain('Label: Context, Label: "userid", Value: 5\nValue:\t\t5 -> null\n')
+  open(out, ({ metadata }) => {
+    const json = (level: number, id: number) =>
+      metadata.labels({ level, id }, undefined).map((set) => `${set.inst} ${set.json}`)
+    expect(json(LABEL_CONTEXT, 0)).toEqual(['-1 {"host":"h","userid":null}'])
+    const note = '{"no":false,"none":null,"number":-123.456e+789,"text":"a \\"b\\" \\u00e9","yes":true}'
+    expect(json(LABEL_ITEM, NOTE)).toEqual([`-1 ${note}`])
+    expect(json(LABEL_INSTANCES, INDOM)).toEqual(['1 {"slot":4.5}'])
+  })
+  for (const value of ['007', '{', 'yes', '1.', '->'])
+    expect((await rewrite(join(dir, 'in'), `label context { new "a" ${value} }`, '-q')).stderr).toContain(
+      'Expecting new label value string in new clause',
+    )
+})
+
+test('labels of domains and clusters follow their metrics', async () => {
+  const labelled = (name: string): string =>
+    sample(name, {}, (writer) => {
+      for (const id of [60, 61])
+        writer.labels(at(10), LABEL_DOMAIN, id, [makeLabelSet({ agent: id }, LABEL_DOMAIN)])
+      for (const id of [pmid(60, 1, 0), pmid(60, 2, 0), pmid(60, 9, 0)])
+        writer.labels(at(10), LABEL_CLUSTER, id, [makeLabelSet({ cluster: id }, LABEL_CLUSTER)])
+    })
+  const found = (base: string, level: number, ...ids: number[]): (string | undefined)[] =>
+    open(base, ({ metadata }) => ids.map((id) => metadata.labels({ level, id }, undefined)[0]?.json))
+  const all = await rewrite(labelled('in'), 'metric 60.*.* { pmid -> 127.*.* }', '-v')
+  expect(all.stdout).toContain('Label: Domain 60\nID:\t\tDomain 60 -> Domain 127\n')
+  expect(found(all.out, LABEL_DOMAIN, 60, 61, 127)).toEqual([undefined, '{"agent":61}', '{"agent":60}'])
+  const moved = `{"cluster":${pmid(60, 1, 0)}}`
+  expect(found(all.out, LABEL_CLUSTER, pmid(60, 1, 0), pmid(127, 1, 0))).toEqual([undefined, moved])
+  expect(found(all.out, LABEL_CLUSTER, pmid(60, 9, 0))).toEqual([`{"cluster":${pmid(60, 9, 0)}}`])
+  // A part of them moves: both have the labels.
+  for (const name of ['out.0', 'out.index', 'out.meta']) rmSync(join(dir, name))
+  const part = await rewrite(join(dir, 'in'), 'metric disk.bytes { pmid -> 127.3.4 } metric note { delete }')
+  expect(found(part.out, LABEL_DOMAIN, 60, 127)).toEqual(['{"agent":60}', '{"agent":60}'])
+  expect(found(part.out, LABEL_CLUSTER, pmid(60, 1, 0), pmid(127, 3, 0))).toEqual([moved, moved])
+  const kept = `{"cluster":${pmid(60, 2, 0)}}`
+  expect(found(part.out, LABEL_CLUSTER, pmid(60, 2, 0), pmid(127, 2, 0))).toEqual([kept, undefined])
+  // Labels of things without metrics can be chosen as well.
+  for (const name of ['out.0', 'out.index', 'out.meta']) rmSync(join(dir, name))
+  const rules = 'label domain 61 { domain -> 62 } label cluster 60.9 { cluster -> 60.10 }'
+  const others = await rewrite(join(dir, 'in'), rules)
+  expect(found(others.out, LABEL_DOMAIN, 61, 62)).toEqual([undefined, '{"agent":61}'])
+  expect(found(others.out, LABEL_CLUSTER, pmid(60, 9, 0))).toEqual([undefined])
+})
+
+test.each(['plain', 'compressed'])(
+  'texts move with their metrics, also those of metadata that is %s',
+  async (how) => {
+    const input = sample('in')
+    if (how === 'compressed') {
+      writeFileSync(`${input}.meta.gz`, gzipSync(readFileSync(`${input}.meta`)))
+      rmSync(`${input}.meta`)
+    }
+    const { out } = await rewrite(input, 'metric disk.bytes { pmid -> 127.1.1 }')
+    const text = (id: number): string | undefined =>
+      open(out, ({ metadata }) => metadata.text({ kind: 'metric', id, level: 'oneline' }))
+    expect([text(DISKS), text(pmid(127, 1, 1))]).toEqual([undefined, 'bytes of a "disk"'])
+  },
+)
 
 test('-V 3 converts version 2, and nothing is converted back', async () => {
   const { out } = await rewrite(sample('in', { version: 2 }), 'global { zoneinfo -> ":UTC" }', '-V', '3')
