@@ -24,8 +24,8 @@ export type Perform = (firing: Firing) => boolean | Promise<boolean>
 
 /** What a rule's actions need to know. */
 export interface FiringContext extends Pick<Firing, 'rule' | 'file' | 'line' | 'sec'> {
-  /** What made the rule true; asked for only where an action is due. */
-  readonly bindings: () => readonly Binding[]
+  /** What made the rule true, if that is known; asked for only where an action is due. */
+  readonly bindings: () => readonly Binding[] | undefined
   readonly perform: Perform
   /** Hears of every action that was taken. */
   readonly onAction: () => void
@@ -62,6 +62,6 @@ function single({ name, holdoffSec, args }: Extract<ActionExpr, { kind: 'action'
     const bindings = find()
     const pieces = messageOf(bindings)
     const message = pieces.map(({ text }) => text).join('')
-    return perform({ action: name, rule, file, line, sec, args, message, pieces, bindings })
+    return perform({ action: name, rule, file, line, sec, args, message, pieces, bindings: bindings ?? [] })
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Which hosts and instances made a condition true, and the values that did: of the first comparison that is about metrics. Where
- * quantifiers stand before it, what they are about decides. docs/pmie.md
- */
+/** Which hosts and instances made a condition true, and the values that did. docs/pmie.md */
 import { type Node, TRUE } from './node.ts'
 import { samplesText } from './value-text.ts'
 
@@ -17,32 +14,33 @@ export interface Binding {
 
 /** Where to look for bindings in a condition; it depends on the condition alone. */
 export interface BindingPlan {
-  /** Its cells that are true count. */
+  /** Its cells that are true count; where it is a number, all of them. */
   readonly truth: Node
   /** Its values show. */
   readonly shown: Node
 }
 
-/** Finds the parts of a condition that matter. */
+/** Finds the parts of a condition that matter: the outermost that has hosts and instances, and the numbers in it. */
 export function planBindings(condition: Node): BindingPlan {
   let truth = condition
-  let node = condition
-  while (node.role !== 'relation' && node.args.length > 0) {
-    const next = aboutMetrics(node.args)
-    if (node.role === 'over') truth = next
-    node = next
-  }
-  if (node.role !== 'relation') return { truth, shown: node }
-  let shown = aboutMetrics(node.args)
-  // Of an aggregate that is computed with another metric, the aggregate.
-  while (shown.args.length === 2 && shown.args.every(fetches) && isAggregate(shown.args[0]!))
-    shown = shown.args[0]!
+  while (!hasInstances(truth) && !isAggregate(truth) && fetches(truth)) truth = primary(truth.args)
+  let shown = truth
+  while (shown.kind === 'truth' && fetches(shown)) shown = primary(shown.args)
   return { truth, shown }
 }
 
-/** The first of several nodes that fetches something. */
-function aboutMetrics(nodes: readonly Node[]): Node {
-  return nodes.find(fetches) ?? nodes[0]!
+function hasInstances({ domains }: Node): boolean {
+  return domains.hosts !== undefined && domains.instances !== undefined
+}
+
+/** The operand that an operator is about: the first with several values, else the first that fetches something. */
+function primary(nodes: readonly Node[]): Node {
+  const about = nodes.filter(fetches)
+  return about.find((node) => sizeOf(node) > 1) ?? about[0]!
+}
+
+function sizeOf({ domains: { hosts, instances, samples = 1 } }: Node): number {
+  return (hosts === undefined ? 1 : (instances ?? hosts)) * samples
 }
 
 /** Only along a dimension do values lose it. */
@@ -54,35 +52,30 @@ function fetches(node: Node): boolean {
   return node.role === 'fetch' || node.args.some(fetches)
 }
 
-/** What made the condition true; nothing where no single host or instance did. */
-export function findBindings({ truth, shown }: BindingPlan): Binding[] {
+/** The bindings of a condition that is true: none where no single host or instance made it so, undefined where they are not known. */
+export function findBindings({ truth, shown }: BindingPlan): Binding[] | undefined {
+  if (truth.valid === 0) return undefined
   const bindings: Binding[] = []
-  if (truth.valid === 0) return bindings
-  const { length } = truth.layout
-  const byHost = shown.layout.length !== length && shown.layout.length !== 1
-  for (let cell = 0; cell < length; cell++) {
-    if (!isTrue(truth, cell)) continue
-    const { host, inst } = truth.layout[cell]!
-    const at = byHost
-      ? shown.layout.findIndex((each) => each.host === host)
-      : shown.layout.length === 1
-        ? 0
-        : cell
+  for (const [cell, { host, inst }] of truth.layout.entries()) {
+    if (truth.kind === 'truth' && truth.values[cell] !== TRUE) continue
+    const at = placeIn(shown, truth, cell)
     const instance = inst ?? shown.layout[at]?.inst ?? picked(shown, at)
     bindings.push({
       host: host?.name,
       connection: host?.connection,
       instance,
-      value: at < 0 || at >= shown.layout.length ? '?' : samplesText(shown, at),
+      value: at < 0 ? '?' : samplesText(shown, at),
     })
   }
   return bindings
 }
 
-function isTrue({ values, layout, samples }: Node, cell: number): boolean {
-  for (let sample = 0; sample < samples; sample++)
-    if (values[sample * layout.length + cell] === TRUE) return true
-  return false
+/** The cell of `shown` for one of `truth`; -1: none. */
+function placeIn(shown: Node, truth: Node, cell: number): number {
+  if (shown.layout.length === truth.layout.length) return cell
+  if (shown.layout.length === 1) return 0
+  const { host, inst } = truth.layout[cell]!
+  return shown.layout.findIndex((each) => each.host === host && (inst === undefined || each.inst === inst))
 }
 
 /** The instance that a minimum or maximum over instances is the value of. */
@@ -101,17 +94,17 @@ export interface MessagePiece {
 type Piece = { readonly text: string } | { readonly letter: string }
 
 /**
- * Makes the messages of an action: arguments joined, those with %h, %i, %v or %c repeated for every binding. Without any
- * binding they are left as they are.
+ * Makes the messages of an action: arguments joined, those with %h, %i, %v or %c repeated for every binding, and left out where
+ * there is none. They stay as they are where bindings are not known.
  */
 export function messageFormat(
   args: readonly string[],
-): (bindings: readonly Binding[]) => readonly MessagePiece[] {
+): (bindings: readonly Binding[] | undefined) => readonly MessagePiece[] {
   const plain = [{ text: args.join(''), isInserted: false }]
   const parts = args.map((arg) => ({ arg, pieces: piecesOf(arg) }))
   if (parts.every(({ pieces }) => pieces === undefined)) return () => plain
   return (bindings) => {
-    if (bindings.length === 0) return plain
+    if (bindings === undefined) return plain
     const message: MessagePiece[] = []
     for (const { arg, pieces } of parts) {
       if (pieces === undefined) message.push({ text: arg, isInserted: false })

@@ -19,12 +19,15 @@ import type { ArithExpr, ClockName, Dimension, FetchExpr, LogicExpr } from './sy
 
 /** What is wrong with the types or the dimensions of an expression. */
 export class MeaningError extends Error {
-  /** Is it clear where the operator stands, before the statement's end is read? */
-  readonly isEarly: boolean
+  /** Line that had been read when the operator's last operand ended; undefined: the end of the statement. */
+  line: number | undefined
 
-  constructor(message: string, options?: ErrorOptions & { readonly isEarly?: boolean }) {
+  constructor(
+    message: string,
+    { line, ...options }: ErrorOptions & { readonly line?: number | undefined } = {},
+  ) {
     super(message, options)
-    this.isEarly = options?.isEarly === true
+    this.line = line
   }
 }
 
@@ -46,6 +49,15 @@ export interface BuildContext {
 
 /** Makes a node of an expression. Throws MeaningError. */
 export function build(expr: ArithExpr | LogicExpr, context: BuildContext, isInstant = false): Node {
+  try {
+    return nodeOf(expr, context, isInstant)
+  } catch (error) {
+    if (error instanceof MeaningError) error.line ??= expr.line
+    throw error
+  }
+}
+
+function nodeOf(expr: ArithExpr | LogicExpr, context: BuildContext, isInstant: boolean): Node {
   switch (expr.kind) {
     case 'number':
     case 'bool':
@@ -71,9 +83,7 @@ export function build(expr: ArithExpr | LogicExpr, context: BuildContext, isInst
     case 'aggregate': {
       const arg = build(expr.arg, context, isInstant)
       if (arg.kind === 'text')
-        throw new MeaningError('arithmetic (not STRING) operand required for aggregate operator', {
-          isEarly: true,
-        })
+        throw new MeaningError('arithmetic (not STRING) operand required for aggregate operator')
       return aggregateNode(insist(arg, expr.dimension), expr.op, expr.dimension)
     }
     case 'count':
@@ -119,7 +129,7 @@ function relation(
   const isText = left.kind === 'text'
   if (isText !== (right.kind === 'text')) {
     // Nobody knows yet what kind of values a metric that is not there has.
-    if (!isUnknown(left) && !isUnknown(right)) throw new MeaningError(MIXED)
+    if (!left.isUntyped && !right.isUntyped) throw new MeaningError(MIXED)
     return relationNode('==', isText ? right : left, isText ? right : left, domains)
   }
   if (!isText) return folded(relationNode(expr.op, left, right, domains))
@@ -127,36 +137,24 @@ function relation(
   return folded(textRelationNode(expr.op === '==', left, right, domains))
 }
 
-/** A fetch of a metric that no host knows: a value, of no kind in particular. */
-function isUnknown(node: Node): boolean {
-  return (
-    node.role === 'fetch' && node.layout.every(({ inst }) => inst === undefined) && node.kind === 'number'
-  )
-}
-
 function numeric(node: Node, problem: string): Node {
   if (node.kind === 'text') throw new MeaningError(problem)
   return node
 }
 
-const DIMENSION_NAMES: Readonly<Record<Dimension, string>> = {
-  host: 'host',
-  inst: 'instance',
-  sample: 'time',
-}
-
-/** An operator along a dimension needs that dimension. */
+/** An operator over hosts or samples needs that dimension. Instances may come later: without them its result is unknown. */
 function insist(node: Node, dimension: Dimension): Node {
-  const { hosts, instances, samples } = node.domains
-  const size = dimension === 'host' ? hosts : dimension === 'inst' ? instances : samples
-  if (size === undefined) throw new MeaningError(`no ${DIMENSION_NAMES[dimension]} domain`)
+  const { hosts, samples } = node.domains
+  if (dimension === 'host' && hosts === undefined) throw new MeaningError('no host domain')
+  if (dimension === 'sample' && samples === undefined) throw new MeaningError('no time domain')
   return node
 }
 
-/** Dimensions of two operands: the same, or only one has it. */
+/** Dimensions of two operands: the same, or only one has it. Of single values the instance is that of the first which is about a metric. */
 function merged(left: Node, right: Node): Domains {
   const one = (a: number | undefined, b: number | undefined, what: string): number | undefined => {
     // One instance goes with any number of them.
+    if (what === 'instance' && (a ?? 1) === 1 && (b ?? 1) === 1) return left.role === 'constant' ? b : a
     if (what === 'instance' && (a === 1 || b === 1)) return Math.max(a ?? 1, b ?? 1)
     if (a !== undefined && b !== undefined && a !== b)
       throw new MeaningError(`${what} domains have different size (${a} and ${b})`)

@@ -37,6 +37,7 @@ export function fetchNode(feeds: readonly Feed[], expr: FetchExpr, isInstant: bo
     // A rate takes two readings even to tell that there is none.
     self.isListed = expr.from === 0 && !isInstant && state.readings > (isCounter ? 1 : 0)
   })
+  node.isUntyped = feeds.every(({ known }) => known === undefined)
   return node
 }
 

@@ -38,7 +38,7 @@ export interface Feed {
 
 /** Why a metric cannot be used, and whether it may be there later. */
 export interface LookupProblem {
-  readonly what: 'name' | 'desc' | 'type' | 'instance'
+  readonly what: 'name' | 'desc' | 'type' | 'singular' | 'instance'
   readonly error: PcpError | undefined
   readonly instance?: string
 }

@@ -1,6 +1,6 @@
 /** From rule files to tasks: metrics are looked up on the way. docs/pmie.md */
 import type { Zone } from '../time/zone.ts'
-import type { Feed, RuleHost } from './host.ts'
+import type { Feed, LookupProblem, RuleHost } from './host.ts'
 import type { Hosts } from './hosts.ts'
 import { isKnown, lookupMetric } from './lookup.ts'
 import { tellProblem, type Voice } from './problems.ts'
@@ -8,6 +8,7 @@ import {
   type NamedStatement,
   newReadState,
   type ProgramListener,
+  type Reader,
   type RuleFile,
   readRules,
 } from './program.ts'
@@ -22,14 +23,15 @@ export interface LoadContext {
   readonly signal: AbortSignal
   /** Show the line and the column of what is wrong. */
   readonly showsPlaces: boolean
-  /** Is an expression without a name a mistake? */
-  readonly needsNames?: boolean
+  readonly feeds?: Reader | undefined
 }
 
 /** Tasks, and how many mistakes there were. */
 export interface LoadedRules {
   readonly tasks: readonly Task[]
   readonly errors: number
+  /** Statements that were left out: they are about metrics that can never have values. */
+  readonly dropped: number
   /** Hosts of each fetch, for rebuilding. */
   readonly hostsOf: (expr: FetchExpr) => readonly RuleHost[]
 }
@@ -40,18 +42,21 @@ export async function loadRules(
   deltaSec: number,
   context: LoadContext,
 ): Promise<LoadedRules> {
-  const { hosts, voice, zone, showsPlaces, needsNames } = context
+  const { hosts, voice, zone, showsPlaces, feeds } = context
   const tasks: Task[] = []
-  const state = newReadState(deltaSec, needsNames)
+  const state = newReadState(deltaSec, feeds)
   const found = new Map<FetchExpr, readonly RuleHost[]>()
   const hostsOf = (expr: FetchExpr): readonly RuleHost[] => found.get(expr) ?? [hosts.first]
   let last: Task | undefined
+  let dropped = 0
   const listener: ProgramListener = {
     onProblem: (text, detail) => voice.say(showsPlaces && detail !== '' ? `${text}\n${detail}` : text),
     onStatement: async (statement, delta) => {
       const task = last?.deltaSec === delta ? last : new Task(delta, zone)
-      const verdict = await resolve(statement, task, context, found)
-      if (verdict !== 'fine') return verdict === 'dropped'
+      if (!(await resolve(statement, task, context, found))) {
+        dropped++
+        return false
+      }
       if (task.add(statement, hostsOf) && task !== last) {
         tasks.push(task)
         last = task
@@ -60,32 +65,29 @@ export async function loadRules(
     },
   }
   for (const file of files) await readRules(file, state, listener)
-  return { tasks, errors: state.errors, hostsOf }
+  return { tasks, errors: state.errors, dropped, hostsOf }
 }
 
-/** Looks up all metrics of a statement. An archive that lacks one will lack it for ever, so the statement goes. */
+/** Looks up the metrics of a statement, up to the first without which it will never have a value. False where there is one. */
 async function resolve(
   { fetches }: NamedStatement,
   task: Task,
   context: LoadContext,
   found: Map<FetchExpr, readonly RuleHost[]>,
-): Promise<'fine' | 'dropped' | 'ignored'> {
-  let verdict: 'fine' | 'dropped' | 'ignored' = 'fine'
+): Promise<boolean> {
   for (const expr of fetches) {
     // All at once: those that do not answer hold up the others no longer than one of them does.
     const hosts = await Promise.all(expr.hosts.map((name) => context.hosts.find(name)))
     if (hosts.length === 0) hosts.push(context.hosts.first)
     found.set(expr, hosts)
     for (const host of hosts) {
-      const feed = task.feed(host, expr.metric)
-      const problem = await resolveFeed(task, feed, expr, context)
-      if (problem === 'none') continue
-      if (problem === 'type') verdict = 'ignored'
-      else if (context.hosts.isArchive && verdict === 'fine')
-        verdict = problem === 'instance' ? 'ignored' : 'dropped'
+      const problem = await resolveFeed(task, task.feed(host, expr.metric), expr, context)
+      // An archive that lacks a metric will lack it for ever.
+      if (problem === 'type' || problem === 'singular' || (context.hosts.isArchive && problem !== 'none'))
+        return false
     }
   }
-  return verdict
+  return true
 }
 
 /** Looks one metric up, and tells what is wrong with it. */
@@ -94,7 +96,7 @@ export async function resolveFeed(
   feed: Feed,
   expr: FetchExpr | undefined,
   { voice, signal }: Pick<LoadContext, 'voice' | 'signal'>,
-): Promise<'none' | 'name' | 'desc' | 'type' | 'instance'> {
+): Promise<'none' | LookupProblem['what']> {
   const { host, metric } = feed
   if (host.context === undefined) return 'none'
   if (feed.known === undefined) {
@@ -109,5 +111,5 @@ export async function resolveFeed(
   const missing = expr === undefined ? undefined : missingInstance(feed, expr)
   if (missing === undefined) return 'none'
   tellProblem(voice, host, metric, missing)
-  return 'instance'
+  return missing.what
 }

@@ -58,6 +58,8 @@ export interface Node {
   readonly picks?: Int32Array
   /** Are its instances listed, none when there are none? */
   isListed?: boolean
+  /** Of a metric that no host knows: it may turn out to be text. */
+  isUntyped?: boolean
   /** What it was computed from. */
   readonly args: readonly Node[]
   /** What it stands for in `findBindings`. */

@@ -194,6 +194,7 @@ export function textRelationNode(isEqual: boolean, left: Node, right: Node, doma
 /** What a node with one operand makes of a value, and of its cell. */
 type Change = (value: number, cell: number, layout: Layout) => number
 
+/** `isLenient`: without values the result is unknown, but valid. */
 function unaryNode(arg: Node, kind: 'number' | 'truth', role: Role, change: Change, isLenient = false): Node {
   const { domains, samples } = arg
   return makeNode({ kind, domains, samples, role, args: [arg], layout: arg.layout }, (node) => {
@@ -206,7 +207,7 @@ function unaryNode(arg: Node, kind: 'number' | 'truth', role: Role, change: Chan
     }
     shift(node)
     for (let i = 0; i < layout.length; i++)
-      node.values[i] = change(arg.valid === 0 ? UNKNOWN : arg.values[i]!, i, layout)
+      node.values[i] = arg.valid === 0 ? UNKNOWN : change(arg.values[i]!, i, layout)
   })
 }
 
@@ -220,18 +221,20 @@ export function notNode(arg: Node): Node {
   return unaryNode(arg, 'truth', 'logic', (value) => (value === UNKNOWN ? UNKNOWN : 1 - value))
 }
 
-/** True where the instance's name matches, or with `isNegated` where it does not, and the argument is true. */
+/**
+ * True where the instance's name matches, or with `isNegated` where it does not, and the argument is true. False without an instance,
+ * whatever the pattern.
+ */
 export function matchNode(arg: Node, pattern: RegExp, isNegated: boolean): Node {
   let layout: Layout | undefined
   let matches: readonly boolean[] = []
   const change: Change = (value, i, now) => {
     if (now !== layout) {
       layout = now
-      matches = now.map(({ inst }) => pattern.test(inst ?? '') !== isNegated)
+      matches = now.map(({ inst }) => inst !== undefined && pattern.test(inst) !== isNegated)
     }
     return matches[i] === true ? value : FALSE
   }
-  // Names are known before values are.
   return unaryNode(arg, 'truth', 'logic', change, true)
 }
 

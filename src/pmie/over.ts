@@ -75,6 +75,8 @@ function overNode(arg: Node, dimension: Dimension, reducer: Reducer, isQuantifie
   let grouping = group(arg, dimension, hosts)
   let groupOf = isTime ? repeated(grouping.groupOf, arg.samples) : grouping.groupOf
   let argLayout = arg.layout
+  // Over instances of what has none, such as a sum over instances, nothing is known.
+  const isVoid = dimension === 'inst' && arg.domains.instances === undefined
   reducer.start(grouping.layout.length)
   const node = makeNode(
     {
@@ -96,12 +98,14 @@ function overNode(arg: Node, dimension: Dimension, reducer: Reducer, isQuantifie
         reducer.start(grouping.layout.length)
         resetNode(self, grouping.layout)
       }
-      if (argLayout.length === 0 || arg.valid < (isTime ? arg.samples : 1)) {
+      const isMissing = argLayout.length === 0 || arg.valid < (isTime ? arg.samples : 1)
+      if (isMissing || (isVoid && !isQuantifier)) {
         self.valid = 0
         return
       }
       shift(self)
-      reducer.reduce(self.values, arg.values, groupOf, groupOf.length)
+      if (isVoid) self.values.fill(UNKNOWN)
+      else reducer.reduce(self.values, arg.values, groupOf, groupOf.length)
     },
   )
   const { picks } = reducer

@@ -126,8 +126,16 @@ export class Parser {
         if (least > 0) return left
         throw this.#precede(op === '==' || op === '!=' ? EITHER : ARITHMETIC, op)
       }
-      left = this.#binary(left, op, precedence)
+      left = this.#ended(this.#binary(left, op, precedence))
     }
+  }
+
+  /** Notes the line where reading is, unless the statement ends here. */
+  #ended(expr: Expr): Expr {
+    // Behind a text PCP's parser looks at nothing more.
+    const isKnown = expr.kind === 'relation' && expr.right.kind === 'string'
+    const isLast = this.#tokens.isOp(';') || this.#tokens.isEnd()
+    return isLast && !isKnown ? expr : { ...expr, line: this.#tokens.line }
   }
 
   #precede(what: string, op: string): RuleError {
@@ -233,7 +241,7 @@ export class Parser {
         return this.#prefixOp(token.text)
       case 'word':
         this.#tokens.advance()
-        return this.#word(token.text)
+        return this.#ended(this.#word(token.text))
       default:
         throw this.#tokens.error('')
     }

@@ -36,6 +36,7 @@ export function tellProblem(
       `pmie: metric ${metric} not currently available from ${sourceOf(host)}\npmLookupDesc failed: ${why}`,
     )
   else if (what === 'type') voice.say(`pmie: metric ${metric} has inappropriate type`)
+  else if (what === 'singular') voice.say(`pmie: metric ${metric} has no instances`)
   else
     voice.notice(
       'error',

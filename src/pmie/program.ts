@@ -4,7 +4,7 @@ import { build, MeaningError } from './build.ts'
 import { Lexer, type MacroValue } from './lexer.ts'
 import { Parser } from './parse.ts'
 
-import { type FetchExpr, isArith, isLogic, type Place, type Statement } from './syntax.ts'
+import { type Expr, type FetchExpr, isArith, isLogic, type Place, type Statement } from './syntax.ts'
 import { RuleError } from './token-stream.ts'
 
 /** A rule file's text, and its name in messages. */
@@ -22,11 +22,14 @@ export interface NamedStatement extends Statement {
 
 /** What happens with what is read. */
 export interface ProgramListener {
-  /** A statement to evaluate every `deltaSec`; throws MeaningError for one that means nothing. False: as if it were not there. */
+  /** A statement to evaluate every `deltaSec`; throws MeaningError for one that means nothing. False: it is left out. */
   readonly onStatement: (statement: NamedStatement, deltaSec: number) => Promise<boolean>
   /** What is wrong, as PCP says it; `detail` shows the place. */
   readonly onProblem: (text: string, detail: string) => void
 }
+
+/** A program that reads values: an agent takes PDUs of named expressions, another one lines. Neither takes named rules. */
+export type Reader = 'agent' | 'lines'
 
 /** What holds from one file to the next. */
 export interface ReadState {
@@ -37,13 +40,13 @@ export interface ReadState {
   unnamed: number
   /** Has anything been wrong? */
   errors: number
-  /** Is an expression without a name a mistake? */
-  readonly needsNames: boolean
+  /** The program that reads values. */
+  readonly feeds: Reader | undefined
 }
 
 /** Before the first file. */
-export function newReadState(deltaSec: number, needsNames = false): ReadState {
-  return { macros: new Map(), names: new Set(), deltaSec, unnamed: 0, errors: 0, needsNames }
+export function newReadState(deltaSec: number, feeds?: Reader): ReadState {
+  return { macros: new Map(), names: new Set(), deltaSec, unnamed: 0, errors: 0, feeds }
 }
 
 /** Reads a file's statements in order. Mistakes are told, and what follows them is read on. */
@@ -63,8 +66,7 @@ export async function readRules(file: RuleFile, state: ReadState, listener: Prog
       } catch (error) {
         if (!(error instanceof MeaningError)) throw error
         const { line } = parser.error('')
-        const shown = error.isEarly ? statement.place.line : line
-        throw new RuleError(error.message, statement.place, shown)
+        throw new RuleError(error.message, statement.place, error.line ?? line)
       }
       parser.endStatement()
     } catch (error) {
@@ -95,9 +97,12 @@ async function take(statement: Statement, state: ReadState, listener: ProgramLis
     state.unnamed++
     return
   }
-  if (name === undefined && state.needsNames)
-    throw new MeaningError('expressions must be named in agent mode')
   if (name !== undefined && state.names.has(name)) throw new MeaningError(`rule "${name}" multiply defined`)
+  const action = firstAction(expr)
+  if (state.feeds !== undefined && name !== undefined && action !== undefined)
+    throw new MeaningError(`operator ${action} not allowed in agent mode`)
+  if (state.feeds === 'agent' && name === undefined)
+    throw new MeaningError('expressions must be named in agent mode')
   const given = name ?? `expr_${++state.unnamed}`
   state.names.add(given)
   const counts = await listener.onStatement(
@@ -106,7 +111,16 @@ async function take(statement: Statement, state: ReadState, listener: ProgramLis
   )
   if (counts) return
   state.names.delete(given)
-  if (name === undefined) state.unnamed--
+  // Rules take a number also when they are left out.
+  if (name === undefined && expr.kind !== 'rule' && expr.kind !== 'ruleset') state.unnamed--
+}
+
+/** What makes a statement more than a value, as it is written. */
+function firstAction(expr: Expr): string | undefined {
+  if (expr.kind === 'rule') return '->'
+  if (expr.kind === 'both') return '&'
+  if (expr.kind === 'either') return '|'
+  return expr.kind === 'action' ? expr.name : undefined
 }
 
 /** A name for a constant is a macro, and `delta` the interval of what follows. */

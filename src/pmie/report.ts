@@ -10,7 +10,8 @@ export type Verbosity = 'values' | 'annotated' | 'satisfying'
 export function valueReport(node: Node, plan: BindingPlan | undefined, verbosity: Verbosity): string {
   if (verbosity === 'values' || node.valid === 0) return listed(node, verbosity)
   if (verbosity === 'satisfying' && node.kind === 'truth' && plan !== undefined) {
-    const bindings = findBindings(plan).filter(({ host }) => host !== undefined)
+    const bindings = findBindings(plan)?.filter(({ host }) => host !== undefined)
+    if (bindings === undefined) return ' <no bindings available>'
     return bindings.map(({ host, instance, value }) => line(host, instance, value)).join('')
   }
   if (node.layout.every(({ host }) => host === undefined)) return listed(node, verbosity)

@@ -67,12 +67,12 @@ export function activate(
   }
 }
 
-function activateRule({ condition, action }: RuleExpr, context: BuildContext): ActiveRule {
+function activateRule({ condition, action, line }: RuleExpr, context: BuildContext): ActiveRule {
   const node = build(condition, context)
   const { hosts, instances = 1, samples = 1 } = node.domains
   // Where hosts were put together instances may be left over: any of them makes the rule true.
   if ((hosts !== undefined && (hosts > 1 || instances > 1)) || samples > 1)
-    throw new MeaningError('rule condition must have a single boolean value')
+    throw new MeaningError('rule condition must have a single boolean value', { line })
   return { condition: node, plan: planBindings(node), actions: prepareActions(action) }
 }
 
@@ -93,7 +93,6 @@ function ruleStatement(
   { rules, unknown, otherwise }: RuleParts,
 ): ActiveStatement {
   const verdict = { ...constantNode(false), isConstant: false }
-  const isSet = rules.length > 1 || unknown !== undefined || otherwise !== undefined
   const [first] = rules
   return {
     name,
@@ -101,6 +100,8 @@ function ruleStatement(
     plan: first!.condition.isConstant ? undefined : first!.plan,
     evaluate: ({ counts, perform, sec, file }) => {
       let result: number = UNKNOWN
+      let valid = 0
+      let isAnyFalse = false
       let taken: Actions | undefined
       let reason: BindingPlan | undefined
       for (const { condition, plan, actions } of rules) {
@@ -108,25 +109,29 @@ function ruleStatement(
         condition.update()
         const truth = truthOf(condition)
         if (taken !== undefined) continue
-        if (truth !== UNKNOWN) result = truth
+        if (condition.valid > 0) {
+          result = truth
+          valid = 1
+        }
+        if (truth === FALSE) isAnyFalse = true
         if (truth !== TRUE) continue
         taken = actions
         reason = plan
       }
       if (taken === undefined) {
-        const isUnknown = result === UNKNOWN && unknown !== undefined
+        const isUnknown = !isAnyFalse && unknown !== undefined
         taken = isUnknown ? unknown : otherwise
-        if (taken !== undefined && !isUnknown) result = TRUE
+        if (taken !== undefined && !isUnknown) {
+          result = TRUE
+          valid = 1
+        }
       }
       verdict.values[0] = result
-      verdict.valid = isSet ? (result === UNKNOWN ? 0 : 1) : Math.min(1, first!.condition.valid)
+      verdict.valid = valid
       count(counts, result)
       if (taken === undefined) return undefined
-      let found: readonly Binding[] | undefined
-      const bindings = (): readonly Binding[] => {
-        found ??= reason === undefined ? NO_REASON : findBindings(reason)
-        return found
-      }
+      const bindings = (): readonly Binding[] | undefined =>
+        reason === undefined ? NO_REASON : findBindings(reason)
       const onAction = (): void => void counts.actions++
       const done = taken({ rule: name, file, line, sec, bindings, perform, onAction })
       return typeof done === 'boolean' ? undefined : done.then(() => undefined)
@@ -145,7 +150,7 @@ function actionStatement(name: string, line: number, actions: Actions): ActiveSt
     evaluate: ({ counts, perform, sec, file }) => {
       count(counts, UNKNOWN)
       const onAction = (): void => void counts.actions++
-      const done = actions({ rule: name, file, line, sec, bindings: () => [], perform, onAction })
+      const done = actions({ rule: name, file, line, sec, bindings: () => undefined, perform, onAction })
       return typeof done === 'boolean' ? undefined : done.then(() => undefined)
     },
   }

@@ -32,8 +32,16 @@ export interface FetchExpr {
   readonly to: number
 }
 
+/** Where reading was when an expression ended. */
+interface Ended {
+  /** Line of the token behind it; absent at the end of the statement. */
+  readonly line?: number
+}
+
 /** An expression with a numeric or text value. */
-export type ArithExpr =
+export type ArithExpr = Ended & ArithForm
+
+type ArithForm =
   | { readonly kind: 'number'; readonly value: number }
   | { readonly kind: 'string'; readonly text: string }
   | { readonly kind: 'clock'; readonly name: ClockName }
@@ -57,7 +65,9 @@ export type ArithExpr =
 export type Quantity = 'all' | 'some' | number
 
 /** An expression that is true, false or unknown. */
-export type LogicExpr =
+export type LogicExpr = Ended & LogicForm
+
+type LogicForm =
   | { readonly kind: 'bool'; readonly value: boolean }
   | {
       readonly kind: 'relation'
@@ -96,7 +106,7 @@ export type ActionExpr =
   | { readonly kind: 'both' | 'either'; readonly left: ActionExpr; readonly right: ActionExpr }
 
 /** A condition and what happens when it is true. */
-export interface RuleExpr {
+export interface RuleExpr extends Ended {
   readonly kind: 'rule'
   readonly condition: LogicExpr
   readonly action: ActionExpr
@@ -111,7 +121,7 @@ export interface RulesetExpr {
 }
 
 /** Whatever a statement can be. */
-export type Expr = ArithExpr | LogicExpr | RuleExpr | RulesetExpr | ActionExpr
+export type Expr = Ended & (ArithExpr | LogicExpr | RuleExpr | RulesetExpr | ActionExpr)
 
 /** A statement, with its name if it has one. */
 export interface Statement {

@@ -1,5 +1,6 @@
 /** Statements that are evaluated together: what they fetch, and what they show. docs/pmie.md */
 
+import { PM_INDOM_NULL } from '../model/ids.ts'
 import type { Zone } from '../time/zone.ts'
 import type { BuildContext, EvaluationClock } from './build.ts'
 import { hasInstance } from './fetch-node.ts'
@@ -155,5 +156,7 @@ export class Task {
 export function missingInstance(feed: Feed, expr: FetchExpr): LookupProblem | undefined {
   if (feed.known === undefined) return undefined
   const instance = expr.instances.find((name) => !hasInstance(feed, name))
+  if (instance !== undefined && feed.known.desc.indom === PM_INDOM_NULL)
+    return { what: 'singular', error: undefined }
   return instance === undefined ? undefined : { what: 'instance', error: undefined, instance }
 }

@@ -72,9 +72,11 @@ export class TokenStream {
   /** An error here. `place` is what it is about, if not the token that cannot be used. */
   error(reason: string, place: Place = this.#token.place): RuleError {
     const { line } = this // looking for the end moves it
-    const mayBeLast = this.isOp(';') || this.#token.type === 'bad'
-    const isEnd = this.isEnd() || (mayBeLast && this.#lexer.atEnd)
-    return new RuleError(reason, place, isEnd ? undefined : line)
+    const isLast = this.isOp(';')
+    const isEnd = this.isEnd() || ((isLast || this.#token.type === 'bad') && this.#lexer.atEnd)
+    // A semicolon is on the line of what follows, as in PCP.
+    const isHere = isLast && place === this.#token.place
+    return new RuleError(reason, place, isEnd ? undefined : isHere ? this.line : line)
   }
 
   /** Where reading is. */

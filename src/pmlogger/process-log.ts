@@ -2,7 +2,7 @@
 import { hostname } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { PcpError } from '../model/errors.ts'
-import { ctime, type Log, logOnFd, openLog } from '../sys/log.ts'
+import { type Log, logFooter, logHeader, logOnFd, openLog } from '../sys/log.ts'
 
 /**
  * Opens the log: a file, or standard error for `-` and when a file cannot be made. Whoever reads standard error is told as
@@ -23,11 +23,11 @@ export function openProcessLog(name: string, cwd: string, isQuiet: boolean): Log
   }
   const log = logOnFd(2, options)
   if (isQuiet) return log
-  log.line(`Log for pmlogger on ${options.host} started ${ctime(Date.now())}\n`)
+  log.line(`${logHeader(options).trimEnd()}\n`)
   return {
     ...log,
     close() {
-      log.line(`\nLog finished ${ctime(Date.now())}`)
+      log.line(logFooter(Date.now()).trimEnd())
       log.close()
     },
   }

@@ -56,6 +56,16 @@ export function logOnFd(fd: number, options: LogOptions): Log {
   return logTo(fd, options, false)
 }
 
+/** What a log begins with. */
+export function logHeader({ progname, host, clock = Date.now }: LogOptions): string {
+  return `Log for ${progname} on ${host} started ${ctime(clock())}\n\n`
+}
+
+/** What a log ends with. */
+export function logFooter(ms: number): string {
+  return `\nLog finished ${ctime(ms)}\n`
+}
+
 /** Lines as a log may have them: their control characters and the like are codes, and none of them looks like a notice. */
 export function logLines(text: string): string {
   return loggable(text).replace(NOTICE_HEAD, ' ')
@@ -76,7 +86,7 @@ function logTo(fd: number, options: LogOptions, isFile: boolean): Log {
       // a full disk or a closed terminal must not take the daemon down, and there is nowhere left to say so
     }
   }
-  if (isFile) write(`Log for ${options.progname} on ${options.host} started ${ctime(clock())}\n\n`)
+  if (isFile) write(logHeader(options))
   return {
     fd,
     notice(level, text) {
@@ -90,7 +100,7 @@ function logTo(fd: number, options: LogOptions, isFile: boolean): Log {
     },
     close() {
       if (!isFile || !isOpen) return
-      write(`\nLog finished ${ctime(clock())}\n`)
+      write(logFooter(clock()))
       isOpen = false
       closeSync(fd)
     },

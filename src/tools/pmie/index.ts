@@ -12,7 +12,7 @@ import type { Tool, ToolIo } from '../lib/tool.ts'
 import { samplingWindow } from '../lib/window.ts'
 import { reportingZone } from '../lib/zone.ts'
 import { OPTIONS, type Wanted, wantedFrom } from './options.ts'
-import { voiceOn } from './output.ts'
+import { openOutput, type RunOutput } from './output.ts'
 import { boundsOfAll, openArchives, readRuleFiles } from './sources.ts'
 
 const DEFAULT_DELTA_SEC = 10
@@ -58,43 +58,59 @@ async function runArchives(
   io: ToolIo,
 ): Promise<number> {
   const opened = await openArchives(standard, io)
+  const { logName, isJoined } = wanted
   let hosts: Hosts | undefined
+  let output: RunOutput | undefined
   try {
     hosts = archiveHosts(opened)
-    const { context } = opened[0]!
-    const { zone } = await reportingZone(standard, context, io)
-    if (standard.hostzone) io.stdout.write(`pmie: timezone set to local timezone from ${opened[0]!.name}\n`)
-    await io.stdout.flush()
-    const { origin, finish, interval } = samplingWindow(standard, boundsOfAll(opened, standard, io), zone, io)
-    const voice = voiceOn(io)
-    const deltaSec = interval === undefined ? DEFAULT_DELTA_SEC : toSeconds(interval)
-    const showsPlaces = wanted.checksOnly || io.stderr.isTerminal
-    const { tasks, errors } = await loadRules(files, deltaSec, {
-      hosts,
-      voice,
-      zone,
-      signal: io.signal,
-      showsPlaces,
-    })
-    const status = errors > 0 ? 1 : 0
-    if (wanted.checksOnly || (status > 0 && tasks.length === 0)) return status
-    const out = wanted.isJoined ? io.stderr : io.stdout
-    await runReplay(tasks, {
-      window: { origin, finish },
-      zone,
-      verbosity: wanted.verbosity,
-      isLine: wanted.feeds === 'lines',
-      format: wanted.format ?? DEFAULT_FORMAT,
-      file: files.map(({ name }) => name ?? '<stdin>').join(','),
-      signal: io.signal,
-      write: (text) => out.write(text),
-      flush: () => out.flush(),
-    })
-    await io.stdout.flush()
-    if (!wanted.isQuiet) voice.notice('info', 'evaluator exiting')
-    return status
+    output = openOutput({ logName, isJoined }, io)
+    return await replay(files, standard, wanted, { opened, hosts, output, io })
   } finally {
+    output?.close()
     if (hosts === undefined) for (const { context } of opened) await context.close()
     else await hosts.close()
   }
+}
+
+interface ArchiveRun {
+  readonly opened: Awaited<ReturnType<typeof openArchives>>
+  readonly hosts: Hosts
+  readonly output: RunOutput
+  readonly io: ToolIo
+}
+
+async function replay(
+  files: readonly RuleFile[],
+  standard: StandardOptions,
+  wanted: Wanted,
+  { opened, hosts, output, io }: ArchiveRun,
+): Promise<number> {
+  const { context, name } = opened[0]!
+  const { voice, write, flush } = output
+  const { zone } = await reportingZone(standard, context, io)
+  if (standard.hostzone) write(`pmie: timezone set to local timezone from ${name}\n`)
+  await flush()
+  const { origin, finish, interval } = samplingWindow(standard, boundsOfAll(opened, standard, io), zone, io)
+  const deltaSec = interval === undefined ? DEFAULT_DELTA_SEC : toSeconds(interval)
+  const showsPlaces = wanted.checksOnly || (io.stderr.isTerminal && output.logName === '')
+  const { feeds, checksOnly, verbosity, format = DEFAULT_FORMAT } = wanted
+  const loading = { hosts, voice, zone, signal: io.signal, showsPlaces, feeds }
+  const { tasks, errors, dropped } = await loadRules(files, deltaSec, loading)
+  const status = errors > 0 ? 1 : 0
+  if (checksOnly) return dropped > 0 ? 1 : status
+  if (tasks.length === 0) return status
+  await runReplay(tasks, {
+    window: { origin, finish },
+    zone,
+    verbosity,
+    isLine: feeds === 'lines',
+    format,
+    file: files.map((file) => file.name ?? '<stdin>').join(','),
+    signal: io.signal,
+    write,
+    flush,
+  })
+  await flush()
+  if (!wanted.isQuiet && !io.signal.aborted) voice.notice('info', 'evaluator exiting')
+  return status
 }

@@ -25,7 +25,7 @@ import { type SamplingWindow, samplingWindow } from '../lib/window.ts'
 import { archiveZone, reportingZone } from '../lib/zone.ts'
 import { messageServer } from './message-server.ts'
 import type { Wanted } from './options.ts'
-import { logOutput, type RunOutput, terminalOutput } from './output.ts'
+import { openOutput, type RunOutput } from './output.ts'
 import { readRuleFiles } from './sources.ts'
 
 const DEFAULT_DELTA_SEC = 10
@@ -40,15 +40,16 @@ export async function runLiveTool(
   const files = await readRuleFiles(names, io)
   // A name space that cannot be read is a mistake, not a collector that may come back.
   if (standard.namespace !== undefined) loadNames(standard.namespace, io)
-  const output =
-    wanted.logName === undefined || wanted.checksOnly
-      ? terminalOutput(io, wanted.isJoined || wanted.feeds === 'agent')
-      : logOutput(wanted.logName, io)
+  const { logName, isJoined, isDaemon, isPrimary } = wanted
+  // Of an agent, standard output has nothing but PDUs.
+  const output = openOutput({ logName, isJoined: isJoined || isDaemon || wanted.feeds === 'agent' }, io)
   let hosts: Hosts | undefined
   try {
     becomeServiceAccount(wanted, io)
-    if (output.logName !== '')
-      output.write(`pmie: PID = ${process.pid}, via ${standard.hosts[0] ?? 'local:'}\n\n`)
+    if (logName !== undefined) {
+      const note = isPrimary ? ' [primary]' : ''
+      output.voice.say(`pmie: PID = ${process.pid}, via ${standard.hosts[0] ?? 'local:'}${note}\n`)
+    }
     const open = openerOf(standard, io)
     const { voice } = output
     const notice: Voice['notice'] = (level, text) => {
@@ -87,10 +88,11 @@ async function run(
     zone,
     signal: io.signal,
     showsPlaces,
-    needsNames: wanted.feeds === 'agent',
+    feeds: wanted.feeds,
   })
   const status = rules.errors > 0 ? 1 : 0
-  if (wanted.checksOnly || (status > 0 && rules.tasks.length === 0)) return status
+  if (wanted.checksOnly) return rules.dropped > 0 ? 1 : status
+  if (status > 0 && rules.tasks.length === 0) return status
   const { variables } = loadConfig(io.env)
   const stomp = messageServer(rules, wanted.stompPath, { variables, voice })
   const report = await reporter(wanted, rules, zone, { hosts, open, output, io })
@@ -129,8 +131,8 @@ async function run(
     statistics.close()
   }
   await flush()
-  if (io.signal.aborted) voice.notice('info', 'pmie caught SIGINT or SIGTERM')
-  else if (!wanted.isQuiet) voice.notice('info', 'evaluator exiting')
+  if (!io.signal.aborted && !wanted.isQuiet && rules.tasks.length > 0)
+    voice.notice('info', 'evaluator exiting')
   return status
 }
 

@@ -1,4 +1,5 @@
 /** What the command line of pmie says. */
+import type { Reader } from '../../pmie/program.ts'
 import type { Verbosity } from '../../pmie/report.ts'
 import type { OptionTable, ParsedOptions } from '../lib/options.ts'
 import { STANDARD } from '../lib/standard.ts'
@@ -59,13 +60,17 @@ export interface Wanted {
   readonly stompPath: string | undefined
   readonly logName: string | undefined
   readonly username: string | undefined
+  /** Reports go where messages go. */
   readonly isJoined: boolean
+  /** A service: of live rules, reports go where messages go as well. */
+  readonly isDaemon: boolean
+  readonly isPrimary: boolean
   readonly stampsLive: boolean
   readonly format: string | undefined
   readonly isQuiet: boolean
   readonly verbosity: Verbosity | undefined
   /** For a program that reads values: the PDUs of an agent, or lines. */
-  readonly feeds: 'agent' | 'lines' | undefined
+  readonly feeds: Reader | undefined
   /** The shell parses what rules insert. */
   readonly isUnquoted: boolean
 }
@@ -92,6 +97,8 @@ export function wantedFrom({ given, operands, problems }: ParsedOptions): Wanted
     logName: all('l')[0],
     username: all('U').at(-1),
     isJoined: has('b'),
+    isDaemon: !has('f') && (has('l') || has('P') || has('F') || has('U')),
+    isPrimary: has('P'),
     stampsLive: has('e'),
     format: all('o').at(-1),
     isQuiet: has('q'),

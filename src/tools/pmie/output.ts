@@ -5,10 +5,10 @@ import { resolve } from 'node:path'
 import { loggableMessage } from '../../base/printable.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Voice } from '../../pmie/problems.ts'
-import { ctime, type Log, logLines, openLog } from '../../sys/log.ts'
+import { ctime, type Log, logFooter, logHeader, logLines, openLog } from '../../sys/log.ts'
 import { nearHint } from '../lib/near-metrics.ts'
 import { lineForm } from '../lib/print.ts'
-import type { ToolIo } from '../lib/tool.ts'
+import type { Output, ToolIo } from '../lib/tool.ts'
 
 /** The output of a run. */
 export interface RunOutput {
@@ -27,8 +27,8 @@ export interface RunOutput {
   close(): void
 }
 
-/** Words on standard error. */
-export function voiceOn(io: ToolIo): Voice {
+/** Messages on standard error. */
+function voiceOn(io: ToolIo): Voice {
   return {
     say: (line) => io.stderr.write(`${line}\n`),
     notice: (level, text) => io.stderr.write(noticeLine(level, text, io.now())),
@@ -41,24 +41,41 @@ function noticeLine(level: string, text: string, now: number): string {
   return `[${ctime(now).slice(0, 19)}] pmie(${process.pid}) ${name}: ${text}\n`
 }
 
-/** Standard output, or standard error for both. */
-export function terminalOutput(io: ToolIo, isJoined: boolean): RunOutput {
-  const out = isJoined ? io.stderr : io.stdout
+/** Where a run writes to. */
+export interface OutputPlaces {
+  /** The log for messages: a file, `-` for standard error, or none. */
+  readonly logName: string | undefined
+  /** Everything goes where messages go. */
+  readonly isJoined: boolean
+}
+
+/** Opens the output of a run. Throws PcpError where the log cannot be made. */
+export function openOutput({ logName, isJoined }: OutputPlaces, io: ToolIo): RunOutput {
+  if (logName !== undefined && logName !== '-') return fileOutput(logName, isJoined, io)
+  const isFramed = logName !== undefined
+  if (isFramed) io.stderr.write(logHeader({ progname: 'pmie', host: hostname(), clock: io.now }))
   return {
     voice: voiceOn(io),
-    write: (text) => out.write(text),
-    form: lineForm(out),
-    flush: () => out.flush(),
-    outputFd: () => (isJoined ? 2 : 1),
+    ...reportsOn(isJoined ? io.stderr : io.stdout, isJoined ? 2 : 1),
     errorFd: () => 2,
     reopen: () => {},
     logName: '',
-    close: () => {},
+    close: () => {
+      if (isFramed) io.stderr.write(logFooter(io.now()))
+    },
   }
 }
 
-/** A log file for everything. Throws PcpError where it cannot be made. */
-export function logOutput(name: string, io: ToolIo): RunOutput {
+function reportsOn(out: Output, fd: number): Pick<RunOutput, 'write' | 'form' | 'flush' | 'outputFd'> {
+  return {
+    write: (text) => out.write(text),
+    form: lineForm(out),
+    flush: () => out.flush(),
+    outputFd: () => fd,
+  }
+}
+
+function fileOutput(name: string, isJoined: boolean, io: ToolIo): RunOutput {
   const path = resolve(io.cwd, name)
   const open = (): Log => {
     try {
@@ -69,15 +86,17 @@ export function logOutput(name: string, io: ToolIo): RunOutput {
     }
   }
   let log = open()
-  const write = (text: string): void => {
-    writeSync(log.fd, logLines(text))
-  }
-  return {
-    voice: { say: (line) => log.line(line), notice: (level, text) => log.notice(level, text) },
-    write,
+  const reportsInLog = {
+    write: (text: string): void => {
+      writeSync(log.fd, logLines(text))
+    },
     form: loggableMessage,
     flush: async () => {},
     outputFd: () => log.fd,
+  }
+  return {
+    voice: { say: (line) => log.line(line), notice: (level, text) => log.notice(level, text) },
+    ...(isJoined ? reportsInLog : reportsOn(io.stdout, 1)),
     errorFd: () => log.fd,
     reopen: () => {
       log.close()

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -82,6 +82,97 @@ test('texts are equal or not', async () => {
 test('actions tell the instances and values that made a rule true', async () => {
   const { stdout } = await pmie('some_inst t.instances > 150 -> print "hot:" " %h:%i=%v";')
   expect(stdout.split('\n')[0]).toMatch(/^print .*: hot: testhost:two words=200$/)
+})
+
+test('placeholders are of the outermost condition with instances, and go where no instance made a rule true', async () => {
+  const messages = async (rule: string): Promise<string[]> =>
+    [...(await pmie(rule)).stdout.matchAll(/^print .{24}: (.*)$/gm)].map((match) => match[1]!)
+  expect(await messages('some_inst match_inst "two" t.instances > 150 -> print "%i=%v";')).toEqual([
+    'two words=200',
+    'two words=240',
+    'two words=280',
+  ])
+  expect(await messages('! some_inst t.instances > 250 -> print "few" " %i=%v";')).toEqual([
+    'few',
+    'few',
+    'few',
+  ])
+  expect(
+    await messages('all_inst (some_host (t.discrete > 1000) || (t.instances >= 0)) -> print "%i,";'),
+  ).toEqual(new Array(4).fill('one,two words,'))
+  expect((await messages('true -> print "%i %v";'))[0]).toBe('<%i undefined> true')
+})
+
+test('instances that an expression has not are unknown, and match no pattern', async () => {
+  expect(await valuesOf('all_inst some_inst t.instances >= 0')).toEqual([
+    'unknown',
+    'unknown',
+    'unknown',
+    'unknown',
+  ])
+  expect(await valuesOf('sum_inst (sum_inst t.instances)')).toEqual(['?', '?', '?', '?'])
+  expect(await valuesOf('match_inst ".*" (t.discrete >= 0)')).toEqual(['false', 'false', 'false', 'false'])
+})
+
+test('an archive that lacks a metric is named once in a statement, and -C fails', async () => {
+  const { status, stderr } = await pmie(
+    't.nope > 1 && t.nope < 5 -> print "x";\nt.nope + 1;\nt.discrete;\n',
+    '-v',
+  )
+  expect(stderr.match(/not in namespace/g)).toHaveLength(2)
+  expect(status).toBe(0)
+  expect((await pmie('t.nope > 1;\n', '-C')).status).toBe(1)
+  expect((await pmie('t.discrete > 1;\n', '-C')).status).toBe(0)
+})
+
+test('statements that are left out take a number where they are rules only, and their names are free', async () => {
+  const { stdout } = await pmie(
+    't.nope > 1;\nt.nope > 1 -> print "x";\nx = t.nope > 1 -> print "x";\nx = t.discrete;\nt.discrete;\n',
+    '-v',
+  )
+  expect([...stdout.split('\n\n')[0]!.matchAll(/^(\w+) \(/gm)].map((match) => match[1])).toEqual([
+    'x',
+    'expr_2',
+  ])
+})
+
+test('an instance of a metric without instances is refused', async () => {
+  const { stderr, status } = await pmie('t.discrete #\'one\' > 1 -> print "x";\n', '-C')
+  expect(stderr).toBe('pmie: metric t.discrete has no instances\n')
+  expect(status).toBe(1)
+})
+
+test('mistakes are near the line that was read when they were found', async () => {
+  const lineOf = async (rules: string): Promise<string | undefined> =>
+    /^pmie: syntax error - (?:near line )?(\d+|at end of file)/.exec((await pmie(rules, '-C')).stderr)?.[1]
+  expect(await lineOf('t.instances > 1 -> print "x";\n\n\nt.discrete;\n')).toBe('4')
+  expect(await lineOf('x = t.discrete == "a";\n\nt.discrete;\n')).toBe('1')
+  expect(await lineOf('some_host all_host (t.discrete > 1)\n-> print "x";\n')).toBe('2')
+  expect(await lineOf('t.instances > 1 -> print "x";\n')).toBe('at end of file')
+})
+
+test('the end is told where something was evaluated, in the log if there is one', async () => {
+  const log = join(folder, 'log')
+  const file = join(folder, 'rules')
+  writeFileSync(file, 't.discrete;\n')
+  const args = ['-v', '-t', '10sec', '-T', '10sec', '-a', archive.path]
+  const { stdout, stderr } = await runTool(tool, [...args, '-l', log, file])
+  expect(stdout).toMatch(/^expr_1 \(.*\): 0\n/)
+  expect(stderr).toBe('')
+  expect(readFileSync(log, 'utf8')).toMatch(
+    /^Log for pmie on .* started .*\n\n\[.*\] pmie\(\d+\) Info: evaluator exiting\n\nLog finished .*\n$/,
+  )
+  expect((await runTool(tool, [...args, '-l', '-', file])).stderr).toMatch(
+    /^Log for pmie on [\s\S]*\nLog finished .*\n$/,
+  )
+  writeFileSync(file, '')
+  expect((await runTool(tool, [...args, file])).stderr).toBe('')
+})
+
+test('a program that reads values takes no named rules', async () => {
+  const { stdout, stderr } = await pmie('x = t.discrete > 1 -> print "y";\nt.discrete;\n', '-X')
+  expect(stderr).toContain('operator -> not allowed in agent mode\n')
+  expect(stdout).toBe('0 \n100 \n120 \n140 \n')
 })
 
 test('an action is held back for its time', async () => {
