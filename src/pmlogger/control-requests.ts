@@ -46,7 +46,7 @@ export async function answerControl(
   tell: (text: string) => void,
   from: string,
 ): Promise<ValueSet[]> {
-  const wish = wishOf(request)
+  const wish = wishOf(request, logger)
   const story =
     wish === undefined ? [] : [`\n${ctime(Date.now())}`, `pmlc request from ${from}: ${titleOf(wish)}`]
   const sets: ValueSet[] = []
@@ -71,7 +71,7 @@ export async function answerControl(
 }
 
 /** The change a request asks for; undefined when it only asks. */
-function wishOf({ control, state, deltaMs }: LogControl): ModeRequest | undefined {
+function wishOf({ control, state, deltaMs }: LogControl, logger: Logger): ModeRequest | undefined {
   if (control === PM_LOG_ENQUIRE) return undefined
   const what = STATES[state]
   const isMandatory = control === PM_LOG_MANDATORY
@@ -81,7 +81,8 @@ function wishOf({ control, state, deltaMs }: LogControl): ModeRequest | undefine
     (what === 'maybe' && !isMandatory)
   )
     throw new PcpError('PM_ERR_IPC', `A control request of control ${control}, state ${state}`)
-  return { control: isMandatory ? 'mandatory' : 'advisory', state: what, deltaMs }
+  const wish: ModeRequest = { control: isMandatory ? 'mandatory' : 'advisory', state: what, deltaMs }
+  return what === 'on' && deltaMs === 0 ? { ...wish, round: logger.nextRound() } : wish
 }
 
 /**

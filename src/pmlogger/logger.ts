@@ -70,7 +70,9 @@ export class Logger {
   readonly #abort = new AbortController()
   readonly #metrics: Map<Pmid, LoggedMetric>
   #queue: Promise<unknown> = Promise.resolve()
-  /** Tasks whose size was told. */
+  /** Requests to log something once. */
+  #rounds = 0
+  /** Tasks whose size was told, other than those that are done once. */
   readonly #reported = new Set<string>()
   /** Nothing is continuous between the last record and the next one. */
   #isGap = false
@@ -161,6 +163,11 @@ export class Logger {
   /** The metrics by PMID, for whoever changes what holds for them; `replan` makes it so. */
   get metrics(): Map<Pmid, LoggedMetric> {
     return this.#metrics
+  }
+
+  /** A number for a request to log something once. */
+  nextRound(): number {
+    return ++this.#rounds
   }
 
   /** The connection to the collector. */
@@ -351,7 +358,7 @@ export class Logger {
     if (this.#hasLost) this.#schedule.repeatOnce()
     this.#hasLost = false
     if (reports && !this.#reported.has(task.key)) log.line(taskReport(task, bytes))
-    this.#reported.add(task.key)
+    if (task.deltaMs > 0) this.#reported.add(task.key)
     if (this.#owedVolume !== undefined) await this.#trySwitch(this.#owedVolume)
     await this.#limits.written(this.#writer.dataBytes, this.#writer.volumeBytes)
   }

@@ -7,6 +7,8 @@ export interface Mode {
   readonly isOn: boolean
   /** Interval, 0 for once. */
   readonly deltaMs: number
+  /** Which request asked to log it once: what different ones ask for is fetched apart. */
+  readonly round?: number
 }
 
 /** A request to change what holds. */
@@ -15,6 +17,8 @@ export interface ModeRequest {
   /** `maybe`: advisory requests decide again. */
   readonly state: 'on' | 'off' | 'maybe'
   readonly deltaMs: number
+  /** Number of a request to log once. */
+  readonly round?: number
 }
 
 /** Why a request changed nothing. */
@@ -90,14 +94,11 @@ export class MetricStates {
     return undefined
   }
 
-  /** Changes what holds for one instance, unless all are logged. */
+  /** Changes what holds for one instance, unless all are logged, or off by a mandatory request. */
   requestOne(inst: number, request: ModeRequest): Refusal | undefined {
-    if (this.#whole !== undefined) {
-      const isLeft = !this.#whole.isOn && (!this.#whole.isMandatory || request.control === 'mandatory')
-      if (!isLeft) return { inst, mode: this.#whole }
-      this.#whole = undefined
-      this.#others = []
-    }
+    if (this.#whole?.isOn === true || this.#whole?.isMandatory === true) return { inst, mode: this.#whole }
+    this.#whole = undefined
+    this.#others = []
     const current = this.#parts.get(inst)
     // PCP's logger ends what advisory requests switched on here, and only here.
     const next = request.state === 'maybe' ? ADVISORY_OFF : changed(current, request)
@@ -108,10 +109,14 @@ export class MetricStates {
 }
 
 /** What holds after a request; undefined when it is refused. */
-function changed(current: Mode | undefined, { control, state, deltaMs }: ModeRequest): Mode | undefined {
+function changed(
+  current: Mode | undefined,
+  { control, state, deltaMs, round }: ModeRequest,
+): Mode | undefined {
   if (state === 'maybe') return current === undefined || current.isMandatory ? ADVISORY_OFF : current
   const isMandatory = control === 'mandatory'
   if (!isMandatory && current?.isMandatory === true) return undefined
   const isOn = state === 'on'
-  return { isMandatory, isOn, deltaMs: isOn ? deltaMs : 0 }
+  const mode = { isMandatory, isOn, deltaMs: isOn ? deltaMs : 0 }
+  return isOn && deltaMs === 0 && round !== undefined ? { ...mode, round } : mode
 }

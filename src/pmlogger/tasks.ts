@@ -42,7 +42,8 @@ interface Draft {
 export function planTasks(metrics: Iterable<LoggedMetric>): Task[] {
   const drafts = new Map<string, Draft>()
   const draftOf = (mode: Mode): Draft => {
-    const key = `${mode.isMandatory ? 'mandatory' : 'advisory'} ${mode.deltaMs}`
+    const { isMandatory, deltaMs, round } = mode
+    const key = `${isMandatory ? 'mandatory' : 'advisory'} ${deltaMs}${round === undefined ? '' : ` request ${round}`}`
     const draft = drafts.get(key) ?? { mode, metrics: new Map() }
     drafts.set(key, draft)
     return draft

@@ -3,15 +3,18 @@ import { expect, test } from 'vitest'
 import { type MemoryOutput, memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { type ArchiveFiles, bytesSource } from '../../src/base/byte-source.ts'
 import { PcpError } from '../../src/model/errors.ts'
-import { type FetchResult, PMCD_HOSTNAME_CHANGE } from '../../src/model/values.ts'
+import { emptySet, type FetchResult, PMCD_HOSTNAME_CHANGE } from '../../src/model/values.ts'
 import { openArchive } from '../../src/pmapi/archive.ts'
 import type { Context } from '../../src/pmapi/context.ts'
 import { openLocal } from '../../src/pmcd/local-context.ts'
 import { parseLoggerConfig } from '../../src/pmlogger/config.ts'
+import { answerControl } from '../../src/pmlogger/control-requests.ts'
+import { NO_COUNTS } from '../../src/pmlogger/counts.ts'
 import type { Logger } from '../../src/pmlogger/logger.ts'
 import { Pool } from '../../src/pmlogger/pool.ts'
 import type { LoggerSettings } from '../../src/pmlogger/settings.ts'
 import { startLogger } from '../../src/pmlogger/start-logger.ts'
+import { PM_LOG_MANDATORY, PM_LOG_ON } from '../../src/wire/log-control.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
 
 interface Run {
@@ -109,6 +112,40 @@ test('event records come with the descriptors of their parameters', async () => 
   expect(await names(output)).toEqual(
     expect.arrayContaining(['demo.events', 'demo.param.bytes', 'demo.param.number', 'demo.param.text']),
   )
+})
+
+test('each request to log once records what it names, and nothing else', async () => {
+  let recorded = (): void => {}
+  const counts = { ...NO_COUNTS, recorded: () => recorded() }
+  const { output, logger } = await start('log on 1 hour demo.two', { lingers: true, counts })
+  const requests = [['demo.one'], ['demo.one'], ['demo.text', 'demo.bin'], ['demo.one']]
+  for (const names of requests) {
+    const done = new Promise<void>((resolve) => {
+      recorded = resolve
+    })
+    const ids = await logger.context.lookupNames(names)
+    const sets = ids.map((id) => emptySet(id as number, 0))
+    await answerControl(
+      logger,
+      { control: PM_LOG_MANDATORY, state: PM_LOG_ON, deltaMs: 0, sets },
+      () => {},
+      'test',
+    )
+    await done
+  }
+  await logger.stop('done')
+  const context = await openArchive('a', { files: filesOf(output) })
+  const one = await context.lookupName('demo.one')
+  const text = await context.lookupName('demo.text')
+  context.archive!.setMode('forward', context.archive!.start)
+  const found: number[] = []
+  for (;;) {
+    const result = await context.fetch([one, text]).catch(() => undefined)
+    if (result === undefined) break
+    found.push(result.sets[0]!.status > 0 ? 1 : 0, result.sets[1]!.status > 0 ? 1 : 0)
+  }
+  await context.close()
+  expect(found).toEqual([1, 0, 1, 0, 0, 1, 1, 0])
 })
 
 test('unknown metrics and instances are warned of, conflicts too, and the rest is logged', async () => {

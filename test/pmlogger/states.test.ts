@@ -52,6 +52,14 @@ test('single instances are refused while all are logged, and replaced by a reque
   const states = new MetricStates()
   states.requestAll(request('advisory on 5'))
   expect(states.requestOne(3, request('advisory on 1'))).toMatchObject({ inst: 3 })
+  states.requestAll(request('mandatory off'))
+  for (const text of ['mandatory on 1', 'mandatory on 0', 'mandatory maybe', 'advisory on 1'])
+    expect(states.requestOne(3, request(text))).toMatchObject({
+      inst: 3,
+      mode: { isMandatory: true, isOn: false },
+    })
+  states.requestAll(request('mandatory maybe'))
+  states.requestAll(request('advisory on 5'))
   states.requestAll(request('advisory off'))
   expect(states.requestOne(3, request('advisory on 1'))).toBeUndefined()
   expect(states.requestOne(4, request('mandatory on 2'))).toBeUndefined()
