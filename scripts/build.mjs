@@ -36,6 +36,8 @@ const ENTRIES = {
   mmv: 'mmv/index.ts',
   node: 'node/index.ts',
 }
+/** Entry points for browsers, which take ES modules alone. */
+const BROWSER = { 'archive-browser': 'archive-browser.ts' }
 /** Processes of `npm start`. */
 const PARTS = ['collector', 'recorder', 'charts']
 /** What importing alone has an effect of: apart from the others. */
@@ -217,7 +219,7 @@ async function buildLibrary() {
     rmSync(join(dist, part), { recursive: true, force: true })
   await build({
     ...common,
-    entryPoints: Object.entries({ ...ENTRIES, ...REGISTER }).map(([out, file]) => ({
+    entryPoints: Object.entries({ ...ENTRIES, ...BROWSER, ...REGISTER }).map(([out, file]) => ({
       in: join('src', file),
       out,
     })),

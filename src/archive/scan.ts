@@ -17,7 +17,7 @@ export interface ScanOptions {
   readonly to?: Timestamp
   /** Only these instances; default: all. */
   readonly instances?: readonly number[]
-  /** Takes all that is found, with times in seconds since the epoch; the result has no columns and no marks then. */
+  /** Takes all that is found; the result has no columns and no marks then. */
   readonly into?: ScanSink
 }
 
@@ -34,7 +34,7 @@ export interface Column {
   readonly pmid: Pmid
   /** PM_IN_NULL for a metric without instance domain. */
   readonly inst: number
-  /** Seconds since `ScanResult.start`, ascending. */
+  /** Seconds since the epoch, ascending; as doubles they are exact to 0.25 microseconds. */
   readonly times: Float64Array
   /** As doubles: integers beyond 2^53 are rounded. */
   readonly values: Float64Array
@@ -42,9 +42,9 @@ export interface Column {
 
 /** What a scan found. */
 export interface ScanResult {
-  /** What times count from: the archive's start. */
+  /** The archive's start. */
   readonly start: Timestamp
-  /** Where recording was interrupted: nothing may be concluded across these moments. Seconds since `start`. */
+  /** Where recording was interrupted: nothing may be concluded across these moments. Seconds since the epoch. */
   readonly marks: Float64Array
   /** Descriptors of the metrics asked for. */
   readonly descs: readonly MetricDesc[]
@@ -72,7 +72,7 @@ export function scan(archive: Archive, ids: readonly Pmid[], options: ScanOption
     const { sec, nsec } = record
     if (to !== undefined && (sec - to.sec || nsec - to.nsec) > 0) break
     records++
-    const time = into === undefined ? ((sec - start.sec) * 1e9 + (nsec - start.nsec)) / 1e9 : sec + nsec / 1e9
+    const time = sec + nsec / 1e9
     if (record.count === 0) into === undefined ? marks.push(time) : into.mark(time)
     else if (!layouts.read(record, time)) {
       for (const metric of metrics) metric.add(record, time)

@@ -46,6 +46,8 @@ export const PM_TIME_SEC = 3
 export const PM_TIME_MIN = 4
 /** Hours. */
 export const PM_TIME_HOUR = 5
+/** Single things; other scales of counts are powers of ten. */
+export const PM_COUNT_ONE = 0
 /** Degrees, in the scales of `EXTRA_UNITS`. */
 export const PM_EXTRA_TEMPERATURE = 1
 /** Volts. */

@@ -16,7 +16,7 @@ import { compareTimes } from '../time/arithmetic.ts'
 import { parseInterval } from '../time/interval.ts'
 import type { ArchiveControl, ArchiveRange } from './archive-control.ts'
 import type { Clock } from './clock.ts'
-import { Context } from './context.ts'
+import { type CallOptions, Context } from './context.ts'
 import { type DerivedSetup, derivedSetup } from './derived.ts'
 import { withLocalNames } from './local-names.ts'
 import { settingsOf } from './settings.ts'
@@ -43,6 +43,13 @@ export interface OpenArchiveOptions {
   readonly clock?: Clock
 }
 
+/** A context on archives: its `archive` is never undefined. */
+export interface ArchiveContext extends Context {
+  readonly archive: ArchiveControl
+  /** Another context on the same archives, at the same position in the same mode. @see Context.dup */
+  dup(options?: CallOptions): Promise<ArchiveContext>
+}
+
 /**
  * Opens archives as a source of metrics: base names, names of any of their files, or directories of archives; several follow each other
  * in time. Close the context when done. ENOENT, PM_ERR_LOGFILE, PM_ERR_LABEL, PM_ERR_LOGREC, PM_ERR_NODATA, PM_ERR_LOGHOST,
@@ -51,7 +58,7 @@ export interface OpenArchiveOptions {
  * @example
  * const day = await openArchive('/var/log/pcp/pmlogger/db1/20260101')
  * const id = await day.lookupName('kernel.all.load')
- * for (const column of day.archive!.scan([id]).columns) console.log(column.inst, column.times, column.values)
+ * for (const column of day.archive.scan([id]).columns) console.log(column.inst, column.times, column.values)
  * await day.close()
  *
  * @see pmNewContext(3)
@@ -59,7 +66,7 @@ export interface OpenArchiveOptions {
 export async function openArchive(
   names: string | readonly string[],
   options: OpenArchiveOptions = {},
-): Promise<Context> {
+): Promise<ArchiveContext> {
   const { files = archiveFiles(), anyFeatures, onWarning, isLeftOut } = options
   const archive = Archive.open(names, files, {
     ...(anyFeatures === undefined ? {} : { anyFeatures }),
@@ -92,7 +99,11 @@ function secondsIn(text: string): number {
 }
 
 /** A context on a source that shares its archive with the contexts counted in `share`: the last one closes it. */
-function contextOn(source: ArchiveSource, share: { contexts: number }, options: OpenArchiveOptions): Context {
+function contextOn(
+  source: ArchiveSource,
+  share: { contexts: number },
+  options: OpenArchiveOptions,
+): ArchiveContext {
   const { names, clock } = options
   share.contexts++
   let isOpen = true
@@ -107,7 +118,7 @@ function contextOn(source: ArchiveSource, share: { contexts: number }, options: 
     derived: options.derived ?? (() => derivedSetup(settingsOf(options.env))),
     dup: () => contextOn(source.dup(), share, options),
     ...(clock === undefined ? {} : { clock }),
-  })
+  }) as ArchiveContext
 }
 
 function closing(source: MetricSource, close: () => Promise<void>): MetricSource {

@@ -1,6 +1,7 @@
 /** Public entry point 'pcp-ts/pmda': everything an agent is written with. docs/agents.md */
 export { Scanner } from '../base/scan.ts'
-export { type Outcome, PcpError } from '../model/errors.ts'
+export { type DebugName, isDebug } from '../model/debug.ts'
+export { type ErrorCode, type Outcome, PcpError } from '../model/errors.ts'
 export {
   encodeEvents,
   type NewEventRecord,
@@ -9,22 +10,19 @@ export {
   PM_EVENT_FLAG_MISSED,
   PM_EVENT_FLAG_PARENT,
   PM_EVENT_FLAG_POINT,
+  PM_EVENT_FLAG_START,
 } from '../model/events.ts'
-export { indom, PM_IN_NULL, pmid } from '../model/ids.ts'
+export { indom, PM_ID_NULL, PM_IN_NULL, PM_INDOM_NULL, pmid } from '../model/ids.ts'
 export type { Ask, Credentials, Instances, Requester, SourceEvent } from '../model/source.ts'
+export * from '../model/types.ts'
 export {
-  PM_TYPE_32,
-  PM_TYPE_64,
-  PM_TYPE_AGGREGATE,
-  PM_TYPE_DOUBLE,
-  PM_TYPE_EVENT,
-  PM_TYPE_FLOAT,
-  PM_TYPE_HIGHRES_EVENT,
-  PM_TYPE_STRING,
-  PM_TYPE_U32,
-  PM_TYPE_U64,
-} from '../model/types.ts'
-export { PMCD_LABEL_CHANGE, PMCD_NAMES_CHANGE } from '../model/values.ts'
+  PMCD_ADD_AGENT,
+  PMCD_DROP_AGENT,
+  PMCD_HOSTNAME_CHANGE,
+  PMCD_LABEL_CHANGE,
+  PMCD_NAMES_CHANGE,
+  PMCD_RESTART_AGENT,
+} from '../model/values.ts'
 export { ProcFile, readAttribute, readSmallFile, rooted } from '../sys/proc.ts'
 export { type BackgroundOptions, BackgroundReading } from './background-reading.ts'
 export {
