@@ -20,7 +20,7 @@ for (const [code, { errno }] of Object.entries(ERRNOS)) codeByStatus.set(-errno,
 for (const [code, { result }] of Object.entries(SASL_ERRORS))
   codeByStatus.set(PM_ERR_NYI + result, code as ErrorCode)
 
-/** The number that stands for `code` on the wire: a PM_ERR_* status, one below PM_ERR_NYI for SASL, or a negated errno. */
+/** Returns the number of `code` on the wire: a PM_ERR_* status, one below PM_ERR_NYI for SASL, or a negated errno. */
 export function statusOf(code: ErrorCode): number {
   if (code in PM_ERRORS) return PM_ERRORS[code as keyof typeof PM_ERRORS].status
   if (code in SASL_ERRORS) return PM_ERR_NYI + SASL_ERRORS[code as keyof typeof SASL_ERRORS].result
@@ -106,7 +106,7 @@ export class PcpError extends Error {
   }
 }
 
-/** The code of a status that has no name: results of TLS and SASL libraries are numbers in ranges of their own. */
+/** Returns the code for a status without a name: TLS and SASL libraries have a range of numbers each. */
 function nearestCode(status: number): ErrorCode {
   if (status >= PM_ERR_NYI) return 'PM_ERR_GENERIC'
   return status < PM_ERR_NYI - LAST_AUTH_ERROR ? 'PM_ERR_TLS' : 'SASL_FAIL'

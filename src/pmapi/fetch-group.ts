@@ -71,6 +71,7 @@ interface Request {
  * const reads = await group.indom('disk.dev.read_bytes', { scale: 'Mbyte/sec' })
  * await group.fetch()
  * console.log(load.value, reads.instances)
+ * await group.close()
  *
  * @see pmCreateFetchGroup(3)
  */

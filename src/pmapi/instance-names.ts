@@ -60,7 +60,7 @@ export async function findInstance(
   name: string | undefined,
 ): Promise<number | undefined> {
   if ((indom === PM_INDOM_NULL) !== (name === undefined)) {
-    const what = name === undefined ? 'has several instances: say which' : `has no instance "${name}"`
+    const what = name === undefined ? 'has instances: name one' : `has no instances: leave "${name}" out`
     throw new PcpError('PM_ERR_INDOM', `The metric ${what}`)
   }
   if (name === undefined) return undefined

@@ -104,6 +104,10 @@ export interface KnownContext<M extends KnownMetrics> {
   ): AsyncGenerator<KnownTableRow<M, C>>
   /** A fetch group, which takes the context over: closing it closes the context. @see FetchGroup */
   group(options?: FetchGroupOptions): KnownGroup<M>
+  /** Closes the context. @see Context.close */
+  close(): Promise<void>
+  /** For `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
@@ -114,6 +118,7 @@ export interface KnownContext<M extends KnownMetrics> {
  * const pcp = await known(await connect(), pmclient_init)
  * const row = await pcp.values([NUMCPU, LOADAV])
  * const load: number | undefined = row.value(LOADAV, '1 minute')
+ * await pcp.close()
  */
 export async function known<M extends KnownMetrics>(
   context: Context,
@@ -145,6 +150,8 @@ export async function known<M extends KnownMetrics>(
     sample: (asked, how) => context.sample(asked, how) as AsyncGenerator<unknown> as AsyncGenerator<never>,
     table: (columns, how) => context.table(columns, how) as AsyncGenerator<unknown> as AsyncGenerator<never>,
     group: (how) => FetchGroup.over(context, how) as unknown as KnownGroup<M>,
+    close: () => context.close(),
+    [Symbol.asyncDispose]: () => context.close(),
   }
 }
 

@@ -58,9 +58,19 @@ export class Row<N extends string = string> {
     return metric
   }
 
-  /** One value: of a metric without instances, or of one instance of a metric. Undefined when there is none now. */
+  /**
+   * One value: of a metric without instances, or of one instance of a metric, by its full name. Undefined without a value
+   * now. PM_ERR_INDOM where the metric has instances and none is named, or the other way round.
+   */
   value(name: N | (string & {}), instance?: string): Value | undefined {
     const metric = this.get(name)
+    if ((metric.desc.indom === PM_INDOM_NULL) !== (instance === undefined))
+      throw new PcpError(
+        'PM_ERR_INDOM',
+        instance === undefined
+          ? `Metric "${name}" has instances: name one, or take all with get("${name}").instances`
+          : `Metric "${name}" has no instances: leave "${instance}" out`,
+      )
     return instance === undefined ? metric.value : metric.instances.get(instance)
   }
 

@@ -1,7 +1,8 @@
 /** Sampling into rows whose types are known: each column says which metric, which instances, in which units. docs/pmapi.md */
 import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
+import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
-import type { Pmid } from '../model/ids.ts'
+import { PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_DOUBLE, PM_TYPE_STRING } from '../model/types.ts'
 import type { FetchResult, Value, ValueSet } from '../model/values.ts'
 import type { Clock } from './clock.ts'
@@ -25,7 +26,18 @@ export interface Column {
   readonly as?: 'number' | 'text' | 'exact'
 }
 
-/** Columns by name; a text stands for a metric, or for one instance of it: `'kernel.all.load[1 minute]'`. */
+/**
+ * Columns by name; a text is the name of a metric, or of one instance of it.
+ *
+ * @example
+ * const columns: Columns = {
+ *   cpus: 'hinv.ncpu',
+ *   load: 'kernel.all.load[1 minute]',
+ *   disks: { metric: 'disk.dev.read_bytes', instances: 'all', scale: 'Mbyte/sec' },
+ *   system: { metric: 'kernel.uname.sysname', as: 'text' },
+ * }
+ * for await (const { values, errors } of pcp.table(columns, { every: '10s' })) console.log(values, errors)
+ */
 export type Columns = Readonly<Record<string, string | Column>>
 
 type Scalar<C> = C extends { readonly as: 'text' }
@@ -153,9 +165,24 @@ function emptyCell({ instances }: Column): ReadonlyMap<string, Value> | undefine
 function columnOf(column: string | Column): Column {
   if (typeof column !== 'string') return column
   const { metric, instances } = parseMetricSpec(column)
-  if (instances.length > 1)
+  // A text names one instance, so blanks belong to its name; commands separate instances by them.
+  const isOne = instances.length < 2 || !column.includes(',')
+  if (!isOne)
     throw new PcpError('PM_ERR_ARG', `"${column}": several instances need a column with \`instances\``)
-  return instances[0] === undefined ? { metric } : { metric, instance: instances[0] }
+  const instance =
+    instances.length < 2
+      ? instances[0]
+      : column.slice(column.indexOf('[') + 1, column.lastIndexOf(']')).trim()
+  return instance === undefined ? { metric } : { metric, instance }
+}
+
+/** PM_ERR_ARG for one and many instances at once, PM_ERR_INDOM for many of a metric that has none. */
+function insistOnInstances({ metric, instance, instances }: Column, { indom }: MetricDesc): void {
+  if (instances === undefined) return
+  if (instance !== undefined)
+    throw new PcpError('PM_ERR_ARG', `"${metric}": give \`instance\` or \`instances\`, not both`)
+  if (indom === PM_INDOM_NULL)
+    throw new PcpError('PM_ERR_INDOM', `Metric "${metric}" has no instances: leave \`instances\` out`)
 }
 
 async function openItem(
@@ -166,6 +193,7 @@ async function openItem(
   const { metric, instance, instances, scale, as = 'number' } = column
   const call = signal === undefined ? {} : { signal }
   const desc = await context.desc(await context.lookupName(metric, call), call)
+  insistOnInstances(column, desc)
   const type = as === 'exact' ? undefined : as === 'text' ? PM_TYPE_STRING : PM_TYPE_DOUBLE
   const conversion = planConversion(desc, { scale, type, isUtilisation: true })
   const repeats = desc.sem === PM_SEM_DISCRETE && !backward

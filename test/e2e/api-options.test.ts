@@ -26,7 +26,7 @@ import { demoAgent } from '../lib/demo-agent.ts'
 let collector: CollectorProcess
 let dir: string
 let base: string
-/** What a pcp.conf of `npm start -- --dir` says is all that an application is given. */
+/** The one setting of an application beside `npm start -- --dir`. */
 const env = (): Record<string, string> => ({
   PCP_CONF: join(collector.dir, 'etc', 'pcp.conf'),
   PCP_DERIVED_CONFIG: '',

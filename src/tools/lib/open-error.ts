@@ -13,7 +13,7 @@ export function openError(name: string, error: unknown): PcpError {
   return new PcpError(code, `Cannot open archive "${name}": ${openProblem(error)}`, { cause: error })
 }
 
-/** Failures of which PCP's text names the field only: the message says what is wrong, and what to set. */
+/** Failures whose message adds the cause and the remedy to PCP's text. */
 const ABOUT_SECURITY =
   /^(?:SASL_\w+|PM_ERR_TLS|PM_ERR_NEEDCLIENTCERT|PM_ERR_PERMISSION|ENOTSUP|EACCES|EINVAL)$/
 

@@ -19,7 +19,7 @@ const REFUSALS: readonly [PcpError, string][] = [
     new PcpError('ENOTSUP', 'pmcd at h offers no encryption'),
     'Operation not supported: pmcd at h offers no encryption',
   ],
-  // PCP's text says it all.
+  // PCP's text is enough.
   [
     PcpError.fromStatus(statusOf('SASL_BADAUTH'), 'Authentication of "me"'),
     'Authentication - authentication failure',
@@ -36,7 +36,7 @@ test.each(REFUSALS)('%s', async (error, printed) => {
   expect(text).toContain(`Cannot connect to PMCD on host "h": ${printed}`)
 })
 
-test('results of SASL have codes of their own, known and unknown', () => {
+test('each result of SASL has its code, also an unknown one', () => {
   for (const [code, { text }] of Object.entries(SASL_ERRORS)) {
     const error = new PcpError(code as keyof typeof SASL_ERRORS)
     expect(PcpError.fromStatus(error.status)).toMatchObject({ code, text: `Authentication - ${text}` })
