@@ -1,4 +1,5 @@
 /** What an application changes its values with. docs/guide/mmv.md */
+import { PcpError } from '../model/errors.ts'
 import type { ElapsedCell, NumberCell, TextCell } from './cells.ts'
 
 /** A number that only grows. */
@@ -19,7 +20,9 @@ export class Counter {
     this.#cell.add(1)
   }
 
+  /** EINVAL for an amount below 0 or NaN: a counter only grows. */
   add(amount: number): void {
+    if (!(amount >= 0)) throw new PcpError('EINVAL', `A counter only grows: it cannot add ${amount}`)
     this.#cell.add(amount)
   }
 

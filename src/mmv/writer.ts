@@ -1,7 +1,5 @@
 /** Publishing an application's metrics in a file that agents read. docs/guide/mmv.md, docs/formats/mmv.md */
-import { join } from 'node:path'
 import { PcpError } from '../model/errors.ts'
-import { loadConfig } from '../sys/config.ts'
 import type { LoadNative } from '../sys/native/calls.ts'
 import { atExit, forgetEnding } from './at-exit.ts'
 import { Catalogue } from './catalogue.ts'
@@ -22,11 +20,15 @@ import { Instances } from './instances.ts'
 import { ageKind, counterKind, declareRow, gaugeKind, type Kind, textKind, timerKind } from './kinds.ts'
 import { MMV_FLAG_NOPREFIX, MMV_FLAG_PROCESS, MMV_FLAG_SENTINEL } from './layout.ts'
 import { makeGeneration } from './owner.ts'
+import { publishDirectory } from './publish-directory.ts'
 import { PublishedFile } from './published-file.ts'
 
 /** How a file is published. */
 export interface MmvWriterOptions {
-  /** Default: `$PCP_TMP_DIR/mmv`, from the environment or pcp.conf, which is where agents look. */
+  /**
+   * Default: `$PCP_TMP_DIR/mmv`, from the environment or pcp.conf, which is where agents look; where this process may not write
+   * there, the directory that `npm start` of this user reads.
+   */
   readonly directory?: string
   /** 1 to 4095, the second number of the PMIDs. Default: one that the agent finds free. */
   readonly cluster?: number
@@ -84,7 +86,7 @@ export class MmvWriter {
     const { cluster = 0, mode = 0o644, load } = options
     if (!Number.isInteger(cluster) || cluster < 0 || cluster > 4095)
       throw new PcpError('EINVAL', `Cluster ${cluster} is not from 1 to 4095`)
-    const directory = options.directory ?? mmvDirectory()
+    const directory = options.directory ?? publishDirectory(process.env)
     this.#options = options
     this.#file = new PublishedFile({ directory, name, mode, ...(load === undefined ? {} : { load }) })
     this.#catalogue = new Catalogue(cluster, options.labels, () => this.#touch())
@@ -237,9 +239,4 @@ export class MmvWriter {
     if (this.#options.onError === undefined) process.emitWarning(problem)
     else this.#options.onError(problem)
   }
-}
-
-/** Where agents look for files. */
-function mmvDirectory(): string {
-  return join(loadConfig(process.env).variables['PCP_TMP_DIR']!, 'mmv')
 }
