@@ -14,7 +14,6 @@ const AMONG = 6
 /** Follows the samples of a metric, or of an instance of it. */
 export class Pace {
   readonly #metric: Pace | undefined
-  readonly #least: number
   #last = Number.NaN
   #interval = 0
   #patience = Number.POSITIVE_INFINITY
@@ -23,11 +22,12 @@ export class Pace {
   /** Samples since there was a long distance. */
   #sinceLong = 0
 
-  /** `metric` knows the interval before the instance has samples enough; `least` is the shortest it can be, in seconds. */
-  constructor(metric?: Pace, least = 0) {
+  /** `metric` knows the interval before the instance has samples enough; `expected` is one that is known beforehand, in seconds. */
+  constructor(metric?: Pace, expected = 0) {
     this.#metric = metric
-    this.#least = least
-    if (least > 0) this.#setInterval(least)
+    if (expected <= 0) return
+    this.#known.push(expected)
+    this.#setInterval(expected)
   }
 
   /** The interval in seconds; 0 before it is known, which takes three samples. */
@@ -65,7 +65,7 @@ export class Pace {
     }
     if (first > PATIENCE * distance) this.#known[0] = distance
     else if (distance <= PATIENCE * first) this.#known.push(distance)
-    this.#setInterval(Math.max(this.#least, ...this.#known))
+    this.#setInterval(Math.max(...this.#known))
     if (distance <= this.#patience) return false
     this.#takeLong(distance)
     return true
@@ -81,7 +81,7 @@ export class Pace {
     known.push(distance)
     const gone = known.length > KEPT ? known.shift()! : 0
     if (distance > this.#interval || gone >= this.#interval || this.#interval === 0)
-      this.#setInterval(Math.max(this.#least, ...known))
+      this.#setInterval(Math.max(...known))
   }
 
   #takeLong(distance: number): void {
@@ -100,4 +100,12 @@ export class Pace {
     this.#interval = seconds
     this.#patience = PATIENCE * seconds
   }
+}
+
+/** Returns how long the next sample may take after the last of some, which are at least `least` seconds apart. */
+export function patienceAfter(times: readonly number[], least: number): number {
+  const pace = new Pace()
+  for (const time of times) pace.next(time)
+  const last = times.length < 2 ? 0 : times.at(-1)! - times.at(-2)!
+  return PATIENCE * Math.max(least, pace.interval || last)
 }

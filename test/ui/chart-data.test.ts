@@ -234,3 +234,50 @@ test('what was recorded is drawn up to the first live value, however wide the ch
   draw(1509)
   expect(recorded.asked).toHaveLength(length)
 })
+
+test('a metric that is added to a page is drawn from what was recorded, without a line to where live values begin', async () => {
+  const recorded = archive('one')
+  // The recorder is 7 s behind.
+  const range = async (query: RangeQuery): Promise<ChartRange> => {
+    const answer = await recorded.range(query)
+    return {
+      ...answer,
+      lists: answer.lists.map((list) => list.slice(0, Math.max(0, query.finish - SPAN.start - 7))),
+    }
+  }
+  const { span: _, ...host } = { ...recorded, key: 'host:one', range }
+  let listener: LiveListener | undefined
+  const live = {
+    subscribe: (_key: string, _wish: Wish, hears: LiveListener) => {
+      listener = hears
+    },
+    unsubscribe: () => {},
+  } as unknown as LiveStream
+  const feed = new ChartFeed(new Feeds(live), () => host, { onChange: () => {} })
+  const chart = (id: string, metric: string): Chart => ({
+    ...{ id, title: id, style: 'plot', legend: true },
+    plots: [{ metric }],
+  })
+  const [early, late] = [chart('early', 'many'), chart('late', 'x')]
+  const draw = (what: Chart, to: number): ChartData => feed.get(what, { from: to - 400, to }, 1)
+  const topic = (...names: readonly string[]): void =>
+    listener!.topic(names.map((name) => ({ ...INFO, name })) as unknown as MetricOutcome[], 'one')
+  draw(early, 1500)
+  await Promise.resolve()
+  topic('many')
+  for (let time = 1500; time < 1700; time++) listener!.row(time, [[]])
+  draw(late, 1700)
+  await Promise.resolve()
+  topic('many', 'x')
+  for (let time = 1700; time < 1705; time++) listener!.row(time, [[], [time]])
+  await expect.poll(() => draw(late, 1704).times.length).toBeGreaterThan(300)
+  const { times, lines } = draw(late, 1704)
+  const around = times.findIndex((time) => time >= 1690)
+  expect(times.slice(around).at(-6)).toBeLessThan(1700)
+  for (const [i, time] of times.entries())
+    if (i > 0 && lines[0]!.values[i] !== null && lines[0]!.values[i - 1] !== null)
+      expect(time - times[i - 1]!, `to ${time}`).toBeLessThan(2)
+  expect(times.filter((time, i) => lines[0]!.values[i] === null && time > 1600)).toHaveLength(1)
+  // What the recorder had not written yet is asked for again later.
+  await expect.poll(() => draw(late, 1731).lines[0]!.values.slice(0, -6).includes(null)).toBe(false)
+})

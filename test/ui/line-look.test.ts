@@ -48,9 +48,9 @@ test('all values may be of another time', () => {
   expect(isElsewhere(chartOf([]))).toBe(false)
 })
 
-test('shares are of the lines that are not hidden', () => {
+test('shares are of all lines, also of hidden ones', () => {
   const data = chartOf([10], [1], [3], [4])
   expect(readingOf(data, 'utilization', 0)).toBe('12.5 %')
-  expect(readingOf(data, 'utilization', 0, undefined, new Set(['c']))).toBe('25 %')
+  expect(readingOf(data, 'utilization', 0, undefined, new Set(['c']))).toBe('12.5 %')
   expect(readingOf(data, 'utilization', 2, undefined, new Set(['c']))).toBe('–')
 })

@@ -1,7 +1,7 @@
 /** Lines of charts: rates, cutting, joining, one axis for many; and the store of live rows. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { drawnColumns } from '../../src/ui/chart/stack.ts'
+import { drawnColumns, type StackData } from '../../src/ui/chart/stack.ts'
 import type { MetricInfo } from '../../src/ui/data/answers.ts'
 import { align, cut, firstAtOrAfter, held, joined, ratesOf } from '../../src/ui/data/line.ts'
 import { KEPT, LiveStore } from '../../src/ui/data/live-store.ts'
@@ -29,9 +29,20 @@ test('a cut keeps one sample beyond either edge', () => {
 })
 
 test('recorded values end where live ones begin, and the lack of a first rate is no gap', () => {
-  const both = joined(line([0, 10, 20, 30], [1, 2, 3, 4]), line([25, 26], [null, 9]))
+  const both = joined(line([0, 10, 20, 30], [1, 2, 3, 4]), line([25, 26], [null, 9]), 1)
   expect(both).toEqual(line([0, 10, 20, 26], [1, 2, 3, 9]))
-  expect(joined(line([1], [null]), undefined)).toEqual(line([1], [null]))
+  expect(joined(line([1], [null]), undefined, 1)).toEqual(line([1], [null]))
+})
+
+test('nothing joins recorded values and live ones that come much later', () => {
+  const recorded = line([0, 10, 20], [1, 2, 3])
+  expect(joined(recorded, line([300, 301], [8, 9]), 1)).toEqual(
+    line([0, 10, 20, 160, 300, 301], [1, 2, 3, null, 8, 9]),
+  )
+  expect(joined(recorded, line([37, 38], [8, 9]), 1).times).toEqual([0, 10, 20, 37, 38])
+  // How often it was recorded is not known of one sample.
+  expect(joined(line([20], [3]), line([37], [8]), 1).values).toEqual([3, null, 8])
+  expect(joined(line([20], [3]), line([37], [8]), 10).values).toEqual([3, 8])
 })
 
 test('lines on one axis keep their samples; what another line has alone is undefined', () => {
@@ -66,47 +77,65 @@ test('the first moment at or after another', () => {
   )
 })
 
-test('stacks add up, shares add up to one, and what is unknown for a moment holds', () => {
-  expect(held([undefined, 1, undefined, null, undefined])).toEqual([null, 1, 1, null, null])
-  expect(
-    drawnColumns(
-      [
-        [1, 2],
-        [10, undefined],
-      ],
-      'stacking',
-    ),
-  ).toEqual([
+/** A chart with a line for each column, each of a plot of its own, named a, b, ... */
+function stackOf(times: readonly number[], ...columns: readonly (number | null | undefined)[][]): StackData {
+  return {
+    times,
+    lines: columns.map((values, i) => ({ key: 'abcd'[i]!, plot: { metric: 'abcd'[i]! }, values })),
+  }
+}
+
+const none: ReadonlySet<string> = new Set()
+
+test('between its samples a line keeps the one before, and behind the last one only while another may come', () => {
+  expect(held([undefined, 1, undefined, null, undefined], [0, 1, 2, 3, 4])).toEqual([null, 1, 1, null, null])
+  const times = [0, 10, 20, 25, 30, 35, 40, 600]
+  expect(held([1, 2, 3, undefined, 4, undefined, undefined, undefined], times)).toEqual([
+    ...[1, 2, 3, 3, 4, 4, 4, null],
+  ])
+})
+
+test('stacks add up, and where nothing is known there is a gap', () => {
+  expect(drawnColumns(stackOf([0, 1], [1, 2], [10, 20]), none, 'stacking')).toEqual([
     [1, 2],
-    [11, 12],
+    [11, 22],
   ])
-  expect(
-    drawnColumns(
-      [
-        [1, 0],
-        [3, 0],
-      ],
-      'utilization',
-    ),
-  ).toEqual([
-    [0.25, null],
-    [1, null],
-  ])
-  expect(
-    drawnColumns(
-      [
-        [1, 2, null],
-        [10, null, null],
-        [100, 200, null],
-      ],
-      'stacking',
-    ),
-  ).toEqual([
+  const gaps = stackOf([0, 1, 2], [1, 2, null], [10, null, null], [100, 200, null])
+  expect(drawnColumns(gaps, none, 'stacking')).toEqual([
     [1, 2, null],
     [11, 2, null],
     [111, 202, null],
   ])
-  expect(drawnColumns([[1], [3]], 'plot')).toEqual([[1], [3]])
+  expect(drawnColumns(stackOf([0], [1], [3]), none, 'plot')).toEqual([[1], [3]])
+})
+
+test('shares are of all lines: hiding some does not make the others larger', () => {
+  const whole = stackOf([0, 1], [1, 0], [3, 0])
+  expect(drawnColumns(whole, none, 'utilization')).toEqual([
+    [0.25, null],
+    [1, null],
+  ])
+  expect(drawnColumns(whole, new Set(['b']), 'utilization')).toEqual([[0.25, null]])
+  // Too small to be drawn, and a part of the whole all the same.
+  const more = { ...stackOf([0], [1], [3]), rest: [{ plot: { metric: 'b' }, values: [4] }] }
+  expect(drawnColumns(more, none, 'utilization')).toEqual([[1 / 8], [4 / 8]])
+})
+
+test('of a whole that is not all known there are no shares; an instance that is gone is no part of it', () => {
+  const lost = stackOf([0, 1], [1, 1], [3, null])
+  expect(drawnColumns(lost, none, 'utilization')).toEqual([
+    [0.25, null],
+    [1, null],
+  ])
+  const plot = { metric: 'a' }
+  const gone = {
+    times: [0, 1],
+    lines: stackOf([0, 1], [1, 1], [3, null]).lines.map((line) => ({ ...line, plot })),
+  }
+  expect(drawnColumns(gone, none, 'utilization')).toEqual([
+    [0.25, 1],
+    [1, 1],
+  ])
 })
 
 describe('live rows', () => {

@@ -46,9 +46,59 @@ test('rows that come much later than expected were missed too; a clock that is s
     4,
   )
   store.topic([{ name: 'a.b', ...metric, indom: null }])
-  for (const time of [10, 30, 51]) store.row(time, [[time]])
-  expect(store.lines('a.b')).toMatchObject([{ times: [10, 30, 40.5, 51], values: [10, 30, null, 51] }])
+  for (const time of [26, 30, 51]) store.row(time, [[time]])
+  expect(store.lines('a.b')).toMatchObject([{ times: [26, 30, 40.5, 51], values: [26, 30, null, 51] }])
   expect(store.holes).toEqual([{ start: 30, end: 51 }])
   store.row(45, [[45]])
   expect(store.holes).toEqual([])
+})
+
+test('where a few rows were missed there is a gap, and the rate behind it is true all the same', () => {
+  const store = new LiveStore(
+    () => 100,
+    () => {},
+  )
+  store.topic([
+    { name: 'level', ...metric, indom: null },
+    { name: 'count', ...metric, indom: null, sem: 'counter' },
+  ])
+  for (const time of [10, 11, 14, 15]) store.row(time, [[time], [2 * time]])
+  expect(store.lines('level')).toMatchObject([
+    { times: [10, 11, 12.5, 14, 15], values: [10, 11, null, 14, 15] },
+  ])
+  expect(store.lines('count')).toMatchObject([
+    { times: [10, 11, 12.5, 14, 15], values: [null, 2, null, 2, 2] },
+  ])
+  expect(store.holes).toEqual([])
+  store.row(13, [[13], [26]])
+  expect(store.lines('level')).toMatchObject([{ times: [10, 11, 12, 13], values: [10, 11, null, 13] }])
+})
+
+test('a metric that comes to the page later has values from then on', () => {
+  const store = new LiveStore(
+    () => 100,
+    () => {},
+  )
+  const [early, late] = ['early', 'late'].map((name) => ({ name, ...metric, indom: null }))
+  store.topic([early!])
+  for (const time of [10, 11]) store.row(time, [[time]])
+  store.topic([early!, late!])
+  expect(store.startOf('late')).toBeUndefined()
+  for (const time of [12, 13]) store.row(time, [[time], [time]])
+  expect([store.startOf('early'), store.startOf('late')]).toEqual([10, 12])
+  store.topic([early!, late!, { name: 'silent', ...metric, indom: null }])
+  store.row(14, [[14], [14], []])
+  expect(store.startOf('silent')).toBe(14)
+})
+
+test('of a metric whose newest values were enough until now there are earlier ones to ask for', () => {
+  let wanted = 3
+  const store = new LiveStore(
+    () => wanted,
+    () => {},
+  )
+  store.topic([{ name: 'a.b', ...metric, indom: null }])
+  for (let time = 10; time < 30; time++) store.row(time, [[time]])
+  wanted = 100
+  expect(store.startOf('a.b')).toBeGreaterThan(20)
 })

@@ -4,10 +4,9 @@ import type { ComponentChild, ComponentChildren } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
 import { time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
-import type { ChartStyle } from '../view/view.ts'
+import { type ChartStyle, isStacked } from '../view/view.ts'
 import { lineColor, readingOf, valueAt } from './line-look.ts'
 import { Name } from './Name.tsx'
-import { isStacked } from './stack.ts'
 
 /** Lines that are listed: a longer list would hide the chart. */
 const MOST = 12

@@ -3,6 +3,7 @@ import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { paletteColor } from '../theme.ts'
 import { showValue } from '../view/measure.ts'
 import type { ChartStyle } from '../view/view.ts'
+import { wholesOf } from './stack.ts'
 
 /** The colour of a line. What is the same of several sources has the same colour: what tells it apart is the dash. */
 export function lineColor({ lines }: ChartData, i: number): string {
@@ -46,7 +47,7 @@ function sourceIndex(lines: ChartData['lines'], i: number): number {
 
 const NOTHING: ReadonlySet<string> = new Set()
 
-/** What a line reads at a sample, or newest: in a chart of shares its share of all that are not `hidden`. */
+/** What a line reads at a sample, or newest: in a chart of shares its share of all, unless it is `hidden`. */
 export function readingOf(
   data: ChartData,
   style: ChartStyle,
@@ -59,9 +60,8 @@ export function readingOf(
   const value = valueAt(values, index)
   if (style !== 'utilization' || value == null) return showValue(data.measure, value)
   if (hidden.has(key)) return showValue(data.measure, undefined)
-  let total = 0
-  for (const line of data.lines) if (!hidden.has(line.key)) total += valueAt(line.values, index) ?? 0
-  return showValue({ ...data.measure, kind: 'share' }, total > 0 ? value / total : undefined)
+  const whole = wholesOf(data)[index] ?? 0
+  return showValue({ ...data.measure, kind: 'share' }, whole > 0 ? value / whole : undefined)
 }
 
 /** The newest value that is shown: one that follows is there for the line to lead to. */

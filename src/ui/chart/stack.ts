@@ -2,41 +2,65 @@
  * Lines on top of each other. They have no bands from least to most: those of the parts of a stack need not have come at one moment, so
  * they do not add up, and each would lie over the part above it.
  */
+import type { ChartData } from '../data/chart-data.ts'
 import { held } from '../data/line.ts'
-import type { ChartStyle } from '../view/view.ts'
+import { type ChartStyle, isStacked } from '../view/view.ts'
 
 type Column = readonly (number | null | undefined)[]
 
-/** Do the lines of this style stand on each other? */
-export function isStacked(style: ChartStyle): boolean {
-  return style === 'stacking' || style === 'utilization' || style === 'bar'
+/** What is stacked of a chart. */
+export type StackData = Pick<ChartData, 'times' | 'rest'> & {
+  readonly lines: readonly Pick<ChartData['lines'][number], 'key' | 'plot' | 'values'>[]
 }
 
 /**
- * Each column on top of those before it, in a chart of shares as a share of all of them; one that is not known adds nothing, and where none is
- * known there is a gap. Other styles: the columns as they are.
+ * Columns of the lines that are not `hidden`: in a stack each on top of those before it, in a chart of shares as a share of the whole. An
+ * unknown value adds nothing, and where all are unknown there is a gap. Columns of other styles are unchanged.
  */
-export function drawnColumns(columns: readonly Column[], style: ChartStyle): Column[] {
-  if (!isStacked(style)) return [...columns]
-  const isShare = style === 'utilization'
-  const full = columns.map(held)
-  const length = full[0]?.length ?? 0
-  const totals = new Float64Array(length)
-  const isKnown = new Uint8Array(length)
-  for (const column of full)
-    for (let i = 0; i < length; i++) {
-      const value = column[i]!
-      if (value === null) continue
-      totals[i]! += value
-      isKnown[i] = 1
-    }
-  const sums = new Float64Array(length)
+export function drawnColumns(data: StackData, hidden: ReadonlySet<string>, style: ChartStyle): Column[] {
+  const shown = data.lines.filter(({ key }) => !hidden.has(key)).map(({ values }) => values)
+  if (!isStacked(style)) return shown
+  const wholes = style === 'utilization' ? wholesOf(data) : undefined
+  const { times } = data
+  const full = shown.map((values) => held(values, times))
+  const isKnown = times.map((_, i) => full.some((column) => column[i] !== null))
+  const sums = new Float64Array(times.length)
   return full.map((column) =>
     column.map((value, i) => {
-      if (isKnown[i] === 0) return null
+      if (!isKnown[i]) return null
       sums[i]! += value ?? 0
-      if (!isShare) return sums[i]!
-      return totals[i]! > 0 ? sums[i]! / totals[i]! : null
+      if (wholes === undefined) return sums[i]!
+      const whole = wholes[i]!
+      return whole !== null && whole > 0 ? sums[i]! / whole : null
     }),
   )
+}
+
+const known = new WeakMap<StackData['lines'], readonly (number | null)[]>()
+
+/**
+ * What shares are of: the sum of all lines at each sample, hidden ones and those too small to be drawn too. Null where a metric has no
+ * value at all: the share of an unknown whole is unknown.
+ */
+export function wholesOf({ times, lines, rest = [] }: StackData): readonly (number | null)[] {
+  const before = known.get(lines)
+  if (before !== undefined) return before
+  const byPlot = new Map<unknown, (number | null)[][]>()
+  for (const { plot, values } of [...lines, ...rest]) {
+    const columns = byPlot.get(plot) ?? []
+    columns.push(held(values, times))
+    byPlot.set(plot, columns)
+  }
+  const plots = [...byPlot.values()]
+  const wholes = times.map((_, i) => {
+    let whole: number | null = plots.length === 0 ? null : 0
+    for (const columns of plots) {
+      let part: number | null = null
+      for (const column of columns) if (column[i] !== null) part = (part ?? 0) + column[i]!
+      whole = whole === null || part === null ? null : whole + part
+    }
+    return whole
+  })
+  known.set(lines, wholes)
+  return wholes
 }

@@ -1,9 +1,10 @@
 /** Pictures of charts over time: axes, and lines, areas or bars. */
 import type { Measure } from '../view/measure.ts'
+import { isStacked } from '../view/view.ts'
 import { axisLabels } from './axis.ts'
 import { drawBand, drawEnvelope, extentOf } from './envelope.ts'
 import { lineColor, lineDash } from './line-look.ts'
-import { drawnColumns, isStacked } from './stack.ts'
+import { drawnColumns } from './stack.ts'
 import type { Body, ColorOf, Drawn } from './svg.ts'
 import { n, rect, text, WIDTH, xml } from './svg-parts.ts'
 import { timeMarks } from './time-marks.ts'
@@ -27,10 +28,7 @@ interface Scales {
 export function timeBody(drawn: Drawn, color: ColorOf): Body {
   const { chart, data, hidden, frame, zone } = drawn
   const shown = data.lines.map((line, i) => ({ line, i })).filter(({ line }) => !hidden.has(line.key))
-  const columns = drawnColumns(
-    shown.map(({ line }) => line.values),
-    chart.style,
-  )
+  const columns = drawnColumns(data, hidden, chart.style)
   const [low, high] = limitsOf(drawn, columns)
   const scales: Scales = {
     low,

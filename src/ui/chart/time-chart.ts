@@ -3,11 +3,11 @@ import uPlot from 'uplot'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { resolveColor, thinned } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
-import type { Chart } from '../view/view.ts'
+import { type Chart, isStacked } from '../view/view.ts'
 import { axisX, axisY } from './axis.ts'
 import { drawBand, extentOf } from './envelope.ts'
 import { lineColor, lineDash } from './line-look.ts'
-import { drawnColumns, isStacked } from './stack.ts'
+import { drawnColumns } from './stack.ts'
 
 /** What a chart tells of what a person does with it. */
 export interface ChartEvents {
@@ -71,10 +71,7 @@ export class TimeChart {
       data.measure,
       shown.map(({ line, i }) => [line.key, lineColor(data, i), lineDash(data, i)]),
     ])
-    const columns = drawnColumns(
-      shown.map(({ line }) => line.values),
-      style,
-    )
+    const columns = drawnColumns(data, look.hidden, style)
     // Each bar stands before the taller one that it is a part of.
     if (style === 'bar') columns.reverse()
     const values = [data.times, ...columns] as unknown as uPlot.AlignedData

@@ -7,6 +7,7 @@ import {
   columnTitle,
   isChosen,
   isList,
+  isStacked,
   legendOf,
   type Plot,
 } from '../view/view.ts'
@@ -41,6 +42,8 @@ export interface ChartData {
   readonly frame: Frame
   readonly times: readonly number[]
   readonly lines: readonly ChartLine[]
+  /** Lines beyond those that are drawn: parts of the whole all the same. */
+  readonly rest?: readonly Pick<ChartLine, 'plot' | 'values'>[]
   /** Titles of the plots, where each is a column. */
   readonly heads: ReadonlyMap<Plot, string>
   readonly measure: Measure
@@ -118,11 +121,13 @@ export class ChartFeed {
     const most = MOST[chart.style] ?? MOST_LINES
     if (state.lines.length > most) {
       state.problems.add(`${state.lines.length - most} lines with less are not shown: choose instances`)
-      state.lines.splice(0, Infinity, ...largest(state.lines, most))
+      const chosen = largest(state.lines, most)
+      const rest = chart.style === 'utilization' ? state.lines.filter((line) => !chosen.includes(line)) : []
+      state.lines.splice(0, Infinity, ...chosen, ...rest)
     }
     const { times, lines: columns } = align(state.lines.map(({ line }) => line))
     const measure = state.measure ?? { kind: 'number', factor: 1, suffix: '' }
-    const lines = state.lines.map(({ line, factor, of, label, ...rest }, i) => ({
+    const all = state.lines.map(({ line, factor, of, label, ...rest }, i) => ({
       ...rest,
       label: isMixed ? `${of} ${label}` : label,
       instance: line.instance,
@@ -142,7 +147,8 @@ export class ChartFeed {
     return {
       frame,
       times,
-      lines,
+      lines: all.slice(0, most),
+      rest: all.slice(most),
       heads,
       measure,
       isMixed,
@@ -169,17 +175,17 @@ export class ChartFeed {
       // A rate needs two samples.
       else if (!live.isRunning) state.isWaiting = true
     }
-    const history = this.#historyOf(state, source, plots)
+    const isAligned = isStacked(chart.style)
+    const history = this.#historyOf(state, source, plots, { isAligned })
     const isShort = isList(chart.style)
-    const liveStart = live?.span?.start ?? Infinity
-    const to = Math.min(frame.to, liveStart)
-    const isLive = liveStart <= frame.to
+    const isLive = (live?.span?.start ?? Infinity) <= frame.to
+    const { to, isFixed } = recordedEnd(live, plots, frame)
     const from = !isShort ? frame.from : isLive ? to : Math.max(frame.from, to - RECENT_SEC)
     const width = isShort ? to - from : frame.to - frame.from
     const holes = isShort ? [] : holesIn(live, frame)
-    const missed = this.#missed(state, source, plots, { holes, frame })
+    const missed = this.#missed(state, source, plots, { holes, frame, isAligned })
     for (const plot of plots) {
-      const recorded = history?.get(plot.metric, { from, to, width, isFixed: isLive })
+      const recorded = history?.get(plot.metric, { from, to, width, isFixed })
       const outcome = live?.outcome(plot.metric) ?? recorded?.outcome
       if (outcome === undefined) state.isWaiting ||= live !== undefined || history?.isAsking === true
       else if (isFailure(outcome)) {
@@ -187,7 +193,7 @@ export class ChartFeed {
         if (plot.optional !== true) tell(state, source, `${nameOf(plot)}: ${sentence(outcome)}`)
       } else {
         const lines = merged(live?.lines(plot.metric) ?? [], recorded?.lines ?? [], (line, earlier) =>
-          joined(earlier, line),
+          joined(earlier, line, live?.every ?? 0),
         )
         const whole = merged(lines, missed(plot.metric), (line, other) => filled(line, other, holes))
         addPlot(state, source, plot, outcome, shownLines(whole, plot, frame, isShort), chart)
@@ -204,11 +210,15 @@ export class ChartFeed {
     state: Assembly,
     source: Source,
     plots: readonly Plot[],
-    { holes, frame: { from, to } }: { readonly holes: readonly Hole[]; readonly frame: Frame },
+    {
+      holes,
+      frame: { from, to },
+      isAligned,
+    }: { readonly holes: readonly Hole[]; readonly frame: Frame; readonly isAligned: boolean },
   ): (metric: string) => readonly Line[] {
     const [first, last] = [holes[0], holes.at(-1)]
     if (first === undefined || last === undefined) return () => []
-    const history = this.#historyOf(state, source, plots, 'holes')
+    const history = this.#historyOf(state, source, plots, { isAligned, use: 'holes' })
     const end = last.end + (RECORDED_SEC.find((wait) => last.end + wait <= to) ?? 0)
     // Of a night away only what is shown.
     const wanted = {
@@ -220,13 +230,18 @@ export class ChartFeed {
     return (metric) => history?.get(metric, wanted)?.lines ?? []
   }
 
-  #historyOf(state: Assembly, source: Source, plots: readonly Plot[], use = ''): History | undefined {
+  #historyOf(
+    state: Assembly,
+    source: Source,
+    plots: readonly Plot[],
+    { isAligned, use = '' }: { readonly isAligned: boolean; readonly use?: string },
+  ): History | undefined {
     if (source.range === undefined) return undefined
     const names = [...new Set(plots.map(({ metric }) => metric))]
-    const key = `${source.key} ${names.join()} ${use}`
+    const key = `${source.key} ${names.join()} ${use} ${isAligned}`
     let history = this.#histories.get(key)
     if (history === undefined) {
-      history = new History(source, names, deriveOf(plots), this.#watcher)
+      history = new History(source, names, deriveOf(plots), this.#watcher, isAligned)
       this.#histories.set(key, history)
     }
     state.histories.add(history)
@@ -285,6 +300,26 @@ interface Assembly {
   isWaiting: boolean
   isReading: boolean
   measure: Measure | undefined
+}
+
+/**
+ * Until when recorded values are wanted: until all metrics have live ones, which those that come to the page later have later. Again some
+ * time after that, as recorders are behind.
+ */
+function recordedEnd(
+  live: LiveStore | undefined,
+  plots: readonly Plot[],
+  { to }: Frame,
+): { readonly to: number; readonly isFixed: boolean } {
+  if (live === undefined) return { to, isFixed: false }
+  let start = Number.NEGATIVE_INFINITY
+  for (const { metric } of plots) {
+    const outcome = live.outcome(metric)
+    if (outcome === undefined || !isFailure(outcome))
+      start = Math.max(start, live.startOf(metric) ?? Infinity)
+  }
+  const wait = RECORDED_SEC.find((seconds) => start + seconds <= to)
+  return wait === undefined ? { to, isFixed: false } : { to: start + wait, isFixed: true }
 }
 
 /** Where live values are missing of what is shown. */

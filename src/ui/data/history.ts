@@ -51,17 +51,21 @@ export class History {
   readonly #derive: Readonly<Record<string, string>>
   readonly #onChange: () => void
   readonly #isSeen: ReadonlySignal<boolean> | undefined
+  readonly #isAligned: boolean
   #span: Span | undefined
   #isAsking = false
   #failedAt = -Infinity
   #problem: string | undefined
 
+  /** `isAligned`: all metrics have values at the same moments. */
   constructor(
     source: Source,
     names: readonly string[],
     derive: Readonly<Record<string, string>>,
     { onChange, isSeen }: ChartWatcher,
+    isAligned = false,
   ) {
+    this.#isAligned = isAligned
     this.#source = source
     this.#names = names
     this.#derive = derive
@@ -113,7 +117,14 @@ export class History {
       // The future of a host is live.
       const finish = span === undefined ? to : Math.min(to + MARGIN * width, span.end)
       const points = Math.max(2, Math.min(10_000, Math.round((POINTS * (finish - start)) / width)))
-      const query = { names: this.#names, derive: this.#derive, start, finish, points }
+      const query = {
+        names: this.#names,
+        derive: this.#derive,
+        start,
+        finish,
+        points,
+        aligned: this.#isAligned,
+      }
       const take = (answer: ChartRange, points: number): void => {
         this.#span = { from: start, to: finish, points, byName: recordedOf(answer, this.#names) }
       }

@@ -1,4 +1,5 @@
 /** Lines of numbers over time, and how they come to share their moments. */
+import { Pace, patienceAfter } from '../../archive/chart-pace.ts'
 
 /** Values of one instance of a metric, counters as change a second. */
 export interface Line {
@@ -66,18 +67,31 @@ export function firstAtOrAfter(times: readonly number[], time: number): number {
   return low
 }
 
-/** Recorded values, and after them live ones. */
-export function joined(earlier: Line, later: Line | undefined): Line {
+/** Samples that show how often a line has some. */
+const FEW = 12
+
+/** Recorded values, and after them live ones, which come `every` so many seconds; nothing joins them where samples are missing. */
+export function joined(earlier: Line, later: Line | undefined, every: number): Line {
   if (later === undefined) return earlier
   const start = later.times[0]
   const end = start === undefined ? earlier.times.length : firstAtOrAfter(earlier.times, start)
   // A live rate has no value at its start, which is no gap when there are earlier ones.
   const first = end > 0 && later.values[0] === null ? 1 : 0
   const added = later.values.slice(first)
+  const last = earlier.times[end - 1]
+  const next = later.times[first]
+  const newest = earlier.times
+    .slice(Math.max(0, end - FEW), end)
+    .filter((_, i, { length }) => earlier.values[end - length + i] != null)
+  const isGap = last !== undefined && next !== undefined && next - last > patienceAfter(newest, every)
   return {
-    ...mapColumns(earlier, (column) => [...column.slice(0, end), ...added]),
+    ...mapColumns(earlier, (column) => [...column.slice(0, end), ...(isGap ? [null] : []), ...added]),
     instance: later.instance,
-    times: [...earlier.times.slice(0, end), ...later.times.slice(first)],
+    times: [
+      ...earlier.times.slice(0, end),
+      ...(isGap ? [(last + next) / 2] : []),
+      ...later.times.slice(first),
+    ],
   }
 }
 
@@ -130,11 +144,21 @@ function placesIn(times: readonly number[], list: readonly number[]): number[] {
   })
 }
 
-/** Values with those that are not known at a moment taken from before: what can be added up. */
-export function held(values: readonly (number | null | undefined)[]): (number | null)[] {
+/** Values to add up: between its samples a line keeps the one before, and behind the last one for as long as another may come. */
+export function held(
+  values: readonly (number | null | undefined)[],
+  times: readonly number[],
+): (number | null)[] {
   let last: number | null = null
-  return values.map((value) => {
-    if (value !== undefined) last = value
+  const pace = new Pace()
+  const end = values.findLastIndex((value) => value !== undefined)
+  return values.map((value, i) => {
+    const time = times[i]!
+    if (value !== undefined) {
+      last = value
+      if (value === null) pace.interrupt(time)
+      else pace.next(time)
+    } else if (i > end && !(time - times[end]! <= pace.patience && pace.interval > 0)) last = null
     return last
   })
 }

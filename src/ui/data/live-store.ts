@@ -1,9 +1,10 @@
 /** Values of one host at one interval, as they come: what charts of the present draw. */
 
+import { Pace } from '../../archive/chart-pace.ts'
 import { RATE, rateOf } from '../view/measure.ts'
 import { isFailure, type MetricOutcome } from './answers.ts'
 import type { Hole } from './holes.ts'
-import { type Line, ratesOf } from './line.ts'
+import { firstAtOrAfter, type Line, ratesOf } from './line.ts'
 import type { LiveListener } from './live.ts'
 
 /** Samples kept of a metric, unless less are wanted. */
@@ -15,6 +16,8 @@ interface Kept {
   names: readonly string[]
   ids: readonly number[]
   readonly byInst: Map<number, KeptInstance>
+  /** Time of the first row that it might have had a value in. */
+  since?: number
 }
 
 interface KeptInstance {
@@ -22,6 +25,16 @@ interface KeptInstance {
   readonly values: (number | null)[]
   /** Rows since it had a value. */
   missing: number
+}
+
+/** The times of some rows, and where among them others are missing. */
+interface Moments {
+  /** Of the rows alone. */
+  readonly rows: readonly number[]
+  /** With a moment in each gap. */
+  readonly times: readonly number[]
+  /** Indexes of the rows with a gap before them. */
+  readonly gaps: readonly number[]
 }
 
 /** Rows so much later than expected were missed, without anybody having said so: a page that was frozen, say. In intervals, and seconds. */
@@ -44,17 +57,28 @@ export class LiveStore implements LiveListener {
   #isBroken = false
   #holes: Hole[] = []
   readonly #lateSec: number
+  readonly #every: number
+  #pace: Pace
+  /** Times of rows that a few others are missing before. Rates are true all the same; lines have gaps there. */
+  readonly #gapsBefore = new Set<number>()
 
   /** Rows are expected every so many seconds. */
   constructor(wanted: (metric: string) => number, onChange: () => void, every = 1) {
     this.#wanted = wanted
     this.#onChange = onChange
+    this.#every = every
+    this.#pace = new Pace(undefined, every)
     this.#lateSec = Math.max(LATE_SEC, LATE_INTERVALS * every)
   }
 
   /** Why there are no new values at present. */
   get problem(): string | undefined {
     return this.#trouble
+  }
+
+  /** Seconds between rows. */
+  get every(): number {
+    return this.#every
   }
 
   /** Are there enough samples for rates? */
@@ -66,6 +90,15 @@ export class LiveStore implements LiveListener {
   get span(): { readonly start: number; readonly end: number } | undefined {
     const start = this.#times[0]
     return start === undefined ? undefined : { start, end: this.#times.at(-1)! }
+  }
+
+  /** Time of the first value that is kept of a metric, of the first row without one; undefined before it has rows. */
+  startOf(metric: string): number | undefined {
+    const kept = this.#byName.get(metric)
+    if (kept === undefined) return undefined
+    let most = 0
+    for (const { values } of kept.byInst.values()) if (values.length > most) most = values.length
+    return most === 0 ? kept.since : this.#times[Math.max(0, this.#times.length - most)]
   }
 
   /** Where rows were missed; lines have gaps there. */
@@ -106,8 +139,10 @@ export class LiveStore implements LiveListener {
     if (last !== undefined && (this.#isBroken || time - last > this.#lateSec)) {
       this.#addRow((last + time) / 2, [])
       this.#holes.push({ start: last, end: time })
+      this.#pace.interrupt(time)
     }
     this.#isBroken = false
+    if (this.#pace.next(time)) this.#gapsBefore.add(time)
     this.#addRow(time, values)
     this.#trouble = undefined
     this.#onChange()
@@ -118,8 +153,12 @@ export class LiveStore implements LiveListener {
     if (this.#times.length > KEPT + KEPT / 4) {
       this.#times = this.#times.slice(-KEPT)
       this.#holes = this.#holes.filter(({ start }) => start >= this.#times[0]!)
+      for (const gap of this.#gapsBefore) if (gap <= this.#times[0]!) this.#gapsBefore.delete(gap)
     }
-    for (const [i, kept] of this.#order.entries()) this.#add(kept, values[i] ?? [])
+    for (const [i, kept] of this.#order.entries()) {
+      kept.since ??= time
+      this.#add(kept, values[i] ?? [])
+    }
   }
 
   /** A clock that was set back would draw lines backwards: what it has not reached again never was. */
@@ -128,6 +167,11 @@ export class LiveStore implements LiveListener {
     while (count < this.#times.length && this.#times.at(-1 - count)! >= time) count++
     if (count === 0) return
     this.#times = this.#times.slice(0, -count)
+    this.#pace = new Pace(undefined, this.#every)
+    const newest = this.#times.at(-1)
+    if (newest !== undefined) this.#pace.next(newest)
+    for (const gap of this.#gapsBefore) if (gap >= time) this.#gapsBefore.delete(gap)
+    for (const kept of this.#order) if (kept.since !== undefined && kept.since > time) kept.since = time
     this.#holes = this.#holes.filter(({ end }) => end < time)
     for (const { byInst } of this.#order)
       for (const [inst, instance] of byInst) {
@@ -171,15 +215,37 @@ export class LiveStore implements LiveListener {
     const kept = this.#byName.get(metric)
     if (kept === undefined || isFailure(kept.outcome)) return []
     const factor = kept.outcome.sem === 'counter' ? rateOf(kept.outcome.units).factor : undefined
-    const byLength = new Map<number, number[]>()
+    const byLength = new Map<number, Moments>()
     return Array.from(kept.byInst.values(), ({ name, values }) => {
-      let times = byLength.get(values.length)
-      if (times === undefined) {
-        times = values.length >= this.#times.length ? this.#times : this.#times.slice(-values.length)
-        byLength.set(values.length, times)
+      let moments = byLength.get(values.length)
+      if (moments === undefined) {
+        moments = this.#moments(values.length)
+        byLength.set(values.length, moments)
       }
-      const shown = values.length > times.length ? values.slice(-times.length) : values
-      return { instance: name, times, values: factor === undefined ? shown : ratesOf(times, shown, factor) }
+      const { rows, times, gaps } = moments
+      const own = values.length > rows.length ? values.slice(-rows.length) : values
+      const shown = factor === undefined ? own : ratesOf(rows, own, factor)
+      return { instance: name, times, values: withGaps(shown, gaps, () => null) }
     })
   }
+
+  /** The last rows. */
+  #moments(count: number): Moments {
+    const rows = count >= this.#times.length ? this.#times : this.#times.slice(-count)
+    const gaps = [...this.#gapsBefore].map((time) => firstAtOrAfter(rows, time)).filter((at) => at > 0)
+    return { rows, gaps, times: withGaps(rows, gaps, (at) => (rows[at - 1]! + rows[at]!) / 2) }
+  }
+}
+
+/** A list with something between the entries that have a gap before them, ascending. */
+function withGaps<T>(list: readonly T[], gaps: readonly number[], gap: (at: number) => T): readonly T[] {
+  if (gaps.length === 0) return list
+  const parts: T[] = []
+  let done = 0
+  for (const at of gaps) {
+    for (; done < at; done++) parts.push(list[done]!)
+    parts.push(gap(at))
+  }
+  for (; done < list.length; done++) parts.push(list[done]!)
+  return parts
 }

@@ -21,6 +21,11 @@ export function isList(style: ChartStyle): boolean {
   return style === 'table' || style === 'grid'
 }
 
+/** Does this style put its lines on top of each other? */
+export function isStacked(style: ChartStyle): boolean {
+  return style === 'stacking' || style === 'utilization' || style === 'bar'
+}
+
 /** Numbers that are percent, or shares of one. */
 export type PlainUnit = 'percent' | 'share'
 
