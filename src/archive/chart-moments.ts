@@ -110,9 +110,13 @@ export class Moments {
   readonly #finish: number
   readonly #most: number
   readonly #times: number[] = []
+  /** How many metrics were recorded at each of them. */
+  readonly #counts: number[] = []
   /** The last moment before the window: rates begin there. */
   #before = Number.NaN
   readonly #byId = new Map<Pmid, MetricSamples>()
+  /** How often each metric was recorded in the window, of those that do not hold until they change. */
+  readonly #recorded: { moments: number }[] = []
 
   /** `most`: with more moments than that the window is sampled at equal steps. */
   constructor({ start, finish }: { readonly start: number; readonly finish: number }, most: number) {
@@ -125,7 +129,10 @@ export class Moments {
   follow(desc: MetricDesc): MetricSamples {
     let samples = this.#byId.get(desc.pmid)
     if (samples === undefined) {
-      samples = new MetricSamples(desc, (time) => this.#note(time))
+      const recorded = { moments: 0 }
+      // That it does not change is no reason to leave out a moment.
+      if (!isSteady(desc)) this.#recorded.push(recorded)
+      samples = new MetricSamples(desc, (time) => this.#note(time, isSteady(desc) ? undefined : recorded))
       this.#byId.set(desc.pmid, samples)
     }
     return samples
@@ -143,16 +150,30 @@ export class Moments {
     for (const samples of this.#byId.values()) samples.mark(time)
   }
 
-  #note(time: number): void {
+  #note(time: number, recorded: { moments: number } | undefined): void {
     if (time < this.#start) this.#before = time
-    else if (time <= this.#finish && this.#times.length <= this.#most && this.#times.at(-1) !== time)
+    if (time < this.#start || time > this.#finish || this.#times.length > this.#most) return
+    if (this.#times.at(-1) !== time) {
       this.#times.push(time)
+      this.#counts.push(0)
+    }
+    if (recorded === undefined) return
+    recorded.moments++
+    this.#counts[this.#counts.length - 1]!++
   }
 
   /** The moments to sample; with too many records undefined. */
-  list(): readonly number[] | undefined {
+  list(isAligned: boolean): readonly number[] | undefined {
     if (this.#times.length > this.#most) return undefined
-    return Number.isNaN(this.#before) ? this.#times : [this.#before, ...this.#times]
+    const times = (isAligned ? this.#together() : undefined) ?? this.#times
+    return Number.isNaN(this.#before) ? times : [this.#before, ...times]
+  }
+
+  /** Moments at which all metrics were recorded, where there are enough of them: values of two moments do not add up. */
+  #together(): number[] | undefined {
+    const counts = this.#recorded.map(({ moments }) => moments).filter((count) => count > 0)
+    const together = this.#times.filter((_, i) => this.#counts[i] === counts.length)
+    return together.length > 1 && 2 * together.length >= Math.min(...counts) ? together : undefined
   }
 }
 

@@ -7,9 +7,12 @@
 const PATIENCE = 1.75
 /** Distances whose longest is the interval: a metric may be in several groups of its logger. */
 const KEPT = 4
-/** So many long distances among so many samples are a new interval if they are alike. */
-const MOST_LONG = 3
-const AMONG = 6
+/**
+ * Two long distances are a new interval if they are alike and at most one short one is between them: two groups of a logger may record a
+ * metric one right after the other.
+ */
+const MOST_BETWEEN = 1
+const ALIKE = 1.25
 
 /** Follows the samples of a metric, or of an instance of it. */
 export class Pace {
@@ -18,8 +21,8 @@ export class Pace {
   #interval = 0
   #patience = Number.POSITIVE_INFINITY
   readonly #known: number[] = []
-  readonly #long: number[] = []
-  /** Samples since there was a long distance. */
+  /** The last long distance, and how many have followed it. */
+  #long = Number.NaN
   #sinceLong = 0
 
   /** `metric` knows the interval before the instance has samples enough; `expected` is one that is known beforehand, in seconds. */
@@ -51,7 +54,7 @@ export class Pace {
       this.#takeLong(distance)
       return true
     }
-    if (this.#long.length > 0 && ++this.#sinceLong >= AMONG / MOST_LONG) this.#long.length = 0
+    this.#sinceLong++
     this.#take(distance)
     return false
   }
@@ -85,15 +88,13 @@ export class Pace {
   }
 
   #takeLong(distance: number): void {
-    this.#long.push(distance)
+    const before = this.#sinceLong > MOST_BETWEEN ? Number.NaN : this.#long
+    this.#long = distance
     this.#sinceLong = 0
-    if (this.#long.length < MOST_LONG) return
-    const most = Math.max(...this.#long)
-    if (most <= PATIENCE * Math.min(...this.#long)) {
-      this.#known.splice(0, KEPT, ...this.#long)
-      this.#long.length = 0
-      this.#setInterval(most)
-    } else this.#long.shift()
+    if (!(Math.max(before, distance) <= ALIKE * Math.min(before, distance))) return
+    this.#known.splice(0, KEPT, before, distance)
+    this.#long = Number.NaN
+    this.#setInterval(Math.max(before, distance))
   }
 
   #setInterval(seconds: number): void {

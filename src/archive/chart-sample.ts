@@ -82,11 +82,11 @@ export class SampledTogether {
   }
 
   /** Moments of records; at equal steps where there are too many. What holds has a value at both ends too. */
-  #times(archive: ChartArchive, { start, finish, points }: Reading['query']): readonly number[] {
+  #times(archive: ChartArchive, { start, finish, points, aligned }: Reading['query']): readonly number[] {
     const first = Math.max(start, toSeconds(archive.start))
     const last = Math.min(finish, toSeconds(archive.end()))
     if (last < first) return []
-    const recorded = this.moments.list()
+    const recorded = this.moments.list(aligned === true)
     if (recorded === undefined) {
       const most = Math.min(points, MOST_MOMENTS)
       const step = (finish - start) / (most - 1)

@@ -59,8 +59,9 @@ export function batched(range: Range): NonNullable<Source['range']> {
 function byWindow(waiting: readonly Waiting[]): Waiting[][] {
   const windows = new Map<string, Waiting[]>()
   for (const one of waiting) {
-    const { start, finish, points, aligned } = one.query
-    const key = `${start} ${finish} ${points} ${aligned}`
+    const { start, finish, points, aligned, names } = one.query
+    // Moments that suit one stack need not suit another.
+    const key = `${start} ${finish} ${points} ${aligned === true ? names.join() : ''}`
     const known = windows.get(key)
     if (known === undefined) windows.set(key, [one])
     else known.push(one)
