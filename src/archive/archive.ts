@@ -15,6 +15,11 @@ export interface ArchiveOptions {
   readonly anyFeatures?: boolean
   /** Chooses metrics and domains that are treated as if they had not been recorded; default none. */
   readonly isLeftOut?: LeavesOut
+  /**
+   * Every damaged record is an error, as in PCP: also one that a power cut tore, and in a list. By default a tear ends its volume, and damage
+   * its member of a list.
+   */
+  readonly stopsAtDamage?: boolean
   /** Hears about members of a list that are left out, and about records lost to damage; default nobody. */
   readonly onWarning?: (warning: PcpError) => void
 }
@@ -40,17 +45,20 @@ export class Archive {
   readonly metadata: Metadata
   /** What readers need of each member. */
   readonly data: readonly MemberData[]
+  /** See `ArchiveOptions`. */
+  readonly stopsAtDamage: boolean
   readonly #onWarning: (warning: PcpError) => void
   readonly #knownEnds: (Timestamp | undefined)[] = []
 
   private constructor(
     members: readonly Member[],
     metadata: Metadata,
-    onWarning: (warning: PcpError) => void,
+    { onWarning = () => {}, stopsAtDamage = false }: ArchiveOptions,
   ) {
     this.members = members
     this.metadata = metadata
     this.data = members.map((member, i) => new MemberData(member, i))
+    this.stopsAtDamage = stopsAtDamage
     this.#onWarning = onWarning
   }
 
@@ -77,7 +85,7 @@ export class Archive {
     }
     try {
       const { members, metadata } = files.consistent?.(open) ?? open(files)
-      return new Archive(members, metadata, onWarning)
+      return new Archive(members, metadata, options)
     } finally {
       for (const warning of warnings) onWarning(warning)
     }

@@ -252,15 +252,17 @@ export class Interpolator {
     const reader = this.#mainReader()
     let missing = -1
     for (;;) {
-      this.#pending ??= this.#step(reader, this.#sign)
-      const record = this.#pending
-      const at = record === undefined ? Number.POSITIVE_INFINITY : this.#seconds(record) * this.#sign
+      const record = this.#peek(reader)
+      const isDamage = record instanceof PcpError
+      const at =
+        record === undefined || isDamage ? Number.POSITIVE_INFINITY : this.#seconds(record) * this.#sign
       const isPassed = at <= moment
       if (!isPassed && missing < 0) {
         for (const track of tracks) track.need(moment)
         missing = missingOf(tracks)
       }
       if (missing === 0) return
+      if (isDamage) throw record
       if (record === undefined) break
       const isSecond = this.#apply(record, at, isPassed ? 'passed' : 'beyond', tracks, moment)
       if (!isPassed) missing = missingOf(tracks)
@@ -272,6 +274,30 @@ export class Interpolator {
       this.#pending = undefined
     }
     for (const track of tracks) track.settle(track.ahead)
+  }
+
+  /** Reads the records behind the last moment, for damage among them. PM_ERR_LOGREC */
+  readToEnd(): void {
+    if (this.#request === undefined || this.#sign < 0) return
+    const reader = this.#mainReader()
+    for (;;) {
+      const record = this.#peek(reader)
+      this.#pending = undefined
+      if (record === undefined) break
+      if (record instanceof PcpError) throw record
+    }
+    this.forget()
+  }
+
+  /** Returns the next record without passing it. Damage is returned: it concerns only the moments that need a record behind it. */
+  #peek(reader: RecordReader): RecordView | PcpError | undefined {
+    try {
+      this.#pending ??= this.#step(reader, this.#sign)
+      return this.#pending
+    } catch (error) {
+      if (error instanceof PcpError && error.code === 'PM_ERR_LOGREC') return error
+      throw error
+    }
   }
 
   /** Looks for bounds far ahead while the main reader stays where it is. */

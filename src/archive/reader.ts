@@ -55,7 +55,7 @@ export class RecordReader {
   constructor(archive: Archive, options: ReaderOptions = {}) {
     this.#archive = archive
     const { checkValues = true, bufferBytes = BUFFER_BYTES, sparse = false, reportsTears = false } = options
-    this.#reportsTears = reportsTears
+    this.#reportsTears = reportsTears || archive.stopsAtDamage
     this.#window = new RecordWindow(checkValues, bufferBytes, sparse)
   }
 
@@ -194,10 +194,10 @@ export class RecordReader {
     }
   }
 
-  /** Reports damage: an error for a lone archive, a warning for one of many. */
+  /** Reports damage: an error for a lone archive, a warning for one of many unless the archive stops at damage. */
   #giveUp(window: RecordWindow): void {
     const damage = window.damage()
-    if (this.#archive.data.length === 1) throw damage
+    if (this.#archive.data.length === 1 || this.#archive.stopsAtDamage) throw damage
     if (!this.#reported.has(this.#member)) this.#archive.warn(damage)
     this.#reported.add(this.#member)
   }

@@ -218,7 +218,9 @@ export class ArchiveSource implements MetricSource {
     // What was recorded since may be what there was none of until now.
     if (this.#endSec !== 0 && endSec > this.#endSec) this.#interpolator.forget()
     this.#endSec = endSec
-    if (t > endSec) throw new PcpError('PM_ERR_EOL', 'Behind the end of the archive')
+    if (t <= endSec) return
+    if (this.archive.stopsAtDamage) this.#interpolator.readToEnd()
+    throw new PcpError('PM_ERR_EOL', 'Behind the end of the archive')
   }
 
   async fetch(ids: readonly Pmid[], { requester }: Ask): Promise<FetchResult> {

@@ -35,6 +35,8 @@ export interface OpenArchiveOptions {
   readonly isLeftOut?: (id: Pmid | Indom) => boolean
   /** Between two observations of a number that is no counter: the nearer one, or, as before PCP 6.3.2, the earlier one; default: the nearer one unless PCP_INTERP_EARLIER is set. */
   readonly nearest?: boolean
+  /** Every damaged record is an error, as in PCP; by default one that a power cut tore ends its volume, and damage its archive of a list. */
+  readonly stopsAtDamage?: boolean
   /** Hears about archives of a list that are left out, and about records lost to damage. */
   readonly onWarning?: (warning: PcpError) => void
   /** Derived metrics; default: those of `registerDerived`, and of the files that PCP_DERIVED_CONFIG names. */
@@ -67,9 +69,10 @@ export async function openArchive(
   names: string | readonly string[],
   options: OpenArchiveOptions = {},
 ): Promise<ArchiveContext> {
-  const { files = archiveFiles(), anyFeatures, onWarning, isLeftOut } = options
+  const { files = archiveFiles(), anyFeatures, stopsAtDamage, onWarning, isLeftOut } = options
   const archive = Archive.open(names, files, {
     ...(anyFeatures === undefined ? {} : { anyFeatures }),
+    ...(stopsAtDamage === undefined ? {} : { stopsAtDamage }),
     ...(onWarning === undefined ? {} : { onWarning }),
     ...(isLeftOut === undefined ? {} : { isLeftOut }),
   })

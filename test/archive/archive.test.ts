@@ -237,6 +237,17 @@ describe('several archives', () => {
     reader.toEnd()
     expect(drain(reader, 'previous')).toEqual([80, 70, 60, 50, 'mark 49.999', 30, 20])
     expect(warnings).toEqual(['PM_ERR_LOGREC'])
+    const strict = new RecordReader(Archive.open('d', memoryFiles(files), { stopsAtDamage: true }))
+    expect(strict.next()?.sec).toBe(0)
+    expect(() => strict.next()).toThrow('d/a.0: damaged record at byte')
+  })
+
+  test('a tear in one ends its volume, or is an error where reading stops at damage', () => {
+    const files = { ...first, ...second }
+    files['d/a.0'] = files['d/a.0']!.subarray(0, -5)
+    expect(drain(new RecordReader(Archive.open('d', memoryFiles(files))), 'next')).toContain(50)
+    const strict = new RecordReader(Archive.open('d', memoryFiles(files), { stopsAtDamage: true }))
+    expect(drain(strict, 'next').at(-1)).toBe('PM_ERR_LOGREC')
   })
 
   test('share their metadata, newest domains by time whatever the order of the list', () => {

@@ -51,3 +51,18 @@ test.skipIf(!canCompare).each(LINES)('pmval %s %s %s %s ...', async (...words) =
     status: theirs.status,
   })
 })
+
+test.skipIf(!canCompare)(
+  'a list of archives of which one is damaged ends with an error, as in the reference',
+  async () => {
+    const args = ['-a', `${suiteFolder('archives')}/multi-corrupted`, '-t', '5', 'kernel.percpu.cpu.user']
+    const theirs = await run('/usr/bin/pmval', args, { env })
+    const io = testIo('pmval', args, env)
+    const open: typeof openArchive = (names, options) => openArchive(names, { ...options, nearest: false })
+    await expect(tool.run({ ...io, openArchive: open })).rejects.toThrow(
+      'pmFetch: Corrupted record in a PCP archive log',
+    )
+    expect(io.printed.stdout).toBe(theirs.stdout)
+    expect(theirs.status).toBe(1)
+  },
+)

@@ -11,6 +11,8 @@ test.each([
   [2120, ' 2120.    '],
   [12345, ' 1.234E+04'],
   [-3, '-3.000E+00'],
+  [Number.NaN, '  nan.    '],
+  [Number.POSITIVE_INFINITY, '       INF'],
 ])('%d keeps its point in place', (value, text) => {
   expect(formatReal(value, 10, undefined)).toBe(text)
 })

@@ -63,6 +63,7 @@ async function openArchives({ archives, namespace, derived }: StandardOptions, i
     return await open(list, {
       env: io.env,
       derived: setup,
+      stopsAtDamage: true,
       onWarning: ({ message }) => io.stderr.write(`${io.progname}: Warning: ${message}\n`),
       ...(names === undefined ? {} : { names }),
     })

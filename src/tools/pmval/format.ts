@@ -52,7 +52,7 @@ export function formatReal(value: number, width: number, precision: number | und
 function fourDigits(value: number, width: number): string {
   // Where the column is too narrow for a zero, PCP fills it behind the digit.
   if (value === 0) return `${'0'.padEnd(5 - width)}.0   `
-  if (!(value >= 0.1 && value <= 9999)) return formatE(value, 3).toUpperCase()
+  if (value < 0.1 || value > 9999) return formatE(value, 3).toUpperCase()
   if (value <= 0.9999) return formatF(value, 4)
   if (value <= 9.999) return `${formatF(value, 3)} `
   if (value <= 99.99) return `${formatF(value, 2)}  `

@@ -5,10 +5,12 @@ import { PM_IN_NULL } from '../../model/ids.ts'
 import { parseValue } from '../../model/parse-value.ts'
 import { PM_TYPE_STRING, typeStr } from '../../model/types.ts'
 import { makeSet } from '../../model/value-writer.ts'
+import type { FetchResult } from '../../model/values.ts'
 import { announce } from '../../pmapi/announce.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { type MetricSpec, parseMetricSpec } from '../../pmapi/metric-spec.ts'
 import { breathe } from '../lib/breathe.ts'
+import { fetchError } from '../lib/fetch-error.ts'
 import { endEarly, usageText } from '../lib/options.ts'
 import { printOptions } from '../lib/print.ts'
 import { boundsOf, openReport } from '../lib/source.ts'
@@ -144,7 +146,11 @@ async function show(
   const style = { width, precision, print, counterWrap: io.env['PCP_COUNTER_WRAP'] !== undefined }
   const loop = new SampleLoop(subject.isRate, followed === undefined ? schedule.samples : undefined)
   if (archive && !isRaw && !archive.delays && followed === undefined && hasNumberRows(context, subject)) {
-    await showNumbers(context, subject, schedule, loop, { headings, style, stamp: stamp!.text }, io)
+    try {
+      await showNumbers(context, subject, schedule, loop, { headings, style, stamp: stamp!.text }, io)
+    } catch (error) {
+      throw await failed(error, 'pmFetch', io)
+    }
     return
   }
   const events = new EventReport(context, subject, io, print)
@@ -158,8 +164,13 @@ async function show(
   const together = archive === undefined || archive.delays || followed !== undefined ? 1 : ROWS_TOGETHER
   let row = 0
   for (;;) {
-    const answer = results()
-    const result = answer instanceof Promise ? await answer : answer
+    let result: FetchResult | undefined
+    try {
+      const answer = results()
+      result = answer instanceof Promise ? await answer : answer
+    } catch (error) {
+      throw await failed(error, call, io)
+    }
     if (result === undefined) return
     if (subject.isEvent) {
       loop.next(result.sets[0]?.status)
@@ -174,6 +185,14 @@ async function show(
     await breathe(io)
     io.signal.throwIfAborted()
   }
+}
+
+/** What a failed fetch prints last. An interrupted one stays what it is. */
+async function failed(error: unknown, call: string, io: ToolIo): Promise<unknown> {
+  if (!(error instanceof PcpError) || error.code === 'ECANCELED') return error
+  await io.stdout.flush()
+  io.stderr.write('\n')
+  return fetchError(error, io, call)
 }
 
 /** Stores the value of -x into all instances shown: text into a metric with event records. */

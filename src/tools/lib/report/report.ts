@@ -12,6 +12,7 @@ import { PMCD_ADD_AGENT, PMCD_DROP_AGENT, PMCD_NAMES_CHANGE, type ValueSet } fro
 import { announce } from '../../../pmapi/announce.ts'
 import type { Context } from '../../../pmapi/context.ts'
 import type { Zone } from '../../../time/zone.ts'
+import { fetchError } from '../fetch-error.ts'
 import { boundsOf, openContext } from '../source.ts'
 import type { Output, ToolIo } from '../tool.ts'
 import { samplingWindow } from '../window.ts'
@@ -211,7 +212,9 @@ async function take(
       if (isNews && (await hasNewNames(plan, request, io))) reading.begin()
     }
   } catch (error) {
-    if (!(error instanceof PcpError && error.code === 'ECANCELED')) throw error
+    if (!(error instanceof PcpError)) throw error
+    if (error.code === 'PM_ERR_LOGREC') throw fetchError(error, io)
+    if (error.code !== 'ECANCELED') throw error
   } finally {
     await reporter.end()
   }
