@@ -1,7 +1,8 @@
 /** Repeated work that must not end a daemon. */
+import { MAX_DELAY_MS } from './after.ts'
 
 /**
- * Calls `work` every `ms` milliseconds, like setInterval. An exception goes to `failed` instead of ending the process; one with
+ * Calls `work` every `ms` milliseconds, like setInterval, and at least every 24 days. An exception goes to `failed` instead of ending the process; one with
  * the message of the exception before it goes nowhere, so that work that keeps failing is reported once until it succeeds.
  */
 export function every(
@@ -10,7 +11,7 @@ export function every(
   failed: (error: unknown) => void,
 ): ReturnType<typeof setInterval> {
   let last: string | undefined
-  return setInterval(() => {
+  const run = (): void => {
     try {
       work()
       last = undefined
@@ -20,5 +21,6 @@ export function every(
       last = message
       failed(error)
     }
-  }, ms)
+  }
+  return setInterval(run, Math.min(ms, MAX_DELAY_MS))
 }

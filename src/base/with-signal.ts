@@ -1,4 +1,5 @@
 /** One signal for one piece of work, from signals that outlive it. */
+import { after } from './after.ts'
 import { onAbort } from './on-abort.ts'
 
 /** When the work is given up. */
@@ -8,9 +9,6 @@ export interface SignalSources {
   /** So many milliseconds abort it, with a TimeoutError as `AbortSignal.timeout` does. Default: never. */
   readonly timeoutMs?: number
 }
-
-/** Node fires timers with longer delays after a millisecond. */
-const LONGEST_MS = 2 ** 31 - 1
 
 /**
  * Runs `work` with a signal that is aborted with any of `signals` or when the time is up, and by `abort`. Afterwards nothing
@@ -23,19 +21,14 @@ export async function withSignal<T>(
   const controller = new AbortController()
   const abort = (reason?: unknown): void => controller.abort(reason)
   const links = signals.map((signal) => onAbort(signal, () => abort(signal?.reason)))
-  const timer =
-    timeoutMs === undefined
-      ? undefined
-      : setTimeout(
-          () => abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')),
-          Math.min(timeoutMs, LONGEST_MS),
-        )
+  const late = (): void => abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
+  const cancel = timeoutMs === undefined ? undefined : after(timeoutMs, late)
   const aborted = signals.find((signal) => signal?.aborted === true)
   if (aborted !== undefined) abort(aborted.reason)
   try {
     return await work(controller.signal, abort)
   } finally {
-    clearTimeout(timer)
+    cancel?.()
     for (const unlink of links) unlink()
   }
 }

@@ -1,4 +1,6 @@
 /** Publishing an application's metrics in a file that agents read. docs/guide/mmv.md, docs/formats/mmv.md */
+
+import { after } from '../base/after.ts'
 import { PcpError } from '../model/errors.ts'
 import type { LoadNative } from '../sys/native/calls.ts'
 import { atExit, forgetEnding } from './at-exit.ts'
@@ -74,7 +76,8 @@ export class MmvWriter {
   #isClosed = false
   /** Something was declared that the file does not have. */
   #isStale = true
-  #timer: NodeJS.Timeout | undefined
+  /** Ends the wait for the next write; undefined when none is due. */
+  #cancel: (() => void) | undefined
   /** Where the values of the last version are. */
   #placed: readonly Placement[] = []
   #region: Region | undefined
@@ -158,7 +161,7 @@ export class MmvWriter {
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    clearTimeout(this.#timer)
+    this.#cancel?.()
     forgetEnding(this.#ending)
     this.#file.close(this.#options.keep ?? false)
   }
@@ -187,11 +190,11 @@ export class MmvWriter {
 
   /** Comes back in a while; the process may end meanwhile. */
   #tick(): void {
-    this.#timer ??= setTimeout(() => this.#update(), this.#options.flushMs ?? 1000).unref()
+    this.#cancel ??= after(this.#options.flushMs ?? 1000, () => this.#update(), { isBackground: true })
   }
 
   #update(): void {
-    this.#timer = undefined
+    this.#cancel = undefined
     try {
       if (this.#isStale) this.#write()
       else this.#file.flush()

@@ -1,4 +1,5 @@
 /** serveAgent: a MetricSource as an agent, at the other end of a collector's connection. docs/formats/wire.md §7 */
+import { MAX_DELAY_MS } from '../base/after.ts'
 import { type Outcome, PcpError, statusOf } from '../model/errors.ts'
 import { PM_IN_NULL } from '../model/ids.ts'
 import { ALL_INSTANCES } from '../model/profile.ts'
@@ -43,7 +44,6 @@ import {
 } from '../wire/text.ts'
 import type { PduConnection } from './connection.ts'
 import { nextPdu } from './next-pdu.ts'
-import { MAX_DELAY_MS } from './wait.ts'
 
 /** How an agent is served. */
 export interface ServeAgentOptions {

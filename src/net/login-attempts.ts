@@ -5,6 +5,7 @@
  * waits for one, then is refused unchecked, so that neither parallel connections nor a correct login between wrong ones
  * speeds up guessing. A flood from one address uses up the tokens of that address only.
  */
+import { after } from '../base/after.ts'
 import { type BucketOptions, TokenBucket } from '../base/token-bucket.ts'
 import { PcpError } from '../model/errors.ts'
 import { type ClientOrigin, originOf } from './client-origin.ts'
@@ -161,9 +162,9 @@ export class LoginAttempts {
     return wait<void>({ ms: maxMs, late, signal, what: `A login from ${origin}` }, (end) => {
       const waiter = { origin, wake: () => end() }
       this.#waiting.add(waiter)
-      const timer = setTimeout(waiter.wake, Math.ceil(leftMs))
+      const cancel = after(Math.ceil(leftMs), waiter.wake)
       return () => {
-        clearTimeout(timer)
+        cancel()
         this.#waiting.delete(waiter)
       }
     })

@@ -1,4 +1,5 @@
 /** Requests over a PduConnection and the replies that belong to them. docs/formats/wire.md §10.1 */
+import { MAX_DELAY_MS } from '../base/after.ts'
 import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
 import { monotonicMs } from '../sys/monotonic.ts'
@@ -7,7 +8,6 @@ import { PDU_ERROR, pduName, pduType } from '../wire/pdu.ts'
 import { listLength, REPLY_LIMITS, type ReplyLimits, replyProblem } from '../wire/reply-limits.ts'
 import type { PduConnection } from './connection.ts'
 import type { Question } from './questions.ts'
-import { MAX_DELAY_MS } from './wait.ts'
 
 /** How requests are made. */
 export interface RequestQueueOptions {

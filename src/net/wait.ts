@@ -1,9 +1,7 @@
 /** Waiting for one thing, for a limited time. */
+import { after } from '../base/after.ts'
 import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
-
-/** The longest delay of a timer; anything longer would fire at once. */
-export const MAX_DELAY_MS: number = 2 ** 31 - 1
 
 /**
  * Calls `act` in `ms`, unless the function it returns is called before. Input that has arrived by then is read first: after
@@ -11,14 +9,11 @@ export const MAX_DELAY_MS: number = 2 ** 31 - 1
  */
 export function deadline(ms: number, act: () => void): () => void {
   let soon: NodeJS.Immediate | undefined
-  const timer = setTimeout(
-    () => {
-      soon = setImmediate(act)
-    },
-    Math.min(ms, MAX_DELAY_MS),
-  )
+  const cancel = after(ms, () => {
+    soon = setImmediate(act)
+  })
   return () => {
-    clearTimeout(timer)
+    cancel()
     clearImmediate(soon)
   }
 }

@@ -1,7 +1,7 @@
 /** The time that sampling goes by: a clock that never jumps, and waiting on it. */
+import { after } from '../base/after.ts'
 import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
-import { MAX_DELAY_MS } from '../net/wait.ts'
 import { monotonicMs } from '../sys/monotonic.ts'
 
 /** What sampling needs of time. */
@@ -15,23 +15,19 @@ export interface Clock {
 /** The clock of this process. */
 export const SYSTEM_CLOCK: Clock = {
   now: monotonicMs,
-  sleep: async (ms, signal) => {
-    let left = ms
-    for (; left > MAX_DELAY_MS; left -= MAX_DELAY_MS) await delay(MAX_DELAY_MS, signal)
-    await delay(left, signal)
-  },
+  sleep: delay,
 }
 
 function delay(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {
-      clearTimeout(timer)
+      cancel()
       reject(new PcpError('ECANCELED', 'Sampling was given up', { cause: signal?.reason }))
     }
-    const timer = setTimeout(() => {
+    const cancel = after(ms, () => {
       unwatch()
       resolve()
-    }, ms)
+    })
     const unwatch = onAbort(signal, giveUp)
     if (signal?.aborted === true) giveUp()
   })

@@ -1,4 +1,5 @@
 /** A reading that takes time: refreshed by itself, so that no fetch ever waits for it. docs/agents.md */
+import { after, MAX_DELAY_MS } from '../base/after.ts'
 import { withSignal } from '../base/with-signal.ts'
 import { type Outcome, PcpError } from '../model/errors.ts'
 import type { Refreshable } from './reading.ts'
@@ -145,19 +146,19 @@ export class BackgroundReading<T> implements Refreshable {
   async #readInTime(): Promise<T> {
     const timeoutMs = this.#options.timeoutMs ?? Math.max(LEAST_TIMEOUT_MS, 10 * this.#intervalMs)
     return withSignal({ signals: [this.#closing.signal] }, async (signal, abort) => {
-      let timer: ReturnType<typeof setTimeout> | undefined
+      let cancel = (): void => {}
       const tooLate = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => {
+        const giveUp = (): void => {
           reject(new PcpError('ETIMEDOUT', `No answer within ${timeoutMs} ms`))
           abort()
-        }, timeoutMs)
-        timer.unref()
+        }
+        cancel = after(timeoutMs, giveUp, { isBackground: true })
       })
       try {
         const read = async (): Promise<T> => this.#read(signal)
         return await Promise.race([read(), tooLate])
       } finally {
-        clearTimeout(timer)
+        cancel()
       }
     })
   }
@@ -170,11 +171,8 @@ export class BackgroundReading<T> implements Refreshable {
   }
 }
 
-/** Timers wait no longer than 2^31 - 1 ms, and take what is longer for 1. */
-const LONGEST_INTERVAL_MS = 2 ** 31 - 1
-
 function checkedInterval(intervalMs: number): number {
-  if (!(intervalMs > 0 && intervalMs <= LONGEST_INTERVAL_MS))
+  if (!(intervalMs > 0 && intervalMs <= MAX_DELAY_MS))
     throw new PcpError('PM_ERR_BADSTORE', `An interval of ${intervalMs} ms must be above 0, 24 days at most`)
   return intervalMs
 }

@@ -1,4 +1,5 @@
 /** What metrics begin before a fetch and wait for at its end, with a time limit: one that never ends costs its metric alone. */
+import { after } from '../base/after.ts'
 import type { Ask } from '../model/source.ts'
 import type { AgentMetric } from './compile.ts'
 import { SINGULAR } from './fetch.ts'
@@ -61,14 +62,14 @@ export class Prefetches {
       await all
       return
     }
-    let timer: ReturnType<typeof setTimeout> | undefined
+    let cancel = (): void => {}
     const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms)
+      cancel = after(ms, resolve)
     })
     try {
       await Promise.race([all, late])
     } finally {
-      clearTimeout(timer)
+      cancel()
     }
   }
 }

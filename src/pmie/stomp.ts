@@ -4,7 +4,9 @@
  *
  *     COMMAND ⏎ name:value ⏎ ... ⏎ ⏎ body NUL          CONNECT → CONNECTED, SEND with a receipt → RECEIPT
  */
+
 import type { Socket } from 'node:net'
+import { after } from '../base/after.ts'
 import { Backoff } from '../base/backoff.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Voice } from './problems.ts'
@@ -146,9 +148,10 @@ export class StompClient {
   #ask(command: string, headers: Readonly<Record<string, string>>, body = ''): Promise<Frame> {
     return new Promise((resolve, reject) => {
       const { timeoutMs } = this.#config
-      const late = setTimeout(() => this.#hear?.(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+      const late = (): void => this.#hear?.(new Error(`no answer within ${timeoutMs} ms`))
+      const cancel = after(timeoutMs, late)
       this.#hear = (frame) => {
-        clearTimeout(late)
+        cancel()
         this.#hear = undefined
         if (frame instanceof Error) reject(frame)
         else resolve(frame)

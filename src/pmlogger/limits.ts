@@ -1,5 +1,5 @@
 /** When a logger ends and when it begins a new volume: after so many results or bytes, or so long. pmlogger(1) */
-import { MAX_DELAY_MS } from '../net/wait.ts'
+import { after } from '../base/after.ts'
 import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
 import { monotonicMs } from '../sys/monotonic.ts'
 import type { LoggerSettings } from './settings.ts'
@@ -32,7 +32,7 @@ export class Limits {
   #startMs = monotonicMs()
   #samples = 0
   #volumeSamples = 0
-  #volumeTimer: NodeJS.Timeout | undefined
+  #cancelVolume: () => void = () => {}
 
   constructor(settings: LimitSettings, actions: LimitActions) {
     this.#settings = settings
@@ -83,7 +83,7 @@ export class Limits {
   /** There are no limits any more. */
   stop(): void {
     this.#abort.abort()
-    clearTimeout(this.#volumeTimer)
+    this.#cancelVolume()
   }
 
   async #endLater(ms: number): Promise<void> {
@@ -97,10 +97,9 @@ export class Limits {
 
   #armVolumeTimer(): void {
     const { volumeLimit } = this.#settings
-    clearTimeout(this.#volumeTimer)
+    this.#cancelVolume()
     if (volumeLimit?.kind !== 'time' || this.#abort.signal.aborted) return
-    const ms = Math.min(volumeLimit.ms, MAX_DELAY_MS)
-    this.#volumeTimer = setTimeout(() => this.#actions.beginVolumeSoon('sample time'), ms)
+    this.#cancelVolume = after(volumeLimit.ms, () => this.#actions.beginVolumeSoon('sample time'))
   }
 }
 

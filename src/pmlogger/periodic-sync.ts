@@ -1,4 +1,5 @@
 /** Syncs recorded values a bounded time after they were written, off the event loop. docs/pmlogger.md */
+import { after } from '../base/after.ts'
 import { PcpError } from '../model/errors.ts'
 
 /** Callbacks of a periodic sync. */
@@ -14,7 +15,8 @@ export interface SyncActions {
 export class PeriodicSync {
   readonly #everyMs: number
   readonly #actions: SyncActions
-  #timer: NodeJS.Timeout | undefined
+  /** Ends the wait for the next sync; undefined when none is due. */
+  #cancel: (() => void) | undefined
   #underWay: Promise<void> | undefined
   /** When the first value was written that no sync which has begun covers, by performance.now(). */
   #dueSince: number | undefined
@@ -45,19 +47,19 @@ export class PeriodicSync {
   /** No sync is begun any more; one that is under way is not waited for. */
   stop(): void {
     this.#isStopped = true
-    clearTimeout(this.#timer)
+    this.#cancel?.()
   }
 
   #arm(): void {
-    if (this.#timer !== undefined || this.#underWay !== undefined) return
+    if (this.#cancel !== undefined || this.#underWay !== undefined) return
     if (this.#dueSince === undefined || this.#isStopped || this.#everyMs === 0) return
-    const ms = Math.max(0, this.#dueSince + this.#everyMs - performance.now())
-    this.#timer = setTimeout(() => void this.now(), this.#hasFailed ? this.#everyMs : ms)
+    const ms = this.#dueSince + this.#everyMs - performance.now()
+    this.#cancel = after(this.#hasFailed ? this.#everyMs : ms, () => void this.now())
   }
 
   #begin(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    this.#cancel?.()
+    this.#cancel = undefined
     const since = this.#dueSince
     if (since === undefined || this.#isStopped) return Promise.resolve()
     this.#dueSince = undefined

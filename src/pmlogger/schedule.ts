@@ -1,4 +1,5 @@
 /** When tasks are due: at intervals that do not drift, and one that is late leaves out what it missed. */
+import { after } from '../base/after.ts'
 import type { Task } from './tasks.ts'
 
 /** Time until a new task is done for the first time, in milliseconds. */
@@ -7,7 +8,8 @@ const FIRST_MS = 20
 interface Entry {
   task: Task
   due: number
-  timer: NodeJS.Timeout | undefined
+  /** Ends the wait for it. */
+  cancel: () => void
   /** It was started and has not ended. */
   isRunning: boolean
 }
@@ -39,7 +41,7 @@ export class Schedule {
     const keys = new Set(tasks.map(({ key }) => key))
     for (const [key, entry] of this.#entries) {
       if (keys.has(key)) continue
-      clearTimeout(entry.timer)
+      entry.cancel()
       this.#entries.delete(key)
     }
     // What is done once shall be there as early as possible.
@@ -63,22 +65,22 @@ export class Schedule {
   /** Nothing is started any more. */
   stop(): void {
     this.#isStopped = true
-    for (const { timer } of this.#entries.values()) clearTimeout(timer)
+    for (const { cancel } of this.#entries.values()) cancel()
     this.#entries.clear()
   }
 
   #add(task: Task): void {
     const first = task.deltaMs === 0 ? 0 : FIRST_MS
-    const entry: Entry = { task, due: 0, timer: undefined, isRunning: false }
+    const entry: Entry = { task, due: 0, cancel: () => {}, isRunning: false }
     this.#entries.set(task.key, entry)
     this.#arm(entry, Math.max(performance.now() + first, this.#notBefore))
   }
 
   #arm(entry: Entry, due: number): void {
-    clearTimeout(entry.timer)
+    entry.cancel()
     entry.due = due
     if (this.#isStopped) return
-    entry.timer = setTimeout(() => this.#fire(entry), Math.max(0, due - performance.now()))
+    entry.cancel = after(due - performance.now(), () => this.#fire(entry))
   }
 
   #fire(entry: Entry): void {

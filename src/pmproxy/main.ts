@@ -2,6 +2,7 @@
 
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { after } from '../base/after.ts'
 import { onAbort } from '../base/on-abort.ts'
 import { setDebug, traceTo } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
@@ -223,7 +224,7 @@ function watchEnd(signal: AbortSignal, seconds: number | undefined): Promise<str
     }
     process.on('SIGINT', note)
     process.on('SIGTERM', note)
-    if (seconds !== undefined) setTimeout(() => done(`after ${seconds} seconds`), seconds * 1000)
+    if (seconds !== undefined) after(seconds * 1000, () => done(`after ${seconds} seconds`))
     const end = (): unknown => setImmediate(() => done(name))
     if (signal.aborted) end()
     else onAbort(signal, end)

@@ -1,9 +1,9 @@
 /** pmcd_wait: wait until a collector takes connections, for scripts that start one. pmcd_wait(1) */
+import { MAX_DELAY_MS } from '../base/after.ts'
 import { onAbort } from '../base/on-abort.ts'
 import { withSignal } from '../base/with-signal.ts'
 import { PcpError } from '../model/errors.ts'
 import { parseHostSpec, showHostSpec } from '../net/host-spec.ts'
-import { MAX_DELAY_MS } from '../net/wait.ts'
 import { connect } from '../pmapi/connect.ts'
 import { loadConfig } from '../sys/config.ts'
 import { parseInterval } from '../time/interval.ts'

@@ -1,6 +1,8 @@
 /** All sources: found in the configuration directory, probed in the background one interval after another. docs/openmetrics.md */
+
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { after } from '../../base/after.ts'
 import { withSignal } from '../../base/with-signal.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { AgentEnv } from '../../pmda/define.ts'
@@ -81,7 +83,7 @@ export class Watch {
   readonly #said = new Set<string>()
   #probes = 0
   #intervalMs: number
-  #timer: NodeJS.Timeout | undefined
+  #cancel: () => void = () => {}
   #scannedMs = Number.NEGATIVE_INFINITY
   /** Of all sources. */
   readonly totals: SourceStats = newStats('none')
@@ -148,7 +150,7 @@ export class Watch {
 
   /** Ends all probes; nothing is changed any more. */
   close(): void {
-    clearTimeout(this.#timer)
+    this.#cancel()
     this.#closing.abort()
     this.#client.close()
     this.#waiting.length = 0
@@ -197,9 +199,9 @@ export class Watch {
   }
 
   #restartTimer(): void {
-    clearTimeout(this.#timer)
+    this.#cancel()
     if (this.#closing.signal.aborted) return
-    this.#timer = setTimeout(() => {
+    const scan = (): void => {
       try {
         this.scan()
       } catch (error) {
@@ -207,8 +209,8 @@ export class Watch {
       }
       for (const entry of this.#entries.values()) this.#enqueue(entry)
       this.#restartTimer()
-    }, this.#intervalMs)
-    this.#timer.unref()
+    }
+    this.#cancel = after(this.#intervalMs, scan, { isBackground: true })
   }
 
   /** A source that is still being probed is not probed a second time. */

@@ -36,7 +36,6 @@ const ACCT_HERTZ = 100
 const MOST = 4 * 1024 * 1024
 
 /** The longest a timer can wait. */
-const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** An ended process. */
 export interface AcctRecord {
@@ -177,7 +176,7 @@ export class AcctFile {
     this.#timer = undefined
     if (this.#private === undefined) return
     this.#timer = every(
-      Math.min(this.settings.refresh * 1000, MAX_TIMER_MS),
+      this.settings.refresh * 1000,
       () => void this.update(),
       () => undefined, // the next client that asks gets the error
     )

@@ -5,6 +5,7 @@
  *       ▲          │        │
  *       └── rows ──┴────────┘  every interval, in step with the clock
  */
+import { after } from '../../base/after.ts'
 import { Backoff, doublingDelays } from '../../base/backoff.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import type { Pmid } from '../../model/ids.ts'
@@ -52,7 +53,7 @@ export class Feed {
   readonly #derived = new Map<string, Promise<string | PcpError>>()
   readonly #aborter = new AbortController()
   #hostname = ''
-  #timer: NodeJS.Timeout | undefined
+  #cancel: () => void = () => {}
   #isBusy = false
   /** Why the collector does not answer. */
   #lost: PcpError | undefined
@@ -111,7 +112,7 @@ export class Feed {
 
   /** Ends it; idempotent. */
   async close(): Promise<void> {
-    clearTimeout(this.#timer)
+    this.#cancel()
     this.#aborter.abort()
     this.#topics.clear()
     await this.#opened?.close()
@@ -228,8 +229,8 @@ export class Feed {
     if (this.#aborter.signal.aborted) return
     const left = this.everyMs - (Date.now() % this.everyMs)
     // Timers may be early by a millisecond: that is the moment we have just had.
-    this.#timer = setTimeout(() => void this.#tick(), left > EARLY_MS ? left : left + this.everyMs)
-    this.#timer.unref()
+    const ms = left > EARLY_MS ? left : left + this.everyMs
+    this.#cancel = after(ms, () => void this.#tick(), { isBackground: true })
   }
 
   async #tick(): Promise<void> {

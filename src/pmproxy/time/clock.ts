@@ -1,6 +1,5 @@
 /** The time that programs follow: one record for hosts, one for archives. What each action does to it, and what is then said. docs/formats/time-control.md */
 import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.ts'
-import { MAX_DELAY_MS } from '../../net/wait.ts'
 import { addTimes, compareTimes, earlierOf, laterOf, subtractTimes } from '../../time/arithmetic.ts'
 import { fromSeconds } from '../../time/stamp.ts'
 import {
@@ -67,7 +66,7 @@ export function newClock(source: Clock['source'], now: Timestamp): Clock {
 export function tickMs({ source, state, delta, speed }: Clock): number | undefined {
   if (state === TIME_STOP) return undefined
   const seconds = toSeconds(delta)
-  return Math.min(MAX_DELAY_MS, Math.max(10, 1000 * (source === TIME_HOST ? seconds : seconds / speed)))
+  return Math.max(10, 1000 * (source === TIME_HOST ? seconds : seconds / speed))
 }
 
 /** A message that says where time stands. */

@@ -1,5 +1,7 @@
 /** Programs that follow the time of the page: what pmtime is to PCP's tools. docs/formats/time-control.md */
+
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { after } from '../../base/after.ts'
 import { now as present } from '../../base/timestamp.ts'
 import { closeBeyondReserve } from '../../net/listen.ts'
 import {
@@ -92,7 +94,7 @@ class Times {
   readonly #clocks = new Map<number, Clock>(
     ([TIME_HOST, TIME_ARCHIVE] as const).map((source) => [source, newClock(source, present())]),
   )
-  readonly #timers = new Map<number, NodeJS.Timeout>()
+  readonly #timers = new Map<number, () => void>()
   /** The zone that was chosen last, for those who come later. */
   readonly #zones = new Map<number, TimeMessage['zone']>()
   readonly #followers = new Set<Follower>()
@@ -110,7 +112,7 @@ class Times {
   }
 
   close(): void {
-    for (const timer of this.#timers.values()) clearTimeout(timer)
+    for (const cancel of this.#timers.values()) cancel()
     for (const { socket } of this.#followers) socket.destroy()
   }
 
@@ -131,14 +133,14 @@ class Times {
   /** Nobody follows: nothing has to tick. */
   #schedule(clock: Clock): void {
     const { source } = clock
-    clearTimeout(this.#timers.get(source))
+    this.#timers.get(source)?.()
     this.#timers.delete(source)
     const ms = tickMs(clock)
     const isWanted = this.#count(source) > 0 || (source === TIME_ARCHIVE && this.#listeners.size > 0)
     if (ms === undefined || !isWanted) return
     this.#timers.set(
       source,
-      setTimeout(() => this.act(source, { do: 'tick' }), ms),
+      after(ms, () => this.act(source, { do: 'tick' })),
     )
   }
 

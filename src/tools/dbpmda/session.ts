@@ -1,5 +1,6 @@
 /** A session of dbpmda: what is open and switched on, and how commands are carried out. dbpmda(1) */
 
+import { after } from '../../base/after.ts'
 import { onAbort } from '../../base/on-abort.ts'
 import { clearDebug, debugList, setDebug } from '../../model/debug.ts'
 import { type Outcome, PcpError, statusOf } from '../../model/errors.ts'
@@ -244,11 +245,11 @@ export class Session {
     await io.stdout.flush()
     await new Promise<void>((resolve) => {
       const end = (): void => {
-        clearTimeout(timer)
+        cancel()
         unlink()
         resolve()
       }
-      const timer = setTimeout(end, seconds * 1000)
+      const cancel = after(seconds * 1000, end)
       const unlink = onAbort(io.signal, end)
     })
   }

@@ -1,5 +1,6 @@
 /** The terminal while atop has it: keys one by one, a screen of its own, and all as it was afterwards. */
 
+import { after } from '../../base/after.ts'
 import { onAbort } from '../../base/on-abort.ts'
 import { PcpError } from '../../model/errors.ts'
 import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
@@ -102,17 +103,14 @@ export class Terminal {
   #pause(ms: number | undefined): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
-        clearTimeout(timer)
+        cancel?.()
         unwatch()
         this.#wake = undefined
         resolve()
       }
-      const timer = ms === undefined ? undefined : setTimeout(done, Math.min(ms, MAX_TIMER_MS))
+      const cancel = ms === undefined ? undefined : after(ms, done)
       const unwatch = onAbort(this.#io.signal, done)
       this.#wake = done
     })
   }
 }
-
-/** Timers of Node take no more. */
-const MAX_TIMER_MS = 2 ** 31 - 1

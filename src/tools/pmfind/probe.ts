@@ -2,6 +2,7 @@
 
 import { setMaxListeners } from 'node:events'
 import { createConnection, isIPv6 } from 'node:net'
+import { after } from '../../base/after.ts'
 import { onAbort } from '../../base/on-abort.ts'
 import type { Mechanism } from './mechanism.ts'
 
@@ -35,13 +36,13 @@ function accepts({ address, port }: Found, waitMs: number, signal: AbortSignal):
   return new Promise((resolve) => {
     const socket = createConnection({ host: address, port })
     const end = (isThere: boolean): void => {
-      clearTimeout(timer)
+      cancel()
       unlink()
       socket.destroy()
       resolve(isThere)
     }
     const giveUp = (): void => end(false)
-    const timer = setTimeout(giveUp, waitMs)
+    const cancel = after(waitMs, giveUp)
     const unlink = onAbort(signal, giveUp)
     socket.on('connect', () => end(true))
     socket.on('error', giveUp)

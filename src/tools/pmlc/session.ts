@@ -2,6 +2,7 @@
 import { hostname } from 'node:os'
 import { PcpError } from '../../model/errors.ts'
 import { timeoutMs } from '../../net/dial.ts'
+import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { controlSocketPaths } from '../../pmlogger/control-socket.ts'
 import type { Variables } from '../../sys/config.ts'
@@ -86,8 +87,8 @@ export class Session {
         this.#zone = command.zone
         return true
       case 'sleep':
-        await new Promise((resolve) => setTimeout(resolve, command.ms))
-        return true
+        await SYSTEM_CLOCK.sleep(command.ms, io.signal).catch(() => undefined)
+        return !io.signal.aborted
       default:
         await this.#onLogger(command, where)
         return true
