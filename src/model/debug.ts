@@ -100,6 +100,7 @@ export type TraceWriter = (line: string) => void
 
 interface Diagnostics {
   readonly flags: Record<DebugName, boolean>
+  readonly listeners: Set<() => void>
   write: TraceWriter
 }
 
@@ -110,6 +111,7 @@ const KEY: unique symbol = Symbol.for('pcp-ts.diagnostics')
 const holder = globalThis as { [KEY]?: Diagnostics }
 holder[KEY] ??= {
   flags: Object.fromEntries(DEBUG_NAMES.map((name) => [name, false])) as Record<DebugName, boolean>,
+  listeners: new Set(),
   write: toConsole,
 }
 const diagnostics: Diagnostics = holder[KEY]
@@ -134,6 +136,13 @@ function change(list: string, on: boolean): void {
   const names = parseDebug(list)
   if (names === undefined) throw new PcpError('PM_ERR_CONV', `Unknown name of a diagnostic: "${list}"`)
   for (const name of names) diagnostics.flags[name] = on
+  for (const listener of diagnostics.listeners) listener()
+}
+
+/** Calls a function whenever diagnostics are switched, for threads that have their own. Returns how to stop. */
+export function onDebugChange(listener: () => void): () => void {
+  diagnostics.listeners.add(listener)
+  return () => diagnostics.listeners.delete(listener)
 }
 
 /** Is one of these on? `all` asks for every one. An unknown name is not on. @see pmDebug(3) */

@@ -1,5 +1,6 @@
 /** What a thread runs that holds one agent; open-worker.ts starts it. docs/decisions/worker-agents.md */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { clearDebug, setDebug } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { serveAgent } from '../net/agent-server.ts'
 import { PduConnection } from '../net/connection.ts'
@@ -17,6 +18,8 @@ export interface WorkerSetup {
   readonly place: AgentPlace
   readonly domain: number
   readonly variables: Variables
+  /** Diagnostics that are on: the list that `setDebug` takes. The collector posts another one when they are switched. */
+  readonly debug: string
   /** User who may store to controls besides root. */
   readonly owner: number | undefined
 }
@@ -28,7 +31,13 @@ export interface WorkerNotice {
 }
 
 /** A failure before the end of the conversation ends the thread, and the collector hears it as the thread's error. */
-async function run({ port, place, domain, variables, owner }: WorkerSetup): Promise<void> {
+async function run({ port, place, domain, variables, owner, debug }: WorkerSetup): Promise<void> {
+  setDebug(debug)
+  parentPort?.on('message', (list: string) => {
+    clearDebug('all')
+    setDebug(list)
+  })
+  parentPort?.unref()
   const definition = await loadAgent(place)
   const log = (level: LogLevel, text: string): void => {
     const notice: WorkerNotice = { level, text }

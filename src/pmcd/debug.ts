@@ -1,6 +1,8 @@
 /** What a collector tells about its work while it works: -D, PCP_DEBUG, pmcd.control.debug. pmdbg(1) */
 
-/** Diagnostics the collector has; the other names of PCP are accepted and say nothing here. */
+import { clearDebug, setDebug, traceTo } from '../model/debug.ts'
+
+/** Diagnostics of the collector itself; all names are those of its agents as well. */
 export type Topic =
   | 'access'
   | 'appl0'
@@ -53,12 +55,13 @@ export class Debug implements Record<Topic, boolean> {
     this.names = names
   }
 
-  /** Every name that is on, also those that say nothing here. */
+  /** Every name that is on, also those without lines here. */
   get names(): ReadonlySet<string> {
     return this.#names
   }
 
   set names(names: ReadonlySet<string>) {
+    this.#share(names)
     this.#names = names
     this.access = names.has('access')
     this.appl0 = names.has('appl0')
@@ -73,6 +76,15 @@ export class Debug implements Record<Topic, boolean> {
     this.pdu = names.has('pdu')
     this.pmns = names.has('pmns')
     this.profile = names.has('profile')
+  }
+
+  /** Switches what agents in this process and its threads look at: `isDebug` of pcp-ts/pmda. Their lines go to the same log. */
+  #share(names: ReadonlySet<string>): void {
+    const switched = (from: ReadonlySet<string>, to: ReadonlySet<string>): string =>
+      [...from].filter((name) => !to.has(name)).join(',')
+    if (names.size > 0) traceTo(this.#write)
+    setDebug(switched(names, this.#names))
+    clearDebug(switched(this.#names, names))
   }
 
   /** Writes a line about one of them, and below it `block` as it is. Clients choose parts of `text`: it stays one line. */

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import { onAbort } from '../base/on-abort.ts'
 import { within } from '../base/within.ts'
+import { debugList, onDebugChange } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { portStream } from '../net/port-stream.ts'
 import type { AgentPlace } from './agent-module.ts'
@@ -56,6 +57,7 @@ export async function openWorkerAgent(
     place,
     domain,
     variables: { ...env.variables },
+    debug: debugList(),
     owner: env.statistics.uid,
   }
   const worker = new Worker(env.workers?.program ?? workerProgram(), {
@@ -113,8 +115,10 @@ function watch(
   })
   for (const stream of [worker.stdout, worker.stderr])
     logLines(stream, (line) => log.line(`${name}: ${line}`))
+  const unwatch = onDebugChange(() => worker.postMessage(debugList()))
   const exited = new Promise<ExitStatus>((resolve) => {
     worker.once('exit', (code) => {
+      unwatch()
       ending.delete(worker)
       resolve({ code, signal: 0 })
     })

@@ -175,7 +175,7 @@ export interface AgentTables {
   /** Called after each request was worked out, or failed: to let go what was made for it. */
   readonly afterRequest?: (kind: RequestKind, ask: Ask) => void
   /**
-   * Other tables for who asks about values, instances or their labels: of the same metrics, elsewhere, as for a client that
+   * Other tables for values, instances, their labels and stores of some requesters: of the same metrics, elsewhere, as for a client that
    * looks into a container. The same object for as long as that is the same place; undefined for these tables here. Throws
    * PcpError to refuse. Its own hooks are not called.
    */

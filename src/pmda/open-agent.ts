@@ -149,8 +149,9 @@ class Agent implements AgentSource {
 
   async store(sets: readonly ValueSet[], ask: Ask): Promise<void> {
     this.#serve('store', ask, () => {
+      const { metrics } = this.#for(ask)
       for (const set of sets) {
-        const metric = this.#compiled.metrics.get(set.pmid)
+        const metric = metrics.get(set.pmid)
         if (metric === undefined) throw unknownMetric(set.pmid)
         this.#guard(() => storeSet(metric, set, ask, this.#env.owner))
       }

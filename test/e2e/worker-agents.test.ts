@@ -15,6 +15,7 @@ import { makeSet } from '../../src/model/value-writer.ts'
 import { HostSource } from '../../src/net/host-source.ts'
 import { startCollector } from '../../src/pmcd/collector.ts'
 import { parseConfig } from '../../src/pmcd/config.ts'
+import { newDiagnostics } from '../../src/pmcd/diagnostics.ts'
 import { agentFromConfig, builtinAgents } from '../../src/pmcd/open-agents.ts'
 import type { Collector, CollectorOptions } from '../../src/pmcd/options.ts'
 import { logOnFd } from '../../src/sys/log.ts'
@@ -341,4 +342,26 @@ test('the example of the documentation runs in the collector, in a thread and as
     expect(value, name).toBeLessThanOrEqual(6)
     await collector!.close()
   }
+})
+
+test('-D libpmda shows the requests of agents in this process and in threads, also when it is switched', async () => {
+  const diagnostics = newDiagnostics({ debug: new Set(['libpmda']) }, (line) => lines.push(line))
+  const steady = `faulty 481 dso worker:agent ${join(programs, 'faulty.mjs')}`
+  const source = await start(steady, { diagnostics })
+  const requests = async (): Promise<readonly string[]> => {
+    lines = []
+    await source.fetch([NUMFETCH, STEADY], ASK)
+    return lines.filter((line) => line.includes('libpmda: ') && line.includes(': fetch for'))
+  }
+  await expect
+    .poll(requests)
+    .toEqual([
+      expect.stringMatching(/^libpmda: simple: fetch for client \d+$/),
+      expect.stringMatching(/^faulty: libpmda: faulty: fetch for client \d+$/),
+    ])
+  diagnostics.debug.names = new Set()
+  await expect.poll(requests).toEqual([])
+  diagnostics.debug.names = new Set(['libpmda'])
+  await expect.poll(async () => (await requests()).length).toBe(2)
+  diagnostics.debug.names = new Set()
 })

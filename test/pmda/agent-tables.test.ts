@@ -4,6 +4,7 @@ import { type Indom, indom, pmid } from '../../src/model/ids.ts'
 import { LABEL_CLUSTER, LABEL_DOMAIN } from '../../src/model/labels.ts'
 import { PM_TYPE_U32 } from '../../src/model/types.ts'
 import { valuesOf } from '../../src/model/value-set.ts'
+import { makeSingular } from '../../src/model/value-writer.ts'
 import type { AgentEnv, AgentTables, IndomSpec, MetricSpec } from '../../src/pmda/define.ts'
 import { defineAgent } from '../../src/pmda/define-agent.ts'
 import { type AgentSource, openAgent } from '../../src/pmda/open-agent.ts'
@@ -82,8 +83,14 @@ const EFFECTS: { readonly [K in keyof Required<AgentTables>]: Effect<K> } = {
     },
   },
   tablesFor: {
-    give: () => () => ({ metrics: { 'demo.one': metric(1, 42) } }),
-    check: async (source) => expect(await fetch(source)).toBe(42),
+    give: (seen) => () => ({
+      metrics: { 'demo.one': { ...metric(1, 42), store: (value) => void seen.push(`stored ${value}`) } },
+    }),
+    check: async (source, seen) => {
+      expect(await fetch(source)).toBe(42)
+      await source.store([makeSingular(pmid(DOMAIN, 0, 1), PM_TYPE_U32, 7)], ASK)
+      expect(seen).toEqual(['stored 7'])
+    },
   },
   beforeFetch: {
     give: (seen) => () => void seen.push('fetch'),

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DEBUG_NAMES } from '../../src/model/debug.ts'
 import { tool } from '../../src/tools/pmdbg.ts'
@@ -13,6 +15,23 @@ test('lists every name with what it tells', async () => {
   ])
   expect(lines.map((line) => line.slice(0, 15).trimEnd())).toEqual(DEBUG_NAMES)
   for (const line of lines) expect(line.slice(15)).toMatch(/^ [A-Z]/)
+})
+
+/** Sources that read a diagnostic, however they spell it; the table of their meanings and the list of all apart. */
+const SOURCES = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((file) => /^(?!tools\/pmdbg|model\/debug|ui\/).*\.ts$/.test(file))
+  .map((file) => readFileSync(join('src', file), 'utf8'))
+  .filter((text) => /\bdebug\b|\bDebug\b/.test(text))
+
+test.each(DEBUG_NAMES)('%s is called unused exactly when no source reads it', async (name) => {
+  const isRead = SOURCES.some(
+    (text) =>
+      new RegExp(`\\bdebug\\.${name}\\b|\\b(?:trace|isDebug|say)\\('(?:[\\w,]*,)?${name}\\b`).test(text) ||
+      (/debug\[topic\]|Topic/.test(text) && new RegExp(`'${name}'`).test(text)),
+  )
+  const { stdout } = await runTool(tool, ['-l'])
+  const line = stdout.split('\n').find((each) => each.startsWith(`${name} `))!
+  expect(line.includes('(not used here)'), line).toBe(!isRead)
 })
 
 test('explains numbers as 6.0.3 lays them out', async () => {
