@@ -249,7 +249,8 @@ export class FetchGroup {
 
   #requestOf(): Request {
     const ids = [...new Set(this.#members.map(({ id }) => id))]
-    const places = this.#members.map(({ id }) => ids.indexOf(id))
+    const placeOfId = new Map(ids.map((id, place) => [id, place]))
+    const places = this.#members.map(({ id }) => placeOfId.get(id)!)
     return { members: this.#members, ids, places, profile: this.#profileOf() }
   }
 
@@ -257,8 +258,9 @@ export class FetchGroup {
   #profileOf(): Profile {
     const wanted = new Map<Indom, number[] | undefined>()
     for (const { desc, instance } of this.#members) {
-      const listed = wanted.has(desc.indom) ? wanted.get(desc.indom) : []
-      wanted.set(desc.indom, instance === undefined ? undefined : listed && [...listed, instance])
+      if (instance === undefined) wanted.set(desc.indom, undefined)
+      else if (!wanted.has(desc.indom)) wanted.set(desc.indom, [instance])
+      else wanted.get(desc.indom)?.push(instance)
     }
     wanted.delete(PM_INDOM_NULL)
     let profile = exclude(ALL_INSTANCES, PM_INDOM_NULL)

@@ -7,6 +7,7 @@ import type { Pmid } from '../model/ids.ts'
 import { extract } from '../model/value-set.ts'
 import type { Value, ValueSet } from '../model/values.ts'
 import { applyConversion, type Conversion, type Reading } from './conversion.ts'
+import { placeOf } from './instance-places.ts'
 
 /** One value, as of the last fetch. */
 export interface FetchItem {
@@ -111,7 +112,7 @@ function readingOf(
   type: number,
 ): Reading | undefined {
   if (before === undefined) return undefined
-  const i = before.inst[at] === instance ? at : before.inst.indexOf(instance)
+  const i = placeOf(before.inst, instance, at)
   return i < 0 ? undefined : { value: extract(before, i, type), at: 0 }
 }
 
@@ -144,7 +145,7 @@ export class Item implements Member, FetchItem {
     if (set.status < 0) return this.reset(PcpError.fromStatus(set.status))
     const { instance } = this
     if (instance === undefined) this.#at = 0
-    else if (set.inst[this.#at] !== instance) this.#at = set.inst.indexOf(instance)
+    else this.#at = placeOf(set.inst, instance, this.#at)
     if (this.#at >= 0 && this.#at < set.status) this.#reader.readInto(this, fetched, this.#at)
     else if (!this.#repeats || this.value === undefined) {
       const isEarly = this.#reader.conversion.isRate && isFirst

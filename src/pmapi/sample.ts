@@ -11,6 +11,7 @@ import type { FetchResult, Value, ValueSet } from '../model/values.ts'
 import type { Clock } from './clock.ts'
 import type { CallOptions, Context } from './context.ts'
 import { InstanceNames, isWanted } from './instance-names.ts'
+import { placeOf } from './instance-places.ts'
 import { type ReadingsOptions, readings, type Subject, setOf } from './readings.ts'
 import { type MetricValues, Row } from './row.ts'
 
@@ -207,8 +208,7 @@ class Sampler implements Subject<Row> {
     const value = extract(set, i, desc.type)
     if (rateFactor === undefined) return value
     if (before === undefined || elapsed === 0) return undefined
-    // Instances mostly keep their places.
-    const k = before.inst[i] === set.inst[i] ? i : before.inst.indexOf(set.inst[i]!)
+    const k = placeOf(before.inst, set.inst[i]!, i)
     if (k < 0) return undefined
     const earlier = extract(before, k, desc.type)
     if (!isNumeric(value) || !isNumeric(earlier)) return undefined

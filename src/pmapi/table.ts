@@ -93,6 +93,7 @@ class Table<C extends Columns> implements Subject<TableRow<C>> {
   readonly #options: TableOptions
   #fields: readonly Field[] = []
   #ids: readonly Pmid[] = []
+  #places: ReadonlyMap<Pmid, number> = new Map()
 
   constructor(context: Context, columns: C, options: TableOptions) {
     this.#context = context
@@ -117,6 +118,7 @@ class Table<C extends Columns> implements Subject<TableRow<C>> {
       }),
     )
     this.#ids = [...new Set(this.#fields.flatMap((field) => ('missing' in field ? [] : [field.id])))]
+    this.#places = new Map(this.#ids.map((id, place) => [id, place]))
     return { ids: this.#ids, isComplete: this.#fields.every((field) => !('missing' in field)) }
   }
 
@@ -132,7 +134,7 @@ class Table<C extends Columns> implements Subject<TableRow<C>> {
         continue
       }
       const { id, item } = field
-      const at = this.#ids.indexOf(id)
+      const at = this.#places.get(id)!
       const earlier = setOf(before, id, at)
       await item.take({ set: result.sets[at]!, before: earlier, elapsed, isFirst: earlier === undefined })
       values[name] = item instanceof Item ? item.value : cellsOf(item, column)
