@@ -179,7 +179,10 @@ function summariesOf(
   for (const { id } of metrics) {
     const desc = metadata.descs.get(id)
     if (desc !== undefined && isNumeric(desc.type) && !summaries.has(id))
-      summaries.set(id, new MetricSummary(desc, { wraps, isBrief, room: roomFor(metadata, desc.indom) }))
+      summaries.set(
+        id,
+        new MetricSummary(desc, { wraps, isBrief, keepsUnits: sum, room: roomFor(metadata, desc.indom) }),
+      )
   }
   return summaries
 }

@@ -57,6 +57,8 @@ export interface SummaryRules {
   readonly wraps: boolean
   /** Time averages are all that will be asked for. */
   readonly isBrief: boolean
+  /** Counters of time keep their unit: shares of time are not made of them. */
+  readonly keepsUnits: boolean
   /** How many instances to expect. */
   readonly room: number
 }
@@ -78,13 +80,13 @@ export class MetricSummary {
   /** What a decrease means more; 0 when it means a fresh start. */
   readonly #wrap: number
 
-  constructor(desc: MetricDesc, { wraps, isBrief, room }: SummaryRules) {
+  constructor(desc: MetricDesc, { wraps, isBrief, keepsUnits, room }: SummaryRules) {
     this.desc = desc
     this.instances = new InstanceSlots(room, desc.indom === PM_INDOM_NULL)
     this.#columns = new Columns(room)
     this.#extremes = isBrief ? undefined : new Extremes()
     this.#fast = isBrief ? fastLoop(desc) : undefined
-    this.#scale = counterScale(desc)
+    this.#scale = keepsUnits ? 1 : counterScale(desc)
     this.#wrap = wraps ? (WRAPS[desc.type] ?? 0) : 0
   }
 

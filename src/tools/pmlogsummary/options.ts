@@ -54,7 +54,7 @@ export interface SummaryOptions {
   verbose: boolean
 }
 
-/** Reads the command's own options, in order: a sum takes back what was asked for before it. */
+/** Reads the command's own options, in order: a sum cancels the columns asked for before it, averages cancel a sum. */
 export function summaryOptions({
   given,
   problems,
@@ -95,8 +95,8 @@ const NO_COLUMNS = {
 } as const
 
 const CHANGES: { readonly [letter: string]: Partial<SummaryOptions> } = {
-  a: { stochastic: true, time: true, minimum: true, maximum: true, count: true, label: true },
-  b: { stochastic: true, time: true },
+  a: { stochastic: true, time: true, sum: false, minimum: true, maximum: true, count: true, label: true },
+  b: { stochastic: true, time: true, sum: false },
   f: { delimiter: '\t' },
   F: { delimiter: ',' },
   H: { header: true },
@@ -116,6 +116,6 @@ const CHANGES: { readonly [letter: string]: Partial<SummaryOptions> } = {
     sum: true,
   },
   v: { verbose: true },
-  x: { stochastic: true, time: false },
+  x: { stochastic: true, time: false, sum: false },
   y: { count: true },
 }
