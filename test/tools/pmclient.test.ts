@@ -89,7 +89,8 @@ test('a metric that is not there is named', async () => {
   expect(await runTool(tool, ['-s', '1'], host(1, 'disk.all.total'))).toEqual({
     status: 1,
     stdout: '',
-    stderr: 'pmclient: metric "disk.all.total" not in name space\n',
+    stderr:
+      'pmclient: cannot retrieve description for metric "disk.all.total" (PMID: PM_ID_NULL)\nReason: Unknown or illegal metric identifier\n',
   })
 })
 

@@ -1,10 +1,12 @@
 /** What pmclient asks for: the metrics, each in the units that the report has. */
 import type { Timestamp } from '../../base/timestamp.ts'
 import { isError, PcpError } from '../../model/errors.ts'
+import { PM_ID_NULL } from '../../model/ids.ts'
 import { extract } from '../../model/value-set.ts'
 import type { Context } from '../../pmapi/context.ts'
 import type { FetchGroup } from '../../pmapi/fetch-group.ts'
 import type { FetchIndom, FetchItem } from '../../pmapi/fetch-item.ts'
+import { settle } from '../lib/settle.ts'
 import type { SamplingWindow } from '../lib/window.ts'
 
 const NCPU = 'hinv.ncpu'
@@ -70,9 +72,18 @@ async function checkNames(context: Context): Promise<void> {
   const found = await context.lookupNames(names)
   for (const [i, id] of found.entries()) {
     if (!isError(id)) continue
-    // PCP's looks the number of processors up alone, and says so when that fails.
-    const call = i === 0 ? `pmLookupName: ${id.text}\npmclient: ` : ''
-    throw new PcpError(id.code, `${call}metric "${names[i]}" not in name space`, { cause: id })
+    // The number of processors is looked up alone; of the other names any may be missing until they are described.
+    if (i === 0)
+      throw new PcpError(id.code, `pmLookupName: ${id.text}\npmclient: metric "${NCPU}" not in name space`, {
+        cause: id,
+      })
+    const desc = await settle(context.desc(PM_ID_NULL))
+    const reason = isError(desc) ? desc.text : id.text
+    throw new PcpError(
+      id.code,
+      `cannot retrieve description for metric "${names[i]}" (PMID: PM_ID_NULL)\nReason: ${reason}`,
+      { cause: id },
+    )
   }
 }
 
