@@ -19,6 +19,7 @@ const SIDE_BY_SIDE = [
   'archives',
   'derived-differential',
   'exporters',
+  'lines',
   'package',
   'pcp-*',
   'pmapi-differential',

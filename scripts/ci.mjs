@@ -43,6 +43,7 @@ const KNOWN = [
   'test',
   'fuzz',
   'interop',
+  'lines',
   'qa',
 ]
 const unknown = wanted.filter((name) => !KNOWN.includes(name.startsWith('qa ') ? 'qa' : name))
@@ -73,13 +74,13 @@ if (
   // Everything below shares one build; none of it builds again.
   const isBuilt = await step('build', 10, ['node', 'scripts/build.mjs'])
   await checks
-  if (!isBuilt) skip(['test', 'fuzz', 'interop', 'qa'], 'the build failed')
+  if (!isBuilt) skip(['test', 'fuzz', 'interop', 'lines', 'qa'], 'the build failed')
   else {
     await testThenInterop(reference)
     // Tests of the suite count what happens in so many seconds: beside the rest some of them fail.
     await lists(reference)
   }
-} else skip(['lint', 'types', 'test', 'fuzz', 'interop', 'qa'], 'the installation failed')
+} else skip(['lint', 'types', 'test', 'fuzz', 'interop', 'lines', 'qa'], 'the installation failed')
 finish()
 
 /** Installs the reference and a browser; resolves to whether both are there. */
@@ -100,11 +101,13 @@ async function testThenInterop(reference) {
   // How far two minutes lead depends on the machine: what they find is printed, and fails a run once it is a test.
   await step('fuzz', 6, ['node', 'scripts/fuzz.mjs', '--all', '--minutes', '2', '--explore'])
   if (reference === undefined)
-    if (wanted.length > 0) skip(['interop', 'qa'], 'there is no ../shared/qa/setup-pcp')
+    if (wanted.length > 0) skip(['interop', 'lines', 'qa'], 'there is no ../shared/qa/setup-pcp')
     else console.log('interop and the suite of the reference: not run, as there is no ../shared/qa/setup-pcp')
-  else if (await reference)
+  else if (await reference) {
     await step('interop', 40, ['npm', 'run', '--silent', 'test:interop'], { isLive: true })
-  else skip(['interop'], 'the reference could not be installed')
+    // As with fuzzing: what made-up lines find is printed, and fails a run once it is in the list of the interop test.
+    await step('lines', 10, ['node', 'scripts/lines.mjs', '--count', '500', '--seed', env.PCP_TS_SEED])
+  } else skip(['interop', 'lines'], 'the reference could not be installed')
 }
 
 /** Runs the lists of the reference's suite: each has its own processes, network and directories, so two run side by side. */

@@ -1,0 +1,101 @@
+/** `npm run lines`: what scripts/lines.mjs runs. */
+import { appendFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { seed as seedOfDay } from '../../../lib/seed.ts'
+import { killAll, runBoth } from './both-sides.ts'
+import { differenceOf } from './difference.ts'
+import { excuseFor } from './excuses.ts'
+import { LineGenerator, tableOf } from './generate.ts'
+import { lineText, nameOf, parseLine } from './line.ts'
+import { type Cause, search, type Tally } from './search.ts'
+
+const USAGE = `Usage: npm run lines -- [--seed N] [--count N] [--tool NAME]... [--jobs N] [--log FILE] [--print]
+       npm run lines -- --line 'COMMAND WORD...'
+
+Runs made-up command lines here and in the reference, and prints those that differ, most frequent causes first.
+--print only prints the lines, --log appends each cause to FILE as it is found, --line repeats one line.
+`
+
+/** Runs the command; resolves to its status. */
+export async function main(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seed: { type: 'string' },
+      count: { type: 'string', default: '100' },
+      tool: { type: 'string', multiple: true },
+      jobs: { type: 'string', default: '2' },
+      log: { type: 'string' },
+      line: { type: 'string' },
+      print: { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
+  })
+  if (values.help) {
+    process.stdout.write(USAGE)
+    return 0
+  }
+  process.on('exit', killAll)
+  const stopping = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const)
+    process.on(name, () => {
+      stopping.abort()
+      killAll()
+    })
+  if (values.line !== undefined) return repeat(values.line)
+  const seed = values.seed === undefined ? seedOfDay : Number(values.seed)
+  const generator = await LineGenerator.create(values.tool)
+  const count = Number(values.count)
+  if (values.print) {
+    const { Random } = await import('../random.ts')
+    for (let i = 0; i < count; i++) console.log(lineText(generator.line(new Random(seed * 1_000_003 + i))))
+    return 0
+  }
+  const began = performance.now()
+  const onCause = (cause: Cause): void => {
+    if (values.log !== undefined && cause.count === 1) appendFileSync(values.log, `${causeText(cause)}\n`)
+  }
+  const tally = await search(generator, {
+    seed,
+    count,
+    jobs: Number(values.jobs),
+    signal: stopping.signal,
+    onCause,
+  })
+  report(tally, seed, (performance.now() - began) / 1000)
+  return stopping.signal.aborted ? 130 : 0
+}
+
+function causeText({ count, line, difference, signature }: Cause): string {
+  return [
+    `${count} x ${signature}`,
+    `  ${lineText(line)}`,
+    `  ours:   ${difference.ours}`,
+    `  theirs: ${difference.theirs}`,
+  ].join('\n')
+}
+
+function report(tally: Tally, seed: number, seconds: number): void {
+  const causes = [...tally.causes.values()].sort((a, b) => b.count - a.count)
+  for (const cause of causes) console.log(causeText(cause))
+  for (const [reason, times] of tally.excused) console.log(`${times} x deliberate: ${reason}`)
+  const differing = causes.reduce((sum, { count }) => sum + count, 0)
+  console.log(
+    `seed ${seed}: ${tally.lines} lines in ${Math.round(seconds)} s, ${differing} differ by ${causes.length} causes, ${tally.undecided} not finished`,
+  )
+}
+
+async function repeat(text: string): Promise<number> {
+  const table = await tableOf(text.split(/\s+/))
+  const line = parseLine(text, table?.rows ?? [])
+  const both = await runBoth(line)
+  const difference = differenceOf(both)
+  for (const [name, done] of Object.entries(both))
+    console.log(`== ${name}: status ${done.status}\n${done.stdout}${done.stderr}${done.files}`)
+  if (difference === undefined) console.log('== no difference')
+  else
+    console.log(
+      `== ${difference.signature}\n== excuse: ${excuseFor(nameOf(line), line, both, difference) ?? 'none'}`,
+    )
+  return difference === undefined ? 0 : 1
+}
