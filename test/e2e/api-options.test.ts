@@ -177,6 +177,21 @@ const ARCHIVE: { readonly [K in keyof Required<OpenArchiveOptions>]: () => Promi
     pcp.archive!.setMode('interpolate', { sec: 1008, nsec: 0 }, 1)
     expect((await pcp.values(['made.level'])).value('made.level')).toBe(0)
   },
+  stopsAtDamage: async () => {
+    const torn = join(dir, 'torn')
+    for (const part of ['0', 'meta', 'index'])
+      writeFileSync(`${torn}.${part}`, readFileSync(`${base}.${part}`))
+    writeFileSync(`${torn}.0`, readFileSync(`${base}.0`).subarray(0, -5))
+    const behind = async (options: OpenArchiveOptions): Promise<string> => {
+      await using pcp = await openArchive(torn, options)
+      const id = await pcp.lookupName('made.level')
+      const reads = { first: await codeOf(pcp.fetch([id])), second: await codeOf(pcp.fetch([id])) }
+      expect(reads.first).toBe('fine')
+      return reads.second
+    }
+    expect(await behind({})).toBe('PM_ERR_EOL')
+    expect(await behind({ stopsAtDamage: true })).toBe('PM_ERR_LOGREC')
+  },
   onWarning: async () => {
     const warnings: string[] = []
     const onWarning = ({ code }: PcpError): unknown => warnings.push(code)
