@@ -173,7 +173,7 @@ export class Moments {
   #together(): number[] | undefined {
     const counts = this.#recorded.map(({ moments }) => moments).filter((count) => count > 0)
     const together = this.#times.filter((_, i) => this.#counts[i] === counts.length)
-    return together.length > 1 && 2 * together.length >= Math.min(...counts) ? together : undefined
+    return 2 * together.length >= Math.min(...counts) ? together : undefined
   }
 }
 

@@ -67,7 +67,18 @@ export class SampledTogether {
   async sample({ archive, query, turn }: Reading): Promise<void> {
     if (this.#metrics.length === 0) return
     const ids = this.#metrics.map(({ metric }) => metric.desc.pmid)
-    const moments = [...new Set([...this.#times(archive, query)])]
+    const [first, last] = [
+      Math.max(query.start, toSeconds(archive.start)),
+      Math.min(query.finish, toSeconds(archive.end())),
+    ]
+    if (last < first) return
+    const start = toSeconds(archive.start)
+    const recorded = this.#times(query).filter((time) => time >= start && time <= last)
+    // What holds until it changes has a value at both ends too.
+    const holds = this.#metrics.some(({ sources }) => sources.length === 0)
+    const known = new Set(recorded)
+    const ends = new Set(holds ? [first, last].filter((time) => !known.has(time)) : [])
+    const moments = [...recorded, ...ends].sort((a, b) => a - b)
     let before = Number.NEGATIVE_INFINITY
     for (const [n, time] of moments.entries()) {
       const when = momentOf(archive, time)
@@ -75,25 +86,20 @@ export class SampledTogether {
       else archive.moveTo(when)
       const result = await fetchUnlessEnded(archive, ids)
       if (result === undefined) continue
-      for (const [m, sampled] of this.#metrics.entries()) take(sampled, result, m, { time, before })
+      for (const [m, sampled] of this.#metrics.entries())
+        if (sampled.sources.length === 0 || !ends.has(time)) take(sampled, result, m, { time, before })
       before = time
       if (n % MOMENTS_A_TURN === MOMENTS_A_TURN - 1) await turn()
     }
   }
 
-  /** Moments of records; at equal steps where there are too many. What holds has a value at both ends too. */
-  #times(archive: ChartArchive, { start, finish, points, aligned }: Reading['query']): readonly number[] {
-    const first = Math.max(start, toSeconds(archive.start))
-    const last = Math.min(finish, toSeconds(archive.end()))
-    if (last < first) return []
+  /** Moments of records; at equal steps where there are too many. */
+  #times({ start, finish, points, aligned }: Reading['query']): readonly number[] {
     const recorded = this.moments.list(aligned === true)
-    if (recorded === undefined) {
-      const most = Math.min(points, MOST_MOMENTS)
-      const step = (finish - start) / (most - 1)
-      return Array.from({ length: most }, (_, n) => start + n * step).filter((t) => t >= first && t <= last)
-    }
-    const holds = this.#metrics.some(({ sources }) => sources.length === 0)
-    return holds ? [...recorded, first, last].sort((a, b) => a - b) : recorded
+    if (recorded !== undefined) return recorded
+    const most = Math.min(points, MOST_MOMENTS)
+    const step = (finish - start) / (most - 1)
+    return Array.from({ length: most }, (_, n) => start + n * step)
   }
 }
 
