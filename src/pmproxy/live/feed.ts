@@ -31,6 +31,19 @@ const RETRY_MS = doublingDelays(2000, 10_000)
 /** The moment is not closer than this, ms. */
 const EARLY_MS = 5
 
+/** Names of the instances of a domain, and which of them a fetch had. */
+interface KnownNames {
+  readonly ids: Int32Array
+  readonly names: ReadonlyMap<number, string>
+  /** How often names were missing for these: a domain may never have them. */
+  readonly misses: number
+}
+
+/** So often the names of the same instances are asked for when some are missing; when there was no answer, until there is one. */
+const MOST_MISSES = 5
+
+const NO_NAMES: ReadonlyMap<number, string> = new Map()
+
 interface Watched {
   readonly topic: Topic
   readonly wish: Wish
@@ -48,7 +61,7 @@ export class Feed {
   readonly #topics = new Map<string, Watched>()
   /** Topics that are being described: pages that come back together ask for the same. */
   readonly #opening = new Map<string, { readonly wish: Wish; readonly watched: Promise<Watched> }>()
-  readonly #names = new Map<number, { ids: Int32Array; names: ReadonlyMap<number, string> }>()
+  readonly #names = new Map<number, KnownNames>()
   /** Names of expressions in the context, by expression. */
   readonly #derived = new Map<string, Promise<string | PcpError>>()
   readonly #aborter = new AbortController()
@@ -269,29 +282,39 @@ export class Feed {
     { timestamp }: FetchResult,
     sets: ReadonlyMap<Pmid, ValueSet>,
   ): void {
-    const row = topic.row(timestamp, sets, (indom) => this.#names.get(indom)?.names ?? new Map())
+    const row = topic.row(timestamp, sets, (indom) => this.#names.get(indom)?.names ?? NO_NAMES)
     for (const page of pages.keys()) page.offer(topic, row)
   }
 
-  /** Asks for names of domains whose instances are others than before. */
+  /** Asks for names of domains whose instances are others than before, or have no names yet. */
   async #learnNames(sets: ReadonlyMap<Pmid, ValueSet>): Promise<void> {
     const indoms = new Map<number, Int32Array>()
+    const unnamed = new Set<number>()
     for (const { topic } of this.#topics.values())
       for (const [indom, id] of topic.indoms) {
         const set = sets.get(id)
-        const longest = indoms.get(indom)
-        if (set !== undefined && set.status > 0 && set.status > (longest?.length ?? 0))
-          indoms.set(indom, set.inst)
+        if (set === undefined || set.status <= 0) continue
+        if (set.status > (indoms.get(indom)?.length ?? 0)) indoms.set(indom, set.inst)
+        const names = this.#names.get(indom)?.names
+        if (names !== undefined && !set.inst.every((inst) => names.has(inst))) unnamed.add(indom)
       }
-    await Promise.all(
-      [...indoms].map(async ([indom, ids]) => {
-        const known = this.#names.get(indom)
-        if (known !== undefined && isSame(known.ids, ids)) return
-        const found = await orNothing(this.#context.instances(indom, this.#options))
-        const names = new Map(found?.ids.map((id, i) => [id, found.names[i]!]))
-        this.#names.set(indom, { ids: ids.slice(), names })
-      }),
-    )
+    await Promise.all([...indoms].map(([indom, ids]) => this.#learnNamesOf(indom, ids, unnamed.has(indom))))
+  }
+
+  async #learnNamesOf(indom: number, ids: Int32Array, isUnnamed: boolean): Promise<void> {
+    const known = this.#names.get(indom)
+    const isKnown = known !== undefined && isSame(known.ids, ids)
+    const misses = isKnown ? known.misses : 0
+    if (isKnown && (!isUnnamed || misses >= MOST_MISSES)) return
+    const found = await orNothing(this.#context.instances(indom, this.#options))
+    // An agent that is asked too early has values before it has names: those that are known stay.
+    const names =
+      found === undefined ? known?.names : new Map(found.ids.map((id, i) => [id, found.names[i]!]))
+    this.#names.set(indom, {
+      ids: ids.slice(),
+      names: names ?? NO_NAMES,
+      misses: found === undefined ? 0 : misses + 1,
+    })
   }
 
   #lose(error: PcpError): void {

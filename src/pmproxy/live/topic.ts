@@ -20,6 +20,8 @@ export type InstanceNames = (indom: number, ids: Int32Array) => ReadonlyMap<numb
 
 interface ShownInstances {
   readonly ids: Int32Array
+  /** The names they were given: an instance may get its name later. */
+  readonly names: ReadonlyMap<number, string>
   /** The message that tells them. */
   readonly text: Buffer
 }
@@ -89,12 +91,12 @@ export class Topic {
 
   #notice(m: number, desc: MetricDesc, { inst }: ValueSet, names: InstanceNames): void {
     const known = this.#instances[m]
-    if (known !== undefined && isSame(known.ids, inst)) return
     const byId = names(desc.indom, inst)
+    if (known !== undefined && known.names === byId && isSame(known.ids, inst)) return
     const ids = Array.from(inst)
     const shown = ids.map((id) => jsonText(byId.get(id) ?? String(id))).join(',')
     const text = `{"type":"insts","topic":${this.id},"metric":${m},"ids":[${ids.join(',')}],"names":[${shown}]}`
-    this.#instances[m] = { ids: inst.slice(), text: Buffer.from(text) }
+    this.#instances[m] = { ids: inst.slice(), names: byId, text: Buffer.from(text) }
   }
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { PcpError } from '../../../src/model/errors.ts'
+import type { Instances } from '../../../src/model/source.ts'
 import { Context } from '../../../src/pmapi/context.ts'
 import { Feed, type Wish } from '../../../src/pmproxy/live/feed.ts'
 import { Page } from '../../../src/pmproxy/live/page.ts'
@@ -155,4 +156,91 @@ test('lists that are asked for together are counted together', async () => {
     'rejected',
     'rejected',
   ])
+})
+
+/** The instances that a page is told of, while `instances` answers for the agent. */
+async function namesTold(
+  instances: (attempt: number, real: () => Promise<Instances>) => Promise<Instances>,
+  isEnough: (names: readonly string[]) => boolean,
+): Promise<{
+  readonly told: readonly (readonly string[])[]
+  readonly attempts: () => number
+  readonly rows: (count: number) => Promise<void>
+}> {
+  const sample = new Sample()
+  let attempts = 0
+  const answering = overriding(sample.agent, {
+    instances: (...query) => instances(++attempts, () => sample.agent.instances(...query)),
+  })
+  const statistics = newStatistics()
+  const feed = new Feed(
+    async () => Context.over(answering),
+    20,
+    statistics,
+    () => 1,
+  )
+  closers.push(() => feed.close())
+  await feed.start()
+  const told: (readonly string[])[] = []
+  let [rows, heard] = [0, (): void => {}]
+  const send = (message: string | Buffer, sent: () => void): void => {
+    const { type, names } = JSON.parse(String(message)) as { type: string; names: readonly string[] }
+    if (type === 'insts') told.push(names)
+    if (type === 'row') rows++
+    heard()
+    sent()
+  }
+  const until = async (isDone: () => boolean): Promise<void> => {
+    while (!isDone())
+      await new Promise<void>((resolve) => {
+        heard = resolve
+      })
+  }
+  const page = new Page({ send }, statistics)
+  await feed.watch(page, 'a', { metrics: ['sample.bin'], derive: {} }, new AbortController().signal)
+  await until(() => told.some(isEnough))
+  return {
+    told,
+    attempts: () => attempts,
+    rows: (count) => {
+      const before = rows
+      return until(() => rows >= before + count)
+    },
+  }
+}
+
+const BINS = [
+  'bin-100',
+  'bin-200',
+  'bin-300',
+  'bin-400',
+  'bin-500',
+  'bin-600',
+  'bin-700',
+  'bin-800',
+  'bin-900',
+]
+
+test('instances that have no names yet are told by name as soon as they have', async () => {
+  const { told, attempts, rows } = await namesTold(
+    (attempt, real) => (attempt < 4 ? Promise.reject(new PcpError('PM_ERR_AGAIN')) : real()),
+    (names) => names[0] === 'bin-100',
+  )
+  expect(told).toEqual([BINS.map((name) => name.slice(4)), BINS])
+  // With all names known there is nothing more to ask for.
+  await rows(3)
+  expect(attempts()).toBe(4)
+})
+
+test('an instance that its domain does not name keeps its number, and is not asked for at every interval', async () => {
+  const { told, attempts, rows } = await namesTold(
+    async (_, real) => {
+      const { ids, names, ...rest } = await real()
+      return { ...rest, ids: ids.slice(1), names: names.slice(1) }
+    },
+    (names) => names[1] === 'bin-200',
+  )
+  expect(told[0]).toEqual(['100', ...BINS.slice(1)])
+  await rows(20)
+  expect(attempts()).toBe(5)
 })
