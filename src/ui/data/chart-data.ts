@@ -17,6 +17,7 @@ import { deriveOf } from './feeds.ts'
 import { type ChartWatcher, History } from './history.ts'
 import { filled, type Hole } from './holes.ts'
 import { align, cut, joined, type Line, mapColumns } from './line.ts'
+import { RECORDED_SEC, recordedEnd, togetherFrom } from './live-start.ts'
 import type { LiveStore } from './live-store.ts'
 import type { Source } from './source.ts'
 
@@ -63,8 +64,6 @@ export interface ChartData {
 const MOST_LINES = 64
 /** Lists show the newest values: in an archive those that are not older. */
 const RECENT_SEC = 1800
-/** What was recorded while the live values were away is asked for at once, and again so many seconds later: recorders are behind. */
-const RECORDED_SEC = [120, 30, 0]
 /** Where each has a row of its own there may be more. */
 const MOST: Partial<Record<ChartStyle, number>> = { table: 20_000, heat: 512, grid: 512 }
 
@@ -184,15 +183,21 @@ export class ChartFeed {
     const width = isShort ? to - from : frame.to - frame.from
     const holes = isShort ? [] : holesIn(live, frame)
     const missed = this.#missed(state, source, plots, { holes, frame, isAligned })
+    const wanted = { from, to, width, isFixed }
+    const together =
+      isAligned && live !== undefined
+        ? togetherFrom(live, plots, (metric) => history?.get(metric, wanted)?.lines ?? [])
+        : Number.NEGATIVE_INFINITY
     for (const plot of plots) {
-      const recorded = history?.get(plot.metric, { from, to, width, isFixed })
+      const recorded = history?.get(plot.metric, wanted)
       const outcome = live?.outcome(plot.metric) ?? recorded?.outcome
       if (outcome === undefined) state.isWaiting ||= live !== undefined || history?.isAsking === true
       else if (isFailure(outcome)) {
         if (isUnknown(outcome)) state.unknown++
         if (plot.optional !== true) tell(state, source, `${nameOf(plot)}: ${sentence(outcome)}`)
       } else {
-        const lines = merged(live?.lines(plot.metric) ?? [], recorded?.lines ?? [], (line, earlier) =>
+        const own = (live?.lines(plot.metric) ?? []).map((line) => cut(line, together, Infinity, 0))
+        const lines = merged(own, recorded?.lines ?? [], (line, earlier) =>
           joined(earlier, line, live?.every ?? 0),
         )
         const whole = merged(lines, missed(plot.metric), (line, other) => filled(line, other, holes))
@@ -300,26 +305,6 @@ interface Assembly {
   isWaiting: boolean
   isReading: boolean
   measure: Measure | undefined
-}
-
-/**
- * Until when recorded values are wanted: until all metrics have live ones, which those that come to the page later have later. Again some
- * time after that, as recorders are behind.
- */
-function recordedEnd(
-  live: LiveStore | undefined,
-  plots: readonly Plot[],
-  { to }: Frame,
-): { readonly to: number; readonly isFixed: boolean } {
-  if (live === undefined) return { to, isFixed: false }
-  let start = Number.NEGATIVE_INFINITY
-  for (const { metric } of plots) {
-    const outcome = live.outcome(metric)
-    if (outcome === undefined || !isFailure(outcome))
-      start = Math.max(start, live.startOf(metric) ?? Infinity)
-  }
-  const wait = RECORDED_SEC.find((seconds) => start + seconds <= to)
-  return wait === undefined ? { to, isFixed: false } : { to: start + wait, isFixed: true }
 }
 
 /** Where live values are missing of what is shown. */

@@ -28,11 +28,11 @@ export function ratesOf(
   })
 }
 
-/** The part of a line from `from` to `to`, and one sample more at either side, so that it reaches the edges. */
-export function cut(line: Line, from: number, to: number): Line {
+/** The part of a line from `from` to `to`, and one sample `more` at either side, so that it reaches the edges. */
+export function cut(line: Line, from: number, to: number, more = 1): Line {
   const { times } = line
-  const first = Math.max(0, firstAtOrAfter(times, from) - 1)
-  const end = Math.min(times.length, firstAtOrAfter(times, to) + 1)
+  const first = Math.max(0, firstAtOrAfter(times, from) - more)
+  const end = Math.min(times.length, firstAtOrAfter(times, to) + more)
   if (first === 0 && end === times.length) return line
   const part = mapColumns(line, (column) => column.slice(first, end))
   return { ...part, instance: line.instance, times: times.slice(first, end) }
