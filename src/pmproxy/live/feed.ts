@@ -39,7 +39,7 @@ interface KnownNames {
   readonly misses: number
 }
 
-/** So often the names of the same instances are asked for when some are missing; when there was no answer, until there is one. */
+/** Requests for the names of the same instances while some are missing. A failed request does not count. */
 const MOST_MISSES = 5
 
 const NO_NAMES: ReadonlyMap<number, string> = new Map()
@@ -286,7 +286,7 @@ export class Feed {
     for (const page of pages.keys()) page.offer(topic, row)
   }
 
-  /** Asks for names of domains whose instances are others than before, or have no names yet. */
+  /** Requests the names of domains whose instances have changed, or have no names yet. */
   async #learnNames(sets: ReadonlyMap<Pmid, ValueSet>): Promise<void> {
     const indoms = new Map<number, Int32Array>()
     const unnamed = new Set<number>()
@@ -307,7 +307,7 @@ export class Feed {
     const misses = isKnown ? known.misses : 0
     if (isKnown && (!isUnnamed || misses >= MOST_MISSES)) return
     const found = await orNothing(this.#context.instances(indom, this.#options))
-    // An agent that is asked too early has values before it has names: those that are known stay.
+    // An agent may have values before it has names: known names stay.
     const names =
       found === undefined ? known?.names : new Map(found.ids.map((id, i) => [id, found.names[i]!]))
     this.#names.set(indom, {

@@ -158,7 +158,7 @@ test('lists that are asked for together are counted together', async () => {
   ])
 })
 
-/** The instances that a page is told of, while `instances` answers for the agent. */
+/** Watches a metric whose instances are those that `instances` returns; collects the names that reach the page. */
 async function namesTold(
   instances: (attempt: number, real: () => Promise<Instances>) => Promise<Instances>,
   isEnough: (names: readonly string[]) => boolean,
@@ -221,18 +221,18 @@ const BINS = [
   'bin-900',
 ]
 
-test('instances that have no names yet are told by name as soon as they have', async () => {
+test('names replace numbers as soon as the agent has them', async () => {
   const { told, attempts, rows } = await namesTold(
     (attempt, real) => (attempt < 4 ? Promise.reject(new PcpError('PM_ERR_AGAIN')) : real()),
     (names) => names[0] === 'bin-100',
   )
   expect(told).toEqual([BINS.map((name) => name.slice(4)), BINS])
-  // With all names known there is nothing more to ask for.
+  // All names are known now.
   await rows(3)
   expect(attempts()).toBe(4)
 })
 
-test('an instance that its domain does not name keeps its number, and is not asked for at every interval', async () => {
+test('an instance without a name keeps its number, and the domain is requested five times at most', async () => {
   const { told, attempts, rows } = await namesTold(
     async (_, real) => {
       const { ids, names, ...rest } = await real()
