@@ -12,6 +12,7 @@ import { type BudgetLimits, ByteBudget } from '../base/byte-budget.ts'
 import { SERVER_DECODE_LIMITS } from '../base/decode/limits.ts'
 import { debug, trace } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
+import { collectorPorts } from '../net/dial.ts'
 import { type Endpoint, type Listeners, listen } from '../net/listen.ts'
 import { LoginAttempts } from '../net/login-attempts.ts'
 import { hasGoodCertificate, type TlsServer } from '../net/tls.ts'
@@ -125,6 +126,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const unread = new Unread(limits.unreadBytes)
   const services: Services = {
     ...{ config, contexts, archives, feeds, search, statistics },
+    collectorPorts: collectorPorts(variables),
     ...{ log, limits, budget, unread, time, ownerKey: options.ownerKey },
     archiveGate: new Gate('requests of archives', limits.archives),
     archiveThreads,

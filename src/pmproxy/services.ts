@@ -17,6 +17,8 @@ import type { TimeControlServer } from './time/server.ts'
 /** The parts of a server that routes need. */
 export interface Services {
   readonly config: ProxyConfig
+  /** Ports of collectors that are named without one. */
+  readonly collectorPorts: readonly number[]
   readonly contexts: WebContexts
   readonly archives: ArchiveRoots
   readonly feeds: Feeds

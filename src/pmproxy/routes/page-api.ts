@@ -97,7 +97,7 @@ async function withHost(
   }
 }
 
-function config({ config, archives }: Services): Reply {
+function config({ config, archives, collectorPorts }: Services): Reply {
   const { offeredHosts, hosts, historyDir } = config
   const history = historyDir === undefined ? undefined : archives.idOf(historyDir)
   return json(
@@ -105,6 +105,7 @@ function config({ config, archives }: Services): Reply {
       version: VERSION,
       hostname: hostname(),
       hosts: offeredHosts,
+      ports: collectorPorts,
       anyHost: hosts?.includes(ANY_HOST) === true,
       archives: archives.isOpen,
       history: history ?? null,

@@ -71,6 +71,8 @@ export interface ConfigAnswer {
   readonly hostname: string
   /** Host specifications to offer. */
   readonly hosts: readonly string[]
+  /** Ports that are tried of a host that is named without one. */
+  readonly ports: readonly number[]
   /** May others be named? */
   readonly anyHost: boolean
   readonly archives: boolean

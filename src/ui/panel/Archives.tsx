@@ -32,6 +32,10 @@ function betweenText({ start, end }: ArchiveInfo, zone: string): string {
   return `${from} – ${to.slice(0, day) === from.slice(0, day) ? to.slice(day) : to}`
 }
 
+function withoutPort(ports: readonly number[]): string {
+  return `Without a port: ${ports.join(', then ')}`
+}
+
 /** Lists them; a click shows one. */
 export function Archives(): ComponentChild {
   const host = useSignal('')
@@ -90,7 +94,8 @@ export function Archives(): ComponentChild {
         >
           <input
             aria-label="Another host"
-            placeholder="Host, as db1:44321"
+            placeholder="Host, or host:port"
+            title={withoutPort(config.value.ports)}
             value={host.value}
             onInput={({ currentTarget }) => (host.value = currentTarget.value)}
           />
@@ -98,6 +103,7 @@ export function Archives(): ComponentChild {
           <button type="button" onClick={() => open('with')}>
             Compare
           </button>
+          <small>{withoutPort(config.value.ports)}</small>
         </form>
       )}
       <h3>From your disk</h3>
