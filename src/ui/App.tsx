@@ -2,26 +2,14 @@
 import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { ChartCard } from './chart/ChartCard.tsx'
-import { connection } from './data/live.ts'
 import { toggle } from './keys.ts'
 import { askForRest, type Rest, rest } from './later.tsx'
-import {
-  complain,
-  editing,
-  feeds,
-  layout,
-  notice,
-  type Panel,
-  panel,
-  shown,
-  shownKeys,
-  view,
-} from './page.ts'
+import { complain, editing, layout, notice, type Panel, panel, shownKeys, view } from './page.ts'
 import { Icon } from './panel/Icon.tsx'
+import { Light } from './panel/Light.tsx'
 import { SourceChoice } from './panel/SourceChoice.tsx'
 import { TimeBar } from './panel/TimeBar.tsx'
 import { nextTheme, theme } from './theme.ts'
-import { time } from './time/control.ts'
 import { spread } from './view/spread.ts'
 
 const PANELS: Readonly<Record<Panel, readonly [title: string, content: (parts: Rest) => ComponentChild]>> = {
@@ -72,6 +60,7 @@ export function App(): ComponentChild {
         </nav>
       </header>
       <TimeBar />
+      {rest.value !== undefined && <rest.value.Troubles />}
       <div class={`body${open === undefined ? '' : ' with-panel'}`}>
         <main id="charts" class={`charts${isBeside ? ` by-${Math.min(4, keys.length)}` : ''}`}>
           {view.value.charts
@@ -147,29 +136,6 @@ function OpenPanel({ which, parts }: OpenPanelProps): ComponentChild {
       </header>
       {content(parts)}
     </aside>
-  )
-}
-
-/** Whether live values come; nothing for an archive. */
-function Light(): ComponentChild {
-  const { key = '', span } = shown.value ?? {}
-  if (span !== undefined) return <span class="light">archive</span>
-  time.frame.value // looks again as time goes on
-  const isSilent = connection.value === 'open' && feeds.isSilent(key.slice('host:'.length))
-  const state = isSilent ? 'silent' : connection.value
-  // What is shown need not be the present.
-  const open = time.mode.value === 'live' ? 'live' : 'connected'
-  const texts = {
-    open,
-    connecting: 'connecting …',
-    lost: 'connection lost, trying again',
-    silent: 'no values',
-  }
-  const text = texts[state]
-  return (
-    <span class={`light ${state}`} role="status">
-      {text}
-    </span>
   )
 }
 

@@ -42,6 +42,7 @@ function made(
       measure,
       isMixed: false,
       limits: undefined,
+      ends: new Map(),
       problems: [],
       isWaiting: false,
       isReading: false,

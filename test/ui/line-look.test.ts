@@ -20,6 +20,7 @@ function chartOf(times: readonly number[], ...columns: readonly ChartLine['value
     measure,
     isMixed: false,
     limits: undefined,
+    ends: new Map(),
     problems: [],
     isWaiting: false,
     isReading: false,

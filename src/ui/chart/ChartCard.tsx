@@ -3,18 +3,17 @@ import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
 import { type ChartData, ChartFeed } from '../data/chart-data.ts'
-import { LOST } from '../data/live.ts'
 import type { Source } from '../data/source.ts'
-import { Later, preloadRest } from '../later.tsx'
+import { Later, preloadRest, rest } from '../later.tsx'
 import { changeChart, every, feeds, panel, shown, sources } from '../page.ts'
 import { type Frame, time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
 import type { Spread } from '../view/spread.ts'
 import { type Chart, fillIn, isList, titleOf } from '../view/view.ts'
-import { ChartMenu } from './ChartMenu.tsx'
 import { useInView } from './in-view.ts'
 import { Legend } from './Legend.tsx'
 import { isElsewhere } from './line-look.ts'
+import type { Pointed } from './pointed.ts'
 import { TimeView } from './TimeView.tsx'
 import { Tip } from './Tip.tsx'
 import { Waiting } from './Waiting.tsx'
@@ -23,7 +22,7 @@ import { Waiting } from './Waiting.tsx'
 export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
   const recorded = useSignal(0)
   const hidden = useMemo<ReadonlySet<string>>(() => new Set(origin.hidden), [origin.hidden])
-  const cursor = useSignal<number | undefined>(undefined)
+  const cursor = useSignal<Pointed | undefined>(undefined)
   const [card, isSeen] = useInView()
   const feed = useMemo(
     () =>
@@ -34,6 +33,7 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
     [shown.value],
   )
   useEffect(() => () => feeds.release(chart.id), [chart.id])
+  const parts = rest.value
   const frame = frameOf(chart)
   recorded.value
   const data = feed.get(chart, frame, every.value)
@@ -46,8 +46,6 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
   const title = fillIn(titleOf(chart), { host: (of ?? shown.value)?.host ?? '' })
   const isOneOfMany = chart !== origin && of !== undefined
   const name = isOneOfMany ? `${title}, ${of.title}` : title
-  // The head of the page says it once for all; a chart that shows values need not move for it.
-  const problems = data.problems.filter((problem) => data.lines.length === 0 || !problem.endsWith(LOST))
   const setHidden = (keys: ReadonlySet<string>): void => {
     // Another source's chart of the same has lines of its own.
     const own = new Set(data.lines.map(({ key }) => key))
@@ -66,11 +64,16 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
           {title}
           {isOneOfMany && <span class="of">{of.title}</span>}
         </h2>
-        <ChartMenu chart={chart} originId={origin.id} title={name} data={data} hidden={hidden} />
+        {parts !== undefined && <parts.OldMark data={data} />}
+        {parts === undefined ? (
+          <span class="menu-room" />
+        ) : (
+          <parts.ChartMenu chart={chart} originId={origin.id} title={name} data={data} hidden={hidden} />
+        )}
       </header>
-      {problems.length > 0 && (
+      {data.problems.length > 0 && (
         <ul class={`problems${data.lines.length === 0 ? ' all' : ''}`}>
-          {problems.map((problem) => (
+          {data.problems.map((problem) => (
             <li key={problem}>{problem}</li>
           ))}
         </ul>
@@ -136,7 +139,7 @@ const PRESENT: Frame = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INF
 
 interface DrawingProps extends NothingProps {
   readonly hidden: ReadonlySet<string>
-  readonly cursor: Signal<number | undefined>
+  readonly cursor: Signal<Pointed | undefined>
 }
 
 /** What a style draws. */

@@ -1,10 +1,10 @@
 /** What to do with a chart. */
 import type { ComponentChild } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
-import { askForRest } from '../later.tsx'
 import { complain, editing, moveChart, removeChart } from '../page.ts'
 import { Menu } from '../panel/Menu.tsx'
 import type { Chart } from '../view/view.ts'
+import { saveChart } from './save.ts'
 
 interface MenuProps {
   readonly chart: Chart
@@ -18,9 +18,7 @@ interface MenuProps {
 /** What can be done with it. */
 export function ChartMenu({ chart, originId, title, data, hidden }: MenuProps): ComponentChild {
   const save = (kind: 'csv' | 'svg' | 'png') => (): void => {
-    askForRest()
-      .then(({ saveChart }) => saveChart({ chart, title, data, hidden }, kind))
-      .catch(complain)
+    saveChart({ chart, title, data, hidden }, kind).catch(complain)
   }
   return (
     <Menu

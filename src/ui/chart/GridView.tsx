@@ -4,6 +4,7 @@ import type { ChartData } from '../data/chart-data.ts'
 import { paletteColor } from '../theme.ts'
 import { showValue } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
+import { oldText } from './age.ts'
 import { heatLimits } from './heat-map.ts'
 import { Name } from './Name.tsx'
 import { listOf } from './table-rows.ts'
@@ -20,6 +21,12 @@ interface Props {
 export function GridView({ chart, data }: Props): ComponentChild {
   const limits = heatLimits(data)
   const { columns, rows } = listOf(chart, data)
+  const olds = columns.map(({ plot }) =>
+    oldText(
+      data,
+      data.lines.filter((line) => line.plot === plot),
+    ),
+  )
   return (
     <div class="table-scroll">
       <table class={`grid-bars${data.measure.kind === 'bytes' ? ' long' : ''}`}>
@@ -48,6 +55,7 @@ export function GridView({ chart, data }: Props): ComponentChild {
                   data={data}
                   limits={limits}
                   color={plot.color ?? paletteColor(i)}
+                  old={olds[i]}
                 />
               ))}
             </tr>
@@ -63,14 +71,16 @@ interface CellProps {
   readonly data: ChartData
   readonly limits: readonly [number, number]
   readonly color: string
+  /** How old the value is, where samples have been missed since. */
+  readonly old: string | undefined
 }
 
-function Cell({ value, data, limits: [low, high], color }: CellProps): ComponentChild {
+function Cell({ value, data, limits: [low, high], color, old }: CellProps): ComponentChild {
   if (value === null) return <td />
   const share = Math.min(1, Math.max(0, (value - low) / (high - low)))
   const background = share > NEAR && data.limits !== undefined ? 'var(--bad)' : color
   return (
-    <td>
+    <td class={old === undefined ? undefined : 'old'} title={old}>
       <span class="grid-cell">
         <span class={`grid-bar${value > high ? ' over' : ''}`} aria-hidden="true">
           <span style={{ width: `${100 * share}%`, background }} />

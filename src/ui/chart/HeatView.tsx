@@ -8,9 +8,11 @@ import { type Frame, time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
 import { type Measure, showValue } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
+import { ageOf, oldText } from './age.ts'
 import { drawHeat, fits, heatAt, heatLimits } from './heat-map.ts'
+import { newestIndex } from './line-look.ts'
 import { Name } from './Name.tsx'
-import { TipBox } from './Tip.tsx'
+import { TipBox } from './Readings.tsx'
 import { timeMarks } from './time-marks.ts'
 
 interface Props {
@@ -93,7 +95,7 @@ export function HeatView({ chart, data, frame }: Props): ComponentChild {
           onPointerDown={move}
           onPointerLeave={() => (under.value = undefined)}
         />
-        <Reading data={data} under={under} width={width} />
+        <Reading data={data} under={under} />
       </div>
       <ol class="heat-marks" aria-hidden="true">
         {timeMarks(frame, Math.floor(width / MARK_WIDTH), zone).map(({ at, label }) => (
@@ -114,22 +116,16 @@ export function HeatView({ chart, data, frame }: Props): ComponentChild {
 interface ReadingProps {
   readonly data: ChartData
   readonly under: Signal<Under | undefined>
-  readonly width: number
 }
 
 /** A part of its own: the pointer moves often. */
-function Reading({ data, under, width }: ReadingProps): ComponentChild {
+function Reading({ data, under }: ReadingProps): ComponentChild {
   const at = under.value
   const line = at === undefined ? undefined : data.lines[at.row]
   const moment = at === undefined ? undefined : data.times[at.index]
   if (at === undefined || line === undefined || moment === undefined) return null
-  const isRight = at.x > width / 2
   return (
-    <TipBox
-      left={isRight ? undefined : at.x + 16}
-      right={isRight ? width - at.x + 16 : undefined}
-      top={at.y + 12}
-    >
+    <TipBox place={at}>
       <p class="tip-time">{momentText(moment, time.zone.value)}</p>
       <p>
         {line.label}: {readingAt(line, data.measure, at.index)}
@@ -146,16 +142,21 @@ function readingAt({ values, low, high }: ChartLine, measure: Measure, index: nu
     : `${mean}, ${showValue(measure, low[index])} to ${showValue(measure, high[index])}`
 }
 
-/** The rows that are hottest now, for those who do not see them. */
-function summary({ title }: Chart, { lines, measure }: ChartData): string {
-  const newest = lines.map(({ label, values }) => ({
-    label,
-    value: values.findLast((one) => one != null) ?? null,
-  }))
-  const highest = newest
-    .filter(({ value }) => value !== null)
+/** The rows that are hottest at the end, for those who do not see them. */
+function summary({ title }: Chart, data: ChartData): string {
+  const { lines, measure } = data
+  const old = oldText(data, lines)
+  const highest = lines
+    .map((line) => ({
+      label: line.label,
+      age: ageOf(data, line),
+      value: line.values[newestIndex(data, line.values)],
+    }))
+    // Rows that have ended have no value now.
+    .filter(({ age, value }) => value != null && (old !== undefined || age?.isOld === false))
     .sort((a, b) => b.value! - a.value!)
     .slice(0, 4)
     .map(({ label, value }) => `${label} ${showValue(measure, value)}`)
-  return `${title}: ${lines.length} rows. Highest now: ${highest.join(', ') || 'no values'}.`
+  const when = old === undefined ? 'now' : `last, ${old}`
+  return `${title}: ${lines.length} rows. Highest ${when}: ${highest.join(', ') || 'no values'}.`
 }

@@ -2,9 +2,12 @@
 import type { Signal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
+import { rest } from '../later.tsx'
+import { showValue } from '../view/measure.ts'
 import type { ChartStyle } from '../view/view.ts'
 import { lineColor, lineDash, readingOf } from './line-look.ts'
 import { Name } from './Name.tsx'
+import { type Pointed, sampleAt } from './pointed.ts'
 import { longest } from './Waiting.tsx'
 
 interface Props {
@@ -13,12 +16,13 @@ interface Props {
   readonly hidden: ReadonlySet<string>
   /** Gets the keys of those of its lines that are to be hidden. */
   readonly onHide: (hidden: ReadonlySet<string>) => void
-  /** Index of the sample under the pointer. */
-  readonly cursor: Signal<number | undefined>
+  /** Position of the crosshair. */
+  readonly cursor: Signal<Pointed | undefined>
 }
 
 /** A click hides or shows a line; with a modifier key, or twice, it leaves that line alone. */
 export function Legend({ style, data, hidden, onHide, cursor }: Props): ComponentChild {
+  const pointed = cursor.value
   const toggle = (key: string): void => {
     const next = new Set(data.lines.map((line) => line.key).filter((one) => hidden.has(one)))
     if (!next.delete(key)) next.add(key)
@@ -36,14 +40,17 @@ export function Legend({ style, data, hidden, onHide, cursor }: Props): Componen
       {data.lines.map((line, i) => {
         const color = lineColor(data, i)
         const isDashed = lineDash(data, i) !== undefined
-        const reading = readingOf(data, style, i, cursor.value, hidden)
+        const index = pointed === undefined ? undefined : sampleAt(data.times, line.values, pointed)
+        const isNothing = pointed !== undefined && index === undefined
+        const reading = isNothing ? showValue(data.measure, null) : readingOf(data, style, i, index, hidden)
+        const old = pointed === undefined ? rest.value?.oldText(data, [line]) : undefined
         return (
-          <li key={line.key}>
+          <li key={line.key} class={old === undefined ? undefined : 'old'}>
             <button
               type="button"
               aria-pressed={!hidden.has(line.key)}
-              aria-label={`${line.label} ${reading}`}
-              title={`${line.plot.expr ?? line.info.name}${line.instance === null ? '' : `[${line.instance}]`}\n${line.info.help}`}
+              aria-label={`${line.label} ${reading}${old === undefined ? '' : `, ${old}`}`}
+              title={`${old === undefined ? '' : `${old}\n`}${line.plot.expr ?? line.info.name}${line.instance === null ? '' : `[${line.instance}]`}\n${line.info.help}`}
               onClick={(event) =>
                 event.ctrlKey || event.shiftKey || event.metaKey ? isolate(line.key) : toggle(line.key)
               }

@@ -4,6 +4,7 @@ import type { ComponentChild } from 'preact'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { showValue } from '../view/measure.ts'
 import type { Chart, PlainUnit } from '../view/view.ts'
+import { oldText } from './age.ts'
 import { cellMeasure, rowsOf, type TableRow } from './table-rows.ts'
 
 /** Rows that are put on the page: more would make it slow, and nobody reads them. */
@@ -22,6 +23,7 @@ export function TableView({
   const columns = chart.plots
     .map((plot) => ({ plot, lines: data.lines.filter((line) => line.plot === plot) }))
     .filter(({ plot, lines }) => lines.length > 0 || plot.optional !== true)
+  const olds = columns.map(({ lines }) => oldText(data, lines))
   const { column, isUp } = order.value
   const wanted = filter.value.toLowerCase()
   const all = rowsOf(columns.map(({ lines }) => lines)).filter(({ instance }) =>
@@ -65,7 +67,7 @@ export function TableView({
               <tr key={instance}>
                 <th scope="row">{instance}</th>
                 {columns.map(({ lines }, i) => (
-                  <td key={i} class="number">
+                  <td key={i} class={`number${olds[i] === undefined ? '' : ' old'}`} title={olds[i]}>
                     {shownIn(lines[0], values[i] ?? null, chart.unit)}
                   </td>
                 ))}

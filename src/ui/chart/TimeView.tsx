@@ -3,11 +3,13 @@ import type { Signal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { ChartData } from '../data/chart-data.ts'
+import { rest } from '../later.tsx'
 import { colorsVersion } from '../theme.ts'
 import { type Frame, time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
 import type { Chart } from '../view/view.ts'
 import { readingOf } from './line-look.ts'
+import type { Pointed } from './pointed.ts'
 import { TimeChart } from './time-chart.ts'
 
 interface Props {
@@ -15,8 +17,8 @@ interface Props {
   readonly data: ChartData
   readonly frame: Frame
   readonly hidden: ReadonlySet<string>
-  /** Gets the index of the sample under the pointer. */
-  readonly cursor: Signal<number | undefined>
+  /** Gets the position of the crosshair. */
+  readonly cursor: Signal<Pointed | undefined>
 }
 
 /** Draws `data`. */
@@ -27,8 +29,8 @@ export function TimeView({ chart, data, frame, hidden, cursor }: Props): Compone
   const zone = time.zone.value
   useEffect(() => {
     const made = new TimeChart(host.current!, {
-      point: (index) => {
-        cursor.value = index
+      point: (pointed) => {
+        cursor.value = pointed
       },
       show: (from, to) => time.show(from, to),
       zoom: (factor, at) => time.zoom(factor, at),
@@ -52,5 +54,6 @@ export function TimeView({ chart, data, frame, hidden, cursor }: Props): Compone
 /** What a chart shows, for those who do not see it. */
 function summary({ title, style }: Chart, data: ChartData, { from, to }: Frame, zone: string): string {
   const lines = data.lines.slice(0, 8).map(({ label }, i) => `${label} ${readingOf(data, style, i)}`)
-  return `${title}, from ${momentText(from, zone)} to ${momentText(to, zone)}. Latest: ${lines.join(', ') || 'no values'}.`
+  const old = rest.value?.oldText(data, data.lines)
+  return `${title}, from ${momentText(from, zone)} to ${momentText(to, zone)}. Latest${old === undefined ? '' : `, ${old}`}: ${lines.join(', ') || 'no values'}.`
 }

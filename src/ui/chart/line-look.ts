@@ -65,7 +65,7 @@ export function readingOf(
 }
 
 /** The newest value that is shown: one that follows is there for the line to lead to. */
-function newestIndex(data: ChartData, values: ChartLine['values']): number {
+export function newestIndex(data: ChartData, values: ChartLine['values']): number {
   const end = endOf(data)
   return values.findLastIndex((value, i) => value != null && data.times[i]! <= end)
 }

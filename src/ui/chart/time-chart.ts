@@ -7,12 +7,13 @@ import { type Chart, isStacked } from '../view/view.ts'
 import { axisX, axisY } from './axis.ts'
 import { drawBand, extentOf } from './envelope.ts'
 import { lineColor, lineDash } from './line-look.ts'
+import { type Pointed, pointedAt, sampleAt } from './pointed.ts'
 import { drawnColumns } from './stack.ts'
 
 /** What a chart tells of what a person does with it. */
 export interface ChartEvents {
-  /** The pointer is over this sample; nothing when it has left. */
-  readonly point: (index: number | undefined) => void
+  /** The crosshair moved; undefined when the pointer has left. */
+  readonly point: (pointed: Pointed | undefined) => void
   /** A span was selected, or dragged to. */
   readonly show: (from: number, to: number) => void
   /** The wheel was turned: `factor` times as much, around `at` (0 to 1). */
@@ -34,7 +35,11 @@ interface Stroke {
   readonly dash: readonly number[] | undefined
 }
 
+type Column = readonly (number | null | undefined)[]
+
 const SYNC_KEY = 'page'
+/** Pixels within which a sample without a neighbour is pointed at. */
+const SLACK = 6
 const WHEEL_STEP = 1.25
 /** How much of its colour fills an area of a stack, and what lies between least and most of a line. */
 const STACK_FILL = 0.6
@@ -51,6 +56,7 @@ export class TimeChart {
   /** The lines that are drawn each for itself, and may have bands. */
   #lines: readonly ChartLine[] = []
   #isStacked = false
+  #pointed: Pointed | undefined
 
   constructor(host: HTMLElement, events: ChartEvents) {
     this.#host = host
@@ -154,6 +160,20 @@ export class TimeChart {
         y: false,
         drag: { x: true, y: false, setScale: false },
         points: { show: !this.#isStacked },
+        dataIdx: (plot, series, closest, moment) => {
+          const [times, ...columns] = plot.data
+          // Called for the times first; the dots of all lines follow the crosshair.
+          if (series === 0) {
+            const slack = plot.posToVal(SLACK, 'x') - plot.posToVal(0, 'x')
+            this.#pointed = pointedAt(times as readonly number[], columns as readonly Column[], {
+              at: moment,
+              slack,
+            })
+            return closest
+          }
+          const column = columns[series - 1] as Column
+          return sampleAt(times as readonly number[], column, this.#pointed!) ?? null
+        },
       },
       scales: {
         x: {
@@ -171,7 +191,7 @@ export class TimeChart {
       bands: this.#isStacked && style !== 'bar' ? bandsOf(strokes) : [],
       hooks: {
         drawAxes: [(plot) => fillBands(plot, this.#lines, bandColors)],
-        setCursor: [(plot) => this.#events.point(plot.cursor.idx ?? undefined)],
+        setCursor: [(plot) => this.#point(plot)],
         setSelect: [(plot) => this.#selected(plot)],
       },
     }
@@ -201,6 +221,15 @@ export class TimeChart {
       default:
         return common
     }
+  }
+
+  /** Moves the crosshair to the sample that is read. uPlot keeps the pointer's place, from which spans are selected. */
+  #point(plot: uPlot): void {
+    const pointed = plot.cursor.idx == null ? undefined : this.#pointed
+    const line = plot.over.querySelector<HTMLElement>('.u-cursor-x')
+    if (pointed !== undefined && line !== null)
+      line.style.transform = `translate(${Math.round(plot.valToPos(pointed.at, 'x'))}px, 0)`
+    this.#events.point(pointed)
   }
 
   #selected(plot: uPlot): void {

@@ -14,6 +14,7 @@ import {
 import { isFailure, type MetricFailure, type MetricInfo } from './answers.ts'
 import type { Feeds } from './feeds.ts'
 import { deriveOf } from './feeds.ts'
+import type { SourceEnd } from './freshness.ts'
 import { type ChartWatcher, History } from './history.ts'
 import { filled, type Hole } from './holes.ts'
 import { align, cut, joined, type Line, mapColumns } from './line.ts'
@@ -52,7 +53,9 @@ export interface ChartData {
   readonly isMixed: boolean
   /** Fixed limits of the axis, in base units. */
   readonly limits: readonly [low: number, high: number] | undefined
-  /** What is missing, and why; a sentence each. */
+  /** Up to when the sources of its plots may have values, by the key that plots name. */
+  readonly ends: ReadonlyMap<string | undefined, SourceEnd>
+  /** Missing lines and the reasons, a sentence each. `Feeds.stateOf` has those of a whole host. */
   readonly problems: readonly string[]
   /** There is nothing to draw, but values are on their way. */
   readonly isWaiting: boolean
@@ -94,6 +97,7 @@ export class ChartFeed {
       isMixed,
       lines: [],
       problems: new Set(),
+      ends: new Map(),
       stores: new Set(),
       histories: new Set(),
       unknown: 0,
@@ -152,6 +156,7 @@ export class ChartFeed {
       measure,
       isMixed,
       limits,
+      ends: state.ends,
       problems: [...state.problems],
       isWaiting: state.isWaiting,
       isReading: state.isReading,
@@ -170,10 +175,10 @@ export class ChartFeed {
       version.value // whoever draws this draws again when there are new values
       live = store
       state.stores.add(store)
-      if (live.problem !== undefined) tell(state, source, live.problem)
       // A rate needs two samples.
-      else if (!live.isRunning) state.isWaiting = true
+      if (live.problem === undefined && !live.isRunning) state.isWaiting = true
     }
+    state.ends.set(plots[0]!.source, endOf(source, live, chart.every ?? every))
     const isAligned = isStacked(chart.style)
     const history = this.#historyOf(state, source, plots, { isAligned })
     const isShort = isList(chart.style)
@@ -191,7 +196,8 @@ export class ChartFeed {
     for (const plot of plots) {
       const recorded = history?.get(plot.metric, wanted)
       const outcome = live?.outcome(plot.metric) ?? recorded?.outcome
-      if (outcome === undefined) state.isWaiting ||= live !== undefined || history?.isAsking === true
+      if (outcome === undefined)
+        state.isWaiting ||= (live !== undefined && live.problem === undefined) || history?.isAsking === true
       else if (isFailure(outcome)) {
         if (isUnknown(outcome)) state.unknown++
         if (plot.optional !== true) tell(state, source, `${nameOf(plot)}: ${sentence(outcome)}`)
@@ -298,6 +304,7 @@ interface Assembly {
     readonly factor: number
   })[]
   readonly problems: Set<string>
+  readonly ends: Map<string | undefined, SourceEnd>
   readonly stores: Set<LiveStore>
   readonly histories: Set<History>
   /** Plots of metrics that their source does not have. */
@@ -305,6 +312,11 @@ interface Assembly {
   isWaiting: boolean
   isReading: boolean
   measure: Measure | undefined
+}
+
+function endOf({ span }: Source, live: LiveStore | undefined, every: number): SourceEnd {
+  const at = span?.end ?? live?.span?.end ?? Number.POSITIVE_INFINITY
+  return { at, quietSec: () => live?.quietSec ?? 0, every: live === undefined ? 0 : every }
 }
 
 /** Where live values are missing of what is shown. */

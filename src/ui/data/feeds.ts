@@ -28,6 +28,16 @@ export interface LiveValues {
   readonly version: Signal<number>
 }
 
+/** What arrives of a host. */
+export interface HostState {
+  /** `waiting` for the first values, `overdue` without the next ones, `silent` for a reason that the server gives. */
+  readonly kind: 'waiting' | 'live' | 'overdue' | 'silent'
+  /** Seconds since the newest values arrived; undefined before the first ones. */
+  readonly quietSec: number | undefined
+  /** Why there are no values; each reason once. */
+  readonly problems: readonly string[]
+}
+
 /** The live values of a page. */
 export class Feeds {
   readonly #stream: LiveStream
@@ -58,10 +68,25 @@ export class Feeds {
       if (except?.has(feed.values.store) !== true && feed.needs.delete(chartId)) this.#later(feed)
   }
 
-  /** Does the host send nothing that charts want of it? */
-  isSilent(host: string): boolean {
-    const feeds = [...this.#feeds.values()].filter((feed) => feed.host === host)
-    return feeds.length > 0 && feeds.every(({ values }) => values.store.problem !== undefined)
+  /** Hosts that charts want values of. */
+  get hosts(): readonly string[] {
+    return [...new Set(Array.from(this.#feeds.values(), ({ host }) => host))]
+  }
+
+  /** What arrives of a host; undefined when charts want nothing that it has. */
+  stateOf(host: string): HostState | undefined {
+    const stores = Array.from(this.#feeds.values())
+      .filter((feed) => feed.host === host)
+      .map(({ values }) => values.store)
+      .filter((store) => store.problem !== undefined || store.isExpecting)
+    if (stores.length === 0) return undefined
+    const quiet = stores.flatMap(({ quietSec }) => quietSec ?? [])
+    const quietSec = quiet.length === 0 ? undefined : Math.min(...quiet)
+    const problems = [...new Set(stores.flatMap(({ problem }) => problem ?? []))]
+    const isSilent = stores.every((store) => store.problem !== undefined || store.isOverdue)
+    if (isSilent && problems.length > 0) return { kind: 'silent', quietSec, problems }
+    if (stores.some((store) => store.isOverdue)) return { kind: 'overdue', quietSec, problems }
+    return { kind: quietSec === undefined ? 'waiting' : 'live', quietSec, problems }
   }
 
   #newFeed(host: string, every: number): Feed {

@@ -1,8 +1,9 @@
 /** Values of one host at one interval, as they come: what charts of the present draw. */
-
 import { Pace } from '../../archive/chart-pace.ts'
+import { elapsed } from '../time/seconds.ts'
 import { RATE, rateOf } from '../view/measure.ts'
 import { isFailure, type MetricOutcome } from './answers.ts'
+import { isOverdue } from './freshness.ts'
 import type { Hole } from './holes.ts'
 import { firstAtOrAfter, type Line, ratesOf } from './line.ts'
 import type { LiveListener } from './live.ts'
@@ -61,12 +62,16 @@ export class LiveStore implements LiveListener {
   #pace: Pace
   /** Times of rows that a few others are missing before. Rates are true all the same; lines have gaps there. */
   readonly #gapsBefore = new Set<number>()
+  readonly #clock: () => number
+  /** When the newest row arrived, by the clock. */
+  #heardAt: number | undefined
 
-  /** Rows are expected every so many seconds. */
-  constructor(wanted: (metric: string) => number, onChange: () => void, every = 1) {
+  /** Rows are expected every so many seconds; `clock` counts seconds. */
+  constructor(wanted: (metric: string) => number, onChange: () => void, every = 1, clock = elapsed) {
+    this.#every = every
+    this.#clock = clock
     this.#wanted = wanted
     this.#onChange = onChange
-    this.#every = every
     this.#pace = new Pace(undefined, every)
     this.#lateSec = Math.max(LATE_SEC, LATE_INTERVALS * every)
   }
@@ -79,6 +84,21 @@ export class LiveStore implements LiveListener {
   /** Seconds between rows. */
   get every(): number {
     return this.#every
+  }
+
+  /** Seconds since the newest row arrived; undefined before the first one. */
+  get quietSec(): number | undefined {
+    return this.#heardAt === undefined ? undefined : this.#clock() - this.#heardAt
+  }
+
+  /** May rows arrive? The server sends none once it has found that the host has none of the metrics. */
+  get isExpecting(): boolean {
+    return this.#order.length === 0 || this.#order.some(({ outcome }) => !isFailure(outcome))
+  }
+
+  /** Have rows that were due not arrived? */
+  get isOverdue(): boolean {
+    return this.isExpecting && isOverdue(this.quietSec ?? 0, this.#every)
   }
 
   /** Are there enough samples for rates? */
@@ -143,6 +163,7 @@ export class LiveStore implements LiveListener {
     }
     this.#isBroken = false
     if (this.#pace.next(time)) this.#gapsBefore.add(time)
+    this.#heardAt = this.#clock()
     this.#addRow(time, values)
     this.#trouble = undefined
     this.#onChange()

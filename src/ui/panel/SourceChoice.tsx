@@ -1,5 +1,6 @@
 /** The head of the page: which source it shows, which others together with it, and how. */
 import type { ComponentChild } from 'preact'
+import { rest } from '../later.tsx'
 import { compare, compared, layout, panel, show, shownKey, sources } from '../page.ts'
 import type { Layout } from '../view/spread.ts'
 import { Icon } from './Icon.tsx'
@@ -32,6 +33,7 @@ export function SourceChoice(): ComponentChild {
         return (
           <span class="compared" key={key}>
             {title}
+            {rest.value !== undefined && <rest.value.ComparedLight source={key} />}
             <button type="button" aria-label={`Without ${title}`} onClick={() => compare(key, false)}>
               <Icon name="close" />
             </button>

@@ -152,7 +152,7 @@ function Frame(): ComponentChild {
       const { readWindow } = await askForRest()
       const base = { frame, isLive, bounds: time.bounds.value, now: time.now(), zone }
       const wanted = readWindow(typed.value, base)
-      if (wanted.isLive) time.showSince(wanted.from)
+      if (wanted.isLive) time.showLatest(wanted.to - wanted.from)
       else time.show(wanted.from, wanted.to)
       forget()
     } catch (error) {

@@ -154,9 +154,9 @@ export class TimeControl {
     })
   }
 
-  /** Shows so many seconds, as far as a chart can. */
+  /** Shows so many seconds, to the millisecond, as far as a chart can. */
   setWidth(seconds: number): void {
-    this.width.value = Math.min(WIDEST, Math.max(NARROWEST, seconds))
+    this.width.value = Math.min(WIDEST, Math.max(NARROWEST, Math.round(seconds * 1000) / 1000))
   }
 
   /** Shows `factor` times as much; `at` is the moment that stays where it is, from 0 (left) to 1. */
@@ -169,10 +169,10 @@ export class TimeControl {
     })
   }
 
-  /** Follows the present, and shows what is after a moment. */
-  showSince(from: number): void {
+  /** Follows the present, and shows so many seconds up to it. */
+  showLatest(seconds: number): void {
     batch(() => {
-      this.setWidth(this.now() - from)
+      this.setWidth(seconds)
       this.goLive()
     })
   }

@@ -9,7 +9,7 @@ import { localMoment, localTime, type Zone } from '../../time/zone.ts'
 import type { Bounds, Frame } from './control.ts'
 import { momentText, offsetOf } from './words.ts'
 
-/** What was typed; a side that is absent was left alone. */
+/** The typed ends; an absent one was left alone. */
 export interface TypedWindow {
   readonly from?: string | undefined
   readonly to?: string | undefined
@@ -17,7 +17,7 @@ export interface TypedWindow {
 
 /** What typed times are relative to. */
 export interface WindowBase {
-  /** What is shown now. */
+  /** The present window. */
   readonly frame: Frame
   readonly isLive: boolean
   readonly bounds: Bounds
@@ -27,13 +27,13 @@ export interface WindowBase {
   readonly zone: string
 }
 
-/** What is to be shown. */
+/** The window to show. */
 export interface ReadWindow extends Frame {
   /** The end follows the present. */
   readonly isLive: boolean
 }
 
-/** Stands for the present of a host, or the end of an archive. */
+/** The present of a host, or the end of an archive. */
 const NOW = /^\s*(now)?\s*$/i
 /** A time of day alone: it names no day, so the source decides which. */
 const TIME_OF_DAY =

@@ -1,0 +1,73 @@
+/** The box beside the pointer: a moment, and what was recorded then. */
+import type { Signal } from '@preact/signals'
+import type { ComponentChild, ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { time } from '../time/control.ts'
+import { momentText } from '../time/words.ts'
+import { isStacked } from '../view/view.ts'
+import { lineColor, readingOf } from './line-look.ts'
+import { Name } from './Name.tsx'
+import { sampleAt } from './pointed.ts'
+import type { TipPlace, TipProps } from './Tip.tsx'
+import { tipOffset } from './tip-offset.ts'
+
+/** Lines that are listed: a longer list would hide the chart. */
+const MOST = 12
+
+/** A part of its own: the pointer moves often, and the chart stays. */
+export function Readings({
+  style,
+  data,
+  hidden,
+  cursor,
+  place,
+}: TipProps & { readonly place: Signal<TipPlace | undefined> }): ComponentChild {
+  const under = place.value
+  const pointed = cursor.value
+  if (under === undefined || pointed === undefined) return null
+  const lines = data.lines.flatMap((line, i) => {
+    const index = hidden.has(line.key) ? undefined : sampleAt(data.times, line.values, pointed)
+    return index === undefined ? [] : [{ line, i, index, value: line.values[index]! }]
+  })
+  // As they are seen from top to bottom.
+  if (isStacked(style)) lines.reverse()
+  else lines.sort((a, b) => b.value - a.value)
+  return (
+    <TipBox place={under}>
+      <p class="tip-time">{momentText(pointed.at, time.zone.value)}</p>
+      {lines.length === 0 && <p class="tip-more">Nothing recorded</p>}
+      <ul>
+        {lines.slice(0, MOST).map(({ line, i, index }) => (
+          <li key={line.key}>
+            <span class="chip" style={{ background: lineColor(data, i) }} />
+            <Name text={line.label} />
+            <span class="value">{readingOf(data, style, i, index, hidden)}</span>
+          </li>
+        ))}
+      </ul>
+      {lines.length > MOST && <p class="tip-more">and {lines.length - MOST} more</p>}
+    </TipBox>
+  )
+}
+
+interface BoxProps {
+  readonly place: TipPlace
+  readonly children: ComponentChildren
+}
+
+/** Stands beside the pointer and inside the window; those who do not see it have the legend and the text of the chart. */
+export function TipBox({ place, children }: BoxProps): ComponentChild {
+  const ref = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    const box = ref.current!
+    const under = box.offsetParent!.getBoundingClientRect()
+    const { clientWidth, clientHeight } = document.documentElement
+    box.style.left = `${tipOffset(under.left + place.x, 16, box.offsetWidth, clientWidth) - under.left}px`
+    box.style.top = `${tipOffset(under.top + place.y, 12, box.offsetHeight, clientHeight) - under.top}px`
+  })
+  return (
+    <div class="tip" aria-hidden="true" ref={ref}>
+      {children}
+    </div>
+  )
+}

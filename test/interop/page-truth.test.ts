@@ -1,0 +1,133 @@
+/** What the chart page shows while nothing arrives, where nothing was recorded, and of hosts that are not there. */
+import { expect, test } from 'vitest'
+import { describePage, PATIENCE } from './lib/page.ts'
+
+describePage('the chart page says what it does not know', (t) => {
+  const light = () => t.page.locator('.head > .light')
+  const oldMark = (title: string) => t.chart(title).locator('.old-mark')
+
+  test('a server that is silent is not live, and what it sent grows old', async () => {
+    let isStill = false
+    await t.page.routeWebSocket(/\/live$/, (socket) => {
+      const server = socket.connectToServer()
+      // As from a process that is stopped: the connection stays, and nothing arrives.
+      server.onMessage((message) => {
+        if (!isStill) socket.send(message)
+      })
+    })
+    await t.page.reload()
+    await t.firstValue('Load average').waitFor()
+    await t.chart('Processes').locator('tbody tr').first().waitFor()
+    await expect.poll(() => light().textContent(), PATIENCE).toBe('live')
+    expect(await t.page.locator('.old').count()).toBe(0)
+    isStill = true
+    await expect.poll(() => light().textContent(), PATIENCE).toMatch(/^no values for \d+ s$/)
+    await expect.poll(() => oldMark('Load average').textContent(), PATIENCE).toMatch(/^\d+ s old$/)
+    const entry = t.chart('Load average').locator('.legend li').first()
+    await expect.poll(() => entry.getAttribute('class'), PATIENCE).toBe('old')
+    expect(await entry.getByRole('button').getAttribute('title')).toMatch(/^\d+ s old, of \d{4}-/)
+    // Rows of its own interval, five seconds, are not late as soon.
+    await expect.poll(() => oldMark('Processes').textContent(), PATIENCE).toMatch(/^\d+ s old$/)
+    expect(await t.chart('Processes').locator('td.old').count()).toBeGreaterThan(0)
+    await t.page.getByRole('button', { name: 'Pause (space)' }).click()
+    await expect.poll(() => light().textContent(), PATIENCE).toMatch(/^no values for \d+ s$/)
+    await t.shot('silent')
+    isStill = false
+    await expect.poll(() => light().textContent(), PATIENCE).toBe('connected')
+    expect(t.complaints).toEqual([])
+  })
+
+  test('a host that is not there is told of once, by the port that was dialled, and its sign says so', async () => {
+    await t.firstValue('Load average').waitFor()
+    await t.page.getByLabel('Compare with').selectOption('more')
+    const panel = t.page.getByRole('complementary', { name: 'Sources' })
+    expect(await panel.locator('form small').textContent()).toBe(`Without a port: ${t.ours.port}`)
+    await panel.getByLabel('Another host').fill('no.such.host.invalid')
+    await panel.locator('form').getByRole('button', { name: 'Compare' }).click()
+    const troubles = t.page.locator('.troubles li')
+    await expect
+      .poll(() => troubles.allTextContents(), PATIENCE)
+      .toEqual([`no.such.host.invalid:${t.ours.port}: unknown host`])
+    await expect.poll(() => t.page.locator('.compared .light').textContent(), PATIENCE).toBe('no values')
+    expect(await light().textContent()).toBe('live')
+    expect(await t.page.locator('.problems').getByText('unknown host').count()).toBe(0)
+    await t.shot('wrong-host')
+    await t.page.getByLabel('Without no.such.host.invalid').click()
+    await expect.poll(() => troubles.count(), PATIENCE).toBe(0)
+    expect(t.complaints).toEqual([])
+  })
+
+  test('crosshair, tip and legend agree where nothing was recorded, and the tip is inside the window', async () => {
+    await t.firstValue('Load average').waitFor()
+    await t.page.keyboard.press(' ')
+    // Before anything was recorded: the page is as old as this collector.
+    const at = Date.parse(
+      `${(await t.page.getByLabel('To', { exact: true }).inputValue()).replace(' ', 'T')}Z`,
+    )
+    const day = new Date(at - 3600_000).toISOString()
+    await t.page.getByLabel('From', { exact: true }).fill(`${day.slice(0, 10)} ${day.slice(11, 19)}`)
+    await t.page.getByRole('button', { name: 'Show', exact: true }).click()
+    await expect.poll(() => t.page.getByLabel('Span').inputValue(), PATIENCE).toMatch(/^360\d/)
+    const over = t.chart('Load average').locator('.u-over')
+    const tip = t.chart('Load average').locator('.tip')
+    const crosshair = async (): Promise<number> =>
+      t
+        .chart('Load average')
+        .locator('.u-cursor-x')
+        .evaluate((line) => line.getBoundingClientRect().left)
+    const box = (await over.boundingBox())!
+    await t.page.mouse.move(box.x + box.width / 4, box.y + 40)
+    await expect.poll(() => tip.textContent(), PATIENCE).toMatch(/Nothing recorded$/)
+    expect(Math.abs((await crosshair()) - (box.x + box.width / 4))).toBeLessThan(2)
+    const readings = await t.chart('Load average').locator('.legend .value').allTextContents()
+    expect(new Set(readings)).toEqual(new Set(['–']))
+    const moment = Date.parse(`${(await tip.locator('.tip-time').textContent())!.replace(' ', 'T')}Z`)
+    expect(Math.abs(moment - (at - 0.75 * 3600_000))).toBeLessThan(30_000)
+    await t.page.mouse.move(box.x + box.width - 3, box.y + 40)
+    await expect.poll(() => tip.locator('li').count(), PATIENCE).toBeGreaterThan(0)
+    for (const size of [
+      { width: 1400, height: 360 },
+      { width: 320, height: 480 },
+    ]) {
+      await t.page.setViewportSize(size)
+      await over.scrollIntoViewIfNeeded()
+      const small = (await over.boundingBox())!
+      for (const [x, y] of [
+        [0.05, 0.1],
+        [0.5, 0.95],
+        [0.99, 0.95],
+      ] as const) {
+        await t.page.mouse.move(small.x + x * small.width, small.y + y * small.height)
+        await tip.waitFor()
+        const shown = (await tip.boundingBox())!
+        expect(shown.x).toBeGreaterThanOrEqual(0)
+        expect(shown.y).toBeGreaterThanOrEqual(0)
+        expect(shown.x + shown.width).toBeLessThanOrEqual(size.width)
+        expect(shown.y + shown.height).toBeLessThanOrEqual(size.height)
+      }
+    }
+    expect(t.complaints).toEqual([])
+  })
+
+  test('a time of day means the latest one, and an interval before now stays live', async () => {
+    const from = t.page.getByLabel('From', { exact: true })
+    const show = t.page.getByRole('button', { name: 'Show', exact: true })
+    await t.firstValue('Load average').waitFor()
+    await from.fill('-10min')
+    await show.click()
+    await expect.poll(() => t.page.getByLabel('Span').inputValue(), PATIENCE).toBe('600')
+    expect(await t.page.getByLabel('To', { exact: true }).inputValue()).toBe('now')
+    for (const text of ['00:00', '@23:59']) {
+      await from.fill(text)
+      await show.click()
+      await expect.poll(() => show.count(), PATIENCE).toBe(0)
+      expect(Number(await t.page.getByLabel('Span').inputValue())).toBeLessThanOrEqual(86_400)
+    }
+    await from.fill('10min')
+    await show.click()
+    expect(await t.page.getByRole('alert').textContent()).toMatch(/counts from the start/)
+    await from.press('Escape')
+    await expect.poll(() => t.page.getByRole('alert').count(), PATIENCE).toBe(0)
+    expect(t.complaints).toEqual([])
+  })
+})

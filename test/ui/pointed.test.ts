@@ -1,0 +1,66 @@
+/** What the crosshair, the tip and the legend read: one moment, also where nothing was recorded. */
+import { expect, test } from 'vitest'
+import { pointedAt, sampleAt } from '../../src/ui/chart/pointed.ts'
+import { tipOffset } from '../../src/ui/chart/tip-offset.ts'
+
+const TIMES = [0, 10, 20, 30, 100, 110]
+
+test('a line is read where it is drawn', () => {
+  const values = [1, undefined, 2, null, 3, 4]
+  const at = (moment: number) => sampleAt(TIMES, values, { at: moment, slack: 2 })
+  expect([0, 9, 11, 20].map(at)).toEqual([0, 0, 2, 2])
+  expect([22, 23, 30, 60, 97].map(at)).toEqual([2, undefined, undefined, undefined, undefined])
+  expect([98, 104, 106, 112, 113].map(at)).toEqual([4, 4, 5, 5, undefined])
+  expect([-2, -3].map(at)).toEqual([0, undefined])
+})
+
+test('a line that ended long before another one reads nothing there', () => {
+  expect(sampleAt([0, 10, 20, 30], [1, 2, undefined, undefined], { at: 30, slack: 2 })).toBeUndefined()
+})
+
+test('the crosshair stands at the nearest sample that is read, or where the pointer is', () => {
+  const columns = [
+    [1, undefined, 2, null, 3, 4],
+    [null, null, null, null, null, 5],
+  ]
+  expect(pointedAt(TIMES, columns, { at: 12, slack: 2 })).toEqual({ at: 20, slack: 2 })
+  expect(pointedAt(TIMES, columns, { at: 60, slack: 2 })).toEqual({ at: 60, slack: 2 })
+  expect(pointedAt(TIMES, columns, { at: 108, slack: 2 })).toEqual({ at: 110, slack: 2 })
+  expect(pointedAt([], [[]], { at: 5, slack: 2 })).toEqual({ at: 5, slack: 2 })
+})
+
+test('for any gaps, whatever is read is at the crosshair or beside it without a gap between', () => {
+  let seed = 1
+  const random = (): number => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed / 2_147_483_647
+  }
+  for (let n = 0; n < 500; n++) {
+    const times = Array.from({ length: 20 }, (_, i) => i * 10)
+    const column = times.map((time) => (random() < 0.3 ? null : random() < 0.3 ? undefined : time))
+    const pointer = { at: random() * 220 - 10, slack: 3 }
+    const pointed = pointedAt(times, [column], pointer)
+    const index = sampleAt(times, column, pointed)
+    if (index === undefined) {
+      expect(pointed).toEqual(pointer)
+      continue
+    }
+    expect(column[index]).toBe(pointed.at)
+    const between = column.filter(
+      (_, i) => times[i]! > Math.min(pointer.at, pointed.at) && times[i]! < Math.max(pointer.at, pointed.at),
+    )
+    expect(between.filter((value) => value === null)).toEqual([])
+  }
+})
+
+test('a tip is beside the pointer, and inside the window', () => {
+  expect(tipOffset(100, 16, 200, 1000)).toBe(116)
+  expect(tipOffset(900, 16, 200, 1000)).toBe(684)
+  expect(tipOffset(100, 16, 290, 300)).toBe(6)
+  expect(tipOffset(10, 16, 500, 300)).toBe(4)
+  for (let at = 0; at <= 600; at++)
+    for (const size of [10, 100, 400, 590]) {
+      const start = tipOffset(at, 12, size, 600)
+      expect(start >= 4 && start + size <= 596).toBe(true)
+    }
+})
