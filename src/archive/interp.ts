@@ -13,7 +13,7 @@ import type { MetricDesc } from '../model/desc.ts'
 import { isError, PcpError, statusOf } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import type { Profile } from '../model/profile.ts'
-import { PM_SEM_COUNTER, PM_TYPE_32, PM_TYPE_DOUBLE } from '../model/types.ts'
+import { PM_SEM_COUNTER, PM_TYPE_32, PM_TYPE_DOUBLE, PM_TYPE_NOSUPPORT } from '../model/types.ts'
 import { emptySet, type ValueSet } from '../model/values.ts'
 import type { Archive } from './archive.ts'
 import type { ValueRules } from './interp-result.ts'
@@ -188,8 +188,11 @@ export class Interpolator {
       this.#lookBehind(time, moment, fresh)
       this.#proceed(moment, tracks)
     }
+    // What the recorder had no support for counts as not recorded.
+    const isRecorded = (id: Pmid): boolean =>
+      (metadata.descs.get(id)?.type ?? PM_TYPE_NOSUPPORT) !== PM_TYPE_NOSUPPORT
     const refused = (id: Pmid): ValueSet =>
-      emptySet(id, statusOf(metadata.descs.has(id) ? 'PM_ERR_TYPE' : 'PM_ERR_PMID_LOG'))
+      emptySet(id, statusOf(isRecorded(id) ? 'PM_ERR_TYPE' : 'PM_ERR_PMID_LOG'))
     const places = ids.map((id) => indexes.get(id) ?? refused(id))
     const isPlain = places.every((place, i) => place === i)
     this.#request = { ids: [...ids], subjects, tracks, places: isPlain ? undefined : places }
@@ -377,6 +380,7 @@ export class Interpolator {
 
 /** Counters must be numbers. */
 function isInterpolable({ sem, type }: MetricDesc): boolean {
+  if (type === PM_TYPE_NOSUPPORT) return false
   return sem !== PM_SEM_COUNTER || (type >= PM_TYPE_32 && type <= PM_TYPE_DOUBLE)
 }
 
