@@ -80,7 +80,11 @@ export async function openArchive(
   return contextOn(new ArchiveSource(archive, rules), { contexts: 0 }, options)
 }
 
-function sourceRules({ env = process.env, nearest }: OpenArchiveOptions): ArchiveSourceOptions {
+/** Returns the rules of interpolation that options and the environment ask for. EINVAL for a PCP_IGNORE_MARK_RECORDS that is no interval. */
+export function sourceRules({
+  env = process.env,
+  nearest,
+}: Pick<OpenArchiveOptions, 'env' | 'nearest'>): ArchiveSourceOptions {
   const ignored = env['PCP_IGNORE_MARK_RECORDS']
   return {
     counterWrap: env['PCP_COUNTER_WRAP'] !== undefined,

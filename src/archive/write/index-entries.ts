@@ -21,13 +21,18 @@ export class IndexEntries {
   readonly #sink: ByteSink
   readonly #version: ArchiveVersion
   #lastTime: Timestamp | undefined
+  #volume: number | undefined
+  readonly #isEven: boolean
+  /** Where in the volume the next entry is due. */
   #threshold = INDEX_EVERY
   /** An entry could not be written: the next record gets one instead. */
   #isOwed = false
 
-  constructor(sink: ByteSink, version: ArchiveVersion) {
+  /** `isEven`: an entry that was needed early does not put off the next one. */
+  constructor(sink: ByteSink, version: ArchiveVersion, isEven: boolean) {
     this.#sink = sink
     this.#version = version
+    this.#isEven = isEven
   }
 
   /**
@@ -35,11 +40,15 @@ export class IndexEntries {
    * new instance domain. Never throws: records can be found without their entries, and a failed entry is made up for by a later one.
    */
   follow(record: IndexedRecord, end: number, isNeeded: boolean): void {
+    if (record.volume !== this.#volume) {
+      this.#volume = record.volume
+      this.#threshold = INDEX_EVERY
+    }
     if (!isNeeded && !this.#isOwed && end <= this.#threshold) return
     try {
       this.write(record)
       this.#isOwed = false
-      this.#threshold = end + INDEX_EVERY
+      if (!this.#isEven || end > this.#threshold) this.#threshold = end + INDEX_EVERY
     } catch {
       this.#isOwed = true
     }

@@ -35,6 +35,8 @@ export interface WriterOptions {
   readonly pid: number
   /** Number of the first volume. Default 0. */
   readonly firstVolume?: number
+  /** Index entries come every 100,000 bytes of a volume, whatever else had to have one; default: that far behind the entry before. */
+  readonly hasEvenIndex?: boolean
   /** A volume ends before the record that would make it larger than this, in bytes. Default and limit: what offsets express. */
   readonly maxVolumeBytes?: number
   /** Hears the number of each volume that was begun because the one before was full. */
@@ -110,7 +112,7 @@ export class ArchiveWriter {
     this.version = options.version ?? 3
     this.#maxVolume = Math.min(options.maxVolumeBytes ?? MAX_V3, this.version === 2 ? MAX_V2 : MAX_V3)
     this.#index = sinks[0]!
-    this.#entries = new IndexEntries(this.#index, this.version)
+    this.#entries = new IndexEntries(this.#index, this.version, options.hasEvenIndex ?? false)
     this.#meta = sinks[1]!
     this.#data = sinks[2]!
     this.#firstVolume = options.firstVolume ?? 0

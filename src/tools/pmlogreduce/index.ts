@@ -8,12 +8,13 @@ import { dirname, resolve } from 'node:path'
 import { ArchiveWriter } from '../../archive/write/writer.ts'
 import { stagedOutput } from '../../archive-store/staged-output.ts'
 import { recover } from '../../archive-store/transaction.ts'
+import type { Timestamp } from '../../base/timestamp.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import { typeStr } from '../../model/types.ts'
+import { sourceRules } from '../../pmapi/archive.ts'
 import { archiveAccess } from '../../sys/archive-access.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import { loadConfig } from '../../sys/config.ts'
-import { addTimes, compareTimes } from '../../time/arithmetic.ts'
 import { clockStampNanos } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
 import { type ArchiveInput, openArchive } from '../lib/archive-input.ts'
@@ -105,10 +106,6 @@ async function reduce(
   const { origin, finish, samples = Number.POSITIVE_INFINITY, interval = DEFAULT_INTERVAL } = window
   const last = isError(end) ? origin : end
   const progress = new Progress(io, last.sec - origin.sec)
-  const reduction = new Reduction(archive, origin, interval, (metric, { type }) => {
-    progress.clear()
-    io.stderr.write(`${io.progname}: ${metric}: Warning: skipping ${typeStr(type)} metric\n`)
-  })
   const { version, hostname, timezone, zoneinfo } = archive.label
   const output = stagedOutput(path, {
     ...archiveAccess(dirname(path), loadConfig(io.env).variables),
@@ -116,20 +113,32 @@ async function reduce(
     signal: io.signal,
   })
   try {
-    const writer = ArchiveWriter.create(output, { version, hostname, timezone, zoneinfo, pid: process.pid })
+    const writer = ArchiveWriter.create(output, {
+      version,
+      hostname,
+      timezone,
+      zoneinfo,
+      pid: process.pid,
+      hasEvenIndex: true,
+    })
+    const reduction = new Reduction(archive, writer, {
+      origin,
+      interval,
+      rules: sourceRules({ env: io.env }),
+      skip(metric, { type }) {
+        progress.clear()
+        io.stderr.write(`${io.progname}: ${metric}: Warning: skipping ${typeStr(type)} metric\n`)
+      },
+    })
     let turn = io.now()
     let records = 0
-    for (let count = 0; count < samples; count++) {
-      if (perVolume > 0 && records >= perVolume) {
-        records = 0
-        beginVolume(writer, zone, io)
-      }
-      const before = writer.dataBytes
-      const at = reduction.step(writer)
+    const begin = (at: Timestamp): void => {
+      if (perVolume > 0 && records > 0 && records % perVolume === 0) beginVolume(writer, at, zone, io)
+      records++
+    }
+    while (records < samples) {
+      const at = reduction.step(finish, begin)
       if (at === undefined) break
-      if (writer.dataBytes > before) records++
-      const next = addTimes(at, interval)
-      if (compareTimes(next, finish) > 0) break
       if (io.now() - turn < TURN_MS) continue
       progress.update(at.sec - origin.sec)
       await new Promise((proceed) => setImmediate(proceed))
@@ -151,8 +160,7 @@ async function reduce(
   }
 }
 
-function beginVolume(writer: ArchiveWriter, zone: Zone, io: ToolIo): void {
-  const at = writer.lastTime!
+function beginVolume(writer: ArchiveWriter, at: Timestamp, zone: Zone, io: ToolIo): void {
   const volume = writer.switchVolume(at)
   io.stderr.write(`${io.progname}: New log volume ${volume}, at ${clockStampNanos(at, zone)}\n`)
 }

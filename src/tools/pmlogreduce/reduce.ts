@@ -2,12 +2,12 @@
 import type { Archive } from '../../archive/archive.ts'
 import { RecordReader } from '../../archive/reader.ts'
 import type { RecordView } from '../../archive/record-view.ts'
-import { ArchiveSource } from '../../archive/source.ts'
+import { ArchiveSource, type ArchiveSourceOptions } from '../../archive/source.ts'
 import type { ArchiveWriter } from '../../archive/write/writer.ts'
 import { type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { PcpError } from '../../model/errors.ts'
-import { clusterId, domainOf, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
+import { clusterId, domainOf, PM_ID_NULL, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
 import {
   LABEL_CLUSTER,
   LABEL_CONTEXT,
@@ -29,18 +29,24 @@ import { makeSet } from '../../model/value-writer.ts'
 import { emptySet, type ValueSet } from '../../model/values.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 
-const NO_ID = 0xffffffff
-
 interface Metric {
   /** As in the input, and with the type of the output. */
   readonly desc: MetricDesc
   readonly type: number
-  readonly names: readonly string[]
-  isDescribed: boolean
+  hasTexts: boolean
   /** Instances written before. */
   readonly written: Set<number>
   /** Instances seen since the sample before. */
   readonly seen: Set<number>
+}
+
+/** How the input is read. */
+export interface ReductionOptions {
+  readonly origin: Timestamp
+  readonly interval: Timestamp
+  readonly rules: ArchiveSourceOptions
+  /** Takes the names of metrics whose type has no samples. */
+  readonly skip: (name: string, desc: MetricDesc) => void
 }
 
 /** Makes records of the output, sample by sample. */
@@ -52,36 +58,42 @@ export class Reduction {
   readonly #ids: readonly Pmid[]
   #next: RecordView | undefined
 
-  /** Samples from `origin` on; `skip` hears the names of metrics whose type has no samples. */
-  constructor(
-    archive: Archive,
-    origin: Timestamp,
-    interval: Timestamp,
-    skip: (name: string, desc: MetricDesc) => void,
-  ) {
+  readonly #writer: ArchiveWriter
+
+  /** Writes the descriptors of all metrics. */
+  constructor(archive: Archive, writer: ArchiveWriter, { origin, interval, rules, skip }: ReductionOptions) {
     this.#archive = archive
+    this.#writer = writer
     const { descs, names } = archive.metadata
     for (const name of names.traverse()) {
       const pmid = names.idOf(name)
       const desc = pmid === undefined ? undefined : descs.get(pmid)
       if (desc === undefined || this.#metrics.has(desc.pmid)) continue
       if (desc.type > PM_TYPE_STRING) skip(name, desc)
-      else this.#metrics.set(desc.pmid, newMetric(desc, names.namesOf(desc.pmid)))
+      else {
+        const metric = newMetric(desc)
+        this.#metrics.set(desc.pmid, metric)
+        writer.desc({ ...desc, type: metric.type }, names.namesOf(desc.pmid))
+      }
     }
     this.#ids = [...this.#metrics.keys()]
-    this.#source = new ArchiveSource(archive)
+    this.#source = new ArchiveSource(archive, rules)
     this.#source.setMode('interpolate', origin, toSeconds(interval))
     this.#reader = new RecordReader(archive, { reportsTears: true })
     this.#reader.seek(origin, 'forward')
     this.#next = this.#reader.next()
   }
 
-  /** Writes the next sample, with the marks before it; its time, or undefined at the end of the input. */
-  step(writer: ArchiveWriter): Timestamp | undefined {
+  /**
+   * Writes the next sample, with the marks before it; `begin` is called right before its record, if it gets one. Returns its time, or undefined
+   * at the end of the input and behind `finish`.
+   */
+  step(finish: Timestamp, begin: (at: Timestamp) => void): Timestamp | undefined {
     const sample = this.#fetch()
-    if (sample === undefined) return undefined
+    if (sample === undefined || compareTimes(sample.timestamp, finish) > 0) return undefined
     const { timestamp, sets } = sample
-    this.#look(timestamp, writer)
+    const writer = this.#writer
+    this.#look(timestamp)
     const kept: ValueSet[] = []
     for (const set of sets) {
       const metric = this.#metrics.get(set.pmid)!
@@ -90,8 +102,9 @@ export class Reduction {
       metric.seen.clear()
     }
     if (kept.length === 0) return timestamp
-    this.#labels(writer, timestamp, LABEL_CONTEXT, NO_ID)
-    for (const set of kept) this.#metadata(writer, timestamp, this.#metrics.get(set.pmid)!, set)
+    begin(timestamp)
+    this.#labels(timestamp, LABEL_CONTEXT, PM_ID_NULL)
+    for (const set of kept) this.#metadata(timestamp, this.#metrics.get(set.pmid)!, set)
     writer.result(timestamp, kept)
     return timestamp
   }
@@ -106,7 +119,8 @@ export class Reduction {
   }
 
   /** Looks at the records up to a time: which instances they have, and marks, which are copied. */
-  #look(until: Timestamp, writer: ArchiveWriter): void {
+  #look(until: Timestamp): void {
+    const writer = this.#writer
     while (this.#next !== undefined && compareTimes(this.#next.timestamp(), until) <= 0) {
       const record = this.#next
       if (record.count === 0 && writer.lastTime !== undefined) writer.mark(record.timestamp())
@@ -120,47 +134,45 @@ export class Reduction {
     }
   }
 
-  #metadata(writer: ArchiveWriter, at: Timestamp, metric: Metric, { status }: ValueSet): void {
-    const { desc, names, type } = metric
-    const { pmid, indom } = desc
-    if (!metric.isDescribed) {
-      metric.isDescribed = true
-      writer.desc({ ...desc, type }, names)
-      this.#texts(writer, 'metric', pmid)
-      if (indom !== PM_INDOM_NULL) this.#texts(writer, 'indom', indom)
+  #metadata(at: Timestamp, metric: Metric, { status }: ValueSet): void {
+    const { pmid, indom } = metric.desc
+    if (!metric.hasTexts) {
+      metric.hasTexts = true
+      this.#texts('metric', pmid)
+      if (indom !== PM_INDOM_NULL) this.#texts('indom', indom)
     }
-    this.#labels(writer, at, LABEL_DOMAIN, domainOf(pmid))
-    this.#labels(writer, at, LABEL_CLUSTER, clusterId(pmid))
-    this.#labels(writer, at, LABEL_ITEM, pmid)
+    this.#labels(at, LABEL_DOMAIN, domainOf(pmid))
+    this.#labels(at, LABEL_CLUSTER, clusterId(pmid))
+    this.#labels(at, LABEL_ITEM, pmid)
     if (indom === PM_INDOM_NULL || status <= 0) return
     const snapshot = this.#archive.metadata.snapshotAt(indom, at)
     if (snapshot !== undefined) {
       const ids = Array.from(snapshot.ids)
-      writer.instances(
+      this.#writer.instances(
         at,
         indom,
         ids,
         ids.map((_, i) => snapshot.name(i)),
       )
     }
-    this.#labels(writer, at, LABEL_INDOM, indom)
-    this.#labels(writer, at, LABEL_INSTANCES, indom)
+    this.#labels(at, LABEL_INDOM, indom)
+    this.#labels(at, LABEL_INSTANCES, indom)
   }
 
-  #labels(writer: ArchiveWriter, at: Timestamp, level: number, id: number): void {
+  #labels(at: Timestamp, level: number, id: number): void {
     const sets = this.#archive.metadata.labels({ level, id }, at)
-    if (sets.length > 0) writer.labels(at, level, id, sets)
+    if (sets.length > 0) this.#writer.labels(at, level, id, sets)
   }
 
-  #texts(writer: ArchiveWriter, kind: 'metric' | 'indom', id: number): void {
+  #texts(kind: 'metric' | 'indom', id: number): void {
     for (const level of ['oneline', 'help'] as const) {
       const text = this.#archive.metadata.text({ kind, id, level })
-      if (text !== undefined) writer.text({ kind, id, level }, text)
+      if (text !== undefined) this.#writer.text({ kind, id, level }, text)
     }
   }
 }
 
-function newMetric(desc: MetricDesc, names: readonly string[]): Metric {
+function newMetric(desc: MetricDesc): Metric {
   const { type, sem } = desc
   const widened =
     sem !== PM_SEM_COUNTER
@@ -170,14 +182,15 @@ function newMetric(desc: MetricDesc, names: readonly string[]): Metric {
         : type === PM_TYPE_U32
           ? PM_TYPE_U64
           : type
-  return { desc, type: widened, names, isDescribed: false, written: new Set(), seen: new Set() }
+  return { desc, type: widened, hasTexts: false, written: new Set(), seen: new Set() }
 }
 
 /**
- * What the output has of a metric: instances seen since the sample before, and those that come for the first time. A metric
- * of which nothing was written yet, or which was seen but has no value between two others, is there without values.
+ * Returns what the output has of a metric: instances seen since the sample before, and those that come for the first time; undefined when
+ * nothing is new about the values it has. A metric without values, or with an error instead, says so in every record.
  */
 function reducedSet(set: ValueSet, metric: Metric): ValueSet | undefined {
+  if (set.status <= 0) return emptySet(set.pmid, set.status)
   const { pmid } = set
   const { seen, written, desc, type } = metric
   const insts: number[] = []
@@ -188,10 +201,7 @@ function reducedSet(set: ValueSet, metric: Metric): ValueSet | undefined {
     insts.push(inst)
     places.push(i)
   }
-  if (insts.length === 0) {
-    const isExpected = written.size === 0 || seen.size > 0
-    return isExpected ? emptySet(pmid, Math.min(0, set.status)) : undefined
-  }
+  if (insts.length === 0) return undefined
   for (const inst of insts) written.add(inst)
   if (type === desc.type && insts.length === set.status) return set
   return makeSet(

@@ -227,6 +227,14 @@ describe('index', () => {
     // The first record puts the next entry off to behind 140,176 bytes, that one by 100,000 more.
     expect(entries(hex('index', 132)).map(([sec]) => sec)).toEqual([0, 3, 5])
   })
+
+  test('may have entries at an even pace, which the first one does not change', () => {
+    const { writer, hex } = newArchive({ version: 2, hasEvenIndex: true })
+    const set = [makeSingular(PMID, PM_TYPE_STRING, 'x'.repeat(40_000))]
+    for (let i = 0; i < 6; i++) writer.result(at(i), set)
+    writer.close()
+    expect(entries(hex('index', 132)).map(([sec]) => sec)).toEqual([0, 2, 5])
+  })
 })
 
 describe('volumes', () => {

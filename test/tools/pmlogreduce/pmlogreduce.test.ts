@@ -5,11 +5,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Archive } from '../../../src/archive/archive.ts'
 import { ArchiveImport } from '../../../src/archive/import/archive-import.ts'
 import { RecordReader } from '../../../src/archive/reader.ts'
+import { statusOf } from '../../../src/model/errors.ts'
 import {
   PM_SEM_COUNTER,
   PM_TYPE_32,
   PM_TYPE_64,
   PM_TYPE_AGGREGATE,
+  PM_TYPE_STRING,
   PM_TYPE_U32,
   PM_TYPE_U64,
 } from '../../../src/model/types.ts'
@@ -48,8 +50,19 @@ function make(): string {
 }
 
 async function reduce(...args: string[]): Promise<{ status: number; stderr: string; out: string }> {
+  return reduceInput(make(), {}, ...args)
+}
+
+async function reduceInput(
+  input: string,
+  env: Record<string, string>,
+  ...args: string[]
+): Promise<{ status: number; stderr: string; out: string }> {
   const out = join(dir, 'out')
-  const io = testIo('pmlogreduce', [...args, make(), out])
+  rmSync(`${out}.0`, { force: true })
+  rmSync(`${out}.meta`, { force: true })
+  rmSync(`${out}.index`, { force: true })
+  const io = testIo('pmlogreduce', [...args, input, out], env)
   const status = await tool.run(io)
   return { status, stderr: io.printed.stderr, out }
 }
@@ -79,7 +92,7 @@ test('samples at an interval; what was not recorded in between is left out', asy
     [50, { count: [100], signed: [-50] }],
     [75, { count: [150], signed: [-75], rare: [60] }],
     [80, 'mark'],
-    [100, { count: [], signed: [] }], // a mark was crossed: no rate may come of it
+    [100, { count: [], signed: [], rare: [] }], // a mark was crossed: no rate may come of it
   ])
 })
 
@@ -93,11 +106,77 @@ test('counters become 64 bits wide, texts and labels stay', async () => {
   expect(metadata.labels({ level: 1, id: 0xffffffff }, undefined)[0]?.json).toBe('{"site":"roof"}')
 })
 
+/** A counter that goes back, a gauge, a metric that stops, and text that claims to be a counter. */
+function makeOdd(): string {
+  const base = join(dir, 'odd')
+  const archive = new ArchiveImport(archiveOutput(base), { hostname: 'h', timezone: 'UTC', pid: 7 })
+  archive.addMetric('back', { type: PM_TYPE_U32, sem: PM_SEM_COUNTER })
+  archive.addMetric('gauge', {})
+  archive.addMetric('stops', {})
+  archive.addMetric('text', { type: PM_TYPE_STRING, sem: PM_SEM_COUNTER })
+  for (let sec = 0; sec <= 40; sec += 10) {
+    archive.put('back', sec === 0 ? 4_294_967_290 : 4 + sec)
+    archive.put('gauge', sec)
+    archive.put('text', `${sec}`)
+    if (sec <= 10) archive.put('stops', sec)
+    archive.write({ sec: 1000 + sec, nsec: 0 })
+  }
+  archive.close()
+  return base
+}
+
+test('metrics that stopped, and those with an error, say so in every record', async () => {
+  const { out } = await reduceInput(makeOdd(), {}, '-t', '20')
+  const archive = Archive.open(out, archiveFiles())
+  const reader = new RecordReader(archive)
+  const statuses: unknown[] = []
+  for (let record = reader.next(); record !== undefined; record = reader.next()) {
+    const { sets } = record.toResult()
+    const of = (name: string): number | undefined =>
+      sets.find(({ pmid }) => pmid === archive.metadata.names.idOf(name))?.status
+    statuses.push([record.sec - 1000, of('back'), of('stops'), of('text')])
+  }
+  archive.close()
+  const error = statusOf('PM_ERR_TYPE')
+  expect(statuses).toEqual([
+    [0, 1, 1, error],
+    [20, 1, 0, error],
+    [40, 1, 0, error],
+  ])
+})
+
+test('the environment decides about wraps, and about values between observations', async () => {
+  const odd = makeOdd()
+  const at6 = async (env: Record<string, string>): Promise<unknown> =>
+    records((await reduceInput(odd, env, '-S', '6s', '-s', '1')).out)[0]
+  expect(await at6({})).toMatchObject([6, { back: [1_717_986_924], gauge: [10] }])
+  expect(await at6({ PCP_INTERP_EARLIER: '1' })).toMatchObject([6, { gauge: [0] }])
+  expect(await at6({ PCP_COUNTER_WRAP: '1' })).toMatchObject([6, { back: [6] }])
+})
+
+test('-s counts records, not the samples of which nothing is left', async () => {
+  // Discrete and recorded once: between its values there is nothing new to say.
+  const base = join(dir, 'once')
+  const archive = new ArchiveImport(archiveOutput(base), { hostname: 'h', timezone: 'UTC', pid: 7 })
+  archive.addMetric('once', { sem: 4 })
+  for (const sec of [0, 50, 100]) {
+    archive.put('once', sec)
+    archive.write({ sec: 1000 + sec, nsec: 0 })
+  }
+  archive.close()
+  const { out, stderr } = await reduceInput(base, {}, '-t', '10', '-s', '2', '-v', '1', '-Z', 'UTC')
+  expect(records(out)).toEqual([
+    [0, { once: [0] }],
+    [50, { once: [50] }],
+  ])
+  expect(stderr).toBe('pmlogreduce: New log volume 1, at 00:17:30.000000000\n')
+})
+
 test('ends after some samples, and begins volumes', async () => {
   const { stderr, out } = await reduce('-t', '10', '-s', '5', '-v', '2', '-Z', 'UTC')
   expect(records(out).length).toBe(5)
   expect(existsSync(`${out}.2`)).toBe(true)
-  expect(stderr).toContain('pmlogreduce: New log volume 1, at 00:16:50.000000000\n')
+  expect(stderr).toContain('pmlogreduce: New log volume 1, at 00:17:00.000000000\n')
 })
 
 test('writes over nothing and leaves nothing behind', async () => {

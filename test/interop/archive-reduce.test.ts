@@ -1,0 +1,103 @@
+/**
+ * pmlogreduce over archives of PCP's own tests, against the reference's output as its pmdumplog shows it: of a share of the archives, with
+ * other options each day (CONTRIBUTING.md: Random tests).
+ */
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { tool } from '../../src/tools/pmlogreduce/index.ts'
+import { seed } from '../lib/seed.ts'
+import { testIo } from '../tools/run-tool.ts'
+import { run } from './lib/programs.ts'
+import { Random } from './lib/random.ts'
+import { archivesOf, hasSuite, suiteFolder } from './lib/suite.ts'
+
+const REFERENCE = '/usr/lib/pcp/bin/pmlogreduce'
+const canCompare = hasSuite && existsSync(REFERENCE)
+if (!canCompare) console.log(`skipped: the archives of the reference or ${REFERENCE} are not installed`)
+
+const SHARE = 6
+/** Beyond this a run takes too long for a share. */
+const MOST_BYTES = 2_000_000
+
+/** Where the reference is wrong; docs/differences.md says more. */
+const KNOWN: readonly (readonly [archive: RegExp, reason: string])[] = [
+  [/_v3$/, 'times of the reference have whole microseconds'],
+  [
+    /^(960624\.08\.17|babylon\.pmview|bozo\.client)_v2$/,
+    'the reference swaps the bytes of blocks without a type',
+  ],
+]
+
+/** Integers beyond 2^53 are rounded by the reference, and those below zero upwards. */
+const ROUNDED = /value (?:-\d+|\d{16,})$/
+/** The reference writes values of instances before it names them. */
+const INSTANCE = /\[(-?\d+) or (?:\?\?\?|".*")\]/
+
+function randomArgs(random: Random): string[] {
+  const args = ['-z', '-t', random.pick(['7s', '1min', '2min', '10min', '1hour'])]
+  if (random.chance(0.3)) args.push('-s', String(random.int(1, 9)))
+  if (random.chance(0.3)) args.push('-v', String(random.int(1, 4)))
+  return args
+}
+
+function randomEnv(random: Random): Record<string, string> {
+  const env: Record<string, string> = { PCP_INTERP_EARLIER: '1' }
+  if (random.chance(0.3)) env['PCP_COUNTER_WRAP'] = '1'
+  if (random.chance(0.3)) env['PCP_IGNORE_MARK_RECORDS'] = random.pick(['', '5min'])
+  return env
+}
+
+async function dump(base: string): Promise<string[]> {
+  const { stdout } = await run('/usr/bin/pmdumplog', ['-z', '-d', '-m', base], { env: { TZ: 'UTC' } })
+  return stdout.replaceAll(base, 'ARCHIVE').split('\n')
+}
+
+function isSame(ours: string, theirs: string): boolean {
+  const [a, b] = [ours, theirs].map((line) => line.replace(INSTANCE, '[$1]'))
+  return a === b || (ROUNDED.test(a!) && a!.replace(ROUNDED, '') === b!.replace(ROUNDED, ''))
+}
+
+test.runIf(canCompare)('reduced archives have the same records, and -v and -s count them alike', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'reduce-interop-'))
+  const random = new Random(seed)
+  const different: string[] = []
+  const counts = { archives: 0, refused: 0, lines: 0 }
+  try {
+    for (const name of archivesOf('archives', SHARE, 5)) {
+      const input = join(suiteFolder('archives'), name)
+      if (!existsSync(`${input}.0`) || statSync(`${input}.0`).size > MOST_BYTES) continue
+      if (KNOWN.some(([archive]) => archive.test(name))) continue
+      const args = randomArgs(random)
+      const env = randomEnv(random)
+      const at = mkdtempSync(join(dir, 'case-'))
+      const [ours, theirs] = [join(at, 'ours'), join(at, 'theirs')]
+      const io = testIo('pmlogreduce', [...args, input, ours], env)
+      const status = await tool.run(io)
+      const reference = await run(REFERENCE, [...args, input, theirs], { env })
+      // The reference gives up on instances of metrics that have none, and on others.
+      if (reference.status !== 0) {
+        counts.refused++
+        continue
+      }
+      counts.archives++
+      const [a, b] = [await dump(ours), await dump(theirs)]
+      counts.lines += b.length
+      const what = `${name} ${args.join(' ')} ${JSON.stringify(env)}`
+      if (status !== 0 || io.printed.stderr !== reference.stderr)
+        different.push(`${what}: ${status} ${io.printed.stderr} ${reference.stderr}`)
+      const place = b.findIndex((line, i) => !isSame(a[i] ?? '', line))
+      if (place >= 0 || a.length !== b.length)
+        different.push(`${what}, line ${place}:\n${a[place]}\n${b[place]}`)
+      rmSync(at, { recursive: true })
+    }
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
+  console.log(
+    `pmlogreduce: ${counts.archives} archives, ${counts.lines} lines, ${counts.refused} refused by the reference, seed ${seed}`,
+  )
+  expect(different).toEqual([])
+  expect(counts.archives).toBeGreaterThan(0)
+})
