@@ -58,6 +58,8 @@ $PCP_SYSCONF_DIR/pmrep. What the command line says holds over it.`,
       if (typeof request === 'number') return request
       if (isCsv) request.settings.output = 'csv'
       checkSettings(request.settings, io)
+      // An archive is a copy of records: between samples of it those of rarely recorded metrics would be lost.
+      if (request.settings.output === 'archive') request.settings.interpol = false
       return await report(request, io)
     } catch (error) {
       if (!(error instanceof PcpError && error.code === 'PM_ERR_GENERIC' && error.message !== '')) throw error
