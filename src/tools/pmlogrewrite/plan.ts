@@ -12,7 +12,7 @@ export interface Plan {
   readonly rules: Rules
   /** Metrics that change, also those that only have instances that change. */
   readonly metrics: ReadonlyMap<Pmid, MetricPlan>
-  /** Domains that no metric of the output has, though one of the input had. */
+  /** Domains that no metric of the output has, though one of the input had; those that are duplicated stay. */
   readonly dropped: ReadonlySet<Indom>
 }
 
@@ -45,7 +45,7 @@ export function makePlan(known: Known, rules: Rules, rescales: boolean, warn: (t
     metrics.set(desc.pmid, { rule, indom: rule.indom ?? moved ?? desc.indom, instances })
   }
   checkOthers(known, rules)
-  return { known, rules, metrics, dropped: droppedIndoms(known, metrics) }
+  return { known, rules, metrics, dropped: droppedIndoms(known, metrics, rules) }
 }
 
 /** Instances as they are in the output. */
@@ -139,13 +139,14 @@ function isInOutput(indom: Indom, known: Known, rules: Rules): boolean {
   return known.hasIndom(indom) && (own?.to === undefined || own.isDuplicate === true)
 }
 
-function droppedIndoms(known: Known, metrics: ReadonlyMap<Pmid, MetricPlan>): Set<Indom> {
+function droppedIndoms(known: Known, metrics: ReadonlyMap<Pmid, MetricPlan>, rules: Rules): Set<Indom> {
   const dropped = new Set<Indom>()
   for (const { indom } of known.descs.values()) dropped.add(indom)
   for (const { pmid, indom } of known.descs.values()) {
     const plan = metrics.get(pmid)
     if (!plan?.rule.isDeleted) dropped.delete(plan?.indom ?? indom)
   }
+  for (const { indom, isDuplicate } of rules.indoms.values()) if (isDuplicate) dropped.delete(indom)
   return dropped
 }
 

@@ -322,6 +322,13 @@ test('values of labels are anything that JSON has but lists and objects', async 
     )
 })
 
+test('a domain that is duplicated stays, also when all its metrics move', async () => {
+  const rules = `indom 60.1 { indom -> duplicate 60.2 } metric disk.bytes { indom -> 60.2 }`
+  const { out } = await rewrite(sample('in'), rules)
+  expect(instances(out, INDOM, 12)).toHaveLength(3)
+  expect(instances(out, OTHER, 12)).toHaveLength(3)
+})
+
 test('labels of domains and clusters follow their metrics', async () => {
   const labelled = (name: string): string =>
     sample(name, {}, (writer) => {
