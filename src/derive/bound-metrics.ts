@@ -142,10 +142,10 @@ export class BoundMetrics {
   }
 
   /** Binds a metric of this context; returns what is wrong with it. */
-  async bindOwn(definition: DerivedDefinition, ask: Ask): Promise<string | undefined> {
+  async bindOwn(definition: DerivedDefinition, ask: Ask): Promise<PcpError | undefined> {
     await this.#bind([definition], ask)
     const bound = this.#bound.get(definition.pmid)!
-    return isError(bound) ? bound.message : undefined
+    return isError(bound) ? bound : undefined
   }
 
   /** A bound metric, or PM_ERR_BADDERIVE, or PM_ERR_PMID where nothing was bound. */
@@ -266,9 +266,10 @@ export class BoundMetrics {
   #failed({ name, pmid }: DerivedDefinition, { where, why }: BindFault): BoundMetric | PcpError {
     if (this.#own.controls.optionNovalue) return described(pmid, NO_VALUES)
     // A host without some metric is nothing to complain about: configuration files are for many hosts.
-    if (this.#own.withPmid(pmid) === undefined && !where.startsWith('operand '))
-      this.#options.report?.(`Semantic error: derived metric ${name}: ${where}: ${why}\n`)
-    return new PcpError('PM_ERR_BADDERIVE', why)
+    if (where.startsWith('operand ')) return new PcpError('PM_ERR_BADDERIVE', why)
+    const report = `Semantic error: derived metric ${name}: ${where}: ${why}`
+    if (this.#own.withPmid(pmid) === undefined) this.#options.report?.(`${report}\n`)
+    return new PcpError('PM_ERR_BADDERIVE', why, { cause: new PcpError('PM_ERR_BADDERIVE', report) })
   }
 }
 

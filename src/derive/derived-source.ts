@@ -55,7 +55,7 @@ export interface DerivedSource extends MetricSource {
   readonly own: DerivedDefinitions
   /**
    * Defines a metric of this layer and binds it at once. PM_ERR_BADDERIVE with a message of several lines that points at
-   * what is wrong. @see pmAddDerivedMetric(3)
+   * what is wrong; its cause, if any, is the line for a metric of every context. @see pmAddDerivedMetric(3)
    */
   define(name: string, text: string, ask: Ask): Promise<Pmid>
   /** Returns what a derived metric is computed from; undefined for any other, and before it is bound. */
@@ -103,7 +103,10 @@ class DerivedLayer implements DerivedSource {
     const fault = await this.#metrics.bindOwn(outcome, ask)
     if (fault === undefined) return outcome.pmid
     // As with the reference the name stays: its descriptor says what it is.
-    throw new PcpError('PM_ERR_BADDERIVE', faultText(headline('Semantic'), text, { offset: 0, why: fault }))
+    const { message: why, cause } = fault
+    throw new PcpError('PM_ERR_BADDERIVE', faultText(headline('Semantic'), text, { offset: 0, why }), {
+      cause,
+    })
   }
 
   operandsOf(id: Pmid): DerivedOperands | undefined {

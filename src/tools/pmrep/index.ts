@@ -21,7 +21,7 @@ import { type Layout, layoutOf } from './layout.ts'
 import { withNumbers } from './number-report.ts'
 import { OPTIONS } from './options.ts'
 import { OverallReporter } from './overall.ts'
-import { RowReporter } from './rows.ts'
+import { RowReporter, sortKeys } from './rows.ts'
 import { TableReporter } from './table.ts'
 
 /** Reports metrics. */
@@ -69,7 +69,7 @@ $PCP_SYSCONF_DIR/pmrep. What the command line says holds over it.`,
   },
 }
 
-/** Settings that do not go together. PM_ERR_GENERIC with the line to print. */
+/** Refuses settings that do not go together, and drops those that others make void. PM_ERR_GENERIC with the line to print. */
 function checkSettings(settings: Settings, { cwd }: ToolIo): void {
   const { output, output_file, overall_rank, overall_rank_alt, rank } = settings
   if (output === 'archive') {
@@ -80,6 +80,15 @@ function checkSettings(settings: Settings, { cwd }: ToolIo): void {
     throw sayLines(`File ${output_file} already exists.`)
   if ((overall_rank || overall_rank_alt) && rank === 0)
     throw sayLines('Overall ranking requires ranking enabled.')
+  if (overall_rank || overall_rank_alt) {
+    settings.header = false
+    settings.colxrow = undefined
+    settings.predicate = []
+  }
+  if (output === 'archive') settings.dynamic_header = false
+  if (settings.names_change === 'update') settings.dynamic_header = true
+  if (settings.colxrow === undefined || output !== 'stdout' || settings.dynamic_header)
+    settings.fixed_header = false
 }
 
 async function report(request: ReportRequest, io: ToolIo): Promise<number> {
@@ -159,12 +168,13 @@ function printerOf(layout: Layout, io: ToolIo): Reporter {
 }
 
 /** PM_ERR_GENERIC with the line to print when lines cannot be sorted by what -6 names. */
-function checkSort({ settings: { sort_metric, colxrow }, metrics }: ReportPlan): void {
-  if (sort_metric === undefined || colxrow === undefined) return
-  const name = sort_metric.replace(/^-/, '')
-  const found = metrics.find((metric) => metric.name === name)
-  if (found === undefined) throw sayLines(`Sort reference metric ${name} not part of metrics.`)
-  if (!found.hasInstances) throw sayLines('Sort reference metric must have instances.')
+function checkSort({ settings, metrics }: ReportPlan): void {
+  for (const { name } of sortKeys(settings)) {
+    const found = metrics.find((metric) => metric.name === name)
+    if (found === undefined) throw sayLines(`Sort reference metric ${name} not part of metrics.`)
+    if (!found.hasInstances || found.insts.length === 0)
+      throw sayLines('Sort reference metric must have instances.')
+  }
 }
 
 /** What is said before an archive is written. */

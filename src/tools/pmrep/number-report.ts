@@ -5,13 +5,12 @@
  */
 import { secondsBetween, type Timestamp } from '../../base/timestamp.ts'
 import { PM_SEM_DISCRETE } from '../../model/types.ts'
-import { compareTimes } from '../../time/arithmetic.ts'
 import { breathe } from '../lib/breathe.ts'
 import type { ReportMetric } from '../lib/report/metrics.ts'
 import { isNarrowing } from '../lib/report/narrow.ts'
 import { isRecordedNumber, isTracingValues, NumberCells, nextOf } from '../lib/report/number-cells.ts'
 import type { Reporter, ReportPlan } from '../lib/report/report.ts'
-import { placeIn } from '../lib/report/schedule.ts'
+import { isBehind, placeIn } from '../lib/report/schedule.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { LinePrinter } from './layout.ts'
 
@@ -36,9 +35,10 @@ function isOfNumbers({ context, metrics, settings }: ReportPlan): boolean {
   return !isTracingValues() && !isNarrowing(metrics, settings) && metrics.every(isPlain)
 }
 
-/** A recorded metric of numbers. Values of discrete ones that hold on are a matter of all instances, not of those shown. */
-function isPlain({ desc, filter }: ReportMetric): boolean {
-  return isRecordedNumber(desc) && (desc.sem !== PM_SEM_DISCRETE || filter.isEmpty)
+/** A recorded metric of numbers, each instance once. Values of discrete ones that hold on are a matter of all instances, not of those shown. */
+function isPlain({ desc, filter, insts }: ReportMetric): boolean {
+  if (!isRecordedNumber(desc)) return false
+  return filter.isEmpty || (desc.sem !== PM_SEM_DISCRETE && new Set(insts).size === insts.length)
 }
 
 async function takeAll(
@@ -54,7 +54,7 @@ async function takeAll(
   let before: Timestamp | undefined
   for (let n = 0; n < samples && !io.signal.aborted; n++) {
     const time = nextOf(rows)
-    if (time === undefined || (finish !== undefined && compareTimes(time, finish) > 0)) return
+    if (time === undefined || isBehind(time, finish, settings)) return
     printer.line(time, cells.read(before === undefined ? 0 : secondsBetween(before, time)))
     before = time
     if (n % STRETCH === STRETCH - 1) await breathe(io)

@@ -4,6 +4,7 @@ import { labelText } from '../lib/report/label-texts.ts'
 import type { ReportMetric } from '../lib/report/metrics.ts'
 import { compareCells } from '../lib/report/narrow.ts'
 import type { Reporter, Sample } from '../lib/report/report.ts'
+import type { Settings } from '../lib/report/settings.ts'
 import { type Cell, indexOf, NO_READINGS } from '../lib/report/values.ts'
 import { cellText, fitted, NO_VALUE } from './cell.ts'
 import { shapeOf } from './columns.ts'
@@ -136,23 +137,22 @@ export class RowReporter implements Reporter {
     return `${text}\n`
   }
 
-  /** By the values of the metric that -6 names; lines without one stay behind. */
+  /** By the values of the metrics that -6 names, the first one first; lines without one come last. */
   #sorted(lines: readonly Line[], sample: Sample): readonly Line[] {
     const { plan } = this.#layout
-    const wanted = plan.settings.sort_metric
-    if (wanted === undefined) return lines
-    const isAscending = wanted.startsWith('-')
-    const name = isAscending ? wanted.slice(1) : wanted
-    const at = plan.metrics.findIndex((metric) => metric.name === name)
-    const metric = plan.metrics[at]!
-    const value = ({ insts }: Line): Cell =>
-      insts.has(at) ? cellAt(sample, metric, at, insts.get(at)!) : undefined
-    return [...lines].sort((a, b) => {
-      const [left, right] = [value(a), value(b)]
-      if (left === undefined || right === undefined)
-        return Number(left === undefined) - Number(right === undefined)
-      return isAscending ? compareCells(left, right) : compareCells(right, left)
-    })
+    const order = new Set<Line>()
+    for (const { name, isAscending } of sortKeys(plan.settings)) {
+      const at = plan.metrics.findIndex((metric) => metric.name === name)
+      const metric = plan.metrics[at]!
+      const valued = lines.flatMap((line) => {
+        const cell = line.insts.has(at) ? cellAt(sample, metric, at, line.insts.get(at)!) : undefined
+        return cell === undefined ? [] : [{ line, cell }]
+      })
+      valued.sort((a, b) => (isAscending ? compareCells(a.cell, b.cell) : compareCells(b.cell, a.cell)))
+      for (const { line } of valued) order.add(line)
+    }
+    for (const line of lines) order.add(line)
+    return [...order]
   }
 
   #headings(lines: readonly Line[]): string {
@@ -192,6 +192,14 @@ export class RowReporter implements Reporter {
     }
     return text
   }
+}
+
+/** The metrics that -6 names, and whether their lowest values come first. */
+export function sortKeys({
+  sort_metric,
+}: Settings): readonly { readonly name: string; readonly isAscending: boolean }[] {
+  const keys = sort_metric?.split(',') ?? []
+  return keys.map((key) => ({ name: key.replace(/^-/, ''), isAscending: key.startsWith('-') }))
 }
 
 function cellAt({ readings }: Sample, { hasInstances }: ReportMetric, at: number, inst: number): Cell {

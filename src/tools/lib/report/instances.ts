@@ -25,42 +25,40 @@ export class InstanceFilter {
     return this.#items.length === 0
   }
 
-  /** Positions of the names that are chosen, in the order of what chose them. */
+  /** Returns positions of the chosen names, in the order of what chose them: twice where two items choose one. */
   choose(names: readonly string[]): number[] {
-    const chosen = new Set<number>()
-    for (const [i, item] of this.#items.entries()) {
-      const found = byNumber(item, names) ?? byCommand(item, names)
-      if (found !== undefined) chosen.add(found)
-      else for (const [k, name] of names.entries()) if (this.#patterns[i]!.test(name)) chosen.add(k)
-    }
-    return [...chosen]
+    return this.#items.flatMap((item, i) => {
+      const found = [...byNumber(item, names), ...byCommand(item, names)]
+      return found.length > 0 ? found : [...names.keys()].filter((k) => this.#patterns[i]!.test(names[k]!))
+    })
   }
 }
 
-/** `1` is the process `000001 /sbin/init`. */
-function byNumber(item: string, names: readonly string[]): number | undefined {
-  if (!/^\d+$/.test(item)) return undefined
+/** `1` is the process `000001 /sbin/init`, if instances are processes. */
+function byNumber(item: string, names: readonly string[]): number[] {
+  if (!/^\d+$/.test(item) || !isNumbered(names[0])) return []
   const number = Number(item)
-  const at = names.findIndex((name) => {
-    const word = name.split(' ', 1)[0]!
-    return /^\d+$/.test(word) && Number(word) === number
-  })
-  return at < 0 ? undefined : at
+  const at = names.findIndex((name) => isNumbered(name) && Number.parseInt(name, 10) === number)
+  return at < 0 ? [] : [at]
 }
 
-/** `init` is the process `000001 /sbin/init`. */
-function byCommand(item: string, names: readonly string[]): number | undefined {
-  if (!/^[A-Za-z0-9._-]+$/.test(item)) return undefined
-  const at = names.findIndex((name) => {
-    const [pid = '', command] = name.split(' ')
-    if (command === undefined || !/^\d+$/.test(pid)) return false
-    const base = command.slice(command.lastIndexOf('/') + 1)
-    return (
-      base
-        .replace(/^-/, '')
-        .replace(/:$/, '')
-        .replace(/^\((.*)\)$/, '$1') === item
-    )
+/** `init` is every process such as `000001 /sbin/init`, if instances are processes. */
+function byCommand(item: string, names: readonly string[]): number[] {
+  if (!/^[A-Za-z0-9._-]+$/.test(item) || !isNumbered(names[0]) || !names[0]!.includes(' ')) return []
+  return [...names.keys()].filter((i) => {
+    const command = names[i]!.split(' ')[1]
+    return command !== undefined && commandName(command) === item
   })
-  return at < 0 ? undefined : at
+}
+
+/** Does the name begin with a number? */
+function isNumbered(name: string | undefined): boolean {
+  return name !== undefined && /^\d+(?: |$)/.test(name)
+}
+
+/** `(kworker)`, `-bash`, `sshd:` and `/sbin/init` without what is not the name. */
+function commandName(command: string): string {
+  if (command.startsWith('(')) return command.slice(1, -1)
+  const path = command.replace(/^-/, '').replace(/:$/, '')
+  return path.slice(path.lastIndexOf('/') + 1)
 }

@@ -58,7 +58,7 @@ export async function findMetrics(
     seen.add(metric.desc.pmid)
     metrics.push(metric)
   }
-  if (metrics.length === 0) throw nothingLeft(filtered > 0, settings)
+  if (metrics.length === 0) throw nothingLeft(filtered > 0, settings, io)
   return metrics
 }
 
@@ -151,7 +151,7 @@ function scaled(desc: MetricDesc, spec: MetricSpec, settings: Settings): ReportU
     return reportUnits(desc, spec, settings)
   } catch (error) {
     const { code } = PcpError.from(error)
-    if (code === 'PM_ERR_TYPE') throw error
+    if (code === 'PM_ERR_TYPE' || code === 'PM_ERR_GENERIC') throw error
     throw new PcpError('PM_ERR_CONV', undefined, { cause: error })
   }
 }
@@ -166,14 +166,12 @@ function invalid(name: string, { code, text }: PcpError): string {
   return `Invalid metric ${name} (${code} ${text}).`
 }
 
-function nothingLeft(isFiltered: boolean, settings: Settings): PcpError {
+function nothingLeft(isFiltered: boolean, settings: Settings, { stdout }: ToolIo): PcpError {
   if (!isFiltered) return sayLines('No compatible metrics found.')
+  // On standard output, as a Python list: as PCP prints it.
   const requested = settings.instances.map((item) => `'${item}'`).join(', ')
-  return sayLines(
-    settings.instances.length === 0
-      ? 'No matching instances found.'
-      : `No matching instances found.\n\nRequested global instances:\n[${requested}]`,
-  )
+  if (requested !== '') stdout.write(`\nRequested global instances:\n[${requested}]\n`)
+  return sayLines('No matching instances found.')
 }
 
 /** An error whose lines are printed as they are. */

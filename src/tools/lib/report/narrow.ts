@@ -1,5 +1,6 @@
 /** What a report leaves out of a sample: ranks, limits, predicates, instances chosen anew. pmrep(1) -J -8 -N -j -n */
 import { PcpError } from '../../../model/errors.ts'
+import { PM_TYPE_STRING } from '../../../model/types.ts'
 import type { ReportMetric } from './metrics.ts'
 import type { Settings } from './settings.ts'
 import { type Cell, indexOf, NO_READINGS, type Readings } from './values.ts'
@@ -12,8 +13,8 @@ export class Narrowing {
   readonly #metrics: readonly ReportMetric[]
   readonly #settings: Settings
   readonly #nameOf: NameOf
-  /** The metric whose instances decide, for each metric. */
-  readonly #predicates: ReadonlyMap<ReportMetric, ReportMetric>
+  /** The metrics whose instances decide, for each metric. */
+  readonly #predicates: ReadonlyMap<ReportMetric, readonly ReportMetric[]>
   readonly #isPredicate: ReadonlySet<ReportMetric>
   readonly #isNeeded: boolean
 
@@ -25,13 +26,16 @@ export class Narrowing {
     const deciding = settings.predicate.map((name) => {
       const found = metrics.find((metric) => metric.name === name)
       if (found === undefined) throw new PcpError('PM_ERR_GENERIC', `Predicate metric ${name} filtered out.`)
-      if (!found.hasInstances) throw new PcpError('PM_ERR_GENERIC', 'Predicate metric must have instances.')
+      if (!found.hasInstances || found.insts.length === 0)
+        throw new PcpError('PM_ERR_GENERIC', 'Predicate metric must have instances.')
+      if (found.desc.type === PM_TYPE_STRING)
+        throw new PcpError('PM_ERR_GENERIC', 'Predicate metric values must be numeric.')
       return found
     })
     this.#isPredicate = new Set(deciding)
-    const pairs = metrics.flatMap((metric): [ReportMetric, ReportMetric][] => {
-      const by = deciding.find(({ desc }) => metric.hasInstances && desc.indom === metric.desc.indom)
-      return by === undefined || this.#isPredicate.has(metric) ? [] : [[metric, by]]
+    const pairs = metrics.flatMap((metric): [ReportMetric, ReportMetric[]][] => {
+      const by = deciding.filter(({ desc }) => metric.hasInstances && desc.indom === metric.desc.indom)
+      return by.length === 0 || this.#isPredicate.has(metric) ? [] : [[metric, by]]
     })
     this.#predicates = new Map(pairs)
     this.#isNeeded = isNarrowing(metrics, settings)
@@ -51,7 +55,13 @@ export class Narrowing {
       if (!this.#predicates.has(metric)) ranked.set(metric, this.#rank(metric, early[i]!))
     return this.#metrics.map((metric, i) => {
       const by = this.#predicates.get(metric)
-      let left = by === undefined ? ranked.get(metric)! : onlyThose(early[i]!, ranked.get(by)!)
+      let left =
+        by === undefined
+          ? ranked.get(metric)!
+          : onlyThose(
+              early[i]!,
+              by.map((one) => ranked.get(one)!),
+            )
       if (this.#isPredicate.has(metric)) left = limited(metric, left)
       return live_filter && invert_filter ? this.#choose(metric, left) : left
     })
@@ -62,7 +72,7 @@ export class Narrowing {
     const names = Array.from(readings.insts, (inst) => this.#nameOf(metric, inst))
     return pick(
       readings,
-      metric.filter.choose(names).sort((a, b) => a - b),
+      [...new Set(metric.filter.choose(names))].sort((a, b) => a - b),
     )
   }
 
@@ -110,10 +120,13 @@ function limited({ limit }: ReportMetric, readings: Readings): Readings {
   )
 }
 
-function onlyThose(readings: Readings, by: Readings): Readings {
+/** Only instances that have a value in one of the others. */
+function onlyThose(readings: Readings, by: readonly Readings[]): Readings {
+  const isShown = (inst: number): boolean =>
+    by.some(({ insts, cells }) => cells[indexOf(insts, inst)] !== undefined)
   return pick(
     readings,
-    [...readings.cells.keys()].filter((i) => indexOf(by.insts, readings.insts[i]!) >= 0),
+    [...readings.cells.keys()].filter((i) => isShown(readings.insts[i]!)),
   )
 }
 

@@ -161,10 +161,11 @@ async function define(
       if (each.unlessKnown && (await isKnown(context, each.name, io))) continue
       await context.addDerived(each.name, each.expression, io)
     } catch (error) {
-      const { code, message } = PcpError.from(error)
+      const { code, message, cause } = PcpError.from(error)
       if (code === 'ECANCELED') throw error
       if (isFault(parseExpr(each.expression)))
         throw sayLines(`Failed to register derived metric:\n${message.trimEnd()}`)
+      if (cause instanceof PcpError) io.stderr.write(`${cause.message}\n`)
       broken.add(each.name)
     }
   }
@@ -299,6 +300,6 @@ function restrict({ context, metrics, settings }: ReportPlan): void {
   }
   let profile = context.profile
   for (const [indom, insts] of wanted)
-    if (insts !== undefined) profile = include(exclude(profile, indom), indom, insts)
+    if (insts !== undefined) profile = include(exclude(profile, indom), indom, [...new Set(insts)])
   context.profile = profile
 }

@@ -5,7 +5,6 @@ import type { FetchResult } from '../../../model/values.ts'
 import type { ArchiveControl } from '../../../pmapi/archive-control.ts'
 import { SYSTEM_CLOCK } from '../../../pmapi/clock.ts'
 import type { Context } from '../../../pmapi/context.ts'
-import { compareTimes } from '../../../time/arithmetic.ts'
 import type { ToolIo } from '../tool.ts'
 import type { SamplingWindow } from '../window.ts'
 import { sayLines } from './metrics.ts'
@@ -34,7 +33,8 @@ export function scheduleOf(window: SamplingWindow, hasFinish: boolean, isRecorde
     if (count === undefined) count = Math.max(0, Math.trunc(runtime / intervalSec + 1))
     else {
       count = Math.max(2, count)
-      intervalSec = runtime / (count - 1)
+      // As the reference keeps intervals.
+      intervalSec = Math.trunc((runtime / (count - 1)) * 1e6) / 1e6
     }
   }
   if (!(intervalSec > 0)) throw sayLines('Interval must be greater than zero.')
@@ -69,9 +69,18 @@ export async function* fetches(
     }
     const result = await unlessEnded(() => context.fetch(ids(), io))
     if (result === undefined) return
-    if (finish !== undefined && archive !== undefined && compareTimes(result.timestamp, finish) > 0) return
+    if (archive !== undefined && isBehind(result.timestamp, finish, settings)) return
     yield result
   }
+}
+
+/** Is a record too late? By its second, as in the reference. Values between records end by their number alone. */
+export function isBehind(
+  { sec }: Timestamp,
+  finish: Timestamp | undefined,
+  { interpol }: Pick<Settings, 'interpol'>,
+): boolean {
+  return finish !== undefined && !interpol && sec > toSeconds(finish)
 }
 
 /** Makes the first sample of an archive the next one. */

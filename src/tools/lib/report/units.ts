@@ -1,5 +1,7 @@
 /** In which units a report shows a metric, and what it calls them. pmrep(1) -q -b -y */
 import type { MetricDesc } from '../../../model/desc.ts'
+import { PcpError } from '../../../model/errors.ts'
+import { parseUnits } from '../../../model/parse-units.ts'
 import { PM_SEM_COUNTER, PM_TYPE_DOUBLE, PM_TYPE_STRING } from '../../../model/types.ts'
 import { unitsStr, unpackUnits } from '../../../model/units.ts'
 import { type Conversion, planConversion } from '../../../pmapi/conversion.ts'
@@ -24,13 +26,14 @@ const ABBREVIATIONS: readonly (readonly [RegExp, string])[] = [
   [/ \/ /g, '/'],
 ]
 
-/** Decides about units and rate. PM_ERR_CONV for units that do not fit the metric, PM_ERR_TYPE for types without values. */
+/** Decides about units and rate. PM_ERR_CONV for units that do not fit the metric, PM_ERR_TYPE for types without values, PM_ERR_GENERIC with the line to print for words that are no units. */
 export function reportUnits(desc: MetricDesc, spec: MetricSpec, settings: Settings): ReportUnits {
   const isPreferred = spec.type === undefined ? settings.type_prefer : spec.type === 'raw'
   const isRaw = isPreferred || settings.type || settings.output === 'archive'
   const own = unitsStr(desc.units)
-  const wanted =
-    settings.output === 'archive' || desc.type === PM_TYPE_STRING ? undefined : unitsOf(desc, spec, settings)
+  const wanted = settings.output === 'archive' ? undefined : unitsOf(desc, spec, settings)
+  if (wanted !== undefined) checkUnits(wanted)
+  if (wanted !== undefined && desc.type === PM_TYPE_STRING) throw new PcpError('PM_ERR_CONV')
   const plain = wanted ?? own
   const isCounter = desc.sem === PM_SEM_COUNTER && desc.type !== PM_TYPE_STRING
   const text = isCounter && !isRaw && !plain.includes('/') ? `${plain} / s` : plain
@@ -52,6 +55,17 @@ export function reportUnits(desc: MetricDesc, spec: MetricSpec, settings: Settin
         type: (plan.scaling === undefined && !plan.isRate) || (isRate && isRaw) ? desc.type : PM_TYPE_DOUBLE,
       }
   return { conversion, text: abbreviated(text), plain: own }
+}
+
+/** PM_ERR_GENERIC with the line PCP prints where the units mean nothing. */
+function checkUnits(text: string): void {
+  try {
+    parseUnits(text)
+  } catch (error) {
+    const { text: what } = PcpError.from(error)
+    const why = `PM_ERR_CONV ${what} unrecognized or duplicate base unit: ${text}.`
+    throw new PcpError('PM_ERR_GENERIC', why, { cause: error })
+  }
 }
 
 function unitsOf({ units }: MetricDesc, { unit }: MetricSpec, settings: Settings): string | undefined {
