@@ -3,7 +3,7 @@
 import { PcpError } from '../model/errors.ts'
 import { type AccessStatement, allOf } from '../net/access/statements.ts'
 import { SYSTEM_NAMES } from '../net/access/system-names.ts'
-import { buildAccess } from '../net/access/table.ts'
+import { type AccessTable, buildAccess } from '../net/access/table.ts'
 import type { Variables } from '../sys/config.ts'
 import { LOGGER_OPERATIONS, OP_ENQUIRE, parseAccessRules } from './config.ts'
 import { type ControlOptions, ControlServer, FIRST_PORT } from './control-server.ts'
@@ -34,18 +34,41 @@ export interface ControlPlan extends Omit<ControlOptions, 'access' | 'firstPort'
   readonly env: Variables
 }
 
-/** Opens it, on the loopback addresses where no statement allows more. PM_ERR_CONV for statements that contradict each other or name nobody. */
-export async function openControl(
+/** Where problems of rules are told. */
+export interface RuleLog {
+  readonly env: Variables
+  readonly log: (text: string) => void
+  /** Logs a notice of level error. Default `log`. */
+  readonly complain?: (text: string) => void
+}
+
+/** Who may use a control port. PM_ERR_CONV for statements that contradict each other or name nobody. */
+export async function controlAccess(
   statements: readonly AccessStatement[],
-  plan: ControlPlan,
-): Promise<ControlServer> {
-  const { env, log } = plan
+  { env, log, complain = log }: RuleLog,
+): Promise<{ readonly table: AccessTable; readonly isDefault: boolean }> {
   const given = statements.length > 0 ? statements : rulesOf(env)
   const isDefault = given.length === 0
   const rules = isDefault ? DEFAULT_ACCESS : given
-  const { table, problems, isValid } = await buildAccess(rules, SYSTEM_NAMES, EVERYTHING)
+  const { table, problems, isValid, unknownHosts } = await buildAccess(rules, SYSTEM_NAMES, EVERYTHING)
+  const [unknown] = unknownHosts
+  if (!isValid && unknown !== undefined) {
+    // With PCP's words, and its end at the first of them.
+    complain(`__pmGetAddrInfo(${unknown.name}), Unknown host`)
+    throw new PcpError('PM_ERR_CONV', `error was on line ${unknown.line}`)
+  }
   for (const problem of problems) log(problem)
   if (!isValid) throw new PcpError('PM_ERR_CONV', 'pmlogger: access control initialisation failed')
+  return { table, isDefault }
+}
+
+/** Opens it, on the loopback addresses where no statement allows more. PM_ERR_CONV as `controlAccess`. */
+export async function openControl(
+  statements: readonly AccessStatement[],
+  plan: ControlPlan & RuleLog,
+): Promise<ControlServer> {
+  const { env, log } = plan
+  const { table, isDefault } = await controlAccess(statements, plan)
   const asked = env['PMLOGGER_PORT']
   const isPort = asked !== undefined && /^\d+$/.test(asked) && Number(asked) < 65_536
   if (asked !== undefined && !isPort) log(`GetPorts: ignored bad PMLOGGER_PORT = '${asked}'`)

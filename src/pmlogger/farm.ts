@@ -8,9 +8,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { RecordBuffer } from '../archive/write/record-buffer.ts'
+import { after } from '../base/after.ts'
 import { decodeText } from '../base/text.ts'
 import { traceTo } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
+import { becomeAccount, serviceAccount } from '../net/access/account.ts'
 import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
 import type { Context } from '../pmapi/context.ts'
 import { reconnectBackoff } from '../pmapi/reconnect-backoff.ts'
@@ -34,6 +36,7 @@ import { SelfMetrics } from './self-metrics.ts'
 import type { LoggerLog, LoggerSettings } from './settings.ts'
 import { ProcessSignals } from './signals.ts'
 import { startLogger } from './start-logger.ts'
+import { watchProcess } from './watch-process.ts'
 
 /** What a farm is run with. */
 export interface FarmIo {
@@ -53,12 +56,14 @@ const SPREAD_MS = 10_000
 
 /** Records every collector of a file until it is told to end, or all have ended. Resolves to the exit status. */
 export async function runFarm(path: string, settings: ProcessSettings, io: FarmIo): Promise<number> {
+  const { username, endAtMs, watchedPid } = settings
   const log = openProcessLog(settings.logName, io.cwd, settings.checksOnly)
+  const ends: (() => void)[] = []
   const signals = new ProcessSignals(io.signal)
   try {
     traceTo((line) => log.line(line))
     log.notice('info', 'Start')
-    const entries = parseFarm(decodeText(readFileSync(resolve(io.cwd, path))), path)
+    const entries = parseFarm(readFarm(path, io.cwd), path)
     const farm = new Farm(entries, settings, io, log)
     if (settings.checksOnly) return 0
     signals.listen({
@@ -66,14 +71,30 @@ export async function runFarm(path: string, settings: ProcessSettings, io: FarmI
       newArchive: () => farm.newArchives(),
       end: (what) => farm.end(`${what}, exiting`),
     })
+    const account =
+      username === undefined ? undefined : serviceAccount(username, loadConfig(io.env).variables)
+    if (account !== undefined) becomeAccount(account)
+    if (endAtMs !== undefined)
+      ends.push(after(endAtMs - Date.now(), () => farm.end('End of run time, exiting')))
+    if (watchedPid !== undefined) ends.push(watchProcess(watchedPid, log, (reason) => farm.end(reason)))
     if (settings.notifies) await notifyReady(log)
     return await farm.run()
   } catch (error) {
     log.line(PcpError.from(error).message)
     return 1
   } finally {
+    for (const end of ends) end()
     signals.close()
     log.close()
+  }
+}
+
+function readFarm(path: string, cwd: string): string {
+  try {
+    return decodeText(readFileSync(resolve(cwd, path)))
+  } catch (error) {
+    const { code, text } = PcpError.from(error)
+    throw new PcpError(code, `pmlogger: Cannot open "${path}": ${text}`, { cause: error })
   }
 }
 
@@ -257,7 +278,8 @@ class Member {
 
   #settings(): LoggerSettings {
     const { io, pool, buffer, settings, variables } = this.#shared
-    const { host, archive, labelHost, endLimit, volumeLimit } = this.#entry
+    const { host, archive, labelHost } = this.#entry
+    const { endLimit = settings.endLimit, volumeLimit = settings.volumeLimit } = this.#entry
     const directory = settings.directory ?? io.cwd
     const exists = (base: string): boolean => existsSync(resolve(directory, `${base}.index`))
     const name = archiveName(archive, Date.now(), exists, this.#spent !== undefined)

@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { RecordBuffer } from '../archive/write/record-buffer.ts'
-import { every } from '../base/every.ts'
 import { decodeText } from '../base/text.ts'
 import { now, secondsBetween } from '../base/timestamp.ts'
 import { traceTo } from '../model/debug.ts'
@@ -17,12 +16,11 @@ import { archiveOutput } from '../sys/archive-output.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
 import { hostZoneName, hostZoneRule } from '../sys/host-zone.ts'
 import type { Log } from '../sys/log.ts'
-import { isAlive } from '../sys/process-identity.ts'
 import { notifyReady } from '../sys/service-manager.ts'
 import { archiveName, hasTime } from './archive-name.ts'
 import { bind, wishesOf } from './bind.ts'
 import type { LoggerConfig } from './config.ts'
-import { openControl } from './control-open.ts'
+import { controlAccess, openControl, type RuleLog } from './control-open.ts'
 import type { ControlServer } from './control-server.ts'
 import { ownSocketPath, removeStaleControlSockets } from './control-socket.ts'
 import { NO_COUNTS, type RecorderCounts } from './counts.ts'
@@ -39,6 +37,7 @@ import { PRIMARY_NAME, SelfMetrics, selfName } from './self-metrics.ts'
 import type { LoggerSettings } from './settings.ts'
 import { ProcessSignals } from './signals.ts'
 import { startLogger } from './start-logger.ts'
+import { watchProcess } from './watch-process.ts'
 
 /** What a process is run with. */
 export interface ProcessIo {
@@ -54,8 +53,6 @@ export interface ProcessIo {
 
 /** Milliseconds until an archive that cannot be continued in another one is tried to be again. */
 const RETRY_MS = 10_000
-/** Milliseconds between two looks at the process of -p. */
-const WATCH_MS = 1000
 
 /** Records one collector until something ends it. Resolves to the exit status. */
 export async function runLogger(settings: ProcessSettings, io: ProcessIo): Promise<number> {
@@ -95,7 +92,7 @@ class Recording {
   #logger: Logger | undefined
   #control: ControlServer | undefined
   #files: RunFiles | undefined
-  #watch: NodeJS.Timeout | undefined
+  #stopWatch: () => void = () => {}
   #stopObeying: () => void = () => {}
   /** What archives that the present one continues have used of the limits. */
   #spent: Spent | undefined
@@ -116,7 +113,8 @@ class Recording {
   async check(): Promise<number> {
     const context = await this.#io.open(this.#io.signal)
     try {
-      const { statements } = await this.#readConfig()
+      const { statements, access } = await this.#readConfig()
+      await controlAccess(access, this.#ruleLog())
       const { defaultDeltaMs } = this.#settings
       const warn = (text: string): void => this.#log.line(text)
       await bind(context, wishesOf(statements), {
@@ -149,10 +147,9 @@ class Recording {
       socketPath,
       pid,
       version: this.#settings.controlVersion,
-      env: this.#variables,
       logger: () => this.#logger,
       zone: ownZone(this.#io.env),
-      log: warn,
+      ...this.#ruleLog(),
     })
     const ending = new AbortController()
     for (let isFirst = true; ; isFirst = false) {
@@ -183,11 +180,19 @@ class Recording {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#watch)
+    this.#stopWatch()
     this.#stopObeying()
     this.#metrics?.close()
     await this.#control?.close()
     this.#files?.close()
+  }
+
+  #ruleLog(): RuleLog {
+    return {
+      env: this.#variables,
+      log: (text) => this.#log.line(text),
+      complain: (text) => this.#log.notice('error', text),
+    }
   }
 
   #obey(): void {
@@ -276,7 +281,9 @@ class Recording {
       ...(note === undefined ? {} : { note: isFirst ? note : 'reexec' }),
     })
     if (isScripted(note) || (!isFirst && note !== undefined)) this.#writeFolio(pmcdHost, path)
-    if (watchedPid !== undefined) this.#watchProcess(watchedPid, logger)
+    this.#stopWatch()
+    if (watchedPid !== undefined)
+      this.#stopWatch = watchProcess(watchedPid, this.#log, (reason) => void logger.stop(reason))
     return logger
   }
 
@@ -341,16 +348,6 @@ class Recording {
       const why = PcpError.from(error).text
       this.#log.line(`Warning: failed to create "Latest" archive folio for host ${host}: ${why}`)
     }
-  }
-
-  #watchProcess(pid: number, logger: Logger): void {
-    clearInterval(this.#watch)
-    const look = (): void => {
-      if (isAlive(pid)) return
-      clearInterval(this.#watch)
-      void logger.stop('process from -p has vanished, exiting')
-    }
-    this.#watch = every(WATCH_MS, look, (error) => this.#log.line(`Warning: ${PcpError.from(error).message}`))
   }
 }
 

@@ -67,6 +67,18 @@ const TABLE: OptionTable = {
 
 const DEFAULT_DELTA_MS = 60_000
 
+/** Options that a farm cannot have, and what it has instead. */
+const NOT_OF_FARMS: readonly (readonly [name: string, instead: string])[] = [
+  ['c', 'each line of its file names a configuration'],
+  ['h', 'each line of its file names a host'],
+  ['H', 'a line of its file may have label=NAME'],
+  ['o', 'it records collectors'],
+  ['P', "it is nobody's primary logger"],
+  ['I', 'it has no control port'],
+  ['m', 'it has no files for pmlc, which show notes'],
+  ['x', 'recording sessions have one archive'],
+]
+
 /** The command. */
 export const tool: Tool = {
   name: 'pmlogger',
@@ -128,6 +140,9 @@ function settingsOf({ given, operands, problems, standard }: ParsedStandard, io:
     problems.push(
       '-o and -h are mutually exclusive; use -o only when running\npmlogger on the same (local) host as the DSO PMDA(s) being used.',
     )
+  for (const [name, instead] of has('farm') ? NOT_OF_FARMS : [])
+    if (name === 'h' ? standard.hosts.length > 0 : has(name))
+      problems.push(`-${name} is not for --farm: ${instead}`)
   const needsArchive = !has('C') && !has('farm')
   if (needsArchive && operands.length < 1 && !has('?')) problems.push('insufficient arguments')
   if (operands.length > (needsArchive ? 1 : 0) && !has('C')) problems.push('too many arguments')

@@ -11,7 +11,9 @@ import { PcpError } from '../../src/model/errors.ts'
 import type { FetchResult } from '../../src/model/values.ts'
 import { openArchive } from '../../src/pmapi/archive.ts'
 import type { Context } from '../../src/pmapi/context.ts'
+import { tool as pmlogger } from '../../src/tools/pmlogger.ts'
 import { bundleTools } from '../lib/bundle-tools.ts'
+import { runTool } from '../tools/run-tool.ts'
 
 let programs: string
 let dir: string
@@ -285,6 +287,59 @@ test('a farm records each collector into an archive of its own, also one that co
   const two = await openArchive(join(dir, 'two'))
   expect(two.archive!.label.hostname).toBe('second')
   await two.close()
+})
+
+test('a farm ends by time, or with a process, also one that reaches no collector', async () => {
+  await startCollector()
+  writeFileSync(join(dir, 'l.conf'), 'log on 50 msec { sample.bin }')
+  writeFileSync(
+    join(dir, 'farm'),
+    `localhost:${port} one l.conf\nlocalhost:${await freePort()} two l.conf size=100\n`,
+  )
+  const byTime = start('pmlogger', ['--farm', 'farm', '-l', 'l.log', '-T', '2sec'])
+  expect(await ended(byTime)).toBe(0)
+  expect(textOf('l.log')).toContain('End of run time, exiting')
+  const watched = spawn('sleep', ['1000'])
+  writeFileSync(join(dir, 'farm'), `localhost:${port} three l.conf\n`)
+  const byProcess = start('pmlogger', ['--farm', 'farm', '-l', 'm.log', '-p', String(watched.pid)])
+  await until(() => existsSync(join(dir, 'three.0')))
+  watched.kill()
+  expect(await ended(byProcess)).toBe(0)
+  expect(textOf('m.log')).toContain('process from -p has vanished, exiting')
+})
+
+test('the configuration of the documentation is one, and -C finds what the logger would refuse', async () => {
+  await startCollector()
+  const docs = readFileSync(join(import.meta.dirname, '../../docs/pmlogger.md'), 'utf8')
+  const block = /## Configuration\n\n((?: {4}.*\n|\n)+)/.exec(docs)![1]!.replaceAll(/^ {4}/gm, '')
+  writeFileSync(
+    join(dir, 'l.conf'),
+    `${block.replace('[access]', 'log on 50 msec { sample.bin }\n\n[access]')}`,
+  )
+  const check = start('pmlogger', ['-C', '-c', 'l.conf', '-h', `localhost:${port}`])
+  expect(await ended(check)).toBe(0)
+  const logger = start('pmlogger', ['-c', 'l.conf', '-h', `localhost:${port}`, '-l', 'l.log', '-s', '2', 'a'])
+  expect(await ended(logger)).toBe(0)
+  expect((await records('a')).results).toBeGreaterThanOrEqual(2)
+  for (const access of ['disallow * : all; allow local:* : all;', 'allow no-such-host.invalid : all;']) {
+    writeFileSync(join(dir, 'l.conf'), `log on 1 sec { sample.bin }\n[access]\n${access}\n`)
+    expect(await ended(start('pmlogger', ['-C', '-c', 'l.conf', '-h', `localhost:${port}`]))).toBe(1)
+  }
+})
+
+test('a farm refuses what is about one recorder', async () => {
+  for (const [option, ...value] of [
+    ['-c', 'x'],
+    ['-h', 'y'],
+    ['-H', 'y'],
+    ['-o'],
+    ['-P'],
+    ['-I', '3'],
+    ['-m', 'n'],
+  ]) {
+    const { stderr, status } = await runTool(pmlogger, ['--farm', 'farm', option!, ...value])
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`${option} is not for --farm: `)])
+  }
 })
 
 test('there is one primary logger, and its links go with it', async () => {

@@ -161,6 +161,8 @@ export interface BuiltAccess {
   readonly table: AccessTable
   /** For the log: names that were left out, and rules that contradict each other. */
   readonly problems: readonly string[]
+  /** Hosts without an address, which have a problem each. */
+  readonly unknownHosts: readonly { readonly name: string; readonly line: number }[]
   readonly isValid: boolean
 }
 
@@ -172,12 +174,14 @@ export async function buildAccess(
 ): Promise<BuiltAccess> {
   const rules: AccessRule[] = []
   const problems: string[] = []
+  const unknownHosts: { name: string; line: number }[] = []
   let isValid = true
   for (const statement of statements) {
     for (const spec of statement.names) {
       const found = await rulesFor(statement, spec, names)
       if (typeof found === 'string') {
         problems.push(`[line ${statement.line}]: Warning: ${found}`)
+        if (found === unknownHost(spec)) unknownHosts.push({ name: spec, line: statement.line })
         continue
       }
       for (const rule of found) {
@@ -195,7 +199,7 @@ export async function buildAccess(
   if (statements.length > 0 && rules.length === 0) isValid = false
   // A name that is unknown today must not open to everybody what was to be somebody's.
   const judges = statements.map(({ subject }) => subject)
-  return { table: new AccessTable(rules, names.ownAddresses(), judges, all), problems, isValid }
+  return { table: new AccessTable(rules, names.ownAddresses(), judges, all), problems, isValid, unknownHosts }
 }
 
 type Pattern = Pick<AccessRule, 'prefix' | 'width' | 'isOwn' | 'id' | 'members' | 'level'>
@@ -219,6 +223,10 @@ function accountPattern(kind: 'user' | 'group', spec: string, names: NameService
   return [kind === 'user' ? { id, level: 0 } : { id, members: accounts.membersOf(spec), level: 0 }]
 }
 
+function unknownHost(spec: string): string {
+  return `host "${spec}" is unknown and left out`
+}
+
 async function hostPatterns(spec: string, names: NameService): Promise<Pattern[] | string> {
   if (spec === '*')
     return [{ prefix: [], width: 4, level: 4 }, { prefix: [], width: 16, level: 8 }, { level: 1 }]
@@ -229,7 +237,7 @@ async function hostPatterns(spec: string, names: NameService): Promise<Pattern[]
     return star === spec.length - 1 ? wildcard(spec) : `Wildcard in host pattern "${spec}" is not at the end`
   const addresses = parseAddress(spec) === undefined ? await names.addressesOf(spec) : [spec]
   const parsed = addresses.map(parseAddress).filter((bytes) => bytes !== undefined)
-  if (parsed.length === 0) return `host "${spec}" is unknown and left out`
+  if (parsed.length === 0) return unknownHost(spec)
   const own = names.ownAddresses().map(parseAddress)
   const isOwn = parsed.some(
     (bytes) => isLoopback(bytes) || own.some((other) => other !== undefined && startsWith(other, bytes)),

@@ -1,0 +1,19 @@
+/** The process that a recording ends with. pmlogger(1) -p */
+import { every } from '../base/every.ts'
+import { PcpError } from '../model/errors.ts'
+import type { Log } from '../sys/log.ts'
+import { isAlive } from '../sys/process-identity.ts'
+
+/** Milliseconds between two looks at it. */
+const WATCH_MS = 1000
+
+/** Calls `vanished` once with the reason for the log when the process has gone. Returns how to stop looking. */
+export function watchProcess(pid: number, log: Log, vanished: (reason: string) => void): () => void {
+  const look = (): void => {
+    if (isAlive(pid)) return
+    clearInterval(timer)
+    vanished('process from -p has vanished, exiting')
+  }
+  const timer = every(WATCH_MS, look, (error) => log.line(`Warning: ${PcpError.from(error).message}`))
+  return () => clearInterval(timer)
+}
