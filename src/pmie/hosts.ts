@@ -48,6 +48,13 @@ export function archiveHosts(archives: readonly { name: string; context: Context
   }
 }
 
+/** What is said of a collector by the error of connecting to it. */
+const UNAVAILABLE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'does not respond',
+  PM_ERR_PERMISSION: 'does not permit delivery of metrics to the local host',
+  PM_ERR_CONNLIMIT: 'has exceeded its connection limit',
+}
+
 /** A host that a context may come to, and go from. */
 export interface LiveHost extends RuleHost {
   name: string
@@ -74,8 +81,7 @@ export async function liveHosts(
     } catch (error) {
       if (signal.aborted) throw error
       voice.notice('info', `Cannot connect to pmcd ${host.connection}`)
-      const isUnknown = PcpError.from(error).code === 'EHOSTUNREACH'
-      const state = isUnknown ? 'is unreachable' : 'does not respond'
+      const state = UNAVAILABLE[PcpError.from(error).code] ?? 'is unreachable'
       voice.say(`pmie: warning - pmcd via ${host.connection} ${state}`)
     }
     return host

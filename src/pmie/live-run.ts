@@ -166,10 +166,11 @@ class HostKeeper {
       return await ask()
     } catch (error) {
       if (this.#settings.signal.aborted) throw error
-      const { code } = PcpError.from(error)
+      const { code, text } = PcpError.from(error)
       if (ABOUT_ONE_METRIC.has(code)) return undefined
       const { voice } = this.#settings
-      voice.say(`pmie: warning - pmcd via ${host.connection} is unreachable`)
+      voice.notice('error', `pmFetch from ${host.name} failed: ${text}`)
+      voice.notice('info', `Lost connection to pmcd ${host.connection}`)
       const { context } = host
       host.context = undefined
       this.#failed(host)
@@ -194,7 +195,7 @@ class HostKeeper {
         () => {
           this.#backoffs.get(host)?.succeeded(clock.now())
           this.#fresh.add(host)
-          voice.notice('info', `re-established connection to pmcd via ${host.connection}`)
+          voice.notice('info', `Re-established connection to pmcd ${host.connection}`)
         },
         () => this.#failed(host),
       )

@@ -35,7 +35,7 @@ async function run(
     if (!isThere(host)) throw new PcpError('ECONNREFUSED', `${host}: Connection refused`)
     return Context.over(openAgent(demoAgent), { hostname: host })
   }
-  const args = ['-q', '-v', '-t', '20msec', '-T', length]
+  const args = ['-v', '-t', '20msec', '-T', length]
   const env = { PCP_TMP_DIR: folder, PMCD_RECONNECT_TIMEOUT: '0.02' }
   const io = { ...testIo('pmie', args, env), connect: open }
   const end = new AbortController()
@@ -71,5 +71,5 @@ test('a host that is not there is unknown alone, and comes back', async () => {
   expect(stdout.startsWith('here: 1\nthere: ?\n\n')).toBe(true)
   expect(stdout.trimEnd().endsWith('here: 1\nthere: 1')).toBe(true)
   expect(stderr).toContain('warning - pmcd via host2 does not respond')
-  expect(stderr).toContain('re-established connection to pmcd via host2')
+  expect(stderr).toContain('Re-established connection to pmcd host2')
 })

@@ -55,8 +55,9 @@ export async function runLiveTool(
     const notice: Voice['notice'] = (level, text) => {
       if (level !== 'info' || !wanted.isQuiet) voice.notice(level, text)
     }
-    hosts = await liveHosts(standard.hosts[0], open, { ...voice, notice }, io.signal)
-    return await run(files, standard, wanted, { hosts, open, output, io })
+    const quiet = { ...output, voice: { ...voice, notice } }
+    hosts = await liveHosts(standard.hosts[0], open, quiet.voice, io.signal)
+    return await run(files, standard, wanted, { hosts, open, output: quiet, io })
   } finally {
     await hosts?.close()
     output.close()
@@ -131,8 +132,7 @@ async function run(
     statistics.close()
   }
   await flush()
-  if (!io.signal.aborted && !wanted.isQuiet && rules.tasks.length > 0)
-    voice.notice('info', 'evaluator exiting')
+  if (!io.signal.aborted && rules.tasks.length > 0) voice.notice('info', 'evaluator exiting')
   return status
 }
 
