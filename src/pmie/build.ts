@@ -43,6 +43,8 @@ export interface BuildContext {
   readonly feedsOf: (expr: FetchExpr) => readonly Feed[]
   readonly clock: EvaluationClock
   readonly zone: Zone
+  /** Counters that decreased have gone round once. */
+  readonly wraps: boolean
   /** Seconds between evaluations. */
   readonly deltaSec: number
 }
@@ -67,7 +69,7 @@ function nodeOf(expr: ArithExpr | LogicExpr, context: BuildContext, isInstant: b
     case 'clock':
       return clockNode(expr.name, context)
     case 'fetch':
-      return fetchNode(context.feedsOf(expr), expr, isInstant)
+      return fetchNode(context.feedsOf(expr), expr, { isInstant, wraps: context.wraps })
     case 'instant':
       return numeric(build(expr.arg, context, true), 'operator "instant" requires numeric valued argument')
     case 'rate': {

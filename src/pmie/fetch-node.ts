@@ -1,7 +1,8 @@
 /** Values of a metric as a node: in canonical units, counters as rates, some samples back in time. docs/pmie.md */
 import { PM_INDOM_NULL } from '../model/ids.ts'
 import { NumberColumn } from '../model/number-column.ts'
-import { PM_SEM_COUNTER, PM_TYPE_STRING } from '../model/types.ts'
+import { counterGrowth } from '../model/rate.ts'
+import { PM_SEM_COUNTER, PM_TYPE_64, PM_TYPE_STRING, PM_TYPE_U64 } from '../model/types.ts'
 import { extract } from '../model/value-set.ts'
 import type { ValueSet } from '../model/values.ts'
 import type { Feed, KnownMetric } from './host.ts'
@@ -20,9 +21,18 @@ function domainsOf(feeds: readonly Feed[], { instances, from, to }: FetchExpr): 
   return { hosts: feeds.length, instances: size, samples: to - from + 1 }
 }
 
-/** The values of a metric on some hosts. `isInstant`: counters stay as they are. */
-export function fetchNode(feeds: readonly Feed[], expr: FetchExpr, isInstant: boolean): Node {
-  const state = new Fetched(feeds, expr, isInstant)
+/** How counters are taken. */
+export interface CounterUse {
+  /** They stay as they are. */
+  readonly isInstant: boolean
+  /** One that decreased has gone round once. */
+  readonly wraps: boolean
+}
+
+/** The values of a metric on some hosts. */
+export function fetchNode(feeds: readonly Feed[], expr: FetchExpr, use: CounterUse): Node {
+  const { isInstant } = use
+  const state = new Fetched(feeds, expr, use)
   const kind = isTextFeed(feeds) ? 'text' : 'number'
   const domains = domainsOf(feeds, expr)
   const samples = expr.to - expr.from + 1
@@ -61,7 +71,7 @@ interface Part {
   factor: number
   factorOf: KnownMetric | undefined
   /** What was read before, for rates. */
-  before: Float64Array
+  before: (number | bigint)[]
   beforeSec: number
 }
 
@@ -77,12 +87,14 @@ class Fetched {
   readonly #parts: readonly Part[]
   readonly #expr: FetchExpr
   readonly #isInstant: boolean
+  readonly #wraps: boolean
   readonly #isText: boolean
   /** All samples, from sample 0 on. */
   #all: Float64Array = new Float64Array(0)
   #allTexts: string[] = []
 
-  constructor(feeds: readonly Feed[], expr: FetchExpr, isInstant: boolean) {
+  constructor(feeds: readonly Feed[], expr: FetchExpr, { isInstant, wraps }: CounterUse) {
+    this.#wraps = wraps
     this.#expr = expr
     this.#isInstant = isInstant
     this.#isText = isTextFeed(feeds)
@@ -98,7 +110,7 @@ class Fetched {
       numbers: new NumberColumn(),
       factor: 1,
       factorOf: undefined,
-      before: new Float64Array(0),
+      before: [],
       beforeSec: Number.NaN,
     }))
     this.#arrange(this.#parts.map(({ feed }) => this.#stated(feed)))
@@ -141,7 +153,7 @@ class Fetched {
       part.start = cells.length
       part.count = names.length
       part.ids = ids
-      part.before = new Float64Array(names.length).fill(Number.NaN)
+      part.before = []
       part.beforeSec = Number.NaN
       for (const inst of names) cells.push({ host: part.feed.host, inst })
     }
@@ -237,14 +249,22 @@ class Fetched {
         isComplete = false
         continue
       }
-      const value = numbers[at]! * factor
+      const value = exactFrom(numbers[at]!, set, at, desc.type)
+      const old = before[i]
       // A counter that went back began anew: nobody knows what it counted.
-      all[start + i] = value < before[i]! ? Number.NaN : (value - before[i]!) / elapsed
+      const growth = old === undefined ? undefined : counterGrowth(old, value, desc.type, this.#wraps)
+      all[start + i] = growth === undefined ? Number.NaN : (growth * factor) / elapsed
       before[i] = value
     }
     part.beforeSec = isComplete ? part.feed.sec : Number.NaN
     return isComplete && !Number.isNaN(beforeSec)
   }
+}
+
+/** A number, or where doubles are not exact the same as a bigint. */
+function exactFrom(value: number, set: ValueSet, at: number, type: number): number | bigint {
+  const isLong = type === PM_TYPE_64 || type === PM_TYPE_U64
+  return isLong && Math.abs(value) > Number.MAX_SAFE_INTEGER ? (extract(set, at, type) as bigint) : value
 }
 
 /** Are the set's instances others than those of the set before, or nobody knows? Sets share them where they cannot have changed. */

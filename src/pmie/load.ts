@@ -21,6 +21,8 @@ export interface LoadContext {
   readonly voice: Voice
   readonly zone: Zone
   readonly signal: AbortSignal
+  /** PCP_COUNTER_WRAP: counters that decreased have gone round once. */
+  readonly wraps?: boolean
   /** Show the line and the column of what is wrong. */
   readonly showsPlaces: boolean
   readonly feeds?: Reader | undefined
@@ -52,7 +54,7 @@ export async function loadRules(
   const listener: ProgramListener = {
     onProblem: (text, detail) => voice.say(showsPlaces && detail !== '' ? `${text}\n${detail}` : text),
     onStatement: async (statement, delta) => {
-      const task = last?.deltaSec === delta ? last : new Task(delta, zone)
+      const task = last?.deltaSec === delta ? last : new Task(delta, zone, context.wraps)
       if (!(await resolve(statement, task, context, found))) {
         dropped++
         return false

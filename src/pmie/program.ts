@@ -138,7 +138,7 @@ const NO_CLOCK = { sec: 0 }
 function constantOf(expr: Statement['expr']): MacroValue | undefined {
   if (expr.kind === 'string') return expr.text
   if ((!isArith(expr) && !isLogic(expr)) || fetchesOf(expr).length > 0) return undefined
-  const context = { feedsOf: () => [], clock: NO_CLOCK, zone: UTC, deltaSec: 0 }
+  const context = { feedsOf: () => [], clock: NO_CLOCK, zone: UTC, wraps: false, deltaSec: 0 }
   const node = build(expr, context)
   if (!node.isConstant) return undefined
   return node.kind === 'truth' ? node.values[0] === 1 : node.values[0]

@@ -29,11 +29,14 @@ export class Task {
   readonly hosts: TaskHost[] = []
   readonly clock: EvaluationClock = { sec: 0 }
   readonly #zone: Zone
+  readonly #wraps: boolean
   readonly #members: Member[] = []
 
-  constructor(deltaSec: number, zone: Zone) {
+  /** `wraps`: counters that decreased have gone round once. */
+  constructor(deltaSec: number, zone: Zone, wraps = false) {
     this.deltaSec = deltaSec
     this.#zone = zone
+    this.#wraps = wraps
   }
 
   /** Statements that are evaluated. */
@@ -47,6 +50,7 @@ export class Task {
       feedsOf: (expr) => hostsOf(expr).map((host) => this.#feed(host, expr.metric)),
       clock: this.clock,
       zone: this.#zone,
+      wraps: this.#wraps,
       deltaSec: this.deltaSec,
     }
     const active = activate(statement.name, statement, context)

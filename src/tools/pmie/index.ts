@@ -94,7 +94,15 @@ async function replay(
   const deltaSec = interval === undefined ? DEFAULT_DELTA_SEC : toSeconds(interval)
   const showsPlaces = wanted.checksOnly || (io.stderr.isTerminal && output.logName === '')
   const { feeds, checksOnly, verbosity, format = DEFAULT_FORMAT } = wanted
-  const loading = { hosts, voice, zone, signal: io.signal, showsPlaces, feeds }
+  const loading = {
+    hosts,
+    voice,
+    zone,
+    signal: io.signal,
+    showsPlaces,
+    feeds,
+    wraps: io.env['PCP_COUNTER_WRAP'] !== undefined,
+  }
   const { tasks, errors, dropped } = await loadRules(files, deltaSec, loading)
   const status = errors > 0 ? 1 : 0
   if (checksOnly) return dropped > 0 ? 1 : status

@@ -90,6 +90,7 @@ async function run(
     signal: io.signal,
     showsPlaces,
     feeds: wanted.feeds,
+    wraps: io.env['PCP_COUNTER_WRAP'] !== undefined,
   })
   const status = rules.errors > 0 ? 1 : 0
   if (wanted.checksOnly) return rules.dropped > 0 ? 1 : status
