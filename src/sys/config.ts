@@ -37,7 +37,7 @@ export function loadConfig(env: Variables, options: ConfigOptions = {}): PcpConf
     const text = readText(path)
     if (text !== undefined) {
       const file = parsePcpConf(text)
-      return { path, variables: { ...defaultDirs(env, 0), ...file, ...present(env) } }
+      return { path, variables: withPaths({ ...defaultDirs(env, 0), ...file, ...present(env) }) }
     }
   }
   if (named !== undefined)
@@ -49,7 +49,7 @@ export function loadConfig(env: Variables, options: ConfigOptions = {}): PcpConf
     const { config, data } = userDirs(env)
     for (const dir of [config, data]) trustedPath(`${dir}/pcp`, 'set HOME to a directory of your own')
   }
-  return { path: undefined, variables: { ...defaultDirs(env, uid), ...present(env) } }
+  return { path: undefined, variables: withPaths({ ...defaultDirs(env, uid), ...present(env) }) }
 }
 
 /** The `NAME=value` lines of a pcp.conf; a pair of outer quotes is removed, all other lines are ignored. */
@@ -83,13 +83,23 @@ function defaultDirs(env: Variables, uid: number): Record<string, string> {
   const log = isRoot ? '/var/log/pcp' : `${user.state}/pcp`
   return {
     PCP_SYSCONF_DIR: `${conf}/pcp`,
-    PCP_PMCDCONF_PATH: `${conf}/pcp/pmcd/pmcd.conf`,
     PCP_RUN_DIR: run,
     PCP_TMP_DIR: `${data}/tmp`,
     PCP_VAR_DIR: data,
     PCP_PMDAS_DIR: `${data}/pmdas`,
     PCP_LOG_DIR: log,
     PCP_ARCHIVE_DIR: `${log}/pmlogger`,
+  }
+}
+
+/** Adds the files that commands take for granted, where they usually are in the directories. */
+function withPaths(variables: Variables): Variables {
+  const conf = variables['PCP_SYSCONF_DIR']
+  return {
+    PCP_PMCDCONF_PATH: `${conf}/pmcd/pmcd.conf`,
+    PCP_PMLOGGERCONTROL_PATH: `${conf}/pmlogger/control`,
+    PCP_PMIECONTROL_PATH: `${conf}/pmie/control`,
+    ...variables,
   }
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -47,6 +47,32 @@ test('without pcp.conf everybody has directories of their own, root those of the
     PCP_RUN_DIR: '/run/pcp',
     PCP_PMCDCONF_PATH: '/etc/pcp/pmcd/pmcd.conf',
   })
+})
+
+test('files that commands take for granted are in the directory of settings', () => {
+  const paths = {
+    PCP_PMCDCONF_PATH: '/made/pmcd/pmcd.conf',
+    PCP_PMLOGGERCONTROL_PATH: '/made/pmlogger/control',
+    PCP_PMIECONTROL_PATH: '/made/pmie/control',
+  }
+  const text = 'PCP_SYSCONF_DIR=/made\n'
+  expect(loadConfig({ PCP_CONF: '/c' }, { readText: files({ '/c': text }) }).variables).toMatchObject(paths)
+  expect(loadConfig({ PCP_SYSCONF_DIR: '/made' }, { readText: files({}), uid: 0 }).variables).toMatchObject(
+    paths,
+  )
+})
+
+test('every variable that the code takes for granted has a value on a machine without PCP', () => {
+  const { variables } = loadConfig({ HOME: '/home/a' }, { readText: files({}), uid: 0 })
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => readFileSync(join('src', file), 'utf8'))
+  const names = sources.flatMap((text) => [
+    ...Array.from(text.matchAll(/\['(PCP_\w+)'\]!/g), ([, name]) => name!),
+    ...Array.from(text.matchAll(/controlVariable: '(\w+)'/g), ([, name]) => name!),
+  ])
+  expect(names.length).toBeGreaterThan(30)
+  expect(names.filter((name) => variables[name] === undefined)).toEqual([])
 })
 
 test('a home that another user could make is not obeyed', () => {
