@@ -23,6 +23,7 @@ import { type ArchiveControl, forgetting, isNeverRecorded } from './archive-cont
 import { type Clock, SYSTEM_CLOCK } from './clock.ts'
 import { ContextLink } from './context-link.ts'
 import type { ContextOptions, TextOptions } from './context-options.ts'
+import { EventLoopTurn } from './event-loop-turn.ts'
 import { helpText } from './help-text.ts'
 import { labelsOf } from './label-levels.ts'
 import { only } from './only.ts'
@@ -48,6 +49,7 @@ export class Context {
   readonly #options: ContextOptions
   readonly #clock: Clock
   #formOf: ((name: string) => string) | undefined
+  readonly #turn = new EventLoopTurn()
 
   private constructor(shared: SharedSource, options: ContextOptions) {
     this.#options = options
@@ -242,6 +244,8 @@ export class Context {
   /** Values of metrics now, in the order asked for. @see pmFetch(3) */
   async fetch(ids: readonly Pmid[], options?: CallOptions): Promise<FetchResult> {
     if (ids.length === 0) throw new PcpError('PM_ERR_TOOSMALL', 'A fetch needs at least one metric')
+    if (this.#archive !== undefined && options?.signal !== undefined)
+      await this.#turn.yieldIfDue(options.signal)
     return this.#link.source.fetch(ids, this.#asking(options))
   }
 

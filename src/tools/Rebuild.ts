@@ -46,6 +46,7 @@ export const tool: Tool = {
   name: 'Rebuild',
   summary: 'Bring the local name space up to date',
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const status = endEarly(OPTIONS, parsed, io)

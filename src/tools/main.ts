@@ -2,8 +2,10 @@
 
 import { basename } from 'node:path'
 import { every } from '../base/every.ts'
+import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
 import { hasParentEnded, isForParent } from '../sys/parent-process.ts'
+import { interruption } from './lib/interrupt.ts'
 import { FdOutput } from './lib/output.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 
@@ -26,19 +28,19 @@ export async function main(tool: Tool): Promise<void> {
     return interrupt
   }
   let signalled: NodeJS.Signals | undefined
-  for (const name of tool.onlyReads === true ? [] : (['SIGINT', 'SIGTERM'] as const)) {
-    const onSignal = (): void => {
-      signalled = name
-      controller().abort()
-    }
+  const end = (by: NodeJS.Signals): void => {
+    signalled = by
+    controller().abort(interruption(by))
+  }
+  if (tool.endsInOrder === true) {
     // A service manager may send SIGTERM twice, which must not cut a daemon's end short; a user who presses Ctrl-C twice means it.
-    if (name === 'SIGTERM') process.on(name, onSignal)
-    else process.once(name, onSignal)
+    process.once('SIGINT', end)
+    process.on('SIGTERM', end)
   }
   if (isForParent()) {
     // Work for a command that was killed must not go on beside its next run.
     const look = (): void => {
-      if (hasParentEnded()) controller().abort()
+      if (hasParentEnded()) process.kill(process.pid, 'SIGTERM')
     }
     every(PARENT_CHECK_MS, look, (error) => stderr.write(`${progname}: ${String(error)}\n`)).unref()
   }
@@ -49,7 +51,7 @@ export async function main(tool: Tool): Promise<void> {
     env: process.env,
     cwd: process.cwd(),
     // process.stdin is made on first use: it costs time even when nobody reads it.
-    stdin: { [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator]() },
+    stdin: { [Symbol.asyncIterator]: () => stdinUntil(controller().signal) },
     stdout,
     stderr,
     now: Date.now,
@@ -74,6 +76,13 @@ export async function main(tool: Tool): Promise<void> {
   }
   await stderr.flush()
   process.exit(status)
+}
+
+/** Standard input; reading ends with the reason of an aborted signal. */
+function stdinUntil(signal: AbortSignal): AsyncIterator<Uint8Array> {
+  const { stdin } = process
+  onAbort(signal, () => stdin.destroy(signal.reason as Error))
+  return stdin[Symbol.asyncIterator]()
 }
 
 /** The message of an error; with debugging on, or when it is a mistake of ours, where it came from as well. */

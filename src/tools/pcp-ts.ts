@@ -3,6 +3,7 @@ import { versionLine } from '../base/version.ts'
 import { PcpError } from '../model/errors.ts'
 import { didYouMean, nearNames } from './lib/near-names.ts'
 import { endEarly, type OptionTable, parseOptions } from './lib/options.ts'
+import { runEntry } from './lib/run-entry.ts'
 import type { CommandEntry, Tool, ToolIo } from './lib/tool.ts'
 
 const OPTIONS: OptionTable = {
@@ -29,6 +30,7 @@ says what it is for.`,
   exitStatus: [[2, 'as the command ended, whatever it says']],
   seeAlso: ['pcp', 'pminfo', 'pmrep'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const [name, ...args] = io.args
     const commands = (await commandsOf(io)).filter((entry) => entry.name !== tool.name)
@@ -43,7 +45,7 @@ says what it is for.`,
     // No command begins with a dash, so this says which option there is not.
     if (name.startsWith('-')) return endEarly(OPTIONS, parseOptions(OPTIONS, io), io) ?? 1
     const entry = commands.find((each) => each.name === name)
-    if (entry !== undefined) return runCommand(await entry.load(), { ...io, progname: name, args })
+    if (entry !== undefined) return runEntry(entry, { ...io, progname: name, args })
     // Their names are long: most people leave out how they begin.
     const names = commands.map((each) => each.name)
     const near = [
@@ -60,27 +62,6 @@ says what it is for.`,
 
 async function commandsOf({ commands }: ToolIo): Promise<readonly CommandEntry[]> {
   return commands === undefined ? [] : commands()
-}
-
-async function runCommand(command: Tool, io: ToolIo): Promise<number> {
-  if (io.args.length === 1 && io.args[0] === '--version') {
-    io.stderr.write(versionLine(io.progname))
-    return 0
-  }
-  if (command.onlyReads === true) {
-    // It does not look at `signal`: without our handlers whoever interrupts it ends it at once.
-    process.removeAllListeners('SIGINT')
-    process.removeAllListeners('SIGTERM')
-  }
-  try {
-    return await command.run(io)
-  } catch (error) {
-    // Mistakes of ours are for whoever started the process: it shows where they come from.
-    if (!(error instanceof PcpError) || io.signal.aborted) throw error
-    await io.stdout.flush()
-    io.stderr.write(`${io.progname}: ${error.message}\n`)
-    return 1
-  }
 }
 
 /** The usage line, and a line for each command. */

@@ -76,6 +76,7 @@ serves metrics about itself, and keeps a trace of the last connections and PDUs 
     ],
   ],
   seeAlso: ['pmcd_wait', 'pminfo', 'pmpasswd'],
+  endsInOrder: true,
   run,
 }
 

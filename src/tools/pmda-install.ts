@@ -44,6 +44,7 @@ Files are those that pcp.conf and the environment name, so a collector of one's 
   ],
   seeAlso: ['pmda-remove', 'pmda-new', 'pmcd', 'dbpmda'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const { given, operands, problems } = parsed

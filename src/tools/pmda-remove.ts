@@ -25,6 +25,7 @@ pmcd.conf, and tells the running collector. When something fails everything is a
   examples: [['pmda-remove simple', 'The agent called simple:']],
   seeAlso: ['pmda-install', 'pmcd'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const { given, operands, problems } = parsed

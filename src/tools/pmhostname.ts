@@ -18,7 +18,6 @@ Finds the addresses of the host, and prints the name that the first of them with
 unknown, its name is printed as it was given; without operand, the name of this host.`,
   examples: [['pmhostname 127.0.0.1', 'What is this address called?']],
   options: OPTIONS,
-  onlyReads: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const status = endEarly(OPTIONS, parsed, io)

@@ -40,6 +40,7 @@ removed when it would have been. Archives that a recorder writes to must not be 
   examples: [['pmlogcompress -X zstd 20260101', 'All volumes of an archive:']],
   seeAlso: ['pmlogger_daily', 'pmlogextract'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const wantsHelp = parsed.given.some(({ name }) => name === '?')

@@ -84,6 +84,7 @@ export const tool: Tool = {
   name: 'pmlogger',
   summary: 'record performance metrics into archives',
   options: TABLE,
+  endsInOrder: true,
   run,
 }
 

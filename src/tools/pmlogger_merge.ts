@@ -55,6 +55,7 @@ yesterday in this directory, YYYYMMDD.HH.MM, become YYYYMMDD.`,
   examples: [["pmlogger_merge -f '20261119.??.??' 20261119", 'One archive of a day in place of many:']],
   seeAlso: ['pmlogextract', 'pmlogger_daily'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const { given, operands, problems } = parsed

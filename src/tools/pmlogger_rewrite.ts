@@ -58,6 +58,7 @@ alone. Files that were compressed are so again, and keep their age, so that they
   ],
   seeAlso: ['pmlogrewrite', 'pmlogger_daily'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const wantsHelp = parsed.given.some(({ name }) => name === '?')
@@ -148,6 +149,7 @@ async function rewriteOne(base: string, settings: Settings, io: ToolIo): Promise
       transaction.abandon()
     }
   } catch (error) {
+    if (io.signal.aborted) throw error
     io.stdout.write(`Error: ${base}: ${PcpError.from(error).message}\n`)
     return false
   }

@@ -75,6 +75,7 @@ export const tool: Tool = {
   name: 'pmloglabel',
   summary: 'Check, show or change the labels of an archive',
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     // -V and -h are this command's own: no standard row stands for them.
     const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true })

@@ -46,6 +46,7 @@ export const tool: Tool = {
   name: 'pmlogmv',
   summary: 'Rename, copy or list the files of an archive',
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const lists = io.progname === 'pmlogls'
     const options = lists ? LIST_OPTIONS : OPTIONS

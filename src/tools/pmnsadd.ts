@@ -34,6 +34,7 @@ The name space is replaced as a whole when everything is in order, and left alon
   examples: [['pmnsadd -n root mynames', 'Into a name space of your own:']],
   seeAlso: ['pmnsdel', 'pmnsmerge', 'pminfo'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const { given, operands } = parsed

@@ -28,6 +28,7 @@ Nothing is removed when one of the names is not there.`,
   examples: [['pmnsdel -n root disk.dev network', 'Two subtrees:']],
   seeAlso: ['pmnsadd', 'pmnsmerge', 'pminfo'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const { given, operands } = parsed

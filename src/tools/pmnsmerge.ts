@@ -47,6 +47,7 @@ for the order given.`,
   examples: [['pmnsmerge root_linux root_pmcd root', 'A name space of two agents:']],
   seeAlso: ['pmnsadd', 'pmnsdel', 'pmcpp'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const { given, operands } = parsed

@@ -37,6 +37,7 @@ a password is kept. The password is asked for on the terminal, or read from stan
   examples: [['pmpasswd monitor', 'A user for clients that connect from elsewhere:']],
   seeAlso: ['pmcd'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const { given, operands, problems } = parsed

@@ -81,6 +81,7 @@ It listens on loopback alone unless -i says otherwise. Values can be stored only
   ],
   seeAlso: ['pmcd', 'pminfo'],
   options: TABLE,
+  endsInOrder: true,
   run,
 }
 

@@ -66,6 +66,7 @@ Commands in the file .dbpmdarc of the current directory are carried out first.`,
   ],
   seeAlso: ['pmcd', 'newhelp', 'pmdbg'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io)
     const { given, operands, problems, standard } = parsed

@@ -29,7 +29,7 @@ export interface ToolIo {
   readonly stderr: Output
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Aborted when the user interrupts. */
+  /** Aborted when the user interrupts, with an `interruption` as reason. */
   readonly signal: AbortSignal
   /** Opens contexts in place of pmapi's `connect`. */
   readonly connect?: typeof connect
@@ -63,10 +63,10 @@ export interface Tool {
   /** What `parseOptions` reads the command line by; absent for a command without options of its own. */
   readonly options?: OptionTable
   /**
-   * Whoever interrupts it ends it at once, as nothing is half done: for commands that only read, and may work for long without
-   * waiting for anything. Others are told by `ToolIo.signal`.
+   * Ends in order on SIGINT and SIGTERM, through `ToolIo.signal`: removes what is half written, stops what it has started. Other
+   * commands are killed by the signal, also in the middle of a loop that awaits nothing.
    */
-  readonly onlyReads?: boolean
+  readonly endsInOrder?: boolean
   /** Runs the command; resolves to its exit status. */
   run(io: ToolIo): Promise<number>
 }

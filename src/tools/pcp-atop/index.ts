@@ -5,10 +5,12 @@
  * Unlike PCP's the dates of processes are right where an archive knows when its host started, and pressure is shown where there is
  * some: docs/differences.md.
  */
+import { constants } from 'node:os'
 import { PcpError } from '../../model/errors.ts'
 import { announce } from '../../pmapi/announce.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { loadConfig } from '../../sys/config.ts'
+import { interruptedBy } from '../lib/interrupt.ts'
 import { endEarly, parseOptions } from '../lib/options.ts'
 import { boundsOf, openReport } from '../lib/source.ts'
 import { parseStandard, type StandardOptions } from '../lib/standard.ts'
@@ -55,6 +57,7 @@ such as cpucritperc, and ownprocline, the line of -o.`,
   ],
   seeAlso: ['pcp', 'pcp-dstat', 'pmrep'],
   options: OPTIONS,
+  endsInOrder: true,
   run,
 }
 
@@ -91,6 +94,8 @@ async function run(io: ToolIo): Promise<number> {
     await show(context, standard, options, io)
   } catch (error) {
     if (!(error instanceof PcpError && error.code === 'ECANCELED')) throw error
+    const by = interruptedBy(io.signal)
+    if (by !== undefined) return constants.signals[by]
   } finally {
     await context.close()
   }

@@ -47,6 +47,7 @@ Each is an option by its name. One whose metrics are not known is left out with 
   ],
   seeAlso: ['pcp', 'pmrep'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     try {
       return await run(io)

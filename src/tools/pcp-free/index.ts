@@ -57,6 +57,7 @@ With -c or -s the table is shown again and again, at an interval of one second u
   ],
   seeAlso: ['pcp', 'pcp-vmstat'],
   options: OPTIONS,
+  endsInOrder: true,
   run: async (io) =>
     runReport({ table: OPTIONS, read: (given, { problems }) => readOptions(given, problems) }, io, report),
 }

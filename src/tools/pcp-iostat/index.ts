@@ -29,6 +29,7 @@ a time before which nothing is known; the first sample only begins the counting.
   ],
   seeAlso: ['pcp', 'pcp-vmstat', 'pmrep'],
   options: OPTIONS,
+  endsInOrder: true,
   run: async (io) =>
     runReport({ table: OPTIONS, read: (given, { standard }) => readOptions(given, standard) }, io, report),
 }

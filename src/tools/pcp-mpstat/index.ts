@@ -33,6 +33,7 @@ there is no value; the first sample is what the counting begins with, and -s cou
   ],
   seeAlso: ['pcp', 'pcp-vmstat', 'pmrep'],
   options: OPTIONS,
+  endsInOrder: true,
   run: async (io) =>
     runReport({ table: OPTIONS, read: (given, { problems }) => readOptions(given, problems) }, io, report),
 }

@@ -29,6 +29,7 @@ makes two reports.`,
   ],
   seeAlso: ['pcp', 'pcp-ps', 'pcp-atop', 'pmrep'],
   options: OPTIONS,
+  endsInOrder: true,
   run: async (io) => runReport({ table: OPTIONS, read: readOptions }, io, report),
 }
 

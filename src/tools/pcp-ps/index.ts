@@ -58,6 +58,7 @@ the counting: -s 3 makes two lists. A question mark stands where there is no val
   ],
   seeAlso: ['pcp', 'pcp-pidstat', 'pcp-atop', 'pmrep'],
   options: OPTIONS,
+  endsInOrder: true,
   run: async (io) => runReport({ table: OPTIONS, read: readOptions }, io, report),
 }
 

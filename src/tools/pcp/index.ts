@@ -1,10 +1,10 @@
 /** pcp: runs commands that tell of performance, with options that all of them understand. pcp(1) */
 
 import { versionLine } from '../../base/version.ts'
-import { PcpError } from '../../model/errors.ts'
 import { loadConfig } from '../../sys/config.ts'
 import { didYouMean, nearNames } from '../lib/near-names.ts'
 import { endEarly, parseOptions } from '../lib/options.ts'
+import { runEntry } from '../lib/run-entry.ts'
 import type { CommandEntry, Tool, ToolIo } from '../lib/tool.ts'
 import { balancedLines } from '../lib/wrap.ts'
 import {
@@ -42,6 +42,7 @@ Without a command there is a summary of the host or archive: hardware, services,
   exitStatus: [[2, 'as the command ended, whatever it says']],
   seeAlso: ['pcp-summary', 'pcp-free', 'pcp-iostat', 'pcp-mpstat', 'pcp-uptime', 'pcp-vmstat'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     if (parsed.given.some(({ option }) => option.long === 'version')) {
@@ -70,7 +71,7 @@ async function runCommand(command: string, io: ToolIo, places: CommandPlaces): P
   const name = `pcp-${command}`
   const ours = await oursOf(io)
   const entry = ours.find((each) => each.name === name)
-  if (entry !== undefined) return runOurs(entry, { ...io, progname: name })
+  if (entry !== undefined) return runEntry(entry, { ...io, progname: name })
   const other = programOf(places.system, command) ?? programAt(command, io.cwd)
   if (other !== undefined) return runProgram(other, io)
   const known = commandNames(
@@ -80,22 +81,6 @@ async function runCommand(command: string, io: ToolIo, places: CommandPlaces): P
   const hint = didYouMean(nearNames(command, known)).trim() || 'Please install pcp system tools package'
   io.stderr.write(`Cannot find a ${name} command to execute\n${hint}\n`)
   return 1
-}
-
-async function runOurs(entry: CommandEntry, io: ToolIo): Promise<number> {
-  if (entry.hasOwnVersion !== true && io.args.length === 1 && io.args[0] === '--version') {
-    io.stderr.write(versionLine(io.progname))
-    return 0
-  }
-  try {
-    return await (await entry.load()).run(io)
-  } catch (error) {
-    // Mistakes of ours are for whoever started the process: it shows where they come from.
-    if (!(error instanceof PcpError) || io.signal.aborted) throw error
-    await io.stdout.flush()
-    io.stderr.write(`${io.progname}: ${error.message}\n`)
-    return 1
-  }
 }
 
 /** The commands of this package; none where nobody says. */

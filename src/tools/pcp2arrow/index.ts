@@ -49,6 +49,7 @@ type and semantics are, under the key pcp.metrics.`,
   ],
   seeAlso: ['pmrep', 'pcp2json'],
   options: OPTIONS,
+  endsInOrder: true,
   run: (io) =>
     runExporter(
       {

@@ -62,6 +62,7 @@ out, so that what is written is JSON.`,
   ],
   seeAlso: ['pmrep', 'pcp2xml'],
   options: OPTIONS,
+  endsInOrder: true,
   run: (io) =>
     runExporter({ name: 'pcp2json', table: OPTIONS, make: (work) => new JsonReporter(work, io.signal) }, io),
 }

@@ -44,6 +44,7 @@ Metrics whose values are text are left out: the format has no place for them.`,
   examples: [['pcp2openmetrics -s 1 kernel.all.load', 'The load now:']],
   seeAlso: ['pmrep', 'pcp2json'],
   options: OPTIONS,
+  endsInOrder: true,
   run: (io) =>
     runExporter(
       {

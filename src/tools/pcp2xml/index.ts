@@ -34,6 +34,7 @@ Writes an XML document with an element for every sample, and in it one for every
   examples: [['pcp2xml -a ARCHIVE -t 1h kernel.all.load', 'The load of every hour of an archive:']],
   seeAlso: ['pmrep', 'pcp2json'],
   options: OPTIONS,
+  endsInOrder: true,
   run: (io) =>
     runExporter({ name: 'pcp2xml', table: OPTIONS, make: (work) => new XmlReporter(work, io.stdout) }, io),
 }

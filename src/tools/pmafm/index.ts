@@ -72,6 +72,7 @@ REPLAY="..." name those for several archives, those for one, those that take it 
   ],
   seeAlso: ['mkaf'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const [file, ...words] = io.args
     if (file === undefined || file === '-?' || file === '--help') {

@@ -1,6 +1,7 @@
 /** Runs commands over archives of a folio. pmafm(1) */
 import { PcpError } from '../../model/errors.ts'
-import type { Tool, ToolIo } from '../lib/tool.ts'
+import { runEntry } from '../lib/run-entry.ts'
+import type { ToolIo } from '../lib/tool.ts'
 import { balancedLines } from '../lib/wrap.ts'
 import type { ToolClasses } from './classes.ts'
 import type { FolioEntry } from './folio.ts'
@@ -46,18 +47,7 @@ export async function runOver(
 /** The commands of this package run in this process; others are programs. */
 async function runTool(name: string, args: readonly string[], io: ToolIo): Promise<number> {
   const entry = (await io.commands?.())?.find((each) => each.name === name)
-  if (entry === undefined) return runProgram(name, args, io)
-  const tool: Tool = await entry.load()
-  try {
-    return await tool.run({ ...io, progname: name, args })
-  } catch (error) {
-    if (!(error instanceof PcpError) || io.signal.aborted) throw error
-    await io.stdout.flush()
-    io.stderr.write(`${name}: ${error.message}\n`)
-    return 1
-  } finally {
-    await io.stdout.flush()
-  }
+  return entry === undefined ? runProgram(name, args, io) : runEntry(entry, { ...io, progname: name, args })
 }
 
 async function runProgram(

@@ -41,6 +41,7 @@ name spaces. An agent that has a domain there keeps it.`,
   examples: [['pmda-new queue', 'An agent called queue in a folder of that name:']],
   seeAlso: ['pmda-install', 'dbpmda', 'pmcd'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const { given, operands, problems } = parsed

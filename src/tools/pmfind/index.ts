@@ -85,6 +85,7 @@ With -S there is a line for each collector's identifier, which is the same howev
   ],
   seeAlso: ['pmcd'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const last = (letter: string): string | undefined =>

@@ -33,6 +33,7 @@ A rule is a condition, an arrow and actions: some_inst disk.dev.total > 100 coun
   ],
   seeAlso: ['pmieconf', 'pmval'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io, { many: true })
     const wanted = wantedFrom(parsed)

@@ -23,6 +23,7 @@ Rules that are missing, or that pmieconf has made, are made anew before.`,
   examples: [['pmie_check -N -V', 'What would be started:']],
   seeAlso: ['pmie', 'pmieconf', 'pmie_daily', 'pmiectl'],
   options: OPTIONS,
+  endsInOrder: true,
   run: (io) => {
     const logs = new Set<string>()
     const target = {

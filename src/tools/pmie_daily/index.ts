@@ -42,6 +42,7 @@ older than -k are removed, those older than -x compressed.`,
   examples: [['pmie_daily -N -V', 'What would be done:']],
   seeAlso: ['pmie', 'pmie_check', 'pmiectl'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const settings = settingsOf(parsed)

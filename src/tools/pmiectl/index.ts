@@ -26,5 +26,6 @@ identifier) and [create], whose conditions are exists(METRIC), values(METRIC), c
   ],
   seeAlso: ['pmie', 'pmieconf', 'pmie_check', 'pmie_daily', 'pmlogctl'],
   options: OPTIONS,
+  endsInOrder: true,
   run: (io) => runFarm(ENGINES, OPTIONS, io),
 }

@@ -58,7 +58,6 @@ export const tool: Tool = {
   name: 'pmlogcheck',
   summary: 'Check archives for damage',
   options: OPTIONS,
-  onlyReads: true,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true })
     const status = endEarly(OPTIONS, parsed, io)

@@ -27,5 +27,6 @@ identifier) and [create], whose conditions are exists(METRIC), values(METRIC), c
   ],
   seeAlso: ['pmlogger', 'pmlogger_check', 'pmlogger_daily', 'pmlogconf', 'pmiectl'],
   options: OPTIONS,
+  endsInOrder: true,
   run: (io) => runFarm(LOGGERS, OPTIONS, io),
 }

@@ -31,7 +31,6 @@ export const tool: Tool = {
   name: 'pmlogdump',
   summary: 'Show what is in an archive',
   options: OPTIONS,
-  onlyReads: true,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true })
     const status = endEarly(OPTIONS, parsed, io)

@@ -44,6 +44,7 @@ export const tool: Tool = {
     ['pmlogextract monday tuesday week', 'two archives as one'],
   ],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseExtract(io)
     const status = endEarly(OPTIONS, parsed, io)
@@ -59,7 +60,7 @@ export const tool: Tool = {
     try {
       return await extract(options, io, opened)
     } catch (error) {
-      if (!(error instanceof PcpError)) throw error
+      if (!(error instanceof PcpError) || io.signal.aborted) throw error
       io.stderr.write(`${io.progname}: ${error.message}\n`)
       if (opened.length === options.inputs.length)
         io.stderr.write(`Archive "${options.output}" not created.\n`)

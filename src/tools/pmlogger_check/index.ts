@@ -35,6 +35,7 @@ does. Run it as often as recorders may be missed for, by a timer or by cron.`,
   ],
   seeAlso: ['pmlogger', 'pmlogger_daily', 'pmlogctl'],
   options: OPTIONS,
+  endsInOrder: true,
   run: (io) => {
     const places = new Set<string>()
     return runCheck(

@@ -48,6 +48,7 @@ assignment adding one; $PCP_AUTOSAVE_DIR, where finished archives of days go, wi
   ],
   seeAlso: ['pmlogger', 'pmlogger_check', 'pmlogger_merge', 'pmlogger_rewrite', 'pmlogctl'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const settings = settingsOf(parsed, io)

@@ -56,6 +56,7 @@ export const tool: Tool = {
     'Values of the input at an interval become the records of the output: counters between the values around that time, ' +
     'others the value that holds then. The interval is 10 minutes unless -t says otherwise. Instances that the input has not recorded since the sample before are left out.',
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true })
     const status = endEarly(OPTIONS, parsed, io)

@@ -49,6 +49,7 @@ export const tool: Tool = {
   ],
   seeAlso: ['pmlogextract', 'pmloglabel', 'pmlogdump'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     const parsed = parseRewrite(io)
     // Here --version is the version of the format.
@@ -76,7 +77,7 @@ export const tool: Tool = {
         archive.close()
       }
     } catch (error) {
-      if (!(error instanceof PcpError)) throw error
+      if (!(error instanceof PcpError) || io.signal.aborted) throw error
       io.stderr.write(`${io.progname}: ${error.message}\n`)
       return 1
     }
@@ -102,7 +103,7 @@ async function rewrite(
   try {
     return await write(rewriting, output, options, io)
   } catch (error) {
-    if (error instanceof PcpError)
+    if (error instanceof PcpError && !io.signal.aborted)
       io.stderr.write(
         `${io.progname}: ${error.message}\nArchive "${options.output ?? options.input}" not created.\n`,
       )

@@ -36,7 +36,6 @@ export const tool: Tool = {
   name: 'pmlogsize',
   summary: 'Show what the files of an archive are full of',
   options: OPTIONS,
-  onlyReads: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const has = (letter: string): boolean => parsed.given.some(({ name }) => name === letter)

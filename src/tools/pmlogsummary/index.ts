@@ -31,7 +31,6 @@ export const tool: Tool = {
   name: 'pmlogsummary',
   summary: 'Sum up the values in an archive',
   options: OPTIONS,
-  onlyReads: true,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true })
     const wanted = summaryOptions(parsed)

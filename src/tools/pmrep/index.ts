@@ -47,6 +47,7 @@ $PCP_SYSCONF_DIR/pmrep. What the command line says holds over it.`,
   ],
   seeAlso: ['pmval', 'pmrepconf'],
   options: OPTIONS,
+  endsInOrder: true,
   async run(io) {
     try {
       const isCsv = io.progname === 'pcp2csv'

@@ -53,6 +53,7 @@ export const tool: Tool = {
     [2, 'a row cannot be used; the archive has those before it'],
     [17, 'there is an archive of that name'],
   ],
+  endsInOrder: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const status = endEarly(OPTIONS, parsed, io)

@@ -13,6 +13,7 @@ import { announce } from '../../../pmapi/announce.ts'
 import type { Context } from '../../../pmapi/context.ts'
 import type { Zone } from '../../../time/zone.ts'
 import { fetchError } from '../fetch-error.ts'
+import { isCtrlC } from '../interrupt.ts'
 import { boundsOf, openContext } from '../source.ts'
 import type { Output, ToolIo } from '../tool.ts'
 import { samplingWindow } from '../window.ts'
@@ -217,6 +218,7 @@ async function take(
     if (error.code === 'PM_ERR_LOGREC') throw fetchError(error, io)
     if (error.code !== 'ECANCELED') throw error
   } finally {
+    if (isCtrlC(io.signal)) io.stdout.write('\n') // ends the line in which terminals show ^C
     await reporter.end()
   }
   return 0

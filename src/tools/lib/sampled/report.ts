@@ -4,6 +4,7 @@ import { secondsBetween, toSeconds } from '../../../base/timestamp.ts'
 import { announce } from '../../../pmapi/announce.ts'
 import type { Context } from '../../../pmapi/context.ts'
 import type { Zone } from '../../../time/zone.ts'
+import { isCtrlC } from '../interrupt.ts'
 import { endEarly, type GivenOption, type OptionTable } from '../options.ts'
 import { boundsOf, openReport } from '../source.ts'
 import { parseStandard, type StandardOptions } from '../standard.ts'
@@ -55,6 +56,10 @@ export async function runReport<S>(
     const { zone } = await reportingZone(standard, context, io)
     const window = samplingWindow(standard, boundsOf(context, standard, io), zone, io)
     return await report({ context, standard, window, zone }, own, io)
+  } catch (error) {
+    // Scripts know PCP's reports to end well so.
+    if (!isCtrlC(io.signal)) throw error
+    return 0
   } finally {
     await context.close()
   }

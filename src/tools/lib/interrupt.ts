@@ -1,0 +1,17 @@
+/** The end of a command by a signal. */
+import { PcpError } from '../../model/errors.ts'
+
+/** Returns why a command is aborted, for the reason of `ToolIo.signal`. */
+export function interruption(by: NodeJS.Signals): PcpError {
+  return new PcpError('ECANCELED', `Interrupted by ${by}`, { cause: by })
+}
+
+/** Returns the signal that aborted a command; undefined while none has. */
+export function interruptedBy({ reason }: AbortSignal): NodeJS.Signals | undefined {
+  return reason instanceof PcpError ? (reason.cause as NodeJS.Signals | undefined) : undefined
+}
+
+/** Returns whether the user pressed Ctrl-C: SIGINT, not SIGTERM. */
+export function isCtrlC(signal: AbortSignal): boolean {
+  return interruptedBy(signal) === 'SIGINT'
+}
