@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
 import { type Account, becomeAccount, serviceAccount } from '../net/access/account.ts'
+import { defaultSocketPath } from '../net/host-spec.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
@@ -130,7 +131,7 @@ async function start(
   })
   const configuration = await files.read()
   const ports = [...settings.ports, ...environment.ports]
-  const socketPath = settings.socketPath ?? join(variables['PCP_RUN_DIR']!, 'pmcd.socket')
+  const socketPath = settings.socketPath ?? defaultSocketPath(variables)
   makeDir(dirname(resolve(socketPath)))
   const { timeoutSec, pduBytes, contexts, metrics, addresses } = settings
   const credsTimeoutSec = settings.credsTimeoutSec ?? environment.credsTimeoutSec

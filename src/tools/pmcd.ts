@@ -67,13 +67,25 @@ export const tool: Tool = {
 Collects performance metrics: starts the agents of its configuration, in its own process, in threads or as processes, joins what
 they have, and answers clients on TCP ports and on a unix socket. Access rules of the configuration say who may do what.
 
-SIGHUP makes it read its configuration again and restart agents that have died; SIGINT and SIGTERM end it in good order. It
-serves metrics about itself, and keeps a trace of the last connections and PDUs for its log.`,
+SIGHUP makes it read its configuration, the name space and label files again and restart agents that have died; SIGINT and
+SIGTERM end it in good order. It serves metrics about itself, and keeps a trace of the last connections and PDUs for its log.
+
+Labels of the host are in files of $PCP_SYSCONF_DIR/labels, each a JSON object such as {"rack":"b7"}; those in its directory
+optional are annotations and no part of the identity of metrics.`,
   examples: [
     [
       'pmcd -f -p 44400 -s /tmp/pmcd.socket -l -',
       'In the foreground, with a port, a socket and a log of its own:',
     ],
+  ],
+  environment: [
+    ['PMCD_PORT', 'ports to listen on, by comma, where -p is not given (default 44321)'],
+    ['PMCD_SOCKET', 'unix socket to listen on where -s is not given (default $PCP_RUN_DIR/pmcd.socket)'],
+    ['PMCD_LOCAL', 'not 0: listen on loopback only'],
+    ['PMCD_MAXPENDING', 'connections that may wait to be accepted (default 1024)'],
+    ['PMCD_CREDS_TIMEOUT', 'as -q where that is not given'],
+    ['PMCD_RESTART_AGENTS', '0: agents that died are not restarted'],
+    ['PCP_DEBUG', 'as -D where that is not given'],
   ],
   seeAlso: ['pmcd_wait', 'pminfo', 'pmpasswd'],
   endsInOrder: true,

@@ -1,4 +1,4 @@
-/** kvm.conf: where the kernel's file systems are, and which trace points are counted. docs/kvm.md */
+/** kvm.conf: where the kernel's file systems are, and which trace points are counted. docs/environment.md */
 import { join } from 'node:path'
 import { readAttribute } from '../../sys/proc.ts'
 

@@ -1,4 +1,4 @@
-/** The kvm agent (domain 95): what the kernel counts while it runs virtual machines. debugfs, trace points; docs/kvm.md */
+/** The kvm agent (domain 95): what the kernel counts while it runs virtual machines. debugfs, trace points; docs/environment.md */
 import { type ErrorCode, PcpError } from '../../model/errors.ts'
 import type { AgentEnv, AgentTables, MetricSpec, Sample } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent, Reading } from '../../pmda/index.ts'

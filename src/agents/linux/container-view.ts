@@ -1,4 +1,4 @@
-/** The machine as a container sees it: its network, its file systems and its name. docs/containers.md */
+/** The machine as a container sees it: its network, its file systems and its name. docs/formats/root.md */
 import { PcpError } from '../../model/errors.ts'
 import type { Ask } from '../../model/source.ts'
 import type { AgentEnv, AgentTables, MetricSpec } from '../../pmda/define.ts'

@@ -1,4 +1,4 @@
-/** The root agent (domain 1): containers of docker, podman and lxc. docs/containers.md */
+/** The root agent (domain 1): containers of docker, podman and lxc. docs/formats/root.md */
 import { hostname } from 'node:os'
 import type { AgentEnv, AgentTables, IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent, Reading } from '../../pmda/index.ts'

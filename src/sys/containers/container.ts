@@ -1,4 +1,4 @@
-/** A container as the engine that runs it knows it: docker, podman or lxc. docs/containers.md */
+/** A container as the engine that runs it knows it: docker, podman or lxc. docs/formats/root.md */
 
 /** One container. What its engine's files do not tell is undefined. */
 export interface Container {

@@ -1,4 +1,4 @@
-/** The containers of this machine, and which one somebody means. docs/containers.md */
+/** The containers of this machine, and which one somebody means. docs/formats/root.md */
 import { type Container, type ContainerPlaces, containerPlaces } from './container.ts'
 import { dockerContainers } from './docker.ts'
 import { lxcContainers } from './lxc.ts'

@@ -12,6 +12,29 @@ const RELATED: readonly (readonly [StandardName, readonly string[]])[] = [
   ['debug', ['pmdbg']],
 ]
 
+/** Variables that the library reads wherever a command has a standard option. docs/environment.md */
+const LIBRARY_VARIABLES: readonly (readonly [StandardName, readonly (readonly [string, string])[]])[] = [
+  [
+    'host',
+    [
+      ['PMCD_PORT', 'ports of a collector that is named without one, by comma (default 44321)'],
+      ['PMCD_SOCKET', 'unix socket of the collector of this host (default $PCP_RUN_DIR/pmcd.socket)'],
+      ['PMCD_CONNECT_TIMEOUT', 'seconds to wait for a connection (default 5)'],
+      ['PMCD_REQUEST_TIMEOUT', 'seconds to wait for a reply (default 10)'],
+      ['PMPROXY_HOST', 'connect through the pmproxy on this host'],
+      ['PCP_SECURE_SOCKETS', 'enforce or relaxed: encrypt connections'],
+    ],
+  ],
+  [
+    'archive',
+    [
+      ['PCP_IGNORE_MARK_RECORDS', 'interpolate across gaps of a recording up to this interval'],
+      ['PCP_INTERP_EARLIER', 'between two values that are no counters, the earlier one holds'],
+    ],
+  ],
+  ['derived', [['PCP_DERIVED_CONFIG', 'files of derived metrics, by colon']]],
+]
+
 /** The page in man(7) macros. `known` are the commands that have a page: only those are referred to. */
 export function manPage(tool: Tool, known: ReadonlySet<string>): string {
   const { name, summary, options } = tool
@@ -24,7 +47,7 @@ export function manPage(tool: Tool, known: ReadonlySet<string>): string {
     ...(options === undefined ? [] : [optionSection(options)]),
     exitSection(tool),
     ...(tool.examples === undefined ? [] : [exampleSection(tool.examples)]),
-    ...environmentSection(options),
+    ...environmentSection(tool),
     ...seeAlsoSection(tool, known),
   ]
   return `${parts.join('\n')}\n`
@@ -83,14 +106,19 @@ function exampleSection(examples: NonNullable<Tool['examples']>): string {
   return `.SH EXAMPLES\n${each.join('\n.PP\n')}`
 }
 
-function environmentSection(options: OptionTable | undefined): string[] {
-  const variables = (options?.rows ?? []).flatMap((row) =>
-    variablesOf(row).map((name) => [name, row as Option] as const),
+function environmentSection({ options, environment = [] }: Tool): string[] {
+  const rows: readonly unknown[] = options?.rows ?? []
+  const ofOptions = rows.flatMap((row) =>
+    variablesOf(row).map(
+      (name) => [name, `stands for ${forms(row as Option)} where that is not given`] as const,
+    ),
   )
-  if (variables.length === 0) return []
-  const lines = variables.map(
-    ([name, option]) => `.TP\n.B ${name}\nstands for ${forms(option)} where that is not given`,
-  )
+  const others = [
+    ...environment,
+    ...LIBRARY_VARIABLES.flatMap(([option, variables]) => (rows.includes(STANDARD[option]) ? variables : [])),
+  ].map(([name, meaning]) => [name, escaped(meaning)] as const)
+  if (ofOptions.length + others.length === 0) return []
+  const lines = [...ofOptions, ...others].map(([name, meaning]) => `.TP\n.B ${name}\n${meaning}`)
   return [`.SH ENVIRONMENT\n${lines.join('\n')}`]
 }
 

@@ -56,6 +56,8 @@ export interface Tool {
   readonly description?: string
   /** Command lines worth showing, with what they do, for the man page. */
   readonly examples?: readonly (readonly [command: string, purpose: string])[]
+  /** Environment variables of its own, with what they mean, for the man page. */
+  readonly environment?: readonly (readonly [variable: string, meaning: string])[]
   /** Exit statuses other than 0 for success and 1 for an error or a usage text, with what they mean. */
   readonly exitStatus?: readonly (readonly [status: number, meaning: string])[]
   /** Commands that belong to this one, for the man page, besides those that its standard options lead to. */

@@ -1,4 +1,4 @@
-/** Data: the metrics that atop is made of. pcp-atop(1); spec/tools/pcp-atop.md */
+/** Data: the metrics that atop is made of. pcp-atop(1) */
 import type { WantedMetric } from '../lib/sampled/metrics.ts'
 
 const within = (group: string, items: string): string[] => items.split(' ').map((item) => `${group}.${item}`)

@@ -16,6 +16,9 @@ const FREE = 'mem.freemem'
 const DISK = 'disk.all.total'
 const LOAD = 'kernel.all.load'
 
+/** All metrics that there must be. */
+export const METRICS: readonly string[] = [NCPU, LOAD, USER, SYS, FREE, DISK]
+
 /** One sample; undefined where there is no value. */
 export interface Sample {
   /** Of all processors together, 0 to 1. */
@@ -68,8 +71,7 @@ export async function openActivity(group: FetchGroup, window: SamplingWindow): P
 }
 
 async function checkNames(context: Context): Promise<void> {
-  const names = [NCPU, LOAD, USER, SYS, FREE, DISK]
-  const found = await context.lookupNames(names)
+  const found = await context.lookupNames(METRICS)
   for (const [i, id] of found.entries()) {
     if (!isError(id)) continue
     // The number of processors is looked up alone; of the other names any may be missing until they are described.
@@ -81,7 +83,7 @@ async function checkNames(context: Context): Promise<void> {
     const reason = isError(desc) ? desc.text : id.text
     throw new PcpError(
       id.code,
-      `cannot retrieve description for metric "${names[i]}" (PMID: PM_ID_NULL)\nReason: ${reason}`,
+      `cannot retrieve description for metric "${METRICS[i]}" (PMID: PM_ID_NULL)\nReason: ${reason}`,
       { cause: id },
     )
   }

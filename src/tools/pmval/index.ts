@@ -39,7 +39,10 @@ export const tool: Tool = {
 Shows the values of one metric, a line a sample, with a column for each instance. Counters are shown as rates unless -r asks for
 them as they are; times that are counted become utilisation.
 
-The metric may say where it is and which instances are meant: host:metric[instance,...], archive/metric[instance,...].`,
+The metric may say where it is and which instances are meant: host:metric[instance,...], archive/metric[instance,...].
+
+It does not reconnect: when the collector goes away it reports that and exits with status 1. pmcd_wait waits until there is one
+again; pmstat and pmie reconnect by themselves.`,
   examples: [
     ['pmval -s 5 -t 2s kernel.all.load', 'Five samples, two seconds apart:'],
     ['pmval "db1:disk.dev.read[sda,sdb]"', 'Two disks of db1:'],

@@ -45,9 +45,26 @@ const STATUS_EXISTS = 17
 export const tool: Tool = {
   name: 'sheet2pcp',
   summary: 'Make an archive of a spreadsheet',
-  description:
-    'Each row of the first sheet of infile, a .csv, .xlsx, .ods or .sxc file, becomes a record of the archive outfile. mapfile ' +
-    'says in XML which metrics there are and what is in which column.',
+  description: `
+Each row of the first sheet of infile, a .csv, .xlsx, .ods or .sxc file, becomes a record of the archive outfile. mapfile names in
+XML the metrics, and then what is in each column, from left to right:
+
+    <?xml version="1.0" encoding="UTF-8"?>
+    <sheet heading="1" hostname="roof.example" timezone="+0100" datefmt="YMD">
+      <metric pmid="PMI_DOMAIN.0.1" indom="PMI_DOMAIN.1" units="0,0,0,0,0,0"
+              type="PM_TYPE_FLOAT" sem="PM_SEM_INSTANT">weather.temperature</metric>
+      <datetime></datetime>
+      <data>weather.temperature[north]</data>
+      <skip></skip>
+      <data>weather.temperature[south]</data>
+    </sheet>
+
+heading is the number of rows to leave out at the top, datefmt the order of day, month and year: DMY, MDY or YMD. All attributes of
+sheet and metric may be left out: a metric is then of type PM_TYPE_FLOAT and semantics PM_SEM_INSTANT, without units and
+instances, and has a PMID of its own. units are the dimensions of space, time and count and their three scales, as numbers or
+constants such as PM_SPACE_KBYTE. One column is datetime; data names a metric above, with an instance where it has an indom.
+
+A comment <!-- pmiDump --> in the map has it shown.`,
   options: OPTIONS,
   exitStatus: [
     [2, 'a row cannot be used; the archive has those before it'],

@@ -1,4 +1,4 @@
-/** What a page of charts is made of. Its vocabulary is that of PCP's view files. spec/tools/views.md */
+/** What a page of charts is made of. Its vocabulary is that of PCP's view files. docs/guide/charts.md */
 import { signal } from '@preact/signals'
 
 /** How a chart draws. The first five are PCP's own styles; `area` fills each line, `stacking` puts them on each other. */

@@ -65,6 +65,8 @@ test('options stand under their headings; those without help are private, but fo
 
 test('says what ends it how, what the environment does, and what else there is', () => {
   expect(section('EXIT STATUS').filter((line) => line.startsWith('.B'))).toEqual(['.B 0', '.B 1', '.B 2'])
-  expect(section('ENVIRONMENT').join('\n')).toMatch(/\.B PCP_HOST\n.*\n\.TP\n\.B PCP_DEBUG/)
+  expect(section('ENVIRONMENT').join('\n')).toMatch(
+    /\.B PCP_HOST\n.*\n\.TP\n\.B PCP_DEBUG[\s\S]*\.B PMCD_PORT\n[\s\S]*\.B PMCD_SOCKET\n/,
+  )
   expect(section('SEE ALSO')).toEqual(['.BR pmcd (1),', '.BR pmdbg (1),', '.BR pmother (1)'])
 })

@@ -10,6 +10,7 @@ import { valuesOf } from '../../../src/model/value-set.ts'
 import type { Value } from '../../../src/model/values.ts'
 import { archiveFiles } from '../../../src/sys/archive-files.ts'
 import { tool } from '../../../src/tools/sheet2pcp/index.ts'
+import { parseMap } from '../../../src/tools/sheet2pcp/map.ts'
 import { testIo } from '../run-tool.ts'
 
 const MAP = `<?xml version="1.0"?>
@@ -208,4 +209,12 @@ describe('what cannot be used', () => {
     expect([status, contents(base).records.length]).toEqual([0, 3])
     expect(stderr).toBe('sheet2pcp: Warning: row 4 has 6 columns, the map has 5\n')
   })
+})
+
+test('the map that the man page shows is one', () => {
+  const [map] = /<\?xml[\s\S]*<\/sheet>/.exec(tool.description!)!
+  const { problems, columns, metrics, datefmt } = parseMap(map)
+  expect(problems).toEqual([])
+  expect(columns.map(({ kind }) => kind)).toEqual(['datetime', 'data', 'skip', 'data'])
+  expect([metrics.map(({ name }) => name), datefmt]).toEqual([['weather.temperature'], 'YMD'])
 })

@@ -1,4 +1,4 @@
-/** Sampling for reports: live at an interval, or through an archive. docs/tools.md */
+/** Sampling for reports: live at an interval, or through an archive. docs/guide/tools.md */
 import type { Timestamp } from '../../../base/timestamp.ts'
 import { PcpError } from '../../../model/errors.ts'
 import { SYSTEM_CLOCK } from '../../../pmapi/clock.ts'
