@@ -60,7 +60,7 @@ test('pages that texts and comments name exist', () => {
 
 /** Variables of our own tests and of how our programs start each other. */
 const PRIVATE = /^PCP_TS_|^PCPQA_|^PCP_REPORT_IN_BACKGROUND$/
-const VARIABLE = /\b(?:PCP|PMCD|PMPROXY|PMIE|PMLOGGER|PMNS|PMDA|PROC|XFS|LINUX|KVM)_[A-Z0-9_]+\b/g
+const VARIABLE = /\b(?:PCP|PMCD|PMTIME|PMPROXY|PMIE|PMLOGGER|PMNS|PMDA|PROC|XFS|LINUX|KVM)_[A-Z0-9_]+\b/g
 /** Names that look like variables and are not: constants, and scripts by the name of their settings. */
 const OTHER =
   /^PMNS_(?:CHILD|IDS|NAMES|TRAVERSE)$|^PMCD_(?:(?:ADD|DROP|RESTART)_AGENT|\w+_CHANGE|WAIT)$|^(?:PMIE|PMLOGGER)_(?:CHECK|DAILY|MERGE|REWRITE)$/
