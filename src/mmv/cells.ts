@@ -81,7 +81,20 @@ export class NumberCell implements Cell {
   /** Adds to the value, or to 0 where there is none. */
   add(amount: number): void {
     const sum = this.#value + amount
-    this.set(Number.isNaN(sum) ? amount : sum)
+    if (sum > Number.MAX_SAFE_INTEGER || sum < -Number.MAX_SAFE_INTEGER || this.#exact !== undefined)
+      this.#addRare(amount, sum)
+    else this.set(Number.isNaN(sum) ? amount : sum)
+  }
+
+  /** Beyond 2^53, where a double would lose small amounts; integers of 64 bits go round as in C. */
+  #addRare(amount: number, sum: number): void {
+    const isInteger = this.#type === PM_TYPE_U64 || this.#type === PM_TYPE_64
+    if (!isInteger || !Number.isFinite(sum)) {
+      this.set(sum)
+      return
+    }
+    const exact = (this.#exact ?? BigInt(Math.trunc(this.#value))) + BigInt(Math.trunc(amount))
+    this.setExact(this.#type === PM_TYPE_U64 ? BigInt.asUintN(64, exact) : BigInt.asIntN(64, exact))
   }
 
   /** NaN, and infinity where the type has none, is no value; a fraction is cut off where the type has none. */

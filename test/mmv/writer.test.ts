@@ -57,6 +57,24 @@ describe.each([
   ['mapped', loadNative],
   ['copied', none],
 ] as const)('values in memory that is %s', (_way, load) => {
+  it('count exactly beyond 2^53', async () => {
+    const writer = open('far', { load })
+    const counter = writer.counter('count')
+    const gauge = writer.gauge('depth', { type: '64' })
+    writer.publish()
+    counter.set(2n ** 60n)
+    for (let i = 0; i < 3; i++) counter.inc()
+    gauge.set(-Number.MAX_SAFE_INTEGER)
+    gauge.add(-3)
+    writer.flush()
+    expect(await valuesNamed('mmv.far.count')).toBe(2n ** 60n + 3n)
+    expect(await valuesNamed('mmv.far.depth')).toBe(-(2n ** 53n) - 2n)
+    gauge.set(5)
+    gauge.add(2)
+    writer.flush()
+    expect(await valuesNamed('mmv.far.depth')).toBe(7)
+  })
+
   it('are read by the agent as they change', async () => {
     const writer = open('app', { load })
     const hits = writer.counter('hits')
