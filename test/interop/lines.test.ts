@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { type Both, type Done, killAll, referencePath, runBoth } from './lib/lines/both-sides.ts'
 import { differenceOf } from './lib/lines/difference.ts'
 import { excuseFor } from './lib/lines/excuses.ts'
-import { LineGenerator, tableOf } from './lib/lines/generate.ts'
+import { LineGenerator, tablesOf } from './lib/lines/generate.ts'
 import { type Line, lineText, nameOf, parseLine, wordsOf } from './lib/lines/line.ts'
 import { ONCE_DIFFERENT } from './lib/lines/once-different.ts'
 import { search } from './lib/lines/search.ts'
@@ -23,7 +23,7 @@ describe.skipIf(!canCompare)('lines that once differed', () => {
   test.each(ONCE_DIFFERENT)('%s', async (text) => {
     const [command = ''] = text.split(' ', 1)
     if (referencePath(command) === undefined) return
-    const line = parseLine(text, (await tableOf(text.split(/\s+/)))?.rows ?? [])
+    const line = parseLine(text, await tablesOf(text.split(/\s+/)))
     const both = await runBoth(line)
     const difference = differenceOf(both)
     if (difference === undefined || excuseFor(nameOf(line), line, both, difference) !== undefined) return
@@ -38,8 +38,8 @@ describe.skipIf(!canCompare)('made-up lines', () => {
     for (let i = 0; i < 60; i++) {
       const line = one.line(new Random(i))
       expect(lineText(other.line(new Random(i)))).toBe(lineText(line))
-      const table = await tableOf([line.command, ...wordsOf(line)])
-      expect(wordsOf(parseLine(lineText(line), table?.rows ?? []))).toEqual(wordsOf(line))
+      const tables = await tablesOf([line.command, ...wordsOf(line)])
+      expect(wordsOf(parseLine(lineText(line), tables))).toEqual(wordsOf(line))
       commands.add(nameOf(line))
     }
     expect(commands.size).toBeGreaterThan(12)

@@ -188,7 +188,7 @@ export function readOptions(plugins: ReadonlySet<string>, io: ToolIo): DstatOpti
   const isDefault =
     shown.size === 0 || [...shown].every((name) => (TIME_NAMES as readonly string[]).includes(name))
   if (isDefault) for (const name of SEVERAL['a']!) shown.add(name)
-  const environment = parseStandard(FROM_WRAPPER, { ...io, args: [] })
+  const environment = parseStandard(FROM_WRAPPER, { ...io, args: [] }, { isHighRes: true })
   return {
     shown: [...shown],
     isDefault,

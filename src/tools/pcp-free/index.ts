@@ -90,7 +90,7 @@ function intervalOf(text: string, problems: string[]): number {
     return sec
   } catch (error) {
     const { message } = PcpError.from(error)
-    problems.push(`interval argument not in pmParseInterval(3) format:\n${message.trimEnd()}\n`)
+    problems.push(`interval argument not in pmParseHighResInterval(3) format:\n${message.trimEnd()}\n`)
     return 1
   }
 }

@@ -75,22 +75,23 @@ export const OPTIONS: OptionTable = {
   ],
 }
 
-/** Of -r, -k and -R only one. Of a pair this is how the reference orders them. */
+/** Of -r, -k and -R only one. Each pair is named in the order in which the reference checks it. */
 const EXCLUSIVE: readonly (readonly [string, string])[] = [
-  ['r', 'k'],
   ['R', 'r'],
   ['R', 'k'],
+  ['r', 'k'],
 ]
 
-/** What the options ask for; what is wrong with them is added to `problems`, or, without the usage text to go with it, is the answer. */
+/** What the options ask for; a mistake among them is the answer. */
 export function readOptions(
   given: readonly GivenOption[],
-  { operands, problems }: { readonly operands: readonly string[]; readonly problems: string[] },
+  { operands }: { readonly operands: readonly string[] },
 ): PidstatOptions | string {
   const last = (letter: string): string | undefined => given.findLast(({ name }) => name === letter)?.value
   const has = (letter: string): boolean => last(letter) !== undefined
   for (const [first, second] of EXCLUSIVE)
-    if (has(first) && has(second)) problems.push(`Error: -${first} is incompatible with -${second}`)
+    if (has(first) && has(second)) return `Error: -${first} is incompatible with -${second}`
+  if (has('B') && ['r', 'k', 'R'].some(has)) return 'Error: Incompatible flags provided'
   const user = userOf(last('U'), operands)
   const pids = last('p')
   const list = pids === undefined || pids === 'ALL' ? undefined : pidsOf(pids)

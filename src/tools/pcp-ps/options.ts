@@ -61,7 +61,7 @@ export function readOptions(
   const pids = numbersOf(last('p'))
   if (pids === 'invalid') return 'Invalid pid Id List: use comma separated pids without whitespaces'
   const parents = numbersOf(last('P'))
-  if (parents === 'invalid') return 'Invalid ppid Id List: use comma separated ppids without whitespaces'
+  if (parents === 'invalid') return 'Invalid ppid Id List: use comma separated pids without whitespaces'
   const columns = last('o')
   const sort = last('O')
   if (sort !== undefined && sort !== '%cpu' && sort !== '%mem')

@@ -1,14 +1,18 @@
 /** pcp ss: sockets as ss(8) lists them, live or as they were. pcp-ss(1) */
 import type { Timestamp } from '../../base/timestamp.ts'
+import { PcpError } from '../../model/errors.ts'
 import { strftime } from '../../time/strftime.ts'
 import type { Zone } from '../../time/zone.ts'
 import { SampledMetrics } from '../lib/sampled/metrics.ts'
 import { type ReportSource, runReport } from '../lib/sampled/report.ts'
+import { boundsOf } from '../lib/source.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
+import { samplingWindow } from '../lib/window.ts'
 import { HEADING, METRICS, socketLines } from './lines.ts'
 import { OPTIONS, readOptions, type SsOptions } from './options.ts'
 
 const FILTER = 'network.persocket.filter'
+const STATE = 'network.persocket.state'
 
 /** Lists sockets. */
 export const tool: Tool = {
@@ -35,7 +39,7 @@ async function report(
   io: ToolIo,
 ): Promise<number> {
   const metrics = await SampledMetrics.find(context, METRICS, io)
-  if (!metrics.has('network.persocket.state')) {
+  if (!metrics.has(STATE)) {
     const isArchive = context.archive !== undefined
     const where = isArchive
       ? `in archive ${standard.archives.join(',')}`
@@ -48,11 +52,17 @@ async function report(
     io.stderr.write(`${io.progname}: metrics do not tell what -${options.unanswerable.join(' -')} asks for\n`)
   const { start, origin } = standard.window
   const { archive } = context
-  const asked = (start ?? origin) === undefined ? window.finish : window.origin
+  // An archive is shown as it ends; -A moves that moment too.
+  const atEnd = { ...standard, window: { ...standard.window, origin: '-0' } }
+  const asked =
+    archive === undefined || (start ?? origin) !== undefined
+      ? window.origin
+      : samplingWindow(atEnd, boundsOf(context, standard, io), zone, io).origin
   archive?.setMode('interpolate', asked, 1)
   const sample = await metrics.fetch(io)
   // Behind the last record of a socket, as at the end of an archive, numbers have no values of the moment.
   const before = archive === undefined ? undefined : await metrics.lasts(asked, io)
+  if (!sample.has(STATE) && before?.has(STATE) !== true) throw new PcpError('PM_ERR_VALUE')
   if (options.showsHeading) {
     const filter = sample.text(FILTER) ?? before?.text(FILTER) ?? ''
     io.stdout.write(`# Time: ${moment(sample.time, zone)} Filter: ${filter}\n${HEADING}`)

@@ -69,7 +69,7 @@ export function readRequest(
     : withOwnSets(readConfig(tool, path, { cwd: io.cwd, env: io.env, variables }), early.operands, path)
   applyOptionsSection(config, settings)
   applySection(config, 'global', settings)
-  const parsed = parseStandard(table, io, { alignsLive: true, hasDefaultSource: true })
+  const parsed = parseStandard(table, io, { alignsLive: true, hasDefaultSource: true, isHighRes: true })
   const sets = parsed.operands.filter((operand) => operand.startsWith(':'))
   for (const set of sets) {
     if (!config.sections.has(set.slice(1))) {

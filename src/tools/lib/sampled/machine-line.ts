@@ -3,7 +3,7 @@ import { strftime } from '../../../time/strftime.ts'
 import type { Zone } from '../../../time/zone.ts'
 import type { Sample } from './metrics.ts'
 
-const PARTS = ['sysname', 'release', 'nodename', 'machine'].map((name) => `kernel.uname.${name}`)
+const PARTS = ['nodename', 'release', 'sysname', 'machine'].map((name) => `kernel.uname.${name}`)
 
 /** How many processors the host has. */
 export const CPU_COUNT = 'hinv.ncpu'
@@ -17,7 +17,7 @@ export function knowsMachine(sample: Sample): boolean {
 
 /** The line, with its newline; what is not known is left out. */
 export function machineLine(sample: Sample, zone: Zone): string {
-  const [system, release, node, machine] = PARTS.map((name) => sample.text(name) ?? '')
+  const [node, release, system, machine] = PARTS.map((name) => sample.text(name) ?? '')
   const date = strftime('%m/%d/%y', sample.time.sec, zone)
   return `${system}  ${release}  (${node})  ${date}  ${machine}    (${sample.text(CPU_COUNT) ?? ''} CPU)\n`
 }

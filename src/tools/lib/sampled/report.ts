@@ -45,7 +45,7 @@ export async function runReport<S>(
   io: ToolIo,
   report: (source: ReportSource, own: S, io: ToolIo) => Promise<number>,
 ): Promise<number> {
-  const parsed = parseStandard(table, io, { inherits: true })
+  const parsed = parseStandard(table, io, { inherits: true, isHighRes: true })
   const { given, operands, problems, standard } = parsed
   const own = read(given, { operands, problems, standard })
   const status = endEarly(table, parsed, io)

@@ -7,7 +7,7 @@ import { archiveFacts, archiveNames, bytesOf, type MetricFacts, type SourceFacts
 import { referencePath } from './both-sides.ts'
 import { COMMANDS, type CommandRow, drawOf, isDrawn } from './commands.ts'
 import { anyMetric, type Drawing, interval, metricSpec, prefixOf } from './draw.ts'
-import type { Line, Part } from './line.ts'
+import type { Line, LineTables, Part } from './line.ts'
 
 /** Archives beyond this size take long, and find little more. */
 const MANY_BYTES = 1_000_000
@@ -219,10 +219,11 @@ async function loadTool(name: string): Promise<Tool | undefined> {
   return TOOLS.find((entry) => entry.name === name)?.load()
 }
 
-/** The option table that a word after the command, or the command itself, is read by. */
-export async function tableOf(line: readonly string[]): Promise<OptionTable | undefined> {
-  const [command = '', ...words] = line
+/** The tables that the words of a line are read by. */
+export async function tablesOf([command = '', ...words]: readonly string[]): Promise<LineTables> {
   const report =
     command === 'pcp' ? words.find((word) => COMMANDS.some((row) => row.report === word)) : undefined
-  return (await loadTool(report === undefined ? command : `pcp-${report}`))?.options
+  const outer = (await loadTool(command))?.options?.rows ?? []
+  if (report === undefined) return { own: outer }
+  return { own: (await loadTool(`pcp-${report}`))?.options?.rows ?? [], outer }
 }

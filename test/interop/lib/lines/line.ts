@@ -10,6 +10,13 @@ export interface Line {
   readonly parts: readonly Part[]
 }
 
+/** Rows of the option tables that a line is read by. */
+export interface LineTables {
+  readonly own: readonly OptionRow[]
+  /** Of `pcp`, before the name of its report. */
+  readonly outer?: readonly OptionRow[]
+}
+
 /** Words that stay together, such as an option and its argument. */
 export interface Part {
   readonly words: readonly string[]
@@ -38,16 +45,19 @@ function quoted(word: string): string {
 }
 
 /** Reads the text of a line; each option and its argument become one part, by the command's table. */
-export function parseLine(text: string, rows: readonly OptionRow[]): Line {
+export function parseLine(text: string, { own, outer = own }: LineTables): Line {
   const [command = '', ...words] = splitWords(text)
   const parts: Part[] = []
   for (let i = 0; i < words.length; i++) {
     const word = words[i]!
-    const row = rows.find((one) => !('heading' in one) && [`-${one.short}`, `--${one.long}`].includes(word))
+    const isBefore = command === 'pcp' && !parts.some(({ isKept }) => isKept)
+    const row = (isBefore ? outer : own).find(
+      (one) => !('heading' in one) && [`-${one.short}`, `--${one.long}`].includes(word),
+    )
     const takesNext =
       row !== undefined && !('heading' in row) && row.arg !== undefined && row.isOptional !== true
     const isPair = takesNext && i + 1 < words.length
-    const isReport = command === 'pcp' && !word.startsWith('-') && !parts.some(({ isKept }) => isKept)
+    const isReport = isBefore && !word.startsWith('-')
     parts.push({ words: isPair ? [word, words[++i]!] : [word], ...(isReport ? { isKept: true } : {}) })
   }
   return { command, parts }

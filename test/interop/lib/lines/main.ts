@@ -5,7 +5,7 @@ import { seed as seedOfDay } from '../../../lib/seed.ts'
 import { killAll, runBoth } from './both-sides.ts'
 import { differenceOf } from './difference.ts'
 import { excuseFor } from './excuses.ts'
-import { LineGenerator, tableOf } from './generate.ts'
+import { LineGenerator, tablesOf } from './generate.ts'
 import { lineText, nameOf, parseLine } from './line.ts'
 import { type Cause, search, type Tally } from './search.ts'
 
@@ -86,8 +86,7 @@ function report(tally: Tally, seed: number, seconds: number): void {
 }
 
 async function repeat(text: string): Promise<number> {
-  const table = await tableOf(text.split(/\s+/))
-  const line = parseLine(text, table?.rows ?? [])
+  const line = parseLine(text, await tablesOf(text.split(/\s+/)))
   const both = await runBoth(line)
   const difference = differenceOf(both)
   for (const [name, done] of Object.entries(both))

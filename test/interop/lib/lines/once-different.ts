@@ -2,6 +2,16 @@
 export const ONCE_DIFFERENT: readonly string[] = [
   // A metric that is missing among others.
   'pmclient -a kenj-pc-1',
+  // Words of messages, and the order of missing metrics.
+  'pmrep -a rep -t x kernel.all.load',
+  'pcp -a pcp-vmstat free -s x',
+  'pcp -a rep mpstat',
+  'pcp -a pcp-atop-log pidstat -R -r',
+  'pcp -a pcp-atop-log pidstat -k -B all',
+  'pcp -a pcp-atop-log ps -P x',
+  // The moment that sockets are shown at.
+  'pcp -a pcp-ss -A 5sec ss',
+  'pcp -a pcp-ss -O +0 ss',
   // A sum keeps units, and averages cancel it.
   'pmlogsummary -s -m viewqa1',
   'pmlogsummary -s -x ok-mv-interp',
