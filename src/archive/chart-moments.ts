@@ -83,7 +83,8 @@ export class MetricSamples {
   sinkOf(inst: number): ValueSink {
     if (this.#isSingular) return this.whole
     const { whole } = this
-    const own = new Samples(whole.pace)
+    // Asked for in each part that is scanned.
+    const own = this.#byInst.get(inst) ?? new Samples(whole.pace)
     this.#byInst.set(inst, own)
     return {
       add: (time) => {

@@ -200,3 +200,66 @@ function expectRecorded({ valueAt }: Recorded, columns: readonly Drawn[]): void 
         expect(values[i], name).toBe(sampleOf[name as keyof typeof sampleOf](...sample!))
     }
 }
+
+test('with more records than are sampled, a stack is no higher than the whole, and no line crosses the gap', async () => {
+  const samples = Array.from({ length: 3000 }, (_, i) => [((i * 37) % 100) / 100, 0.5] as const)
+  const away = { away: 5000, isMarked: false, samples }
+  const made = recorded([{ ...away, away: 0 }, away])
+  const length = made.times.at(-1)! - START
+  const columns = await drawn(made, START, { length, points: 600, aligned: true })
+  expectWhole(columns, true)
+  const [[from, to]] = gapsOf(made) as [readonly [number, number]]
+  for (const { name, times, values } of columns) {
+    const known = times.filter((_, i) => !Number.isNaN(values[i]!))
+    expect(known.length, name).toBeGreaterThan(400)
+    expect(
+      known.filter((time) => time > from && time < to),
+      name,
+    ).toEqual([])
+    const isBroken = times.some((time, i) => time > from && time < to && Number.isNaN(values[i]!))
+    expect(isBroken, name).toBe(true)
+  }
+})
+
+test('an instance that was away has a gap, in what is computed from it too', async () => {
+  const output = memoryOutput('made')
+  const archive = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+  archive.addMetric('proc.rss', { type: PM_TYPE_DOUBLE, sem: PM_SEM_INSTANT, indom: 'processes' })
+  archive.addMetric('proc.time', { type: PM_TYPE_DOUBLE, sem: PM_SEM_COUNTER, indom: 'processes' })
+  for (let n = 0; n < 60; n++) {
+    for (const name of n >= 20 && n < 40 ? ['init'] : ['init', 'shell']) {
+      archive.put('proc.rss', n, name)
+      archive.put('proc.time', 5 * n, name)
+    }
+    archive.write({ sec: START + INTERVAL * n, nsec: 0 })
+  }
+  archive.close()
+  const files = new Map([...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes]))
+  const { metrics, lists } = decodeChartRange(
+    await new LocalArchive('made', files).range({
+      names: ['proc.rss', 'proc.time', 'page.twice', 'page.rate'],
+      derive: { 'page.twice': 'proc.rss * 2', 'page.rate': 'rate(proc.time)' },
+      ...{ start: START, finish: START + 600, points: 600 },
+    }),
+  )
+  const away = [START + 19 * INTERVAL, START + 40 * INTERVAL] as const
+  for (const metric of metrics) {
+    if (!('columns' in metric)) throw new Error(metric.message)
+    for (const { name, times, values } of metric.columns) {
+      const points = Array.from(lists[times]!, (time, i) => [time, lists[values]![i]!] as const)
+      const within = points.filter(([time]) => time > away[0] && time < away[1])
+      const isRate = metric.name === 'proc.time' || metric.name === 'page.rate'
+      expect(
+        within.some(([, value]) => !Number.isNaN(value)),
+        `${metric.name} ${name}`,
+      ).toBe(name === 'init')
+      if (name === 'init') continue
+      expect(within.length, metric.name).toBeGreaterThan(0)
+      // A rate begins with the second sample.
+      expect(points.find(([time, value]) => time >= away[1] && !Number.isNaN(value))![0], metric.name).toBe(
+        away[1] + (isRate ? INTERVAL : 0),
+      )
+      if (isRate) for (const [, value] of points) if (!Number.isNaN(value)) expect(value).toBeCloseTo(0.5, 6)
+    }
+  }
+})
