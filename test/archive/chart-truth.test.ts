@@ -158,12 +158,36 @@ test('no point without a sample, no line across a gap, no stack above the whole'
           }
         }
         expectWhole(columns, how.aligned)
+        expectAll(made, columns, [start, start + length * span])
         expectRecorded(made, columns)
       },
     ),
     { numRuns: 150, seed },
   )
 })
+
+/** Each sample of the window is a point where there is room for it; rates need one before it. */
+function expectAll(
+  { times: samples, marks }: Recorded,
+  columns: readonly Drawn[],
+  [start, finish]: readonly [number, number],
+): void {
+  // Counters are held back after a mark.
+  if (marks.length > 0) return
+  for (const { name, times, values, isReduced } of columns) {
+    if (isReduced) continue
+    const isRate = name === READ || name === BUSY
+    const wanted = samples.filter((time, i) => {
+      const from = isRate ? samples[i - 1] : time
+      return from !== undefined && from >= start && time - from <= LONGEST && time <= finish
+    })
+    const points = new Set(times.filter((_, i) => !Number.isNaN(values[i]!)))
+    expect(
+      wanted.filter((time) => !points.has(time)).map((time) => time - START),
+      name,
+    ).toEqual([])
+  }
+}
 
 /** Used and free are all there is; programs and cache are what is used. */
 function expectWhole(columns: readonly Drawn[], isAligned: boolean): void {
