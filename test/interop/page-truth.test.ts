@@ -1,6 +1,26 @@
 /** What the chart page shows while nothing arrives, where nothing was recorded, and of hosts that are not there. */
 import { expect, test } from 'vitest'
+import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
+import { memoryOutput } from '../../src/archive/write/memory-output.ts'
+import { PM_SEM_INSTANT, PM_TYPE_DOUBLE } from '../../src/model/types.ts'
 import { describePage, PATIENCE } from './lib/page.ts'
+
+/** Files of an archive of a minute in which a metric has one value. */
+function archiveOf(name: string, value: number): { name: string; content: string }[] {
+  const output = memoryOutput(name)
+  const made = new ArchiveImport(output, { hostname: name, timezone: 'UTC', pid: 1 })
+  made.addMetric('page.height', { type: PM_TYPE_DOUBLE, sem: PM_SEM_INSTANT })
+  for (let i = 0; i <= 60; i++) {
+    made.put('page.height', value)
+    made.write({ sec: 1_700_000_000 + i, nsec: 0 })
+  }
+  made.close()
+  const parts = [...output.contents()]
+  return parts.map(([part, bytes]) => ({
+    name: `${name}.${part}`,
+    content: Buffer.from(bytes).toString('base64'),
+  }))
+}
 
 describePage('the chart page says what it does not know', (t) => {
   const light = () => t.page.locator('.head > .light')
@@ -55,6 +75,56 @@ describePage('the chart page says what it does not know', (t) => {
     await t.page.getByLabel('Without no.such.host.invalid').click()
     await expect.poll(() => troubles.count(), PATIENCE).toBe(0)
     expect(t.complaints).toEqual([])
+  })
+
+  test('one host beside another has the same scale', async () => {
+    const source = t.page.getByLabel('Source', { exact: true })
+    for (const [name, value] of [
+      ['large', 1000],
+      ['small', 10],
+    ] as const) {
+      await t.page.evaluate(`{
+        const dataTransfer = new DataTransfer()
+        for (const { name, content } of ${JSON.stringify(archiveOf(name, value))})
+          dataTransfer.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name))
+        document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true }))
+      }`)
+      await expect.poll(() => source.inputValue(), PATIENCE).toBe(`file:${name}`)
+    }
+    await t.page.keyboard.press('m')
+    await t.page.getByLabel('Search metrics').fill('page.height')
+    await t.page.getByRole('button', { name: /^page\.height/ }).click()
+    await t.page.getByRole('region', { name: 'page.height' }).getByRole('button', { name: 'Draw' }).click()
+    await expect.poll(() => t.firstValue('page.height').textContent(), PATIENCE).toBe('10')
+    await t.page.getByLabel('Compare with').selectOption('file:large')
+    const heights = async (): Promise<string[]> => {
+      const charts = t.page.locator('[data-chart][aria-label^="page.height, "]')
+      await expect
+        .poll(() => charts.locator('.legend .value').allTextContents(), PATIENCE)
+        .toEqual(['10', '1 k'])
+      return charts.locator('.u-over').evaluateAll((overs) =>
+        overs.map((over) => {
+          // How high a line stands of which all values are alike: the first row of pixels with something in it.
+          const canvas = over.parentElement!.querySelector('canvas')!
+          const ratio = canvas.height / canvas.clientHeight
+          const box = over.getBoundingClientRect()
+          const top = Math.round((box.top - canvas.getBoundingClientRect().top) * ratio)
+          const x = Math.round((box.left - canvas.getBoundingClientRect().left + box.width / 3) * ratio)
+          const height = Math.round(box.height * ratio)
+          const { data } = canvas.getContext('2d')!.getImageData(x, top, 1, height)
+          let best = 0
+          let row = 0
+          for (let y = 0; y < height; y++) {
+            const light =
+              Math.max(data[4 * y]!, data[4 * y + 1]!, data[4 * y + 2]!) * (data[4 * y + 3]! / 255)
+            if (light > best) [best, row] = [light, y]
+          }
+          return row / height > 0.9 ? 'low' : row / height < 0.15 ? 'high' : `at ${row / height}`
+        }),
+      )
+    }
+    await expect.poll(heights, PATIENCE).toEqual(['low', 'high'])
+    await t.shot('same-scale')
   })
 
   test('crosshair, tip and legend agree where nothing was recorded, and the tip is inside the window', async () => {

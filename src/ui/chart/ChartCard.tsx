@@ -14,6 +14,7 @@ import { useInView } from './in-view.ts'
 import { Legend } from './Legend.tsx'
 import { isElsewhere } from './line-look.ts'
 import type { Pointed } from './pointed.ts'
+import { type SharedScale, sharedScale } from './shared-scale.ts'
 import { TimeView } from './TimeView.tsx'
 import { Tip } from './Tip.tsx'
 import { Waiting } from './Waiting.tsx'
@@ -79,7 +80,14 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
         </ul>
       )}
       {data.lines.length > 0 && (
-        <Drawing chart={chart} data={data} source={of} hidden={hidden} cursor={cursor} />
+        <Drawing
+          chart={chart}
+          data={data}
+          source={of}
+          hidden={hidden}
+          cursor={cursor}
+          scale={isOneOfMany ? sharedScale(origin) : undefined}
+        />
       )}
       {data.lines.length === 0 && data.problems.length === 0 && (
         <Nothing chart={chart} data={data} source={of} />
@@ -140,22 +148,30 @@ const PRESENT: Frame = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INF
 interface DrawingProps extends NothingProps {
   readonly hidden: ReadonlySet<string>
   readonly cursor: Signal<Pointed | undefined>
+  readonly scale: SharedScale | undefined
 }
 
 /** What a style draws. */
-function Drawing({ chart, data, source, hidden, cursor }: DrawingProps): ComponentChild {
+function Drawing({ chart, data, source, hidden, cursor, scale }: DrawingProps): ComponentChild {
   const waiting = <Waiting chart={chart} />
   switch (chart.style) {
     case 'table':
       return <Later until={waiting} draw={({ TableView }) => <TableView chart={chart} data={data} />} />
     case 'grid':
-      return <Later until={waiting} draw={({ GridView }) => <GridView chart={chart} data={data} />} />
+      return (
+        <Later
+          until={waiting}
+          draw={({ GridView }) => <GridView chart={chart} data={data} scale={scale} />}
+        />
+      )
     case 'heat':
       return (
         <div class="drawing">
           <Later
             until={waiting}
-            draw={({ HeatView }) => <HeatView chart={chart} data={data} frame={time.frame.value} />}
+            draw={({ HeatView }) => (
+              <HeatView chart={chart} data={data} frame={time.frame.value} scale={scale} />
+            )}
           />
           {isElsewhere(data) && <p class="outside">{elsewhere(source)}</p>}
         </div>
@@ -163,7 +179,14 @@ function Drawing({ chart, data, source, hidden, cursor }: DrawingProps): Compone
     default:
       return (
         <Tip style={chart.style} data={data} hidden={hidden} cursor={cursor}>
-          <TimeView chart={chart} data={data} frame={time.frame.value} hidden={hidden} cursor={cursor} />
+          <TimeView
+            chart={chart}
+            data={data}
+            frame={time.frame.value}
+            hidden={hidden}
+            scale={scale}
+            cursor={cursor}
+          />
           {isElsewhere(data) && <p class="outside">{elsewhere(source)}</p>}
         </Tip>
       )

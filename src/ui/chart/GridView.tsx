@@ -5,9 +5,10 @@ import { paletteColor } from '../theme.ts'
 import { showValue } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
 import { oldText } from './age.ts'
-import { heatLimits } from './heat-map.ts'
 import { Name } from './Name.tsx'
+import type { SharedScale } from './shared-scale.ts'
 import { listOf } from './table-rows.ts'
+import { useLimits } from './use-limits.ts'
 
 /** More than this of the limit is a warning. */
 const NEAR = 0.9
@@ -15,11 +16,13 @@ const NEAR = 0.9
 interface Props {
   readonly chart: Chart
   readonly data: ChartData
+  /** The scale that it has together with other charts. */
+  readonly scale: SharedScale | undefined
 }
 
 /** Shows the newest value of each line beside its limit. */
-export function GridView({ chart, data }: Props): ComponentChild {
-  const limits = heatLimits(data)
+export function GridView({ chart, data, scale }: Props): ComponentChild {
+  const limits = useLimits(chart.id, data, scale)
   const { columns, rows } = listOf(chart, data)
   const olds = columns.map(({ plot }) =>
     oldText(

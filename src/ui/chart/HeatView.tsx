@@ -1,7 +1,7 @@
 /** A heat map with the names of its rows. */
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
-import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { colorsVersion } from '../theme.ts'
 import { type Frame, time } from '../time/control.ts'
@@ -9,16 +9,20 @@ import { momentText } from '../time/words.ts'
 import { type Measure, showValue } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
 import { ageOf, oldText } from './age.ts'
-import { drawHeat, fits, heatAt, heatLimits } from './heat-map.ts'
+import { drawHeat, fits, heatAt } from './heat-map.ts'
 import { newestIndex } from './line-look.ts'
 import { Name } from './Name.tsx'
 import { TipBox } from './Readings.tsx'
+import type { SharedScale } from './shared-scale.ts'
 import { timeMarks } from './time-marks.ts'
+import { useLimits } from './use-limits.ts'
 
 interface Props {
   readonly chart: Chart
   readonly data: ChartData
   readonly frame: Frame
+  /** The scale that it has together with other charts. */
+  readonly scale: SharedScale | undefined
 }
 
 /** Height of a name, and width of a time with some room. */
@@ -34,12 +38,12 @@ interface Under {
 }
 
 /** Draws `data`. */
-export function HeatView({ chart, data, frame }: Props): ComponentChild {
+export function HeatView({ chart, data, frame, scale }: Props): ComponentChild {
   const ref = useRef<HTMLCanvasElement>(null)
   const under = useSignal<Under | undefined>(undefined)
   const size = useSignal({ width: 300, height: 200 })
   const colors = colorsVersion.value
-  const limits = useMemo(() => heatLimits(data), [data])
+  const limits = useLimits(chart.id, data, scale)
   const draw = (): void => {
     // Effects may run when the chart has left the page.
     if (ref.current !== null) drawHeat(ref.current, data, frame, limits)
@@ -56,7 +60,7 @@ export function HeatView({ chart, data, frame }: Props): ComponentChild {
     observer.observe(ref.current!)
     return () => observer.disconnect()
   }, [])
-  useEffect(draw, [data, frame, colors])
+  useEffect(draw, [data, frame, colors, ...limits])
   const move = (event: PointerEvent): void => {
     const box = ref.current!.getBoundingClientRect()
     const place = heatAt(

@@ -10,6 +10,7 @@ import { momentText } from '../time/words.ts'
 import type { Chart } from '../view/view.ts'
 import { readingOf } from './line-look.ts'
 import type { Pointed } from './pointed.ts'
+import type { SharedScale } from './shared-scale.ts'
 import { TimeChart } from './time-chart.ts'
 
 interface Props {
@@ -17,12 +18,14 @@ interface Props {
   readonly data: ChartData
   readonly frame: Frame
   readonly hidden: ReadonlySet<string>
+  /** The scale that it has together with other charts. */
+  readonly scale: SharedScale | undefined
   /** Gets the position of the crosshair. */
   readonly cursor: Signal<Pointed | undefined>
 }
 
 /** Draws `data`. */
-export function TimeView({ chart, data, frame, hidden, cursor }: Props): ComponentChild {
+export function TimeView({ chart, data, frame, hidden, scale, cursor }: Props): ComponentChild {
   const host = useRef<HTMLDivElement>(null)
   const drawn = useRef<TimeChart>(undefined)
   const colors = colorsVersion.value
@@ -46,8 +49,9 @@ export function TimeView({ chart, data, frame, hidden, cursor }: Props): Compone
   }, [])
   useLayoutEffect(() => drawn.current?.forget(), [colors])
   useEffect(() => {
-    drawn.current?.draw(data, { chart, frame, hidden, zone })
-  }, [data, chart, frame, hidden, zone, colors])
+    drawn.current?.draw(data, { chart, frame, hidden, zone, scale })
+  }, [data, chart, frame, hidden, zone, colors, scale, scale?.version])
+  useEffect(() => () => scale?.drop(chart.id), [scale, chart.id])
   return <div class="plot" ref={host} role="img" aria-label={summary(chart, data, frame, zone)} />
 }
 

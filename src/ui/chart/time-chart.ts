@@ -8,6 +8,7 @@ import { axisX, axisY } from './axis.ts'
 import { drawBand, extentOf } from './envelope.ts'
 import { lineColor, lineDash } from './line-look.ts'
 import { type Pointed, pointedAt, sampleAt } from './pointed.ts'
+import type { SharedScale } from './shared-scale.ts'
 import { drawnColumns } from './stack.ts'
 
 /** What a chart tells of what a person does with it. */
@@ -28,6 +29,8 @@ export interface ChartLook {
   readonly hidden: ReadonlySet<string>
   /** Name of the zone, '' for the reader's own. */
   readonly zone: string
+  /** The scale that it has together with other charts. */
+  readonly scale: SharedScale | undefined
 }
 
 interface Stroke {
@@ -36,6 +39,8 @@ interface Stroke {
 }
 
 type Column = readonly (number | null | undefined)[]
+
+type Limits = readonly [low: number | null, high: number | null]
 
 const SYNC_KEY = 'page'
 /** Pixels within which a sample without a neighbour is pointed at. */
@@ -147,8 +152,8 @@ export class TimeChart {
       if (limits !== undefined) return [limits[0], limits[1]]
       if (isShare) return [0, 1]
       const [from, to] = plot.series[0]!.idxs ?? [0, plot.data[0].length - 1]
-      const [least, most] = extentOf(this.#lines, from, to) ?? [low, high]
-      return naturalRange(least, most, this.#isStacked || style === 'area')
+      const own = extentOf(this.#lines, from, to) ?? [low, high]
+      return naturalRange(...this.#shared(own, data), this.#isStacked || style === 'area')
     }
     const measure = isShare ? { ...data.measure, kind: 'share' as const } : data.measure
     return {
@@ -195,6 +200,15 @@ export class TimeChart {
         setSelect: [(plot) => this.#selected(plot)],
       },
     }
+  }
+
+  /** What the charts beside this one need too. */
+  #shared([low, high]: Limits, { measure }: ChartData): Limits {
+    const { scale, chart } = this.#look!
+    if (scale === undefined) return [low, high]
+    if (low !== null && high !== null) return scale.include(chart.id, measure, [low, high])
+    scale.drop(chart.id)
+    return [low, high]
   }
 
   #series(style: Chart['style'], { color, dash }: Stroke, isLowest: boolean): uPlot.Series {
