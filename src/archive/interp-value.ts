@@ -67,7 +67,9 @@ function round(value: number): number {
 function between32({ prior, next, elapsed, span }: Between, wraps: boolean): number {
   const [p, n] = [prior.high, next.high]
   if (n < p && wraps) return (p + round((elapsed * (TWO_32 - p + n)) / span)) | 0
-  return round(p + (elapsed * (n - p)) / span)
+  // What fell by more than half of the range went round, as in the reference.
+  const growth = n < p ? (n - p) | 0 : n - p
+  return round(p + (elapsed * growth) / span) | 0
 }
 
 function betweenU32({ prior, next, elapsed, span }: Between, wraps: boolean): number {
@@ -86,7 +88,8 @@ function between64(between: Between, out: Words): void {
     return
   }
   const from = toBigint(prior)
-  putBigint(from + shareOf(toBigint(next) - from, between), out)
+  const growth = toBigint(next) - from
+  putBigint(from + shareOf(growth < 0n ? BigInt.asIntN(64, growth) : growth, between), out)
 }
 
 function betweenU64(between: Between, wraps: boolean, out: Words): void {

@@ -120,6 +120,23 @@ describe('counters', () => {
     expect(series(open(nearTop, { counterWrap: true }), 2.5, 1, 1)).toEqual([4294967293])
   })
 
+  test('with sign that fell by more than half of their range went round', () => {
+    const at = (type: number, from: number | bigint, to: number | bigint): unknown =>
+      series(
+        open(
+          observed(type, COUNTER, [
+            [0, from],
+            [10, to],
+          ]),
+        ),
+        2.5,
+        5,
+        2,
+      )
+    expect(at(TYPE_32, 2 ** 31 - 5, -(2 ** 31) + 7)).toEqual([2 ** 31 - 2, -(2 ** 31) + 4])
+    expect(at(TYPE_64, 2n ** 63n - 5n, -(2n ** 63n) + 7n)).toEqual([2n ** 63n - 2n, -(2n ** 63n) + 4n])
+  })
+
   test('below zero are rounded as above it', () => {
     const source = open(
       observed(TYPE_32, COUNTER, [

@@ -17,6 +17,7 @@ import { isError, PcpError } from '../../src/model/errors.ts'
 import { PM_INDOM_NULL, type Pmid } from '../../src/model/ids.ts'
 import {
   PM_SEM_COUNTER,
+  PM_TYPE_32,
   PM_TYPE_64,
   PM_TYPE_DOUBLE,
   PM_TYPE_STRING,
@@ -188,9 +189,12 @@ function isNear(a: string, b: string, type: number): boolean {
       ? BigInt.asIntN(32, BigInt(`0x${hex.slice(1)}`))
       : BigInt.asIntN(64, Buffer.from(hex, 'hex').readBigUInt64LE())
   const [m, n] = [number(p[1]), number(q[1])]
-  // Beyond 2^53 the last bits of a double decide, and these the order in which a processor does its sums.
+  // A sum that left the range is the most negative integer there.
+  if (n === -(2n ** 63n) || (n === -(2n ** 31n) && type === PM_TYPE_32)) return true
+  // Growth near 2^63 is multiplied there by times in seconds, whose last bit is worth more than the last of the value.
   const bits = (m < 0n ? -m : m).toString(2).length
-  if (bits > 53 && (m > n ? m - n : n - m) <= 1n << BigInt(bits - 53)) return true
+  const off = m > n ? m - n : n - m
+  if ((type === PM_TYPE_64 || type === PM_TYPE_U64) && bits > 40 && off <= 1n << 23n) return true
   return m < 0n && (type === PM_TYPE_U64 || m - n === -1n || (type === PM_TYPE_64 && m === n))
 }
 
