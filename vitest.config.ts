@@ -33,6 +33,7 @@ const SIDE_BY_SIDE = [
   'pmlogrewrite',
   'pmns-tools',
   'pmrep*',
+  'pmval',
   'start',
   'time-control',
 ].map((name) => `test/interop/${name}.test.ts`)

@@ -97,6 +97,102 @@ test.skipIf(!canCompare)(
   },
 )
 
+/** Examples of what once differed, with the status and both streams. */
+const LINES: readonly (readonly [archive: string, ...args: string[]])[] = [
+  // Samples between two times, and intervals that follow from them.
+  ['ok-noti-interp', '-x', '-r', '-U', '-T', '+64.74', '-s', '8', 'pmcd.pmlogger.port'],
+  ['pcp-numastat-1-node', '-x', '-s', '7', '-T', '+3.42', 'mem.numa.alloc.hit'],
+  ['mark_no_mark_0', '-u', '-X', '', '-T', '+2.35', '-s', '3', 'pmcd.pmlogger.host', 'hinv.cpu.clock'],
+  ['schizo-B', '-Y', 'sec', '-u', '-s', '3', '-T', '+3.54', 'schizo.data2'],
+  // A damaged archive in a list.
+  ['multi-corrupted', '-s', '10000', '-t', '1m', '-p', 'kernel.percpu.cpu.user'],
+  ['multi-corrupted', '-u', '-p', 'kernel.percpu.cpu.user'],
+  ['multi-corrupted', '-s', '10000', '-t', '10m', '-p', 'kernel.percpu.cpu.user'],
+  // The order of instances that have values.
+  [
+    '20041125',
+    '-1',
+    '-X',
+    'inst',
+    '-s',
+    '4',
+    '-t',
+    '576',
+    '-S',
+    '+645',
+    'disk.dev.blkwrite',
+    'network.interface.in.drops',
+  ],
+  ['20041125', '-X', 'inst', '-7', '-s', '4', '-t', '576', '-S', '+645', 'disk.dev.blkwrite'],
+  ['20041125', '-1', '-J', '2', '-s', '4', '-t', '576', '-S', '+645', 'disk.dev.blkwrite'],
+  // Instances chosen twice, and none.
+  ['schizo-A', '-s', '9', '-i', "'bin-300','bin-300'", 'sample.bin'],
+  ['cputime', '-x', '-m', '-s', '3', '-i', "'cpu0','cpu1','cpu1'", 'kernel.percpu.cpu.steal'],
+  ['pyapi', '-s', '2', '-i', "'nosuch'", 'kernel.percpu.interrupts'],
+  // Predicates and sorting.
+  ['node_archive', '-s', '1', '-N', 'pmcd.pmlogger.host', 'pmcd.pmlogger.host'],
+  [
+    '540117-short',
+    '-s',
+    '2',
+    '-N',
+    'irix.network.interface.out.errors',
+    'irix.network.interface.out.qlength',
+  ],
+  ['omnibus-nomark_v2', '-s', '2', '-6', 'sample.ulong.million', 'sample.ulong.million'],
+  [
+    'rank-pred',
+    '-u',
+    '-X',
+    'cpu',
+    '-s',
+    '4',
+    '-6',
+    '-kernel.pernode.cpu.user,kernel.pernode.cpu.sys',
+    'kernel.pernode.cpu.user',
+    'kernel.pernode.cpu.sys',
+  ],
+  ['daily_report', '-r', '-s', '5', '-N', 'kernel.all.cpu.nice', '-3', '-J', '2', 'kernel.all.cpu.nice'],
+  // Units, texts without them, and derived metrics without meaning.
+  ['rep', '-b', 'foo', '-s', '2', 'mem.util.used'],
+  ['rep', '-b', 'KB / foo', '-s', '2', 'mem.util.used'],
+  ['rep', '-b', 'sec', '-s', '2', 'mem.util.used'],
+  ['wrap', '-s', '2', 'pmcd.pmlogger.archive,,,MB'],
+  ['procpid-encode', '-s', '2', '-e', 'my.x=pmcd.pmlogger.host * 2', 'pmcd.pmlogger.port', 'my.x'],
+  // Labels at the moment at which the report begins.
+  ['omnibus-nomark_v2', '-w', '200', '-m', '-s', '1', '-S', '+0.56', 'sampledso.event.param_double'],
+]
+
+/** Clusters with number 0 have labels here (docs/differences.md). */
+const withoutCluster = (text: string): string =>
+  text.replaceAll(",'cluster':'zero'", '').replaceAll(/ +/g, ' ')
+
+test.skipIf(!canCompare).each(LINES)(
+  'pmrep -a %s %s %s %s ...',
+  { timeout: 60_000 },
+  async (archive, ...rest) => {
+    const args = ['-z', '-a', `${suiteFolder('archives')}/${archive}`, ...rest]
+    const theirs = await run('/usr/bin/pmrep', args, { env })
+    const io = testIo('pmrep', args, env)
+    let status = 1
+    try {
+      status = await tool.run({
+        ...io,
+        now: Date.now,
+        openArchive: (names, options) => openArchive(names, { ...options, nearest: false }),
+      })
+    } catch (error) {
+      io.stderr.write(`pmrep: ${PcpError.from(error).message}\n`)
+    }
+    const { stdout, stderr } = io.printed
+    expect({ stdout: withoutCluster(stdout), stderr, status }).toEqual({
+      stdout: withoutCluster(theirs.stdout),
+      stderr: theirs.stderr,
+      status: theirs.status,
+    })
+  },
+)
+
 function firstDifference(theirs: string, ours: string): string {
   const [left, right] = [theirs.split('\n'), ours.split('\n')]
   const at = left.findIndex((line, i) => line !== right[i])

@@ -54,17 +54,22 @@ export function presentColumns(plan: ReportPlan, readings: readonly Readings[]):
       if (cells[i] === undefined) continue
       columns.push({ ...shape, metric, at, inst: insts[i]!, instance: plan.nameOf(metric, insts[i]!) })
     }
-    return metric.hasInstances ? inOrder(columns, metric) : columns
+    return inOrder(columns, metric, plan.settings)
   })
 }
 
-/** As the metric's instances were at the start; new ones behind. */
-function inOrder(columns: Column[], { insts }: ReportMetric): Column[] {
-  const place = ({ inst }: Column): number => {
-    const at = insts.indexOf(inst)
-    return at < 0 ? insts.length : at
-  }
-  return columns.sort((a, b) => place(a) - place(b))
+/** Sorts what instances with values have as the metric's instances were at the start, new ones last; ranked ones by number. */
+export function inOrder<T extends { readonly inst: number }>(
+  items: T[],
+  { insts, hasInstances }: ReportMetric,
+  { rank }: Settings,
+): T[] {
+  if (!hasInstances || items.length < 2) return items
+  if (rank !== 0) return items.sort((a, b) => a.inst - b.inst)
+  const places = new Map<number, number>()
+  for (const [i, inst] of insts.entries()) if (!places.has(inst)) places.set(inst, i)
+  const place = ({ inst }: T): number => places.get(inst) ?? insts.length
+  return items.sort((a, b) => place(a) - place(b))
 }
 
 /** Are these the same columns? */

@@ -7,7 +7,7 @@ import type { Reporter, Sample } from '../lib/report/report.ts'
 import type { Settings } from '../lib/report/settings.ts'
 import { type Cell, indexOf, NO_READINGS } from '../lib/report/values.ts'
 import { cellText, fitted, NO_VALUE } from './cell.ts'
-import { shapeOf } from './columns.ts'
+import { inOrder, shapeOf } from './columns.ts'
 import { blankCell, HeadingClock, type Layout, legendLine, stampCell } from './layout.ts'
 
 /** A column: metrics that share a label. */
@@ -214,11 +214,11 @@ function placesWithValues({ readings }: Sample): number[] {
 
 /** A line for every value that there is. */
 function presentLines(layout: Layout, { readings }: Sample): Line[] {
-  const present = (_: ReportMetric, at: number): number[] => {
+  const present = (metric: ReportMetric, at: number): number[] => {
     const { insts, cells } = readings[at] ?? NO_READINGS
-    const found: number[] = []
-    for (let i = 0; i < cells.length; i++) if (cells[i] !== undefined) found.push(insts[i]!)
-    return found
+    const found: { readonly inst: number }[] = []
+    for (let i = 0; i < cells.length; i++) if (cells[i] !== undefined) found.push({ inst: insts[i]! })
+    return inOrder(found, metric, layout.plan.settings).map(({ inst }) => inst)
   }
   return linesOf(layout.plan.metrics, present, layout)
 }

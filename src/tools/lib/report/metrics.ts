@@ -50,15 +50,21 @@ export async function findMetrics(
   if (found.size === 0) throw sayLines('Not one known metric found.')
   const metrics: ReportMetric[] = []
   const seen = new Set<Pmid>()
-  let filtered = 0
+  const checked: Checked[] = []
   for (const [name, spec] of found) {
-    const metric = await findMetric(context, name, spec, settings, io)
-    if (metric === 'filtered') filtered++
-    if (metric === undefined || metric === 'filtered' || seen.has(metric.desc.pmid)) continue
+    const metric = await check(context, name, spec, settings, io)
+    if (metric === undefined || seen.has(metric.desc.pmid)) continue
     seen.add(metric.desc.pmid)
-    metrics.push(metric)
+    checked.push(metric)
   }
-  if (metrics.length === 0) throw nothingLeft(filtered > 0, settings, io)
+  if (checked.length === 0 && !settings.ignore_unknown) throw nothingChosen(settings, io)
+  // Units are looked at when every metric is known to exist.
+  for (const one of checked) {
+    const metric = withUnits(one, settings)
+    if (metric !== undefined) metrics.push(metric)
+  }
+  if (metrics.length === 0)
+    throw sayLines(settings.ignore_unknown ? 'Not one known metric found.' : 'No compatible metrics found.')
   return metrics
 }
 
@@ -88,36 +94,50 @@ async function expandNames(
   return found
 }
 
-async function findMetric(
+/** A metric that exists and has the instances wanted. */
+type Checked = Pick<ReportMetric, 'name' | 'desc' | 'spec' | 'hasInstances' | 'filter' | 'insts' | 'names'>
+
+/** Looks a metric up; undefined when it is left out. PM_ERR_GENERIC with the line to print. */
+async function check(
   context: Context,
   name: string,
   spec: MetricSpec,
   settings: Settings,
   io: ToolIo,
-): Promise<ReportMetric | 'filtered' | undefined> {
+): Promise<Checked | undefined> {
   try {
     const desc = await describe(context, name, io)
-    if (desc.type < PM_TYPE_32 || desc.type > PM_TYPE_STRING) throw new PcpError('PM_ERR_TYPE')
     const hasInstances = desc.indom !== PM_INDOM_NULL
     const all = hasInstances ? await instancesOf(context, desc, io) : SINGULAR
+    if (desc.type < PM_TYPE_32 || desc.type > PM_TYPE_STRING) throw new PcpError('PM_ERR_TYPE')
     if (!hasInstances && settings.omit_flat) return undefined
-    const units = scaled(desc, spec, settings)
     const filter = new InstanceFilter(spec.instances.length > 0 ? spec.instances : settings.instances)
     const chosen =
       hasInstances && !settings.live_filter && !filter.isEmpty ? filter.choose(all.names) : undefined
-    if (chosen?.length === 0) return 'filtered'
+    if (chosen?.length === 0) return undefined
     const insts = chosen === undefined ? all.ids : chosen.map((i) => all.ids[i]!)
     const names = chosen === undefined ? all.names : chosen.map((i) => all.names[i]!)
-    const precision = settings.precision_force ?? spec.precision ?? settings.precision
-    const limit = settings.limit_filter_force || (spec.limit ?? settings.limit_filter)
-    const width = settings.width_force ?? spec.width ?? (settings.width || undefined)
-    const label = spec.label ?? defaultLabel(name)
-    return { name, label, desc, spec, units, hasInstances, filter, insts, names, width, precision, limit }
+    return { name, desc, spec, hasInstances, filter, insts, names }
   } catch (error) {
     const known = PcpError.from(error)
     if (known.code === 'PM_ERR_GENERIC' || known.code === 'ECANCELED') throw error
     if (isIgnored(known, settings)) return undefined
-    throw known.code === 'PM_ERR_CONV' ? known : sayLines(invalid(name, known))
+    throw sayLines(invalid(name, known))
+  }
+}
+
+/** Decides how a metric is shown; undefined when its units do not fit and that is ignored. PM_ERR_CONV, PM_ERR_GENERIC. */
+function withUnits(checked: Checked, settings: Settings): ReportMetric | undefined {
+  const { name, spec } = checked
+  try {
+    const units = scaled(checked.desc, spec, settings)
+    const precision = settings.precision_force ?? spec.precision ?? settings.precision
+    const limit = settings.limit_filter_force || (spec.limit ?? settings.limit_filter)
+    const width = settings.width_force ?? spec.width ?? (settings.width || undefined)
+    return { ...checked, units, label: spec.label ?? defaultLabel(name), precision, limit, width }
+  } catch (error) {
+    if (PcpError.from(error).code !== 'PM_ERR_GENERIC' && settings.ignore_incompat) return undefined
+    throw error
   }
 }
 
@@ -166,8 +186,7 @@ function invalid(name: string, { code, text }: PcpError): string {
   return `Invalid metric ${name} (${code} ${text}).`
 }
 
-function nothingLeft(isFiltered: boolean, settings: Settings, { stdout }: ToolIo): PcpError {
-  if (!isFiltered) return sayLines('No compatible metrics found.')
+function nothingChosen(settings: Settings, { stdout }: ToolIo): PcpError {
   // On standard output, as a Python list: as PCP prints it.
   const requested = settings.instances.map((item) => `'${item}'`).join(', ')
   if (requested !== '') stdout.write(`\nRequested global instances:\n[${requested}]\n`)

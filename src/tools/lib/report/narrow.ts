@@ -115,7 +115,7 @@ function limited({ limit }: ReportMetric, readings: Readings): Readings {
     [...readings.cells.keys()].filter((i) => {
       const cell = readings.cells[i]
       if (cell === undefined || typeof cell === 'string') return true
-      return limit > 0 ? cell >= limit : cell <= -limit
+      return !(limit > 0 ? cell < limit : cell > -limit) // NaN passes, as in PCP
     }),
   )
 }

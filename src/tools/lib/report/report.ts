@@ -21,7 +21,7 @@ import { reportingZone } from '../zone.ts'
 import { goOnInBackground, isInBackground, tellHeadingsAreOut } from './background.ts'
 import { findMetrics, type ReportMetric, sayLines } from './metrics.ts'
 import { Narrowing } from './narrow.ts'
-import { fetches, type Schedule, scheduleOf } from './schedule.ts'
+import { fetches, placeIn, type Schedule, scheduleOf } from './schedule.ts'
 import type { Settings } from './settings.ts'
 import type { Derived, ReportRequest } from './setup.ts'
 import { MetricReader, type Readings } from './values.ts'
@@ -108,6 +108,8 @@ async function makePlan(context: Context, request: ReportRequest, io: ToolIo): P
   const isRecorded = context.archive !== undefined && !settings.interpol
   const window = samplingWindow(standard, bounds, zone, io)
   const schedule = scheduleOf(window, standard.window.finish !== undefined, isRecorded)
+  // Labels are those of the moment at which the report begins.
+  if (context.archive !== undefined) placeIn(context.archive, schedule, settings)
   const archiveName = context.archive === undefined ? undefined : standard.archives.join(',')
   const names = new Map<Indom, Map<number, string>>()
   const plan: ReportPlan = {

@@ -1,5 +1,5 @@
 /** When a report takes samples. pmrep(1) -s -t -T, pmGetContextOptions(3) */
-import { secondsBetween, type Timestamp, toSeconds } from '../../../base/timestamp.ts'
+import { type Timestamp, toSeconds } from '../../../base/timestamp.ts'
 import { PcpError } from '../../../model/errors.ts'
 import type { FetchResult } from '../../../model/values.ts'
 import type { ArchiveControl } from '../../../pmapi/archive-control.ts'
@@ -29,7 +29,7 @@ export function scheduleOf(window: SamplingWindow, hasFinish: boolean, isRecorde
   let count = samples === 0 ? undefined : samples
   // Records come when they were made: neither an interval nor their number says when the last one does.
   if (hasFinish && !isRecorded) {
-    const runtime = secondsBetween(origin, finish)
+    const runtime = toSeconds(finish) - toSeconds(origin) // of two rounded times, as in the reference
     if (count === undefined) count = Math.max(0, Math.trunc(runtime / intervalSec + 1))
     else {
       count = Math.max(2, count)
