@@ -173,7 +173,7 @@ function failureOf(mode: Mode | undefined, { control, state, deltaMs }: ModeRequ
   const { isMandatory, isOn, deltaMs: actual } = mode ?? ADVISORY_OFF
   const isDone =
     state === 'maybe'
-      ? !isMandatory
+      ? !isMandatory && actual === 0 // PCP's logger and pmlc take an advisory state that stays on for a failure
       : isMandatory === (control === 'mandatory') &&
         isOn === (state === 'on') &&
         (!isOn || actual === deltaMs)

@@ -111,9 +111,8 @@ function idOf(names: ReadonlyMap<number, string>, instance: string | number): nu
 }
 
 function missingText(name: string, instance: string | number): string {
-  if (typeof instance === 'number')
-    return `Error: metric ${name} currently has no instance number ${instance}\n`
-  return `Error: metric ${name} currently has no instance named ${instance}
+  const which = typeof instance === 'number' ? 'number' : 'named'
+  return `Error: metric ${name} currently has no instance ${which} ${instance}
     - only instances that exist now can be named; without any the
       logger takes all instances there are each time it logs the
       metric
@@ -139,11 +138,11 @@ export function failuresText(
     if (set === undefined || set.status <= 0) return
     const failed = [...set.inst].filter((_, i) => !hasComeAbout(request, set.word[i]!))
     if (failed.length === 0) return
-    if (names === undefined) text += `${name}\n`
+    if (names === undefined) text += `${name}\n\n`
     else
-      text += `${name} instance(s):\n${failed.map((inst) => `    ${instanceText(inst, names)}\n`).join('')}`
+      text += `${name} instance(s):\n${failed.map((inst) => `    ${instanceText(inst, names)}\n`).join('')}\n`
   })
-  return text === '' ? '' : `Warning: unable to change logging state for:\n${text}\n`
+  return text === '' ? '' : `Warning: unable to change logging state for:\n${text}`
 }
 
 function hasComeAbout({ control, state, deltaMs }: LogControl, word: number): boolean {
@@ -156,5 +155,6 @@ function hasComeAbout({ control, state, deltaMs }: LogControl, word: number): bo
       (!isOn || now.deltaMs === deltaMs)
     )
   }
-  return !now.isMandatory
+  // An advisory state that stays on counts as a failure, as in PCP.
+  return !now.isMandatory && now.deltaMs === 0
 }

@@ -47,8 +47,9 @@ interface Token {
 
 const TOKEN = /\s+|#.*|([A-Za-z][A-Za-z0-9_.]*)|(\d+)|"([^"\n]*)"|'([^'\n]*)'|([{}[\],?]|@\s*\S+)|(.)/g
 
-/** Does a command go on in the next line? It does while a brace is open. */
+/** Does a command go on in the next line? One about metrics does while a brace is open. */
 export function isOpen(text: string): boolean {
+  if (!/^\s*(?:log|mandatory|advisory|query)\b/.test(text)) return false
   const plain = text.replaceAll(/#.*/g, '').replaceAll(/"[^"\n]*"|'[^'\n]*'/g, '')
   return plain.split('{').length > plain.split('}').length
 }
