@@ -80,7 +80,7 @@ function rulesFor(metrics: readonly { name: string; hasInstances: boolean }[], s
       `${some}(${compared}) -> print "${i} " "[%i] %v@%h";`,
       `${some}! (${compared}) -> shell 5 min "${i} %v";`,
       `${some}(${compared} && ${name} ${relation()} ${limit()}) -> print "%h:%i:%v " & syslog "x";`,
-      `ruleset ${some}(${compared}) -> print "a %v" else ${some}(${name} > 0) -> print "b %v" unknown -> print "u" otherwise -> print "o";`,
+      `ruleset ${some}(${compared}) -> print "a %v" else ${some}(instant ${name} > 0) -> print "b %v" unknown -> print "u" otherwise -> print "o";`,
     ]
     lines.push(pick(forms))
   }

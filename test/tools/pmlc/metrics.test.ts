@@ -39,7 +39,7 @@ test('metrics and instances that did not change are listed, each metric with an 
   expect(warned(PM_LOG_OFF, MANDATORY, [MANDATORY, MANDATORY])).toBe('')
 })
 
-test('what was switched on at an interval by advisory requests, and stays, is warned of', () => {
+test('warns of advisory states that stay on', () => {
   expect(warned(PM_LOG_MAYBE, 0, [ON, ON + (5000 << 4)])).toContain('bin instance(s):\n    [2 or "second"]\n')
 })
 
