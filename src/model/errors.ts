@@ -98,10 +98,10 @@ export class PcpError extends Error {
   /** `error` itself when it is a PcpError; a Node error with a known `code` by its errno; otherwise PM_ERR_GENERIC. */
   static from(error: unknown, on?: string): PcpError {
     if (error instanceof PcpError) return error
-    const message = error instanceof Error ? error.message : String(error)
     const code = (error as { code?: unknown } | undefined)?.code
     const known =
       typeof code === 'string' && Object.hasOwn(ERRNOS, code) ? (code as ErrorCode) : 'PM_ERR_GENERIC'
+    const message = systemText(error, known, on) ?? (error instanceof Error ? error.message : String(error))
     return new PcpError(known, on === undefined ? message : `${on}: ${message}`, { cause: error })
   }
 }
@@ -110,6 +110,14 @@ export class PcpError extends Error {
 function nearestCode(status: number): ErrorCode {
   if (status >= PM_ERR_NYI) return 'PM_ERR_GENERIC'
   return status < PM_ERR_NYI - LAST_AUTH_ERROR ? 'PM_ERR_TLS' : 'SASL_FAIL'
+}
+
+/** The text of a failed system call without Node's words: the file, unless `on` names it, and what is wrong. */
+function systemText(error: unknown, code: ErrorCode, on = ''): string | undefined {
+  const { syscall, path } = error as { readonly syscall?: unknown; readonly path?: unknown }
+  if (typeof syscall !== 'string' || code === 'PM_ERR_GENERIC') return undefined
+  const text = errStr(statusOf(code))
+  return typeof path !== 'string' || on.includes(path) ? text : `${path}: ${text}`
 }
 
 /** A value, or why there is none for this one item: errors about one item are data, never exceptions. */

@@ -90,7 +90,7 @@ function describe(error: unknown, io: ToolIo): string {
   if (!(error instanceof Error)) return String(error)
   const debugging = io.env['PCP_DEBUG'] !== undefined || io.args.some((arg) => /^-(-debug|D)/.test(arg))
   const isMistake = !(error instanceof PcpError) && (error as { code?: unknown }).code === undefined
-  if (!debugging && !isMistake) return error.message
+  if (!debugging && !isMistake) return PcpError.from(error).message
   const places = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
   return [error.message, ...places].join('\n')
 }

@@ -56,7 +56,7 @@ test.skipIf(!existsSync('/dev/full'))('a full disk is one line and status 1', ()
     encoding: 'utf8',
   })
   closeSync(full)
-  expect({ status, stderr }).toEqual({ status: 1, stderr: 'pmerr: ENOSPC: no space left on device, write\n' })
+  expect({ status, stderr }).toEqual({ status: 1, stderr: 'pmerr: No space left on device\n' })
 })
 
 test('no collector is one line and status 1', async () => {

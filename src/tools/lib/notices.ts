@@ -5,6 +5,7 @@ import {
   fchmodSync,
   fchownSync,
   fstatSync,
+  mkdirSync,
   openSync,
   statSync,
   writeSync,
@@ -20,6 +21,7 @@ const MODE = 0o664
 export function postNotice(path: string, message: string, ms: number): void {
   // Root posts into a directory of others: what they link there must not be written to.
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW
+  mkdirSync(dirname(path), { recursive: true })
   const fd = openSync(path, flags, MODE)
   try {
     const { size, mtimeMs } = fstatSync(fd)

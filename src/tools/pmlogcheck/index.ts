@@ -155,7 +155,7 @@ function checkWhole(check: Check, base: string, standard: StandardOptions): bool
     const end = archive.end()
     const bounds = { start: archive.start, end: isError(end) ? FOREVER : end }
     const { start, finish } = samplingWindow(standard, bounds, zone, io)
-    if (check.wanted.label) writeBriefLabel(io.stdout, archive, zone)
+    if (check.wanted.label) writeBriefLabel(io.stderr, archive, zone)
     checkIndex(check, archive, member)
     checkMetadata(check, archive, member)
     if (check.wanted.metadataOnly) return true

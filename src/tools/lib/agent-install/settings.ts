@@ -1,6 +1,7 @@
 /** What the commands that install and remove agents share. */
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { PcpError } from '../../../model/errors.ts'
 import { loadConfig, type Variables } from '../../../sys/config.ts'
 import { postNotice } from '../notices.ts'
 import type { ToolIo } from '../tool.ts'
@@ -27,7 +28,7 @@ export function installSettings(io: ToolIo, options: { readonly checks: boolean 
         postNotice(notices, text, io.now())
       } catch (error) {
         io.stderr.write(
-          `${io.progname}: Warning: cannot note that in ${notices}: ${(error as Error).message}\n`,
+          `${io.progname}: Warning: ${PcpError.from(error, `cannot note that in ${notices}`).message}\n`,
         )
       }
     },
