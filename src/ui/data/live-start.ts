@@ -42,7 +42,7 @@ export function togetherFrom(
   const isMixed = plots.some(({ metric }) => {
     const start = live.startOf(metric) ?? Infinity
     const has = ({ times, values }: Line): boolean =>
-      times.some((time, i) => time > first && time < start && values[i] !== null)
+      times.some((time, i) => time < start && values[i] !== null)
     return start > first && recorded(metric).some(has)
   })
   return isMixed ? last : Number.NEGATIVE_INFINITY
