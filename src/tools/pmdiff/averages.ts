@@ -8,6 +8,8 @@ export interface Side {
   /** Times as they were given. */
   readonly start: string | undefined
   readonly finish: string | undefined
+  /** The window as headings show it: what was not given for this side is its start or end. */
+  readonly window: string
 }
 
 /** What there is on one side. */

@@ -133,13 +133,9 @@ function missing(side: Averages, other: Averages): string[] {
   return [...other.values.keys()].filter((name) => !side.values.has(name)).sort(compare)
 }
 
-function windowOf({ start = 'start', finish = 'end' }: Side): string {
-  return `${start}-${finish}`
-}
-
 function writeMissing(side: Side, names: readonly string[], { stdout }: ToolIo): void {
   if (names.length === 0) return
-  stdout.write(`Missing from ${side.archive} ${windowOf(side)} (not compared) ...\n`)
+  stdout.write(`Missing from ${side.archive} ${side.window} (not compared) ...\n`)
   stdout.write(`${names.map((name) => `    ${name}\n`).join('')}\n`)
 }
 
@@ -153,6 +149,6 @@ function writeRows(
   const line = (texts: readonly string[]): string => texts.map((text) => text.padStart(width)).join(' ')
   stdout.write(`Ratio Threshold: >= ${formatF(threshold, 2)} or <= ${formatF(1 / threshold, 3)}\n`)
   stdout.write(`${line(sides.map(({ archive }) => basename(archive)))}   Ratio  Metric-Instance\n`)
-  stdout.write(`${line(sides.map(windowOf))}\n`)
+  stdout.write(`${line(sides.map(({ window }) => window))}\n`)
   for (const row of rowsOf(before.values, after.values, threshold)) stdout.write(rowLine(row, precision))
 }

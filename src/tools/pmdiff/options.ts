@@ -64,10 +64,20 @@ export function diffOptions({
     precision: Math.max(LEAST_PRECISION, Number(precision ?? LEAST_PRECISION)),
     threshold: Number(threshold ?? 2),
     sides: [
-      { archive, start, finish },
-      { archive: second, start: last('B'), finish: last('E') },
+      { archive, start, finish, window: windowText(start, finish) },
+      // Without a window of its own the second archive has that of the first.
+      {
+        archive: second,
+        start: last('B') ?? start,
+        finish: last('E') ?? finish,
+        window: windowText(last('B'), last('E')),
+      },
     ],
     patterns: all('x'),
     patternFiles: all('X'),
   }
+}
+
+function windowText(start = 'start', finish = 'end'): string {
+  return `${start}-${finish}`
 }
