@@ -40,10 +40,12 @@ export const tool: Tool = {
     const parsed = parseOptions(OPTIONS, io)
     const has = (letter: string): boolean => parsed.given.some(({ name }) => name === letter)
     const threshold = parsed.given.findLast(({ name }) => name === 'x')?.value
-    if (threshold !== undefined && !/^\d+(\.\d+)?$/.test(threshold))
-      parsed.problems.push(`-x requires a number, not ${threshold}`)
     const status = endEarly(OPTIONS, parsed, io)
     if (status !== undefined) return status
+    if (threshold !== undefined && !isPercentage(threshold)) {
+      io.stderr.write(`Bad arg for -x (${threshold}): should be between 1 and 100\n`)
+      return 1
+    }
     if (parsed.operands.length === 0) {
       io.stderr.write(`Error: no archive specified\n\n${usageText(OPTIONS, io.progname)}`)
       return 1
@@ -59,6 +61,10 @@ export const tool: Tool = {
     for (const name of parsed.operands) if (!showAll(name, wanted, files, io)) isGood = false
     return isGood ? 0 : 1
   },
+}
+
+function isPercentage(text: string): boolean {
+  return /^\d+(\.\d+)?$/.test(text) && Number(text) >= 1 && Number(text) <= 100
 }
 
 /** A name of a file means this file, any other all files of the archive. */
