@@ -61,13 +61,12 @@ export async function openReadings(group: FetchGroup, wraps: boolean): Promise<R
   }
   await open(LOAD, ['kernel.all.load'], { instance: '1 minute' })
   for (const [i, names] of MEMORY_NAMES.entries()) await open(MEMORY + i, names, { scale: 'Kbyte' })
-  const others = found.length
-  const pages = [await open(RATES, [PAGES[0]!]), await open(RATES + 1, [PAGES[1]!])]
-  const countsPages = !pages.includes(false)
-  if (!countsPages) {
-    found.length = others // one of the two alone counts for nothing
-    for (const [i, name] of SWAPS.entries()) await open(RATES + i, [name])
-  }
+  let countsPages = true
+  for (const [i, pages] of PAGES.entries())
+    if (!(await open(RATES + i, [pages]))) {
+      countsPages = false
+      await open(RATES + i, [SWAPS[i]!])
+    }
   for (const [i, names] of OTHERS.entries()) await open(RATES + 2 + i, names)
   for (const [i, name] of CPU.entries()) await open(TIMES + i, [name])
   if (found.length === 0) return undefined
