@@ -9,6 +9,12 @@ export const ONCE_DIFFERENT: readonly string[] = [
   'pcp -a pcp-atop-log pidstat -R -r',
   'pcp -a pcp-atop-log pidstat -k -B all',
   'pcp -a pcp-atop-log ps -P x',
+  // The window of a second archive, and a percentage.
+  'pmdiff -T -1 viewqa3 pcp-mpstat2',
+  'pmdiff -S @20:33:05.5 interpmark',
+  'pmlogsize -x 0 540117-short',
+  // Each column of swapping has its own fallback.
+  'pmstat -a babylon.pmview_v2 -s 4 -t 30',
   // The moment that sockets are shown at.
   'pcp -a pcp-ss -A 5sec ss',
   'pcp -a pcp-ss -O +0 ss',
