@@ -18,6 +18,7 @@ import { sortBlocks } from '../dump-order.ts'
 import { plainEnv, top } from '../programs.ts'
 import { ARCHIVES, filesOf } from './archive-facts.ts'
 import { type Line, wordsOf } from './line.ts'
+import { HOST } from './live-source.ts'
 
 /** What one side did. */
 export interface Done {
@@ -53,25 +54,31 @@ export function killAll(): void {
   for (const child of children) killGroup(child)
 }
 
-/** Runs a line on both sides at the same time. */
-export async function runBoth(line: Line): Promise<Both> {
+/** Runs a line on both sides at the same time; the word HOST is `host`. */
+export async function runBoth(line: Line, host?: string): Promise<Both> {
   const theirPath = referencePath(line.command)
   if (theirPath === undefined) throw new Error(`the reference has no command ${line.command}`)
   // Values between observations as 6.0.3 takes them: docs/differences.md.
   const [ours, theirs] = await Promise.all([
-    runSide(line, join(top, 'bin', line.command), { PCP_INTERP_EARLIER: '1' }),
-    runSide(line, theirPath, {}),
+    runSide(line, join(top, 'bin', line.command), { PCP_INTERP_EARLIER: '1' }, host),
+    runSide(line, theirPath, {}, host),
   ])
   return { ours, theirs }
 }
 
-async function runSide(line: Line, path: string, extra: Readonly<Record<string, string>>): Promise<Done> {
+async function runSide(
+  line: Line,
+  path: string,
+  extra: Readonly<Record<string, string>>,
+  host: string | undefined,
+): Promise<Done> {
   const dir = mkdtempSync(join(tmpdir(), 'pcp-lines-'))
   const out = join(dir, 'out')
   mkdirSync(out)
   try {
     let files = 0
     const args = wordsOf(line).map((word) => {
+      if (host !== undefined && word === HOST) return host
       const text = /^((?:-[^-]|--[\w-]+=)?)<<([\s\S]*)$/.exec(word)
       if (text !== null) {
         const file = join(dir, `file${files++}`)
@@ -84,7 +91,10 @@ async function runSide(line: Line, path: string, extra: Readonly<Record<string, 
     })
     const env = plainEnv({ PCP_DERIVED_CONFIG: '', TZ: 'UTC', LC_ALL: 'C.UTF-8', ...extra })
     const done = await runProgram(path, args, env)
-    const mask = (text: string): string => normalised(text.replaceAll(dir, 'DIR'), line.command)
+    const mask = (text: string): string => {
+      const plain = normalised(text.replaceAll(dir, 'DIR'), line.command)
+      return host === undefined ? plain : withoutTimes(plain)
+    }
     return {
       status: done.status,
       stdout: mask(done.stdout),
@@ -94,6 +104,16 @@ async function runSide(line: Line, path: string, extra: Readonly<Record<string, 
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
+}
+
+/** Masks the moments of live samples. */
+function withoutTimes(text: string): string {
+  return text
+    .replaceAll(/\b\d{4}-\d\d-\d\d\b/g, 'DATE')
+    .replaceAll(/\b\d\d:\d\d:\d\d(\.\d+)?/g, 'TIME')
+    .replaceAll(/\b\w{3} \w{3} +\d+ TIME \d{4}/g, 'DATE TIME')
+    .replaceAll(/(interval="|"@interval": ")[\d.]+/g, '$1N')
+    .replaceAll(/\b1[78]\d{8}\b/g, 'NOW')
 }
 
 /** Removes usage texts, which are our own, and paths before the names of commands. */

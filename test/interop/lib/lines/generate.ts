@@ -33,17 +33,26 @@ export class LineGenerator {
   readonly #candidates: readonly Candidate[]
   readonly #archives: readonly string[]
 
-  private constructor(candidates: readonly Candidate[], archives: readonly string[]) {
+  /** What live lines are about, in place of archives. */
+  readonly #live: SourceFacts | undefined
+
+  private constructor(
+    candidates: readonly Candidate[],
+    archives: readonly string[],
+    live: SourceFacts | undefined,
+  ) {
     this.#candidates = candidates
     this.#archives = archives
+    this.#live = live
   }
 
-  /** For all commands, or those of these names: `pmval`, `pcp`, `pcp-free`. */
-  static async create(names: readonly string[] = []): Promise<LineGenerator> {
+  /** For all commands, or those of these names: `pmval`, `pcp`, `pcp-free`. Live lines are about one source. */
+  static async create(names: readonly string[] = [], live?: SourceFacts): Promise<LineGenerator> {
     const candidates: Candidate[] = []
     for (const row of COMMANDS) {
       const { tool, report } = row
       if (names.length > 0 && !names.some((name) => name === tool || name === `${tool}-${report}`)) continue
+      if (live !== undefined && (row.archive !== '-a' || row.metrics === undefined)) continue
       const outer = await loadTool(tool)
       const inner = report === undefined ? outer : await loadTool(`${tool}-${report}`)
       if (referencePath(tool) === undefined || inner?.options === undefined || outer?.options === undefined)
@@ -54,14 +63,15 @@ export class LineGenerator {
         ...(report === undefined ? {} : { outer: outer.options }),
       })
     }
-    return new LineGenerator(candidates, archiveNames())
+    return new LineGenerator(candidates, archiveNames(), live)
   }
 
   /** Makes one line up. */
   line(random: Random): Line {
     const candidate = this.#pickCandidate(random)
-    const { row, table, outer } = candidate
-    const source = this.#pickArchive(random, row)
+    const { table, outer } = candidate
+    const row = this.#live === undefined ? candidate.row : liveRow(candidate.row)
+    const source = this.#live ?? this.#pickArchive(random, row)
     const metrics = Array.from({ length: random.int(0, row.metrics ?? 2) || 1 }, () =>
       pickMetric(random, source),
     )
@@ -156,7 +166,11 @@ export class LineGenerator {
     switch (row.archive) {
       case '-a':
       case '-r':
-        return [kept(row.archive, source.name), ...options, ...operands]
+        return [
+          kept(this.#live === undefined ? row.archive : '-h', source.name),
+          ...options,
+          ...(this.#live === undefined ? operands : named),
+        ]
       case 'operand':
         return [...options, kept(source.name), ...operands]
       case 'copy':
@@ -197,6 +211,22 @@ function nameOf(option: Option): string {
 
 function kept(...words: string[]): Part {
   return { words, isKept: true }
+}
+
+/** A row for live values: few samples, soon, and no windows that are waited for. */
+function liveRow(row: CommandRow): CommandRow {
+  const left = ['S', 'T', 'O', 'A', 'a', 'archive-list', 'F', 'x', 'c', 'N', 'X']
+  const options = { ...row.options, ...Object.fromEntries(left.map((name) => [name, false] as const)) }
+  if (row.isSampling !== true) return { ...row, options }
+  return {
+    ...row,
+    always: ['-s', '-t'],
+    options: {
+      ...options,
+      s: ({ random }) => String(random.int(1, 3)),
+      t: ({ random }) => random.pick(['0.1', '100msec', '.25']),
+    },
+  }
 }
 
 /** A report's row without the options that `pcp` takes for it: few lines have them twice. */

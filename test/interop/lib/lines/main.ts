@@ -2,18 +2,20 @@
 import { appendFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { seed as seedOfDay } from '../../../lib/seed.ts'
-import { killAll, runBoth } from './both-sides.ts'
+import { startReference } from '../programs.ts'
+import { type Both, killAll, runBoth } from './both-sides.ts'
 import { differenceOf } from './difference.ts'
 import { excuseFor } from './excuses.ts'
 import { LineGenerator, tablesOf } from './generate.ts'
-import { lineText, nameOf, parseLine } from './line.ts'
+import { type Line, lineText, nameOf, parseLine } from './line.ts'
+import { liveFacts } from './live-source.ts'
 import { type Cause, search, type Tally } from './search.ts'
 
-const USAGE = `Usage: npm run lines -- [--seed N] [--count N] [--tool NAME]... [--jobs N] [--log FILE] [--print]
+const USAGE = `Usage: npm run lines -- [--seed N] [--count N] [--tool NAME]... [--jobs N] [--log FILE] [--live] [--print]
        npm run lines -- --line 'COMMAND WORD...'
 
 Runs made-up command lines here and in the reference, and prints those that differ, most frequent causes first.
---print only prints the lines, --log appends each cause to FILE as it is found, --line repeats one line.
+--live takes metrics of the sample agent behind the reference's collector; --print only prints the lines, --log appends each cause to FILE as it is found, --line repeats one line.
 `
 
 /** Runs the command; resolves to its status. */
@@ -27,6 +29,7 @@ export async function main(args: readonly string[]): Promise<number> {
       jobs: { type: 'string', default: '2' },
       log: { type: 'string' },
       line: { type: 'string' },
+      live: { type: 'boolean' },
       print: { type: 'boolean' },
       help: { type: 'boolean' },
     },
@@ -42,9 +45,31 @@ export async function main(args: readonly string[]): Promise<number> {
       stopping.abort()
       killAll()
     })
-  if (values.line !== undefined) return repeat(values.line)
+  const collector = values.live ? await startReference(['pmcd', 'sample']) : undefined
+  try {
+    return await work(values, collector?.host, stopping.signal)
+  } finally {
+    await collector?.stop()
+  }
+}
+
+/** What the command line asks for. */
+interface Wanted {
+  readonly seed?: string | undefined
+  readonly count: string
+  readonly tool?: string[] | undefined
+  readonly jobs: string
+  readonly log?: string | undefined
+  readonly line?: string | undefined
+  readonly print?: boolean | undefined
+}
+
+async function work(values: Wanted, host: string | undefined, signal: AbortSignal): Promise<number> {
+  const run = (line: Line): Promise<Both> => runBoth(line, host)
+  if (values.line !== undefined) return repeat(values.line, run)
   const seed = values.seed === undefined ? seedOfDay : Number(values.seed)
-  const generator = await LineGenerator.create(values.tool)
+  const live = host === undefined ? undefined : await liveFacts(host)
+  const generator = await LineGenerator.create(values.tool, live)
   const count = Number(values.count)
   if (values.print) {
     const { Random } = await import('../random.ts')
@@ -59,11 +84,12 @@ export async function main(args: readonly string[]): Promise<number> {
     seed,
     count,
     jobs: Number(values.jobs),
-    signal: stopping.signal,
+    signal,
     onCause,
+    run,
   })
   report(tally, seed, (performance.now() - began) / 1000)
-  return stopping.signal.aborted ? 130 : 0
+  return signal.aborted ? 130 : 0
 }
 
 function causeText({ count, line, difference, signature }: Cause): string {
@@ -85,9 +111,9 @@ function report(tally: Tally, seed: number, seconds: number): void {
   )
 }
 
-async function repeat(text: string): Promise<number> {
+async function repeat(text: string, run: (line: Line) => Promise<Both>): Promise<number> {
   const line = parseLine(text, await tablesOf(text.split(/\s+/)))
-  const both = await runBoth(line)
+  const both = await run(line)
   const difference = differenceOf(both)
   for (const [name, done] of Object.entries(both))
     console.log(`== ${name}: status ${done.status}\n${done.stdout}${done.stderr}${done.files}`)
