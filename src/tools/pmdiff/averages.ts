@@ -8,7 +8,7 @@ export interface Side {
   /** Times as they were given. */
   readonly start: string | undefined
   readonly finish: string | undefined
-  /** The window as headings show it: what was not given for this side is its start or end. */
+  /** The window in headings: `start` or `end` unless this side has its own. */
   readonly window: string
 }
 

@@ -1,4 +1,4 @@
-/** The sample agent behind the reference's collector: metrics whose values stay the same, so that both sides can be asked one after the other. */
+/** Metrics of the sample agent behind the reference's collector whose values stay the same. */
 import { isError } from '../../../../src/model/errors.ts'
 import { PM_INDOM_NULL } from '../../../../src/model/ids.ts'
 import { valuesOf } from '../../../../src/model/value-set.ts'
@@ -6,7 +6,7 @@ import { connect } from '../../../../src/pmapi/connect.ts'
 import type { Context } from '../../../../src/pmapi/context.ts'
 import type { MetricFacts, SourceFacts } from './archive-facts.ts'
 
-/** The word of a line that stands for the collector. */
+/** Placeholder of the collector's HOST:PORT. */
 export const HOST = 'HOST'
 
 /** Metrics that change by themselves or with each fetch, answer late, or are stored into. */

@@ -53,7 +53,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** What the command line asks for. */
+/** Values of the options. */
 interface Wanted {
   readonly seed?: string | undefined
   readonly count: string
