@@ -45,6 +45,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           ...ALONE,
+          setupFiles: ['test/lib/quiet.ts'],
           expect: PATIENT,
           sequence: { groupOrder: 0 },
           include: ['test/**/*.test.ts'],
