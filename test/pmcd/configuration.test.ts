@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { clearDebug } from '../../src/model/debug.ts'
 import { FileConfiguration } from '../../src/pmcd/configuration.ts'
 import { Debug } from '../../src/pmcd/debug.ts'
 import { logOnFd } from '../../src/sys/log.ts'
@@ -12,7 +13,10 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'pmcd-conf-'))
   lines = []
 })
-afterEach(() => rmSync(dir, { recursive: true }))
+afterEach(() => {
+  clearDebug('all')
+  rmSync(dir, { recursive: true })
+})
 
 const GOOD = 'pmcd 2 dso pmcd_init /lib/pmda_pmcd.so\n'
 

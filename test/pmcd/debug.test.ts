@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
+import { clearDebug } from '../../src/model/debug.ts'
 import { Debug } from '../../src/pmcd/debug.ts'
+
+afterEach(() => clearDebug('all'))
 
 test('what clients choose cannot look like further lines of the log', () => {
   const lines: string[] = []

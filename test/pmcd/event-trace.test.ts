@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
+import { clearDebug } from '../../src/model/debug.ts'
 import { PcpError } from '../../src/model/errors.ts'
 import { pmid } from '../../src/model/ids.ts'
 import { ConnectionWatch, newDiagnostics } from '../../src/pmcd/diagnostics.ts'
@@ -8,6 +9,8 @@ import { encodeDescReq } from '../../src/wire/desc.ts'
 import { encodeError } from '../../src/wire/error.ts'
 import { encodeFetch } from '../../src/wire/fetch.ts'
 import { encodePmnsIds } from '../../src/wire/pmns.ts'
+
+afterEach(() => clearDebug('all'))
 
 const BOTH = 3
 const UNBUFFERED = 256

@@ -29,7 +29,7 @@ test('is parsed again only when it has changed', () => {
   expect([reading.value, parsed]).toEqual([42, 2])
   rmSync(path)
   reading.refresh({})
-  expect(() => reading.value).toThrow('ENOENT')
+  expect(() => reading.value).toThrow('No such file or directory')
 })
 
 test('what cannot be parsed is an error each time, until there is another file', () => {
