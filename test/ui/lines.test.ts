@@ -88,10 +88,22 @@ function stackOf(times: readonly number[], ...columns: readonly (number | null |
 const none: ReadonlySet<string> = new Set()
 
 test('between its samples a line keeps the one before, and behind the last one only while another may come', () => {
-  expect(held([undefined, 1, undefined, null, undefined], [0, 1, 2, 3, 4])).toEqual([null, 1, 1, null, null])
+  expect(held([undefined, 1, undefined, 2], [0, 1, 2, 3])).toEqual([null, 1, 1, 2])
   const times = [0, 10, 20, 25, 30, 35, 40, 600]
   expect(held([1, 2, 3, undefined, 4, undefined, undefined, undefined], times)).toEqual([
     ...[1, 2, 3, 3, 4, 4, 4, null],
+  ])
+})
+
+test('a stack does not fall to nothing where the gaps of its lines begin at different moments', () => {
+  expect(held([undefined, 1, undefined, undefined, null, undefined], [0, 1, 2, 3, 4, 5])).toEqual([
+    ...[null, 1, null, null, null, null],
+  ])
+  // The group of the second one is recorded a moment later.
+  const data = stackOf([0, 5, 5.1, 10, 11], [1, null, undefined, 1, 1], [2, undefined, null, 2, 2])
+  expect(drawnColumns(data, none, 'stacking')).toEqual([
+    [1, null, null, 1, 1],
+    [3, null, null, 3, 3],
   ])
 })
 

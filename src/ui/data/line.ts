@@ -144,7 +144,10 @@ function placesIn(times: readonly number[], list: readonly number[]): number[] {
   })
 }
 
-/** Values to add up: between its samples a line keeps the one before, and behind the last one for as long as another may come. */
+/**
+ * Values to add up: between two samples a line keeps the one before, and behind the last one for as long as another may come. Before a
+ * gap it keeps nothing, as it is not drawn there: the gaps of two lines need not begin at one moment.
+ */
 export function held(
   values: readonly (number | null | undefined)[],
   times: readonly number[],
@@ -152,7 +155,7 @@ export function held(
   let last: number | null = null
   const pace = new Pace()
   const end = values.findLastIndex((value) => value !== undefined)
-  return values.map((value, i) => {
+  const full = values.map((value, i) => {
     const time = times[i]!
     if (value !== undefined) {
       last = value
@@ -161,4 +164,6 @@ export function held(
     } else if (i > end && !(time - times[end]! <= pace.patience && pace.interval > 0)) last = null
     return last
   })
+  for (let i = end - 1; i > 0; i--) if (values[i] === undefined && full[i + 1] === null) full[i] = null
+  return full
 }
