@@ -128,3 +128,8 @@ test('-Z with an empty name is UTC', async () => {
   expect(status).toBe(0)
   expect(stdout).toMatch(/^Note: timezone set to "TZ="\n/)
 })
+
+test('halves of a hundredth are rounded as by printf', async () => {
+  expect((await pmval('-s', '2', '-t', '125msec', 'demo.one')).stdout).toContain('interval:  0.12 sec\n')
+  expect((await pmval('-s', '2', '-t', '375msec', 'demo.one')).stdout).toContain('interval:  0.38 sec\n')
+})

@@ -1,5 +1,7 @@
 /** Reports whose time is somebody else's: -g and -p. pmTimeStateVector(3), docs/formats/time-control.md */
+
 import { onAbort } from '../../base/on-abort.ts'
+import { formatF } from '../../base/printf.ts'
 import { type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import { TimeConnection } from '../../net/time-control.ts'
@@ -145,7 +147,7 @@ export class FollowedTime {
       this.#say(before === 'standby' || !isRecorded ? 'Resume' : 'Repositioned in archive')
     const deltaSec = toSeconds(message.delta)
     if (before !== 'start' && deltaSec !== this.#deltaSec)
-      this.#io.stdout.write(`new interval:  ${deltaSec.toFixed(2)} sec\n`)
+      this.#io.stdout.write(`new interval:  ${formatF(deltaSec, 2)} sec\n`)
     this.#deltaSec = deltaSec
     for (const { archive } of this.#report.contexts) archive?.setMode('interpolate', position, deltaSec)
     return { isAnew: true, isFirst: before === 'start' }

@@ -1,4 +1,5 @@
 /** Lines about processes in total and about processors: PRC, CPU, cpu, CPL, GPU, NUC. pcp-atop(1) */
+import { formatF } from '../../base/printf.ts'
 import {
   allCpuTimes,
   type CpuTimes,
@@ -128,7 +129,7 @@ function shareCells(
     const mhz = cycles / step.elapsedSec / 1e6 / count
     const ratio = step.isSinceBoot
       ? 'initial'
-      : (cycles === 0 ? 0 : Math.trunc((instructions * 100) / cycles) / 100).toFixed(2)
+      : formatF(cycles === 0 ? 0 : Math.trunc((instructions * 100) / cycles) / 100, 2)
     cells.push(textCell(6, 'ipc', ratio), textCell(4, 'cycl', frequencyText(mhz).trimStart()))
     // Clocks stand beside the counts of the hardware, not without them.
     cells.push(
@@ -168,7 +169,7 @@ function loadLine({ step, perSec, settings: { limits } }: LineSetup): SystemLine
 }
 
 function loadText(load: number): string {
-  return load.toFixed(load < 1000 ? 2 : load < 10_000 ? 1 : 0)
+  return formatF(load, load < 1000 ? 2 : load < 10_000 ? 1 : 0)
 }
 
 const MIB = 1024 ** 2

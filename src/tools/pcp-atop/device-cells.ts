@@ -1,4 +1,5 @@
 /** Lines about logical volumes, multiple devices and disks: LVM, MDD, DSK. pcp-atop(1) */
+import { formatF } from '../../base/printf.ts'
 import { countCell, levelOf, MEBIBYTE, percentCell, textCell } from './cpu-cells.ts'
 import { cpuScale, type DiskKind, type DiskWork, diskWork, isActiveDisk } from './figures.ts'
 import { CELL_WIDTH, type Cell } from './layout.ts'
@@ -33,7 +34,7 @@ function cellsOf(disk: DiskWork, { step, perSec, settings: { limits } }: LineSet
   const kib = (weight: number, title: string, sectors: number, count: number): Cell =>
     countCell(weight, title, count > 0 ? Math.trunc((sectors * SECTOR) / 1024 / count) : 0)
   const rate = (weight: number, title: string, sectors: number): Cell =>
-    textCell(weight, title, ((sectors * SECTOR) / MEBIBYTE / step.elapsedSec).toFixed(1))
+    textCell(weight, title, formatF((sectors * SECTOR) / MEBIBYTE / step.elapsedSec, 1))
   return [
     { weight: 13, text: name.slice(-CELL_WIDTH).padStart(CELL_WIDTH), level },
     percentCell(12, 'busy', busy, level),
@@ -46,7 +47,7 @@ function cellsOf(disk: DiskWork, { step, perSec, settings: { limits } }: LineSet
     rate(7, 'MBr/s', readSectors),
     rate(8, 'MBw/s', writeSectors),
     countCell(2, 'inflt', disk.inFlight),
-    textCell(1, 'avq', disk.queue.toFixed(2)),
+    textCell(1, 'avq', formatF(disk.queue, 2)),
     textCell(9, 'avio', latencyText(requests > 0 ? ioMs / requests : 0)),
   ]
 }

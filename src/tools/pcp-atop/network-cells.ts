@@ -1,4 +1,5 @@
 /** Lines about networks: NFM, NFC, NFS, NET, IFB, and WWW. pcp-atop(1) */
+import { formatF } from '../../base/printf.ts'
 import { countCell, levelOf, MEBIBYTE, textCell } from './cpu-cells.ts'
 import { byTraffic, interfaceTraffic, nfsRequests, type Traffic } from './figures.ts'
 import { blank, CELL_WIDTH, type Cell } from './layout.ts'
@@ -82,7 +83,7 @@ function serverLine({ step, perSec, settings }: LineSetup): readonly SystemLine[
   if (calls === 0 && !(settings.fixed && step.has('rpc.server.rpccnt'))) return []
   const count = (weight: number, name: string, value: number): Cell => countCell(weight, name, value, perSec)
   const rate = (weight: number, name: string, bytes: number): Cell =>
-    textCell(weight, name, (bytes / MEBIBYTE / step.elapsedSec).toFixed(1))
+    textCell(weight, name, formatF(bytes / MEBIBYTE / step.elapsedSec, 1))
   return [
     {
       label: 'NFS',

@@ -1,4 +1,5 @@
 /** Lines for programs: a label, who and when, then fields. pcp-atop(1) PARSEABLE OUTPUT */
+import { formatF } from '../../base/printf.ts'
 import { strftime } from '../../time/strftime.ts'
 import type { Zone } from '../../time/zone.ts'
 import {
@@ -76,7 +77,7 @@ const disks =
       disk.discards ?? -1,
       disk.discardSectors,
       disk.inFlight,
-      disk.queue.toFixed(2),
+      formatF(disk.queue, 2),
     ])
 
 const PRESSURES = ['cpu.some', 'memory.some', 'memory.full', 'io.some', 'io.full']
@@ -90,7 +91,7 @@ const LABELS: Readonly<Record<string, Fields>> = {
   CPL: ({ step }) => [
     [
       cpuCount(step),
-      ...[1, 5, 15].map((minutes) => step.value('kernel.all.load', minutes).toFixed(2)),
+      ...[1, 5, 15].map((minutes) => formatF(step.value('kernel.all.load', minutes), 2)),
       step.delta('kernel.all.pswitch'),
       step.delta('kernel.all.intr'),
     ],
@@ -169,7 +170,7 @@ const LABELS: Readonly<Record<string, Fields>> = {
       hasPressure(step) ? 'y' : 'n',
       ...PRESSURES.flatMap((item) => {
         const { means, stalledUs } = pressureOf(step, item)
-        return [...means.map((mean) => mean.toFixed(1)), whole(stalledUs)]
+        return [...means.map((mean) => formatF(mean, 1)), whole(stalledUs)]
       }),
     ],
   ],

@@ -1,4 +1,5 @@
 /** How pmclient lays out its report. */
+import { formatF } from '../../base/printf.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import { ctime } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
@@ -24,5 +25,5 @@ export function rowText(sample: Sample, processors: number): string {
 }
 
 function fixed(value: number | undefined, decimals: number, width: number): string {
-  return (value === undefined ? '?' : value.toFixed(decimals)).padStart(width)
+  return (value === undefined ? '?' : formatF(value, decimals)).padStart(width)
 }

@@ -1,5 +1,6 @@
 /** The rows of pmdumptext: fetches from all sources at each moment, written as they come. */
 
+import { formatF } from '../../base/printf.ts'
 import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Pmid } from '../../model/ids.ts'
@@ -152,5 +153,5 @@ function labelWidth(stamp: readonly string[]): number {
 }
 
 function offsetText(seconds: number): string {
-  return seconds.toFixed(seconds < 10 ? 2 : seconds < 100 ? 1 : 0)
+  return formatF(seconds, seconds < 10 ? 2 : seconds < 100 ? 1 : 0)
 }

@@ -1,4 +1,5 @@
 /** What pmlc prints about a pmlogger and about the state of metrics. pmlc(1) */
+import { formatF } from '../../base/printf.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import type { ValueSet } from '../../model/values.ts'
 import { ctime } from '../../time/stamp.ts'
@@ -61,7 +62,7 @@ function intervalText(ms: number): string {
   const [scale, unit] = UNITS.find(([size]) => ms >= size)!
   const value = ms / scale
   const decimals = [0, 1, 2].find((count) => Number(value.toFixed(count)) === value) ?? 3
-  return `${value.toFixed(decimals).padStart(7 - decimals)} ${unit.padEnd(4)}`
+  return `${formatF(value, decimals).padStart(7 - decimals)} ${unit.padEnd(4)}`
 }
 
 /** The report of `status`. */

@@ -1,4 +1,5 @@
 /** How pmstat lays out its report. */
+import { formatF } from '../../base/printf.ts'
 import { IDLE, INTR, LOAD, MEMORY, NICE, RATES, STEAL, SYS, TIMES, USER, WAIT } from './numbers.ts'
 
 /** What decides about columns. */
@@ -33,7 +34,7 @@ export function headings({ hasNames, isExtended, swapLetter }: Layout): string {
 /** The values of a line, without name and newline. */
 export function rowText(numbers: Float64Array, { hasNames, isExtended }: Layout): string {
   const load = numbers[LOAD]!
-  let row = cell(Number.isNaN(load) ? NONE : load.toFixed(2), 7)
+  let row = cell(Number.isNaN(load) ? NONE : formatF(load, 2), 7)
   for (let i = MEMORY; i < RATES; i++) if (!hasNames || i !== UNNAMED) row += cell(memoryText(numbers[i]!), 6)
   for (let i = RATES; i < TIMES; i++) row += cell(rateText(numbers[i]!), 4)
   return row + percentages(numbers, isExtended)

@@ -1,5 +1,5 @@
 /** The lines above the values, and the headings of their columns. */
-import { byteWidth, rightJustify } from '../../base/printf.ts'
+import { byteWidth, formatF, rightJustify } from '../../base/printf.ts'
 import { decodeText, encodeText } from '../../base/text.ts'
 import { rateUnits } from '../../model/rate.ts'
 import { PM_SEM_COUNTER, PM_SEM_DISCRETE, PM_SEM_INSTANT } from '../../model/types.ts'
@@ -30,7 +30,7 @@ export function headerLines(
   }
   lines += `samples:   ${samples ?? 'all'}\n`
   if (samples !== undefined && samples > 1 && archive?.isRaw !== true)
-    lines += `interval:  ${intervalSec.toFixed(2)} sec\n`
+    lines += `interval:  ${formatF(intervalSec, 2)} sec\n`
   return lines
 }
 

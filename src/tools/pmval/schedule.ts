@@ -44,7 +44,7 @@ export function scheduleOf(window: SamplingWindow, archive: ArchiveSchedule | un
   // Of two rounded times, as in the reference: it decides about the last sample.
   const lengthSec = toSeconds(finish) - toSeconds(origin)
   const isCounted = window.samples === undefined && Number.isFinite(lengthSec) && archive?.isRaw !== true
-  const samples = isCounted ? Math.max(0, Math.floor(lengthSec / intervalSec) + 1) : window.samples
+  const samples = isCounted ? Math.max(0, Math.trunc(lengthSec / intervalSec) + 1) : window.samples
   return { samples, intervalSec, origin, finish, archive }
 }
 

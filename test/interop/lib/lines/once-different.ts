@@ -23,4 +23,9 @@ export const ONCE_DIFFERENT: readonly string[] = [
   'pmlogsummary -s -x ok-mv-interp',
   'pmlogsummary -s -a log-derived',
   'pmlogsummary -s -b pcp-uptime',
+  // Halves are rounded as by printf.
+  'pmval -a reduce-1 -t 8.125sec sample.string.null',
+  'pmevent -a reduce-1 -t 8.125sec sample.string.null',
+  // A window that ends less than an interval before it starts.
+  'pmval -a procpid-encode2 -S @07:30:14 proc.psinfo.cpusallowed',
 ]
