@@ -15,6 +15,7 @@ import {
   isArith,
   isLogic,
   type LogicExpr,
+  type Place,
   type Quantity,
   type RelationOp,
   type RuleExpr,
@@ -28,6 +29,8 @@ const ARITHMETIC = 'arithmetic expression'
 const LOGICAL = 'logical expression'
 const EITHER = 'arithmetic or string expression'
 const ACTION = 'action'
+/** What an operand is to be. */
+type Kind = typeof ARITHMETIC | typeof LOGICAL | typeof EITHER | typeof ACTION
 
 /** How tightly binary operators bind. */
 const PRECEDENCE: Readonly<Record<string, number>> = {
@@ -56,6 +59,10 @@ const AGGREGATE_LEVEL = 10
 
 const EQUALITY: ReadonlySet<string> = new Set(['==', '!='])
 const ACTIONS: ReadonlySet<string> = new Set(['shell', 'alarm', 'syslog', 'print', 'stomp', 'webhook'])
+/** Words that begin an operand that is a number. */
+const ARITHMETIC_WORD = /^(rate|instant|(min|max|sum|avg|count)_)/
+/** Words that begin no operand. */
+const NO_OPERANDS: ReadonlySet<string> = new Set(['ruleset', 'else', 'unknown', 'otherwise'])
 /** Parentheses and prefixes within each other: deeper ones are somebody's mistake. */
 const MAX_NESTING = 500
 
@@ -184,10 +191,15 @@ export class Parser {
       : { kind: 'arithmetic', op: op as ArithmeticOp, left, right }
   }
 
-  /** The operand of an operator; where nothing can begin there, the error says what was wanted. */
-  #operand(what: string, op: string, least: number): Expr {
-    if (!this.#canBegin()) throw this.#follow(what, op)
+  /** The operand of an operator; where nothing of its kind can begin there, the error says what was wanted. */
+  #operand(what: Kind, op: string, least: number): Expr {
+    if (!this.#canBegin(what)) throw this.#follow(what, op)
     return this.#expr(least)
+  }
+
+  /** An operand of another kind than wanted: PCP's parser sees that when it looks at what follows it. */
+  #misfit(what: Kind, op: string, place: Place): RuleError {
+    return this.#tokens.error(`${what} expected to follow ${op}`, place, true)
   }
 
   #arith(op: string, least: number): ArithExpr {
@@ -195,14 +207,14 @@ export class Parser {
     const isEnclosed = this.#tokens.isOp('(')
     const expr = this.#operand(ARITHMETIC, op, least)
     if (!isArith(expr) && isEnclosed) throw new RuleError('', place, this.#tokens.line)
-    if (!isArith(expr)) throw this.#tokens.error(`${ARITHMETIC} expected to follow ${op}`, place)
+    if (!isArith(expr)) throw this.#misfit(ARITHMETIC, op, place)
     return expr
   }
 
   #logic(op: string, least: number): LogicExpr {
     const { place } = this.#tokens.token
     const expr = this.#operand(LOGICAL, op, least)
-    if (!isLogic(expr)) throw this.#tokens.error(`${LOGICAL} expected to follow ${op}`, place)
+    if (!isLogic(expr)) throw this.#misfit(LOGICAL, op, place)
     return expr
   }
 
@@ -213,11 +225,30 @@ export class Parser {
     return expr
   }
 
-  #canBegin(): boolean {
-    const token = this.#tokens.token
-    if (token.type === 'op') return ['(', '-', '!'].includes(token.text)
-    if (token.type === 'word') return !['else', 'unknown', 'otherwise'].includes(token.text)
-    return !['bad', 'end', 'unit'].includes(token.type)
+  #canBegin(what: Kind): boolean {
+    const { token } = this.#tokens
+    switch (token.type) {
+      case 'ident':
+      case 'number':
+      case 'clock':
+        return what !== ACTION
+      case 'string':
+        return what === EITHER || what === LOGICAL
+      case 'bool':
+        return what === LOGICAL
+      case 'op':
+        return (
+          token.text === '(' ||
+          (token.text === '-' && what !== ACTION) ||
+          (token.text === '!' && what === LOGICAL)
+        )
+      case 'word':
+        if (ACTIONS.has(token.text)) return what === ACTION
+        if (NO_OPERANDS.has(token.text) || what === ACTION) return false
+        return what === LOGICAL || ARITHMETIC_WORD.test(token.text)
+      default:
+        return false
+    }
   }
 
   #prefix(): Expr {
@@ -299,7 +330,7 @@ export class Parser {
       kind: 'match',
       isNegated: word === 'nomatch_inst',
       pattern,
-      arg: this.#logic(word, MATCH_LEVEL),
+      arg: this.#logic('regular expression', MATCH_LEVEL),
     }
   }
 

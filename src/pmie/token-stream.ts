@@ -69,13 +69,17 @@ export class TokenStream {
     return isHere
   }
 
-  /** An error here. `place` is what it is about, if not the token that cannot be used. */
-  error(reason: string, place: Place = this.#token.place): RuleError {
+  /** An error here. `place` is what it is about, if not the token that cannot be used; `isRead`: that token has been read, too. */
+  error(
+    reason: string,
+    place: Place = this.#token.place,
+    isRead: boolean = place === this.#token.place,
+  ): RuleError {
     const { line } = this // looking for the end moves it
     const isLast = this.isOp(';')
     const isEnd = this.isEnd() || ((isLast || this.#token.type === 'bad') && this.#lexer.atEnd)
     // A semicolon is on the line of what follows, as in PCP.
-    const isHere = isLast && place === this.#token.place
+    const isHere = isLast && isRead
     return new RuleError(reason, place, isEnd ? undefined : isHere ? this.line : line)
   }
 

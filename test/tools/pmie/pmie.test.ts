@@ -211,6 +211,22 @@ test('mistakes are told with their place, and what follows is read on', async ()
   expect(stderr).toContain('arithmetic (not STRING) operand required for aggregate operator')
 })
 
+test.each([
+  [
+    'a = match_inst "a" t.counter;\nb = t.counter;\n',
+    2,
+    'logical expression expected to follow regular expression',
+  ],
+  ['a = match_inst\n t.counter;\nb = t.counter;\n', 2, 'regular expression expected to follow match_inst'],
+  ['a = some_inst t.counter;\n\nb = t.counter;\n', 3, 'logical expression expected to follow quantifier'],
+  ['a = t.counter > "x";\n\nb = t.counter;\n', 1, 'arithmetic expression expected to follow >'],
+  ['a = t.counter > 1 -> t.counter;\n\nb = t.counter;\n', 1, 'action expected to follow ->'],
+])('the line of a mistake is where its statement stops to make sense: %j', async (rules, line, reason) => {
+  const { stderr } = await pmie(rules, '-C')
+  expect(stderr).toContain(`near line ${line} of file`)
+  expect(stderr).toContain(`\n${reason}\n`)
+})
+
 test('macros may hold parts of names', async () => {
   const { stdout } = await pmie('a = "t.dis"; b = "$\'a\'crete"; x = $b @0;', '-v')
   expect(stdout).toContain('): 100\n')
