@@ -155,6 +155,8 @@ export interface StandardRules extends SourceRules {
   readonly alignsLive?: boolean
   /** Archives are named by operands, so a time window and -z need no -a. */
   readonly areOperandsArchives?: boolean
+  /** Stands between -Z and -z where both are refused; `and` without it. */
+  readonly zonesJoin?: 'and/or'
   /** Without -a, -h and -L this host is the source, also for -z. */
   readonly hasDefaultSource?: boolean
   /** Variables stand for all standard options, also for those that the table lacks: `pcp` hands its options on by them. */
@@ -267,11 +269,13 @@ class StandardReader {
         else this.#guiport = Math.max(0, Number.parseInt(value, 10) || 0)
         return
       case 'hostzone':
-        if (this.#zone !== undefined) this.problems.push('at most one of -Z and -z allowed')
+        if (this.#zone !== undefined)
+          this.problems.push(`at most one of -Z ${this.#rules.zonesJoin ?? 'and'} -z allowed`)
         else this.#hostzone = true
         return
       case 'timezone':
-        if (this.#hostzone) this.problems.push('at most one of -Z and -z allowed')
+        if (this.#hostzone)
+          this.problems.push(`at most one of -Z ${this.#rules.zonesJoin ?? 'and'} -z allowed`)
         else this.#zone = value
         return
       case 'samples':

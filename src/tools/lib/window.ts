@@ -47,6 +47,14 @@ export function samplingWindow(
     return { start, finish, origin, interval, samples, isGiven }
   } catch (error) {
     const { message } = PcpError.from(error)
-    throw new PcpError('PM_ERR_GENERIC', `invalid time window.\n${message}\n`, { cause: error })
+    throw new PcpError('PM_ERR_GENERIC', `${INVALID}${message}\n`, { cause: error })
   }
+}
+
+const INVALID = 'invalid time window.\n'
+
+/** Returns what is wrong with a time window, of an error that `samplingWindow` throws; undefined for other errors. */
+export function windowProblem(error: unknown): string | undefined {
+  const { message } = PcpError.from(error)
+  return message.startsWith(INVALID) ? message.slice(INVALID.length) : undefined
 }

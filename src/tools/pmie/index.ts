@@ -9,7 +9,7 @@ import { runReplay } from '../../pmie/replay-run.ts'
 import { endEarly } from '../lib/options.ts'
 import { parseStandard, type StandardOptions } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
-import { samplingWindow } from '../lib/window.ts'
+import { samplingWindow, windowProblem } from '../lib/window.ts'
 import { reportingZone } from '../lib/zone.ts'
 import { OPTIONS, type Wanted, wantedFrom } from './options.ts'
 import { openOutput, type RunOutput } from './output.ts'
@@ -41,23 +41,29 @@ A rule is a condition, an arrow and actions: some_inst disk.dev.total > 100 coun
     if (status !== undefined) return status
     const { standard, operands } = parsed
     const names = wanted.config === undefined ? operands : [wanted.config]
-    if (standard.source !== 'archive') {
+    try {
+      if (standard.source === 'archive') return await runArchives(names, standard, wanted, io)
       const { runLiveTool } = await import('./live.ts')
-      return runLiveTool(names, standard, wanted, io)
+      return await runLiveTool(names, standard, wanted, io)
+    } catch (error) {
+      // pmie shows what is wrong with a time and no more.
+      const problem = windowProblem(error)
+      if (problem === undefined) throw error
+      io.stderr.write(problem)
+      return 1
     }
-    if (wanted.feeds === 'agent')
-      throw new PcpError('EINVAL', 'Option -x is for expressions about collectors, not archives')
-    const files = await readRuleFiles(names, io)
-    return runArchives(files, standard, wanted, io)
   },
 }
 
 async function runArchives(
-  files: readonly RuleFile[],
+  names: readonly string[],
   standard: StandardOptions,
   wanted: Wanted,
   io: ToolIo,
 ): Promise<number> {
+  if (wanted.feeds === 'agent')
+    throw new PcpError('EINVAL', 'Option -x is for expressions about collectors, not archives')
+  const files = await readRuleFiles(names, io)
   const opened = await openArchives(standard, io)
   const { logName, isJoined } = wanted
   let hosts: Hosts | undefined

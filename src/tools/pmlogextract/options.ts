@@ -53,7 +53,7 @@ export interface ExtractOptions {
 
 /** Reads the command line. */
 export function parseExtract(io: Pick<ToolIo, 'args' | 'env'>): ParsedStandard {
-  return parseStandard(OPTIONS, io, { areOperandsArchives: true })
+  return parseStandard(OPTIONS, io, { areOperandsArchives: true, zonesJoin: 'and/or' })
 }
 
 /** Makes sense of it. PM_ERR_ARG with the message that goes before the usage text. */

@@ -24,6 +24,7 @@ import { endEarly, HELP_ROW, type OptionTable, usageText, VERSION_ROW } from '..
 import { Progress } from '../lib/progress.ts'
 import { parseStandard, STANDARD } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
+import { windowProblem } from '../lib/window.ts'
 import { Reduction } from './reduce.ts'
 
 const OPTIONS: OptionTable = {
@@ -33,7 +34,7 @@ const OPTIONS: OptionTable = {
     STANDARD.align,
     STANDARD.debug,
     STANDARD.start,
-    STANDARD.samples,
+    { short: 's', long: 'samples', arg: 'NUM', help: 'end after NUM records' },
     STANDARD.finish,
     STANDARD.interval,
     { short: 'v', arg: 'NUM', help: 'begin a new volume after NUM records' },
@@ -58,13 +59,16 @@ export const tool: Tool = {
   options: OPTIONS,
   endsInOrder: true,
   async run(io) {
-    const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true })
+    const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true, zonesJoin: 'and/or' })
     const status = endEarly(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const [input, output, ...more] = parsed.operands
     const volume = parsed.given.findLast(({ name }) => name === 'v')?.value
-    const problem =
-      volume !== undefined && !/^\d+$/.test(volume)
+    const samples = parsed.given.findLast(({ name }) => name === 's')?.value
+    const isNumber = (value: string | undefined): boolean => value === undefined || /^\s*\+?\d+$/.test(value)
+    const problem = !isNumber(samples)
+      ? '-s requires numeric argument'
+      : !isNumber(volume)
         ? '-v requires numeric argument'
         : input === undefined || output === undefined || more.length > 0
           ? 'Error: insufficient arguments'
@@ -79,13 +83,19 @@ export const tool: Tool = {
       opened = openArchive(names.join(','), parsed.standard, archiveFiles(), io)
     } catch (error) {
       const { cause, message } = PcpError.from(error)
+      const badWindow = windowProblem(error)
       const text =
-        cause === undefined ? message : `Error: cannot open archive "${input}": ${openProblem(cause)}`
+        badWindow !== undefined
+          ? `Invalid time window specified: ${badWindow}`
+          : cause === undefined
+            ? message
+            : `Error: cannot open archive "${input}": ${openProblem(cause)}`
       io.stderr.write(`${io.progname}: ${text}\n`)
       return 1
     }
     try {
-      return await reduce(opened, output, volume === undefined ? 0 : Number(volume), io)
+      const limits = { perVolume: Number(volume ?? 0), samples: Number(samples ?? Number.POSITIVE_INFINITY) }
+      return await reduce(opened, output, limits, io)
     } finally {
       opened.archive.close()
     }
@@ -95,7 +105,7 @@ export const tool: Tool = {
 async function reduce(
   { archive, window, zone, end }: ArchiveInput,
   name: string,
-  perVolume: number,
+  { perVolume, samples }: { readonly perVolume: number; readonly samples: number },
   io: ToolIo,
 ): Promise<number> {
   const path = resolve(io.cwd, name)
@@ -104,7 +114,7 @@ async function reduce(
     io.stderr.write(`${io.progname}: Error: __pmLogCreate: File exists\n`)
     return 1
   }
-  const { origin, finish, samples = Number.POSITIVE_INFINITY, interval = DEFAULT_INTERVAL } = window
+  const { origin, finish, interval = DEFAULT_INTERVAL } = window
   const last = isError(end) ? origin : end
   const progress = new Progress(io, last.sec - origin.sec)
   const { version, hostname, timezone, zoneinfo } = archive.label

@@ -227,6 +227,12 @@ test.each([
   expect(stderr).toContain(`\n${reason}\n`)
 })
 
+test('a time that cannot be read is shown without the name of the command', async () => {
+  const { status, stderr } = await pmie('a = t.counter;', '-A', '0')
+  expect(status).toBe(1)
+  expect(stderr).toBe('0\n^ -- alignment specified by -A switch could not be applied\n')
+})
+
 test('macros may hold parts of names', async () => {
   const { stdout } = await pmie('a = "t.dis"; b = "$\'a\'crete"; x = $b @0;', '-v')
   expect(stdout).toContain('): 100\n')

@@ -186,3 +186,16 @@ test('writes over nothing and leaves nothing behind', async () => {
   expect(io.printed.stderr).toContain('already exists, not over-written')
   expect(readdirSync(dir).sort()).toEqual(['in.0', 'in.index', 'in.meta'])
 })
+
+test.each([
+  [
+    ['-A', '0'],
+    'Invalid time window specified: 0\n^ -- alignment specified by -A switch could not be applied\n\n',
+  ],
+  [['-s', '-1'], '-s requires numeric argument\n'],
+  [['-z', '-Z', 'UTC'], 'at most one of -Z and/or -z allowed\n'],
+])('words that cannot be used are told: %j', async (words, text) => {
+  const { status, stderr } = await reduce(...words)
+  expect(status).toBe(1)
+  expect(stderr.startsWith(`pmlogreduce: ${text}`)).toBe(true)
+})

@@ -28,4 +28,10 @@ export const ONCE_DIFFERENT: readonly string[] = [
   'pmevent -a reduce-1 -t 8.125sec sample.string.null',
   // A window that ends less than an interval before it starts.
   'pmval -a procpid-encode2 -S @07:30:14 proc.psinfo.cpusallowed',
+  // A time that cannot be read, and words about options.
+  `pmie -a sample-secs -v -A 0 -c '<<r0 = sample.seconds;\n'`,
+  'pmlogreduce -A 0 value-test OUT/out',
+  'pmlogreduce -s -1 ok-interp OUT/out',
+  'pmlogreduce -z --timezone=EST5EDT count-mark OUT/out',
+  'pmlogextract -Z UTC -z bad-derived OUT/out',
 ]
