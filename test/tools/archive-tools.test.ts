@@ -52,14 +52,38 @@ describe('pmlogdump', () => {
     expect(text).toBe(`
 Log finished at Thu Jan  1 00:01:10 1970 - dump in reverse order
 
-[164 bytes]
+[40 bytes]
 Thu Jan  1 00:01:10.000000 1970 (70.000000) 70 1 metric
     9.0.1 (t.counter): value 150
 
-[164 bytes]
+[40 bytes]
 Thu Jan  1 00:01:05.000000 1970 (65.000000) 65 1 metric
     9.0.1 (t.counter): value 100
 `)
+  })
+
+  it('counts a metric named twice once, and sizes as many value blocks as it shows', async () => {
+    const path = make()
+    const text = await stdoutOf(pmlogdump, '-s', path, 't.text', 't.counter', 't.text')
+    expect(text).toContain('\n[76 bytes]\n00:00:00.000000000 2 metrics\n    9.0.4 (t.text): value "at 0"\n')
+    expect(await stdoutOf(pmlogdump, '-s', path, 't.text')).toContain(
+      '[56 bytes]\n00:00:00.000000000 1 metric\n',
+    )
+    const { status, stderr } = await runTool(pmlogdump, [path, ''])
+    expect([status, stderr]).toEqual([
+      1,
+      'pmlogdump: pmLookupName(): Unknown metric name\nNo metric names can be translated, dump abandoned\n',
+    ])
+  })
+
+  it('begins in reverse with the newest record that is shown, or the one before an empty window', async () => {
+    const path = make(sampleArchive(2))
+    const headOf = async (...args: string[]): Promise<string> =>
+      (await stdoutOf(pmlogdump, '-r', ...args)).split(' - ')[0]!
+    expect(await headOf(path, 't.counter')).toBe('\nLog finished at Thu Jan  1 00:01:10 1970')
+    expect(await stdoutOf(pmlogdump, '-r', '-S', '+61', '-T', '+1', path)).toBe(
+      '\nLog finished at Thu Jan  1 00:01:00 1970 - dump in reverse order\n',
+    )
   })
 
   it('shows label, descriptors, help, instance domains and index', async () => {

@@ -10,9 +10,6 @@ export class RecordsBetween {
   readonly #limit: Timestamp
   #sec: number
   #nsec: number
-  /** Is the record given last the first one? */
-  isFirst = false
-  #given = 0
 
   /** From the first record at or after `start` to the last at or before `finish`, or the other way. */
   constructor(reader: RecordReader, start: Timestamp, finish: Timestamp, reverse = false) {
@@ -37,7 +34,6 @@ export class RecordsBetween {
       if (this.#isBefore(sec, nsec, this.#sec, this.#nsec)) continue
       this.#sec = sec
       this.#nsec = nsec
-      this.isFirst = this.#given++ === 0
       return record
     }
   }

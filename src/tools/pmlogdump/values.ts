@@ -3,7 +3,8 @@ import { RecordReader } from '../../archive/reader.ts'
 import type { RecordView } from '../../archive/record-view.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Pmid } from '../../model/ids.ts'
-import { PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT } from '../../model/types.ts'
+import { PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT, PM_VAL_INSITU } from '../../model/types.ts'
+import { compareTimes } from '../../time/arithmetic.ts'
 import { ctime } from '../../time/stamp.ts'
 import { nearHint } from '../lib/near-metrics.ts'
 import { printOptions } from '../lib/print.ts'
@@ -26,7 +27,7 @@ export interface ValueDump extends Dump {
 export async function dumpValues(dump: Dump, names: readonly string[]): Promise<number> {
   const { archive, io, out, wanted } = dump
   const wantedIds = names.length === 0 ? undefined : await idsOf(dump, names)
-  if (wantedIds?.length === 0) {
+  if (wantedIds?.size === 0) {
     io.stderr.write('No metric names can be translated, dump abandoned\n')
     return 1
   }
@@ -34,13 +35,21 @@ export async function dumpValues(dump: Dump, names: readonly string[]): Promise<
   const values = new ValueText(printOptions(dump.zone, io))
   const show: ValueDump = { ...dump, metrics, values }
   const reader = new RecordReader(archive, { reportsTears: true })
-  const records = new RecordsBetween(reader, dump.start, dump.finish, wanted.reverse)
+  // The first line in reverse is the time of the newest record to show, one before the window where it has none.
+  const start = wanted.reverse ? { sec: Number.NEGATIVE_INFINITY, nsec: 0 } : dump.start
+  const records = new RecordsBetween(reader, start, dump.finish, wanted.reverse)
+  let isFirst = true
   try {
     for (let record = records.next(); record !== undefined; record = records.next()) {
-      if (records.isFirst && wanted.reverse)
+      const isBefore = wanted.reverse && compareTimes(record.timestamp(), dump.start) < 0
+      if (isBefore && !isFirst) break
+      const sets = wantedIds && setsOf(show, record, wantedIds)
+      if (sets === NONE) continue
+      if (isFirst && wanted.reverse)
         out.text(`\nLog finished at ${ctime(record.sec, dump.zone)} - dump in reverse order\n`)
-      if (wantedIds === undefined) dumpRecord(show, record, undefined)
-      else dumpWanted(show, record, wantedIds)
+      isFirst = false
+      if (isBefore) break
+      dumpRecord(show, record, sets)
       await drain(dump)
     }
     return 0
@@ -52,13 +61,14 @@ export async function dumpValues(dump: Dump, names: readonly string[]): Promise<
   }
 }
 
-/** PMIDs of all metrics that the names stand for; names nobody knows are reported. */
-async function idsOf({ names: known, io }: Dump, names: readonly string[]): Promise<Pmid[]> {
-  const ids: Pmid[] = []
+/** PMIDs of all metrics that the names stand for, each once; unknown names are reported, the name of the root too. */
+async function idsOf({ names: known, io }: Dump, names: readonly string[]): Promise<ReadonlySet<Pmid>> {
+  const ids = new Set<Pmid>()
   for (const name of names) {
     try {
+      if (name === '') throw new PcpError('PM_ERR_NAME')
       known.walk(name, (_, id) => {
-        ids.push(id)
+        ids.add(id)
       })
     } catch (error) {
       const problem = PcpError.from(error)
@@ -69,20 +79,21 @@ async function idsOf({ names: known, io }: Dump, names: readonly string[]): Prom
   return ids
 }
 
-/** The value sets of some metrics, in the order they were named. */
-function dumpWanted(dump: ValueDump, record: RecordView, ids: readonly Pmid[]): void {
-  if (record.count === 0) {
-    if (dump.wanted.marks) dumpRecord(dump, record, undefined)
-    return
-  }
-  const sets = ids.map((id) => record.find(id)).filter((set) => set >= 0)
-  if (sets.length > 0) dumpRecord(dump, record, sets)
+/** Places of the value sets of some metrics in the order they were named; all of a mark that is wanted, NONE without any. */
+function setsOf(
+  { wanted }: ValueDump,
+  record: RecordView,
+  ids: Iterable<Pmid>,
+): readonly number[] | undefined {
+  if (record.count === 0) return wanted.marks ? undefined : NONE
+  const sets = Array.from(ids, (id) => record.find(id)).filter((set) => set >= 0)
+  return sets.length > 0 ? sets : NONE
 }
 
 function dumpRecord(dump: ValueDump, record: RecordView, sets: readonly number[] | undefined): void {
   const { out, wanted, stamps } = dump
   out.byte(0x0a)
-  if (wanted.sizes) out.text(`[${record.length} bytes]\n`)
+  if (wanted.sizes) out.text(`[${sets === undefined ? record.length : sizeOfSets(record, sets)} bytes]\n`)
   stamps.write(out, record.sec, record.nsec, record.version === 2 ? 6 : 9)
   if (record.count === 0) {
     out.text('  <mark>\n')
@@ -92,6 +103,22 @@ function dumpRecord(dump: ValueDump, record: RecordView, sets: readonly number[]
   out.text(` ${count} metric${count === 1 ? '' : 's'}\n`)
   dump.metrics.begin(record)
   for (let k = 0; k < count; k++) dumpSet(dump, record, sets === undefined ? k : sets[k]!)
+}
+
+/** Length of a record with these value sets alone. */
+function sizeOfSets(record: RecordView, sets: readonly number[]): number {
+  let size = WORD * (record.version === 2 ? RECORD_WORDS_V2 : RECORD_WORDS_V3)
+  for (const s of sets) {
+    const count = Math.max(0, record.statuses[s]!)
+    size += WORD * (count === 0 ? 2 : 3 + 2 * count)
+    if (record.formats[s] === PM_VAL_INSITU) continue
+    for (let i = 0; i < count; i++) {
+      const block = record.blockAt(record.view.getInt32(record.pairs[s]! + 8 * i + WORD))
+      const length = record.view.getUint32(block) & BLOCK_LENGTH
+      size += WORD * Math.ceil(length / WORD)
+    }
+  }
+  return size
 }
 
 function dumpSet(dump: ValueDump, record: RecordView, s: number): void {
@@ -123,6 +150,14 @@ function dumpSet(dump: ValueDump, record: RecordView, s: number): void {
   }
 }
 
+/** Value sets of a record in which no wanted metric is. */
+const NONE: readonly number[] = []
+const WORD = 4
+/** Words of a record without value sets: its length twice, its time, the number of value sets. */
+const RECORD_WORDS_V2 = 5
+const RECORD_WORDS_V3 = 6
+/** The length in the first word of a value block; the type is above it. */
+const BLOCK_LENGTH = 0xffffff
 const EIGHT_BLANKS: Uint8Array = new Uint8Array(8).fill(0x20)
 /** `value ` */
 const VALUE: Uint8Array = Uint8Array.of(0x76, 0x61, 0x6c, 0x75, 0x65, 0x20)
