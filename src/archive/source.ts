@@ -2,7 +2,7 @@
 import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
-import { DOMAIN_RESERVED, domainOf, type Indom, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
+import { DOMAIN_RESERVED, domainOf, type Indom, PM_ID_NULL, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { makeLabelSet } from '../model/label-set.ts'
 import { LABEL_CONTEXT, type LabelSet } from '../model/labels.ts'
 import { ALL_INSTANCES, type Profile, wants } from '../model/profile.ts'
@@ -156,7 +156,7 @@ export class ArchiveSource implements MetricSource {
 
   /** Is it a metric that no archive has, as `event.flags`? Any record will do for its lack of values. */
   #isSynthetic(id: Pmid): boolean {
-    return domainOf(id) === DOMAIN_RESERVED && !this.archive.metadata.descs.has(id)
+    return id !== PM_ID_NULL && domainOf(id) === DOMAIN_RESERVED && !this.archive.metadata.descs.has(id)
   }
 
   /** Steps to the next record that is wanted and not on the wrong side of the origin. */

@@ -209,8 +209,8 @@ async function probe(report: Report, metrics: readonly Metric[]): Promise<void> 
   const result = fetches ? await settle(context.fetch(ids, io)) : undefined
   const lines = metrics.map(async ({ name }, i): Promise<string> => {
     const desc = descs?.[i]
-    if (isError(desc)) return errorLine(name, desc, ' (pmLookupDesc)')
     if (isError(result)) return errorLine(name, result, ' (pmFetch)')
+    if (isError(desc)) return errorLine(name, desc, ' (pmLookupDesc)')
     const set = result?.sets[i]
     if (desc === undefined) return `${name} ${countOf(set!)}\n`
     return set === undefined ? wholeIndomLine(report, name, desc) : valuesLine(report, name, desc, set)

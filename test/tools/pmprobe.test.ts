@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { openAgent } from '../../src/pmda/open-agent.ts'
 import { tool } from '../../src/tools/pmprobe.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
+import { onDisk, sampleArchive } from './archive-runner.ts'
 import { runTool } from './run-tool.ts'
 
 const pmprobe = (...args: string[]): ReturnType<typeof runTool> => runTool(tool, args, openAgent(demoAgent))
@@ -37,6 +38,21 @@ test('with -f lists the instance domain without a fetch', async () => {
 
 test('with -F takes every name for a metric', async () => {
   expect((await pmprobe('-F', 'demo')).stdout).toBe('demo -12394 Metric name is not a leaf in PMNS\n')
+})
+
+test('with -F shows a name that is no metric as one without a record', async () => {
+  const { path, remove } = onDisk(sampleArchive())
+  try {
+    const { stdout } = await runTool(tool, ['-a', path, '-F', 't.counter', 't', 'nosuch'])
+    expect(stdout).toBe(
+      't.counter 1\nt -12370 End of PCP archive log (pmFetch)\nnosuch -12370 End of PCP archive log (pmFetch)\n',
+    )
+    expect((await runTool(tool, ['-a', path, '-F', '-v', 't', 't.counter'])).stdout).toBe(
+      't -12370 End of PCP archive log (pmFetch)\nt.counter 1 0\n',
+    )
+  } finally {
+    remove()
+  }
 })
 
 test.each([
