@@ -178,7 +178,7 @@ async function filesText(dir: string, env: NodeJS.ProcessEnv): Promise<string> {
   }
   for (const base of archives) {
     const dump = await runProgram('/usr/bin/pmdumplog', ['-Ldehimz', join(dir, base)], env)
-    text += `== archive ${base}\n${sortBlocks(dump.stdout)}\n${dump.stderr}`
+    text += `== archive ${base}\n${sortBlocks(dump.stdout.slice(0, MAX_BYTES))}\n${dump.stderr}`
   }
   return text
 }

@@ -34,4 +34,14 @@ export const ONCE_DIFFERENT: readonly string[] = [
   'pmlogreduce -s -1 ok-interp OUT/out',
   'pmlogreduce -z --timezone=EST5EDT count-mark OUT/out',
   'pmlogextract -Z UTC -z bad-derived OUT/out',
+  // Sizes and counts of records with named metrics alone, no metric twice, and where a dump in reverse begins.
+  'pmdumplog -s pcp-free mem.util.used',
+  'pmdumplog -s omnibus_v3 sample.colour sample.string.hullo',
+  'pmdumplog -m late sampledso sampledso.bin',
+  "pmdumplog procpid-encode2 ''",
+  'pmdumplog -r bug1057 hinv.map.lvname',
+  "pmdumplog -r -T @2013-07-06 -S '@2013-07-06 05:40' 20130706",
+  // A name with others below it, or none, that is taken for a metric of an archive.
+  'pmprobe -a dstat-disks -F disk.dev.write_rawactive disk.dev',
+  'pmprobe -a dstat-disks -F -v disk.dev disk.dev.write_rawactive',
 ]
