@@ -27,6 +27,8 @@ const OPTIONS: OptionTable = {
 
 const LOCK_MS = 10_000
 const LOCAL = 'stdpmid.local'
+/** Errors of a directory that this user cannot have. */
+const UNWRITABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'ENOTDIR'])
 
 /** Writes a working agent with tests, and records a domain for it. */
 export const tool: Tool = {
@@ -74,8 +76,8 @@ async function recordDomain(name: string, io: ToolIo): Promise<number> {
   const symbol = name.toUpperCase()
   const path = join(dir, LOCAL)
   const hint = 'become who may write there, or choose a domain with -d'
-  if (!existsSync(dir)) throw new PcpError('ENOENT', `No directory ${dir} to record a domain in: ${hint}`)
   try {
+    makeDir(dir)
     const lock = await takeLock(`${path}.edit`, { limitMs: LOCK_MS, signal: io.signal })
     if (lock === undefined) throw new PcpError('EBUSY', `Somebody else changes ${path}: try again`)
     try {
@@ -95,7 +97,7 @@ async function recordDomain(name: string, io: ToolIo): Promise<number> {
     }
   } catch (error) {
     const known = PcpError.from(error, `Cannot record a domain in ${path}`)
-    throw known.code === 'EACCES' || known.code === 'EROFS' || known.code === 'EPERM'
+    throw UNWRITABLE.has(known.code)
       ? new PcpError(known.code, `${known.message}: ${hint}`, { cause: error })
       : known
   }

@@ -44,9 +44,16 @@ test('a chosen domain is not recorded; what exists is not overwritten', async ()
   expect((await run('-d', '400', 'mine')).status).toBe(0)
   expect(existsSync(join(dir, 'pmns/stdpmid.local'))).toBe(false)
   await expect(run('-d', '400', 'mine')).rejects.toMatchObject({ code: 'EEXIST' })
+})
+
+test('makes the directory of name spaces; where it cannot, it writes no agent', async () => {
   rmSync(join(dir, 'pmns'), { recursive: true })
+  writeFileSync(join(dir, 'pmns'), '')
   await expect(run('other')).rejects.toThrow('choose a domain with -d')
   expect(existsSync(join(dir, 'other'))).toBe(false)
+  rmSync(join(dir, 'pmns'))
+  expect((await run('other')).stdout).toContain('domain 510')
+  expect(readFileSync(join(dir, 'pmns/stdpmid.local'), 'utf8')).toBe('OTHER\t510\n')
 })
 
 test('refuses names and numbers that cannot be', async () => {
