@@ -107,6 +107,19 @@ test('a stack does not fall to nothing where the gaps of its lines begin at diff
   ])
 })
 
+test('a stack has a gap where one of its lines has, unless others were measured in it', () => {
+  const data = stackOf([0, 5, 10], [1, null, 1], [2, undefined, 2])
+  expect(drawnColumns(data, none, 'stacking')).toEqual([
+    [1, null, 1],
+    [3, null, 3],
+  ])
+  const measured = stackOf([0, 5, 10], [1, null, 1], [2, 2, 2])
+  expect(drawnColumns(measured, none, 'stacking')).toEqual([
+    [1, 0, 1],
+    [3, 2, 3],
+  ])
+})
+
 test('stacks add up, and where nothing is known there is a gap', () => {
   expect(drawnColumns(stackOf([0, 1], [1, 2], [10, 20]), none, 'stacking')).toEqual([
     [1, 2],

@@ -15,7 +15,8 @@ export type StackData = Pick<ChartData, 'times' | 'rest'> & {
 
 /**
  * Columns of the lines that are not `hidden`: in a stack each on top of those before it, in a chart of shares as a share of the whole. An
- * unknown value adds nothing, and where all are unknown there is a gap. Columns of other styles are unchanged.
+ * unknown value adds nothing. Where all are unknown, or a line ends between the samples of all, there is a gap. Columns of other styles are
+ * unchanged.
  */
 export function drawnColumns(data: StackData, hidden: ReadonlySet<string>, style: ChartStyle): Column[] {
   const shown = data.lines.filter(({ key }) => !hidden.has(key)).map(({ values }) => values)
@@ -23,7 +24,10 @@ export function drawnColumns(data: StackData, hidden: ReadonlySet<string>, style
   const wholes = style === 'utilization' ? wholesOf(data) : undefined
   const { times } = data
   const full = shown.map((values) => held(values, times))
-  const isKnown = times.map((_, i) => full.some((column) => column[i] !== null))
+  // At a moment that only ends a line nothing was measured: no part may fall to nothing there, and others rise again.
+  const isEndOnly = (i: number): boolean =>
+    shown.some((values) => values[i] === null) && data.lines.every(({ values }) => values[i] == null)
+  const isKnown = times.map((_, i) => !isEndOnly(i) && full.some((column) => column[i] !== null))
   const sums = new Float64Array(times.length)
   return full.map((column) =>
     column.map((value, i) => {
