@@ -1,5 +1,6 @@
 /** What the crosshair, the tip and the legend read: one moment, also where nothing was recorded. */
 import { expect, test } from 'vitest'
+import { loneSamples } from '../../src/ui/chart/lone-samples.ts'
 import { pointedAt, sampleAt } from '../../src/ui/chart/pointed.ts'
 import { tipOffset } from '../../src/ui/chart/tip-offset.ts'
 
@@ -63,4 +64,12 @@ test('a tip is beside the pointer, and inside the window', () => {
       const start = tipOffset(at, 12, size, 600)
       expect(start >= 4 && start + size <= 596).toBe(true)
     }
+})
+
+test('samples between gaps are points where a line of them would be too short', () => {
+  const times = [0, 1, 2, 3, 3.5, 4, 5, 9, 10, 11]
+  const values = [1, null, 2, undefined, null, 3, 4, null, 5, undefined]
+  expect(loneSamples(times, values, { from: 0, to: 20, shortest: 0.5 })).toEqual([0, 2, 8])
+  expect(loneSamples(times, values, { from: 1, to: 20, shortest: 1 })).toEqual([2, 6, 8])
+  expect(loneSamples(times, values, { from: 3, to: 4, shortest: 0 })).toBe(undefined)
 })

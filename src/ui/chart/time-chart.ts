@@ -7,6 +7,7 @@ import { type Chart, isStacked } from '../view/view.ts'
 import { axisX, axisY } from './axis.ts'
 import { drawBand, extentOf } from './envelope.ts'
 import { lineColor, lineDash } from './line-look.ts'
+import { loneSamples } from './lone-samples.ts'
 import { type Pointed, pointedAt, sampleAt } from './pointed.ts'
 import type { SharedScale } from './shared-scale.ts'
 import { drawnColumns } from './stack.ts'
@@ -45,6 +46,8 @@ type Limits = readonly [low: number | null, high: number | null]
 const SYNC_KEY = 'page'
 /** Pixels within which a sample without a neighbour is pointed at. */
 const SLACK = 6
+/** Diameter of a sample without a line, in pixels. */
+const LONE_SIZE = 4
 const WHEEL_STEP = 1.25
 /** How much of its colour fills an area of a stack, and what lies between least and most of a line. */
 const STACK_FILL = 0.6
@@ -216,7 +219,7 @@ export class TimeChart {
     const common: uPlot.Series = {
       stroke,
       width: 1.5,
-      points: { show: false },
+      points: { show: false, filter: lonePoints, size: LONE_SIZE, fill: stroke },
       spanGaps: false,
       ...(dash === undefined ? {} : { dash: [...dash] }),
     }
@@ -231,7 +234,13 @@ export class TimeChart {
           ...(isLowest ? { fill: thinned(color, STACK_FILL) } : {}),
         }
       case 'bar':
-        return { ...common, width: 0, fill: stroke, paths: uPlot.paths.bars!({ size: [0.8, 60] }) }
+        return {
+          ...common,
+          points: { show: false },
+          width: 0,
+          fill: stroke,
+          paths: uPlot.paths.bars!({ size: [0.8, 60] }),
+        }
       default:
         return common
     }
@@ -252,6 +261,14 @@ export class TimeChart {
     this.#events.show(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'))
     plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
   }
+}
+
+/** Samples that are drawn as points: a line of theirs would be less than a pixel long. */
+function lonePoints(plot: uPlot, series: number): number[] | null {
+  const { min, max } = plot.scales['x']!
+  const range = { from: min!, to: max!, shortest: plot.posToVal(1, 'x') - plot.posToVal(0, 'x') }
+  const column = plot.data[series] as Column
+  return loneSamples(plot.data[0] as readonly number[], column, range) ?? null
 }
 
 /** Fills what lies between least and most of lines, below all of them: one would hide the others. */
