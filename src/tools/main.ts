@@ -30,6 +30,8 @@ export async function main(tool: Tool): Promise<void> {
   let signalled: NodeJS.Signals | undefined
   const end = (by: NodeJS.Signals): void => {
     signalled = by
+    stdout.hurry()
+    stderr.hurry()
     controller().abort(interruption(by))
   }
   if (tool.endsInOrder === true) {

@@ -8,6 +8,9 @@ import type { Output } from './tool.ts'
 const BLOCK = 32 * 1024
 /** Device class of /dev/null and its like on Linux: character devices, but no terminals. */
 const MEMORY_DEVICES = 1
+const RETRY_MS = 5
+/** How often a command that was told to end tries in vain until it gives up on its reader: for a second. */
+const MAX_TRIES = 200
 
 /** Writes to a file descriptor it does not own. Nobody reading any more is no error here: `onBroken` decides. */
 export class FdOutput implements Output {
@@ -17,6 +20,7 @@ export class FdOutput implements Output {
   readonly #onBroken: () => void
   #text = ''
   #unwritten: Uint8Array | undefined
+  #isEnding = false
 
   /** `immediate`: every text is written at once, as on a terminal. */
   constructor(fd: number, onBroken: () => void, immediate = false) {
@@ -46,7 +50,24 @@ export class FdOutput implements Output {
 
   async flush(): Promise<void> {
     // A pipe may be non-blocking because somebody else made it so; then its reader has to catch up first.
-    while (!this.#tryWrite()) await new Promise((resolve) => setTimeout(resolve, 5))
+    let left: number | undefined
+    for (let tries = 0; !this.#tryWrite(); ) {
+      const size = this.#unwritten?.length
+      tries = this.#isEnding && size === left ? tries + 1 : 0
+      if (tries > MAX_TRIES) return this.#drop()
+      left = size
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    }
+  }
+
+  /** Stops waiting for a reader that takes nothing any more: a signal asked the command to end, and its parent may wait for that. */
+  hurry(): void {
+    this.#isEnding = true
+  }
+
+  #drop(): void {
+    this.#unwritten = undefined
+    this.#text = ''
   }
 
   /** Writes all it can; false when the reader is behind. */
@@ -62,8 +83,7 @@ export class FdOutput implements Output {
       } catch (error) {
         const code = (error as { code?: unknown }).code
         if (code === 'EAGAIN') return false
-        this.#unwritten = undefined // nor would it fit on a full disk the next time
-        this.#text = ''
+        this.#drop() // nor would it fit on a full disk the next time
         // The latter where the output is a socket, as that of a program which Node has started is.
         if (code !== 'EPIPE' && code !== 'ECONNRESET') throw error
         this.#onBroken()
