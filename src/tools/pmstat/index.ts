@@ -204,7 +204,8 @@ function paceOf(
   const intervalSec = interval === undefined ? DEFAULT_INTERVAL_SEC : toSeconds(interval)
   // No samples at all are as many as there are, as in PCP.
   let rows = samples || Number.POSITIVE_INFINITY
-  if (samples === undefined && window.finish !== undefined && finish !== FOREVER)
+  // -T decides, whatever -s says, as in PCP.
+  if (window.finish !== undefined && finish !== FOREVER)
     rows = Math.max(0, Math.floor(secondsBetween(origin, finish) / intervalSec))
   if (intervalSec === 0 && !Number.isFinite(rows))
     throw new PcpError('PM_ERR_ARG', 'An interval of 0 never ends: say with -s how many samples are wanted')

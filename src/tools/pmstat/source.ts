@@ -7,6 +7,8 @@ import type { ToolIo } from '../lib/tool.ts'
 import { type Layout, NAME_WIDTH, rowText } from './layout.ts'
 import { openReadings, type Readings } from './readings.ts'
 
+const NO_DATA = ' No data in the archive'
+
 /** A host or an archive, and its place in the report. */
 export class Source {
   readonly #context: Context
@@ -80,7 +82,7 @@ export class Source {
 
   /** Fetches; what there is to say when there are no values. */
   #fetch(): string | undefined | Promise<string | undefined> {
-    if (this.hasEnded) return ''
+    if (this.hasEnded) return this.#hasData ? '' : NO_DATA
     if (this.#isLost) return this.#reconnect()
     try {
       const fetched = this.#readings.fetch(this.#io)
@@ -112,7 +114,7 @@ export class Source {
     if (this.#io.signal.aborted || !(error instanceof PcpError)) throw error
     if (error.code === 'PM_ERR_EOL' && !this.#hasData) {
       this.hasEnded = this.timestamp !== undefined // the fetch that rates begin from was all there is
-      return ' No data in the archive'
+      return NO_DATA
     }
     if (this.#context.archive === undefined) {
       this.#isLost = true
