@@ -1,6 +1,6 @@
 /** pcp ipcs: limits and use of System V messages, shared memory and semaphores. pcp-ipcs(1) */
 import { HELP_ROW, type OptionTable, VERSION_ROW } from './lib/options.ts'
-import type { Sample } from './lib/sampled/metrics.ts'
+import { type Sample, SampledMetrics } from './lib/sampled/metrics.ts'
 import { type ReportSource, runReport } from './lib/sampled/report.ts'
 import { findAny, snapshot } from './lib/sampled/snapshot.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
@@ -91,7 +91,7 @@ export const tool: Tool = {
   summary: 'Show limits and use of messages, shared memory and semaphores',
   description: `
 With -l the limits of System V message queues, shared memory and semaphores, with -u what of them is in use, with both options both;
-without either nothing is shown. A question mark stands for what is not known.`,
+without either only what is missing is named. A question mark stands for what is not known.`,
   examples: [['pcp -h db1 ipcs -l -u', 'Everything about a host:']],
   seeAlso: ['pcp'],
   options: OPTIONS,
@@ -114,18 +114,28 @@ async function report(
   sections: readonly Section[],
   io: ToolIo,
 ): Promise<number> {
+  const names = namesOf(sections.length === 0 ? LIMITS : sections)
+  const metrics = await SampledMetrics.find(context, [...names, PAGE], io)
+  if (!names.every((name) => metrics.has(name))) {
+    // PCP fetches the limits first, whatever it shows.
+    for (const needed of [namesOf(LIMITS), names]) await findAny(context, needed, io, needed)
+  }
   if (sections.length === 0) return 0
+  const sample = await snapshot(context, metrics, window.origin, names, io)
+  for (const [title, lines] of sections)
+    io.stdout.write(`\n------ ${title} --------\n${lines(reader(sample)).join('\n')}\n`)
+  return 0
+}
+
+/** Returns the metrics that sections show. */
+function namesOf(sections: readonly Section[]): readonly string[] {
   const names = new Set<string>()
   const note: Read = (metric) => {
     names.add(metric)
     return ''
   }
   for (const [, lines] of sections) lines(note)
-  const metrics = await findAny(context, [...names, PAGE], io, [...names])
-  const sample = await snapshot(context, metrics, window.origin, [...names], io)
-  for (const [title, lines] of sections)
-    io.stdout.write(`\n------ ${title} --------\n${lines(reader(sample)).join('\n')}\n`)
-  return 0
+  return [...names]
 }
 
 function reader(sample: Sample): Read {
