@@ -23,7 +23,7 @@ export function parseIni(source: string, file: string): Sections {
     const heading = /^\[(.+)\]/.exec(stripped)
     if (heading !== null) {
       name = heading[1]!
-      if (sections.has(name)) throw unreadable(file, i, `section '${name}' already exists`)
+      if (sections.has(name)) throw twice(file, i, `section '${name}'`)
       section = new Map()
       sections.set(name, section)
       key = undefined
@@ -37,13 +37,9 @@ export function parseIni(source: string, file: string): Sections {
       )
     const at = stripped.search(/[=:]/)
     if (at <= 0)
-      throw unreadable(
-        file,
-        i,
-        `Source contains parsing errors: '${file}'\n\t[line ${String(i + 1).padStart(2)}]: '${line}\\n'`,
-      )
+      throw unreadable(file, i, `Source contains parsing errors: '${file}'\n\t${numbered(i)}: '${line}\\n'`)
     key = stripped.slice(0, at).trim()
-    if (section.has(key)) throw unreadable(file, i, `option '${key}' in section '${name}' already exists`)
+    if (section.has(key)) throw twice(file, i, `option '${key}' in section '${name}'`)
     section.set(key, unescaped(stripped.slice(at + 1).trim()))
   }
   return sections
@@ -52,6 +48,15 @@ export function parseIni(source: string, file: string): Sections {
 /** A percent sign is written twice, as 6.0.3 wants it; one that stands alone is itself, as 7.2 reads it. */
 function unescaped(value: string): string {
   return value.replaceAll('%%', '%')
+}
+
+/** What 6.0.3 prints, which is what Python says. */
+function twice(file: string, line: number, what: string): PcpError {
+  return unreadable(file, line, `While reading from '${file}' ${numbered(line)}: ${what} already exists`)
+}
+
+function numbered(line: number): string {
+  return `[line ${String(line + 1).padStart(2)}]`
 }
 
 function unreadable(file: string, line: number, why: string): PcpError {
