@@ -95,8 +95,15 @@ function checkSettings(settings: Settings, { cwd }: ToolIo): void {
 async function report(request: ReportRequest, io: ToolIo): Promise<number> {
   const { output_file, output } = request.settings
   const toFile = output_file !== '' && output !== 'archive'
-  const out = toFile ? new FdOutput(openSync(resolve(io.cwd, output_file), 'wx'), () => {}) : io.stdout
-  const status = await runReport(request, (plan) => reporterOf(plan, request, out, io), io, out)
+  let out: ToolIo['stdout'] = io.stdout
+  const makeReporter = (plan: ReportPlan): Promise<Reporter> => {
+    checkRanking(plan)
+    checkSort(plan)
+    // Reports that cannot be made leave no file.
+    if (toFile) out = new FdOutput(openSync(resolve(io.cwd, output_file), 'wx'), () => {})
+    return reporterOf(plan, request, out, io)
+  }
+  const status = await runReport(request, makeReporter, io, toFile ? undefined : out)
   await out.flush()
   return status
 }
@@ -114,8 +121,6 @@ async function reporterOf(
   out: ToolIo['stdout'],
   io: ToolIo,
 ): Promise<Reporter> {
-  checkRanking(plan)
-  checkSort(plan)
   const write = (text: string): void => out.write(text)
   if (settings.output === 'archive') {
     io.stdout.write(recordingNote(plan))

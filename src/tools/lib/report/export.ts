@@ -129,11 +129,15 @@ export async function runExporter(exporter: Exporter, io: ToolIo): Promise<numbe
     settings.interpol = settings.interval !== INTERVAL || request.hasInterval
     const file = settings.output_file
     if (file !== '' && existsSync(resolve(io.cwd, file))) throw sayLines(`File ${file} already exists.`)
-    const out = file === '' ? io.stdout : new FdOutput(openSync(resolve(io.cwd, file), 'wx'), () => {})
+    let out = io.stdout
     const source = standard.source === 'local' ? '@' : (standard.hosts[0] ?? 'local:')
     const status = await runReport(
       request,
-      async (plan) => exporter.make(await workOf(plan, source, out)),
+      async (plan) => {
+        // Reports that cannot be made leave no file.
+        if (file !== '') out = new FdOutput(openSync(resolve(io.cwd, file), 'wx'), () => {})
+        return exporter.make(await workOf(plan, source, out))
+      },
       io,
     )
     await out.flush()

@@ -10,8 +10,8 @@ import { didYouMean } from '../near-names.ts'
 import type { ToolIo } from '../tool.ts'
 import { InstanceFilter } from './instances.ts'
 import type { Settings } from './settings.ts'
-import type { MetricSpec } from './spec.ts'
-import { type ReportUnits, reportUnits } from './units.ts'
+import { type MetricSpec, numbersOf } from './spec.ts'
+import { checkUnits, type ReportUnits, reportUnits } from './units.ts'
 
 /** A metric of a report. */
 export interface ReportMetric {
@@ -68,7 +68,7 @@ export async function findMetrics(
   return metrics
 }
 
-/** All leaves below the names, each once at its first place with its last specification. */
+/** All leaves below the names, each once at its first place with its own specification, or else the first of a name above it. */
 async function expandNames(
   context: Context,
   specs: readonly MetricSpec[],
@@ -79,7 +79,8 @@ async function expandNames(
   const problems: string[] = []
   for (const spec of specs) {
     try {
-      for (const name of await context.traverse(spec.name, io)) found.set(name, spec)
+      for (const name of await context.traverse(spec.name, io))
+        if (name === spec.name || !found.has(name)) found.set(name, spec)
     } catch (error) {
       const known = PcpError.from(error)
       if (known.code === 'ECANCELED') throw error
@@ -130,10 +131,12 @@ async function check(
 function withUnits(checked: Checked, settings: Settings): ReportMetric | undefined {
   const { name, spec } = checked
   try {
+    checkUnits(checked.desc, spec, settings)
+    const own = numbersOf(spec, name)
     const units = scaled(checked.desc, spec, settings)
-    const precision = settings.precision_force ?? spec.precision ?? settings.precision
-    const limit = settings.limit_filter_force || (spec.limit ?? settings.limit_filter)
-    const width = settings.width_force ?? spec.width ?? (settings.width || undefined)
+    const precision = settings.precision_force ?? own.precision ?? settings.precision
+    const limit = settings.limit_filter_force || (own.limit ?? settings.limit_filter)
+    const width = settings.width_force ?? own.width ?? (settings.width || undefined)
     return { ...checked, units, label: spec.label ?? defaultLabel(name), precision, limit, width }
   } catch (error) {
     if (PcpError.from(error).code !== 'PM_ERR_GENERIC' && settings.ignore_incompat) return undefined

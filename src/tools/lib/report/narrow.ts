@@ -8,6 +8,19 @@ import { type Cell, indexOf, NO_READINGS, type Readings } from './values.ts'
 /** What a filter needs to know: names of the instances of a metric. */
 export type NameOf = (metric: ReportMetric, inst: number) => string
 
+/** Returns the metrics whose instances decide over those of others. PM_ERR_GENERIC with the line to print where one cannot. */
+export function predicatesOf(metrics: readonly ReportMetric[], settings: Settings): readonly ReportMetric[] {
+  return settings.predicate.map((name) => {
+    const found = metrics.find((metric) => metric.name === name)
+    if (found === undefined) throw new PcpError('PM_ERR_GENERIC', `Predicate metric ${name} filtered out.`)
+    if (!found.hasInstances || found.insts.length === 0)
+      throw new PcpError('PM_ERR_GENERIC', 'Predicate metric must have instances.')
+    if (found.desc.type === PM_TYPE_STRING)
+      throw new PcpError('PM_ERR_GENERIC', 'Predicate metric values must be numeric.')
+    return found
+  })
+}
+
 /** Narrows samples down. */
 export class Narrowing {
   readonly #metrics: readonly ReportMetric[]
@@ -18,20 +31,12 @@ export class Narrowing {
   readonly #isPredicate: ReadonlySet<ReportMetric>
   readonly #isNeeded: boolean
 
-  /** PM_ERR_GENERIC with the line to print for predicates that are none. */
+  /** Throws as `predicatesOf`. */
   constructor(metrics: readonly ReportMetric[], settings: Settings, nameOf: NameOf) {
     this.#metrics = metrics
     this.#settings = settings
     this.#nameOf = nameOf
-    const deciding = settings.predicate.map((name) => {
-      const found = metrics.find((metric) => metric.name === name)
-      if (found === undefined) throw new PcpError('PM_ERR_GENERIC', `Predicate metric ${name} filtered out.`)
-      if (!found.hasInstances || found.insts.length === 0)
-        throw new PcpError('PM_ERR_GENERIC', 'Predicate metric must have instances.')
-      if (found.desc.type === PM_TYPE_STRING)
-        throw new PcpError('PM_ERR_GENERIC', 'Predicate metric values must be numeric.')
-      return found
-    })
+    const deciding = predicatesOf(metrics, settings)
     this.#isPredicate = new Set(deciding)
     const pairs = metrics.flatMap((metric): [ReportMetric, ReportMetric[]][] => {
       const by = deciding.filter(({ desc }) => metric.hasInstances && desc.indom === metric.desc.indom)

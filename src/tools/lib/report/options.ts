@@ -64,6 +64,7 @@ const withArgument = (short: string, long: string, key: string, arg: string, hel
 
 /** Keys that only configuration files have, or only one exporter. */
 type Elsewhere =
+  | 'problems'
   | 'source'
   | 'speclocal'
   | 'samples'

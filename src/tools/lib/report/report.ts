@@ -16,13 +16,13 @@ import { fetchError } from '../fetch-error.ts'
 import { isCtrlC } from '../interrupt.ts'
 import { boundsOf, openContext } from '../source.ts'
 import type { Output, ToolIo } from '../tool.ts'
-import { samplingWindow } from '../window.ts'
+import { type SamplingWindow, samplingWindow } from '../window.ts'
 import { reportingZone } from '../zone.ts'
 import { goOnInBackground, isInBackground, tellHeadingsAreOut } from './background.ts'
 import { findMetrics, type ReportMetric, sayLines } from './metrics.ts'
-import { Narrowing } from './narrow.ts'
+import { Narrowing, predicatesOf } from './narrow.ts'
 import { fetches, placeIn, type Schedule, scheduleOf } from './schedule.ts'
-import type { Settings } from './settings.ts'
+import { checkValues, type Settings } from './settings.ts'
 import type { Derived, ReportRequest } from './setup.ts'
 import { MetricReader, type Readings } from './values.ts'
 
@@ -101,12 +101,13 @@ async function open({ derived, standard }: ReportRequest, io: ToolIo): Promise<C
 
 async function makePlan(context: Context, request: ReportRequest, io: ToolIo): Promise<ReportPlan> {
   const { settings, standard } = request
+  const { zone } = await reportingZone(standard, context, io)
+  const window = windowOf(context, standard, zone, io)
+  checkValues(settings)
   const broken = await define(context, request.derived, io)
   const metrics = await findMetrics(context, withPredicates(request), { settings, broken }, io)
-  const { zone } = await reportingZone(standard, context, io)
-  const bounds = boundsOf(context, standard, io)
+  predicatesOf(metrics, settings)
   const isRecorded = context.archive !== undefined && !settings.interpol
-  const window = samplingWindow(standard, bounds, zone, io)
   const schedule = scheduleOf(window, standard.window.finish !== undefined, isRecorded)
   // Labels are those of the moment at which the report begins.
   if (context.archive !== undefined) placeIn(context.archive, schedule, settings)
@@ -132,6 +133,21 @@ async function makePlan(context: Context, request: ReportRequest, io: ToolIo): P
   }
   plan.learn()
   return plan
+}
+
+/** The window that is asked for. PM_ERR_GENERIC with the lines to print. */
+function windowOf(
+  context: Context,
+  standard: ReportRequest['standard'],
+  zone: Zone,
+  io: ToolIo,
+): SamplingWindow {
+  try {
+    return samplingWindow(standard, boundsOf(context, standard, io), zone, io)
+  } catch (error) {
+    const { code, message } = PcpError.from(error)
+    throw code === 'PM_ERR_GENERIC' ? sayLines(`${io.progname}: ${message}`) : error
+  }
 }
 
 /** Predicates need not be reported otherwise. */

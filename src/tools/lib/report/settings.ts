@@ -74,6 +74,8 @@ export interface Settings {
   http_timeout: number
   http_user: string | undefined
   http_pass: string | undefined
+  /** Errors of values that do not fit, by key; `checkValues` throws them. */
+  readonly problems: Map<string, PcpError>
 }
 
 /** What happens when metrics come or go. */
@@ -145,6 +147,7 @@ export function defaultSettings(): Settings {
     http_timeout: 2.5,
     http_user: undefined,
     http_pass: undefined,
+    problems: new Map(),
   }
 }
 
@@ -164,13 +167,14 @@ const text =
 const count =
   (field: KeysOf<number | undefined>): Setter =>
   (settings, value, key) => {
-    settings[field] = naturalNumber(value, key)
+    const number = naturalNumber(settings, value, key)
+    if (number !== undefined) settings[field] = number
   }
 const integer =
   (field: KeysOf<number>): Setter =>
   (settings, value, key) => {
-    if (!/^\s*[+-]?\d+\s*$/.test(value)) throw badOption(key, 'Integer expected')
-    settings[field] = Number(value)
+    if (fits(settings, key, /^\s*[+-]?\d+\s*$/.test(value), 'Integer expected'))
+      settings[field] = Number(value)
   }
 
 /** Words and numbers for what happens when metrics come or go. */
@@ -197,9 +201,13 @@ const KEYS: Readonly<Record<string, Setter>> = {
   samples: text('samples'),
   interval: text('interval'),
   output: (settings, value) => {
-    if (!['stdout', 'csv', 'archive', 'json'].includes(value))
-      throw new PcpError('PM_ERR_GENERIC', 'Error while parsing options: Invalid output target specified.')
-    settings.output = value
+    if (['stdout', 'csv', 'archive', 'json'].includes(value)) {
+      settings.problems.delete('output')
+      settings.output = value
+    } else {
+      const why = 'Error while parsing options: Invalid output target specified.'
+      settings.problems.set('output', new PcpError('PM_ERR_GENERIC', why))
+    }
   },
   output_file: text('output_file'),
   derived: (settings, value) => {
@@ -255,7 +263,8 @@ const KEYS: Readonly<Record<string, Setter>> = {
   extheader: flag('extheader'),
   fixed_header: flag('fixed_header'),
   repeat_header: (settings, value, key) => {
-    settings.repeat_header = value === 'auto' ? 'auto' : naturalNumber(value, key)
+    const lines = naturalNumber(settings, value === 'auto' ? '0' : value, key)
+    if (lines !== undefined) settings.repeat_header = value === 'auto' ? 'auto' : lines
   },
   dynamic_header: flag('dynamic_header'),
   separate_header: flag('separate_header'),
@@ -293,10 +302,38 @@ export function applySetting(settings: Settings, key: string, value: string): vo
   KEYS[key]?.(settings, value, key)
 }
 
-/** A whole number that is not negative. PM_ERR_GENERIC with the line to print. */
-function naturalNumber(value: string, key: string): number {
-  if (!/^\s*\+?\d+\s*$/.test(value)) throw badOption(key, 'Non-negative integer expected')
-  return Number(value)
+/** Keys whose values are checked once the source is open, in this order. */
+const CHECKED_LATE = [
+  'rank',
+  'limit_filter',
+  'limit_filter_force',
+  'width',
+  'width_force',
+  'precision',
+  'precision_force',
+  'repeat_header',
+  'output',
+] as const
+
+/** Throws the first error of a value that did not fit: PM_ERR_GENERIC with the line to print. */
+export function checkValues({ problems }: Settings): void {
+  for (const key of CHECKED_LATE) {
+    const problem = problems.get(key)
+    if (problem !== undefined) throw problem
+  }
+}
+
+/** A whole number that is not negative; undefined, with a problem noted, for anything else. */
+function naturalNumber(settings: Settings, value: string, key: string): number | undefined {
+  const isNatural = /^\s*\+?\d+\s*$/.test(value)
+  return fits(settings, key, isNatural, 'Non-negative integer expected') ? Number(value) : undefined
+}
+
+/** Notes whether the last value of a key fits, and returns it. */
+function fits({ problems }: Settings, key: string, does: boolean, why: string): boolean {
+  if (does) problems.delete(key)
+  else problems.set(key, badOption(key, why))
+  return does
 }
 
 function badOption(key: string, why: string): PcpError {

@@ -10,9 +10,10 @@ export interface MetricSpec {
   readonly unit: string | undefined
   /** Counters as they are (`raw`), or as usual whatever is preferred (anything else). */
   readonly type: string | undefined
-  readonly width: number | undefined
-  readonly precision: number | undefined
-  readonly limit: number | undefined
+  /** Numbers as they are written; `numbersOf` reads them. */
+  readonly width: string | undefined
+  readonly precision: string | undefined
+  readonly limit: string | undefined
 }
 
 /** Attributes of metrics in configuration files. */
@@ -29,7 +30,7 @@ export function attributeOf(key: string): { readonly handle: string; readonly na
 /** Texts of a specification by attribute. */
 export type SpecTexts = Partial<Record<(typeof ATTRIBUTES)[number], string>>
 
-/** Takes `metric,label,instances,...` apart. PM_ERR_GENERIC with the line to print for numbers that are none. */
+/** Takes `metric,label,instances,...` apart. */
 export function parseSpec(text: string): MetricSpec {
   const { name, texts } = splitSpec(text)
   return specOf(name, texts)
@@ -57,7 +58,7 @@ function given(key: keyof SpecTexts, value: string | undefined): SpecTexts {
   return value === undefined || value === '' ? {} : { [key]: value }
 }
 
-/** The specification that attributes make. PM_ERR_GENERIC as `parseSpec`. */
+/** The specification that attributes make. */
 export function specOf(name: string, texts: SpecTexts): MetricSpec {
   return {
     name,
@@ -65,9 +66,25 @@ export function specOf(name: string, texts: SpecTexts): MetricSpec {
     instances: texts.instances === undefined ? [] : instanceList(texts.instances),
     unit: texts.unit,
     type: texts.type,
-    width: natural(texts.width, name),
-    precision: natural(texts.precision, name),
-    limit: texts.limit === undefined ? undefined : integer(texts.limit, name),
+    width: texts.width,
+    precision: texts.precision,
+    limit: texts.limit,
+  }
+}
+
+/** Numbers of a specification. */
+interface SpecNumbers {
+  readonly width: number | undefined
+  readonly precision: number | undefined
+  readonly limit: number | undefined
+}
+
+/** Reads the numbers of a specification, for the metric `name` that it is about. PM_ERR_GENERIC with the line to print for words. */
+export function numbersOf({ width, precision, limit }: MetricSpec, name: string): SpecNumbers {
+  return {
+    width: natural(width, name),
+    precision: natural(precision, name),
+    limit: limit === undefined ? undefined : integer(limit, name),
   }
 }
 

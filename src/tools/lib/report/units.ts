@@ -26,13 +26,12 @@ const ABBREVIATIONS: readonly (readonly [RegExp, string])[] = [
   [/ \/ /g, '/'],
 ]
 
-/** Decides about units and rate. PM_ERR_CONV for units that do not fit the metric, PM_ERR_TYPE for types without values, PM_ERR_GENERIC with the line to print for words that are no units. */
+/** Decides about units and rate. PM_ERR_CONV for units that do not fit the metric, PM_ERR_TYPE for types without values. */
 export function reportUnits(desc: MetricDesc, spec: MetricSpec, settings: Settings): ReportUnits {
   const isPreferred = spec.type === undefined ? settings.type_prefer : spec.type === 'raw'
   const isRaw = isPreferred || settings.type || settings.output === 'archive'
   const own = unitsStr(desc.units)
-  const wanted = settings.output === 'archive' ? undefined : unitsOf(desc, spec, settings)
-  if (wanted !== undefined) checkUnits(wanted)
+  const wanted = unitsOf(desc, spec, settings)
   if (wanted !== undefined && desc.type === PM_TYPE_STRING) throw new PcpError('PM_ERR_CONV')
   const plain = wanted ?? own
   const isCounter = desc.sem === PM_SEM_COUNTER && desc.type !== PM_TYPE_STRING
@@ -57,8 +56,10 @@ export function reportUnits(desc: MetricDesc, spec: MetricSpec, settings: Settin
   return { conversion, text: abbreviated(text), plain: own }
 }
 
-/** PM_ERR_GENERIC with the line PCP prints where the units mean nothing. */
-function checkUnits(text: string): void {
+/** Checks that units are wanted in words that mean some. PM_ERR_GENERIC with the line PCP prints where they do not. */
+export function checkUnits(desc: MetricDesc, spec: MetricSpec, settings: Settings): void {
+  const text = unitsOf(desc, spec, settings)
+  if (text === undefined) return
   try {
     parseUnits(text)
   } catch (error) {
@@ -69,6 +70,7 @@ function checkUnits(text: string): void {
 }
 
 function unitsOf({ units }: MetricDesc, { unit }: MetricSpec, settings: Settings): string | undefined {
+  if (settings.output === 'archive') return undefined
   const { dimCount, dimSpace, dimTime } = unpackUnits(units)
   let prefer: string | undefined
   let force: string | undefined

@@ -51,6 +51,6 @@ test('a percent sign is written twice, or once', () => {
 test('a metric of the section has its formula behind the rest', () => {
   const sections = parseIni('[a]\nusr = %%usr,,s,,7\nusr.formula = 100 * x.y\nusr.precision = 1\n', 'file')
   const { specs, formulas } = sectionMetrics({ file: 'file', sections }, 'a')
-  expect(specs).toMatchObject([{ name: 'usr', label: '%usr', unit: 's', width: 7, precision: 1 }])
+  expect(specs).toMatchObject([{ name: 'usr', label: '%usr', unit: 's', width: '7', precision: '1' }])
   expect([...formulas]).toEqual([['usr', '100 * x.y']])
 })

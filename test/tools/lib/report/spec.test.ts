@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { sectionMetrics } from '../../../../src/tools/lib/report/config.ts'
 import { parseIni } from '../../../../src/tools/lib/report/ini.ts'
 import { InstanceFilter } from '../../../../src/tools/lib/report/instances.ts'
-import { parseSpec } from '../../../../src/tools/lib/report/spec.ts'
+import { numbersOf, parseSpec } from '../../../../src/tools/lib/report/spec.ts'
 
 test('a specification has its fields by place, empty ones as usual', () => {
   expect(parseSpec('mem.util.used,used,,MB,,15,2')).toMatchObject({
@@ -11,8 +11,8 @@ test('a specification has its fields by place, empty ones as usual', () => {
     instances: [],
     unit: 'MB',
     type: undefined,
-    width: 15,
-    precision: 2,
+    width: '15',
+    precision: '2',
     limit: undefined,
   })
 })
@@ -21,13 +21,23 @@ test('instances are one item, or several in quotes', () => {
   expect(parseSpec('kernel.all.load,,1 minute').instances).toEqual(['1 minute'])
   expect(parseSpec(`disk.dev.read,,"'sda','sdb'",,,16`)).toMatchObject({
     instances: ['sda', 'sdb'],
-    width: 16,
+    width: '16',
   })
   expect(parseSpec("disk.dev.read,,'sda,sdb'").instances).toEqual(['sda', 'sdb'])
 })
 
 test('a width that is none is told with its metric', () => {
-  expect(() => parseSpec('kernel.all.load,,,,,x')).toThrow('Non-negative integer expected: kernel.all.load')
+  expect(() => numbersOf(parseSpec('kernel.all,,,,,x'), 'kernel.all.load')).toThrow(
+    'Non-negative integer expected: kernel.all.load',
+  )
+  expect(() => numbersOf(parseSpec('kernel.all,,,,,,,x'), 'kernel.all.load')).toThrow(
+    'Integer expected: kernel.all.load',
+  )
+  expect(numbersOf(parseSpec('kernel.all,,,,,15,2,-3'), 'kernel.all.load')).toEqual({
+    width: 15,
+    precision: 2,
+    limit: -3,
+  })
 })
 
 test('sections have metrics in short form and by handle, in their order', () => {
