@@ -15,6 +15,25 @@ export const ONCE_DIFFERENT: readonly string[] = [
   'pmlogsize -x 0 540117-short',
   // Each column of swapping has its own fallback.
   'pmstat -a babylon.pmview_v2 -s 4 -t 30',
+  // Finish times decide over counts, and archives without data repeat that they have none.
+  'pmstat -a kenj-pc-1 -T @02:37:33 -s 9',
+  'pmstat -a pcp-free -a pcp-dstat -t 1 -s 11',
+  // What is checked first: the window, numbers of options, metrics, then units and numbers of each.
+  'pmrep -a runq --align 0 pmcd.pmlogger.port,%,,KB/s,instant',
+  'pmrep -a section-a -9 1e3',
+  'pmrep -a rep -w x -8 x kernel.all.load',
+  'pmrep -a instant-1 disk.dev.total,,,nosuch,,20,x',
+  'pmrep -a tzchange-12-a --interval 0 -N sample.drift sample.drift',
+  // A metric keeps what is said about it when a name above it follows.
+  "pmrep -a dupname-a hinv.cpu.clock hinv.cpu 'hinv.cpu.clock,a b'",
+  "pmrep -a mirage 'sample.mirage,,,count x 10^-1' sample",
+  // No file of a report that cannot be made; a key that is there twice.
+  'pmrep -a section-a -F OUT/out pmcd.pmlogger.archive,%,,raw,instant,,',
+  'pcp2json -a rep -F OUT/out.txt kernel.all.load,,,nosuch,,x',
+  "pmrep -a viewqa2 -c '<<[set]\nkernel.all.cpu.intr = x,,,\nkernel.all.cpu.intr = x,,,\n'",
+  // Missing metrics are named even where nothing is to be shown.
+  'pcp -a uwrap ipcs',
+  'pcp -a uwrap ipcs -u',
   // The moment that sockets are shown at.
   'pcp -a pcp-ss -A 5sec ss',
   'pcp -a pcp-ss -O +0 ss',
