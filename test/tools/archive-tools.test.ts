@@ -196,6 +196,15 @@ t.counter  9.000 7.800 1.000 20.000 5 count / sec
 })
 
 describe('pmlogcheck', () => {
+  it('checks index, metadata and volumes in this order, and counts the record that ends the window', async () => {
+    const path = make()
+    const { stderr } = await runTool(pmlogcheck, ['-v', '-l', '-T', '+12', path])
+    const files = stderr.match(/(?<=\.)\w+(?=: start pass0)/g)
+    expect(files).toEqual(['index', 'meta', '0'])
+    expect(stderr).toContain('  ending     Thu Jan  1 00:00:12.000 1970\n')
+    expect(stderr).toContain('Processed 3 pmResult records\n')
+  })
+
   it('reports counters that decrease, but not behind a mark', async () => {
     const path = make()
     const { status, stderr } = await runTool(pmlogcheck, [path])

@@ -107,7 +107,7 @@ async function checkArchive(
   standard: StandardOptions,
 ): Promise<boolean> {
   check.tell(`Scanning for components of archive "${name}"`)
-  const parts = partsOf(base, check.files)
+  const parts = partsOf(base, check.files).sort((one, other) => rankOf(one) - rankOf(other))
   if (parts.length === 0) {
     check.say(`${check.io.progname}: no PCP archive files match "${name}"`)
     return false
@@ -125,6 +125,12 @@ async function checkArchive(
     return false
   }
   return checkWhole(check, base, standard) && !isDamaged
+}
+
+/** The order in which files are checked: index, metadata, volumes by number. */
+function rankOf({ part }: PartFile): number {
+  if (part === 'index') return -2
+  return part === 'meta' ? -1 : part
 }
 
 function hasAll({ say }: Check, base: string, parts: readonly PartFile[]): boolean {
@@ -155,7 +161,8 @@ function checkWhole(check: Check, base: string, standard: StandardOptions): bool
     const end = archive.end()
     const bounds = { start: archive.start, end: isError(end) ? FOREVER : end }
     const { start, finish } = samplingWindow(standard, bounds, zone, io)
-    if (check.wanted.label) writeBriefLabel(io.stderr, archive, zone)
+    if (check.wanted.label)
+      writeBriefLabel(io.stderr, archive, zone, { start: archive.start, end: isError(end) ? end : finish })
     checkIndex(check, archive, member)
     checkMetadata(check, archive, member)
     if (check.wanted.metadataOnly) return true

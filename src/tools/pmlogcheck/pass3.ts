@@ -60,6 +60,7 @@ export function checkData(check: Check, archive: Archive, base: string, range: D
 class Hopeless extends Error {}
 
 class DataCheck {
+  /** Records read, the one that ended the window with them. */
   results = 0
   marks = 0
   readonly #check: Check
@@ -98,10 +99,11 @@ class DataCheck {
     try {
       for (let record = reader.next(); record !== undefined; record = reader.next()) {
         const time = record.timestamp()
-        if (compareTimes(time, finish) > 0) break
+        this.results++
         this.#progress.update(record.sec - this.#archive.start.sec)
         this.#checkTime(record, time, before)
         before = time
+        if (compareTimes(time, finish) > 0) break
         if (record.count === 0) this.#mark()
         else this.#checkRecord(record, time)
       }
@@ -119,7 +121,6 @@ class DataCheck {
 
   #mark(): void {
     this.marks++
-    this.results++
     this.#afterMark = this.#times.length
   }
 
@@ -140,7 +141,6 @@ class DataCheck {
   #checkRecord(record: RecordView, time: Timestamp): void {
     const number = this.#times.length
     this.#times.push(time)
-    this.results++
     for (let s = 0; s < record.count; s++) {
       const metric = this.#metricAt(s, record, time)
       if (metric.desc === undefined || record.statuses[s]! <= 0) continue
