@@ -18,7 +18,7 @@ interface Excuse {
   /** Whether a line differs by it alone. */
   readonly applies?: (context: Context) => boolean
   /** Takes the difference out of both sides: they agree after it. */
-  readonly adapt?: (both: Both) => Both
+  readonly adapt?: (both: Both, words: readonly string[]) => Both
 }
 
 const EXCUSES: readonly Excuse[] = [
@@ -31,6 +31,28 @@ const EXCUSES: readonly Excuse[] = [
     applies: ({ both: { theirs } }) =>
       /^SIG(SEGV|ABRT|BUS|FPE)/.test(theirs.status) ||
       /Assertion .* failed|\bcore dumped\b/.test(theirs.stderr),
+  },
+  {
+    reason: 'values whose block has no type are read as the descriptor says',
+    commands: /^pmdumplog$/,
+    adapt: ({ ours, theirs }) => ({
+      ours,
+      theirs: { ...theirs, stdout: theirs.stdout.replaceAll(/(?<=\bvalue )\d{9,20}$/gm, swapped) },
+    }),
+  },
+  {
+    reason: 'values whose block has no type are read as the descriptor says',
+    commands: /^pmlogcheck$/,
+    adapt: ({ ours, theirs }) => ({
+      ours,
+      theirs: { ...theirs, stderr: withoutSwappedWraps(theirs.stderr) },
+    }),
+  },
+  {
+    reason: 'pmlogcheck -S is exact',
+    commands: /^pmlogcheck$/,
+    adapt: (both, words) =>
+      words.some((word) => /^(-S|--start)/.test(word)) ? withoutEarlierRecords(both) : both,
   },
   {
     reason:
@@ -271,6 +293,37 @@ function withUnknownDisks(ours: string, theirs: string): string {
     .join('\n')
 }
 
+/** A 64-bit number with its bytes the other way round where that is a much smaller one, as counters of IRIX are. */
+function swapped(digits: string): string {
+  const bytes = BigInt(digits).toString(16).padStart(16, '0').match(/../g)!
+  const other = BigInt(`0x${bytes.reverse().join('')}`)
+  return bytes.length === 8 && other < 1n << 40n ? String(other) : digits
+}
+
+/** Messages of pmlogcheck without wraps between two values that are small ones with their bytes the other way round. */
+function withoutSwappedWraps(text: string): string {
+  return text.replaceAll(
+    /^.*: (?:un)?signed 64-bit wrap\n\tvalue (\d+) at .*\n\tvalue (\d+) at .*\n(?:\tdifference .*\n)?/gm,
+    (wrap, before: string, value: string) =>
+      swapped(before) !== before && swapped(value) !== value ? '' : wrap,
+  )
+}
+
+const WENT_BACKWARDS = 'timestamp went backwards, prior timestamp: '
+
+/** Without counts, and without the reference's message on its first record if it has one such message more than ours. */
+function withoutEarlierRecords(both: Both): Both {
+  const uncounted = each((done) => ({
+    ...done,
+    stderr: done.stderr.replaceAll(/^Processed \d+/gm, 'Processed N'),
+  }))(both)
+  const { ours, theirs } = uncounted
+  const messages = ({ stderr }: Done): number => stderr.split(WENT_BACKWARDS).length
+  if (messages(theirs) !== messages(ours) + 1) return uncounted
+  const first = new RegExp(`^.*${WENT_BACKWARDS}.*\n`, 'm')
+  return { ours, theirs: { ...theirs, stderr: theirs.stderr.replace(first, '') } }
+}
+
 function sortedLines(done: Done): Done {
   return { ...done, stdout: linesSorted(done.stdout), stderr: linesSorted(done.stderr) }
 }
@@ -289,7 +342,7 @@ export function excuseFor(name: string, line: Line, both: Both, difference: Diff
   const reasons: string[] = []
   for (const { reason, adapt } of rules) {
     if (adapt === undefined) continue
-    const next = adapt(adapted)
+    const next = adapt(adapted, words)
     if (differenceOf(adapted)?.signature !== differenceOf(next)?.signature) reasons.push(reason)
     adapted = next
     if (differenceOf(adapted) === undefined) return reasons.join('; ')

@@ -63,4 +63,7 @@ export const ONCE_DIFFERENT: readonly string[] = [
   // A name with others below it, or none, that is taken for a metric of an archive.
   'pmprobe -a dstat-disks -F disk.dev.write_rawactive disk.dev',
   'pmprobe -a dstat-disks -F -v disk.dev disk.dev.write_rawactive',
+  // The end that the label is shown with, and the record that ends a window.
+  'pmlogcheck -l --finish @18:34:48 ok-mv-foo',
+  'pmlogcheck -v --finish @1999-10-08 moomba.client',
 ]
