@@ -35,6 +35,7 @@ const OPEN: readonly (readonly [metric: RegExp, reason: string])[] = [
   [/^pmcd\.seqnum$/, 'grows by one, whatever is stored: PCP lets everybody do that'],
   [/^pmcd\.limits\./, 'is refused to root as well, by another error'],
 ]
+const CONTAINER = 'pmcd.client.container'
 const ASK = { requester: ANONYMOUS }
 const NAMES = ['pmcd', ...AGENTS.filter(({ isOutgoing }) => isOutgoing !== true).map(({ name }) => name)]
 const isRoot = canActForOthers()
@@ -84,7 +85,9 @@ interface Attempt {
 
 /** Stores to each metric of each agent. */
 async function storeEverywhere(target: MetricSource, ask: Ask): Promise<readonly Attempt[]> {
-  const names = await target.traverse('', ask)
+  const found = await target.traverse('', ask)
+  // Last: it sends what follows to a container that does not exist.
+  const names = [...found.filter((name) => name !== CONTAINER), CONTAINER]
   const ids = await target.lookupNames(names, ask)
   // All before the first store: some of sample's make it refuse further questions.
   const descs = await target.descs(
@@ -99,8 +102,8 @@ async function storeEverywhere(target: MetricSource, ask: Ask): Promise<readonly
     const desc = descs[i]!
     if (isError(desc)) continue
     if (desc.indom !== PM_INDOM_NULL && !instances.has(desc.indom)) {
-      const found = await target.instances(desc.indom, undefined, ask).catch(() => undefined)
-      instances.set(desc.indom, found?.ids[0] ?? 0)
+      const known = await target.instances(desc.indom, undefined, ask).catch(() => undefined)
+      instances.set(desc.indom, known?.ids[0] ?? 0)
     }
     const inst = instances.get(desc.indom) ?? PM_IN_NULL
     const store = async (): Promise<void> =>
