@@ -29,7 +29,7 @@ export function putCsvCell(
 ): void {
   if (cells.kinds[i] === NUMBER) {
     const value = cells.numbers[i]!
-    if (isReal) to.fixed(value, precision)
+    if (isReal) putReal(to, value, precision)
     else if (Number.isSafeInteger(value)) to.int(value)
     else to.text(String(value))
     return
@@ -37,8 +37,13 @@ export function putCsvCell(
   const cell = cells.at(i)
   if (cell === undefined) return
   if (typeof cell === 'string') to.text(quoted(plain(cell, delimiter)))
-  else if (isReal) to.fixed(Number(cell), precision)
+  else if (isReal) putReal(to, Number(cell), precision)
   else to.text(String(cell))
+}
+
+function putReal(to: ByteText, value: number, precision: number): void {
+  if (Number.isNaN(value)) to.text('NaN')
+  else to.fixed(value, precision)
 }
 
 /** Text in quotes. */
