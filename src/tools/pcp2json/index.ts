@@ -21,7 +21,7 @@ import type { ReportMetric } from '../lib/report/metrics.ts'
 import type { ReportOption } from '../lib/report/options.ts'
 import type { Reporter, Sample } from '../lib/report/report.ts'
 import { type Cell, isReal } from '../lib/report/values.ts'
-import type { Tool } from '../lib/tool.ts'
+import type { Tool, ToolIo } from '../lib/tool.ts'
 
 const OWN: readonly ReportOption[] = [
   ...DOCUMENT_ROWS,
@@ -64,7 +64,7 @@ out, so that what is written is JSON.`,
   options: OPTIONS,
   endsInOrder: true,
   run: (io) =>
-    runExporter({ name: 'pcp2json', table: OPTIONS, make: (work) => new JsonReporter(work, io.signal) }, io),
+    runExporter({ name: 'pcp2json', table: OPTIONS, make: (work) => new JsonReporter(work, io) }, io),
 }
 
 /** Begins text that is a number to be: no value of a metric has it. */
@@ -80,24 +80,25 @@ type Json = string | number | Json[] | { [key: string]: Json }
 /** Collects samples, and writes them all at the end. */
 class JsonReporter implements Reporter {
   readonly #work: Export
-  readonly #signal: AbortSignal
+  readonly #io: ToolIo
   readonly #samples: Json[] = []
   readonly #elapsed = new Elapsed()
 
-  constructor(work: Export, signal: AbortSignal) {
+  constructor(work: Export, io: ToolIo) {
     this.#work = work
-    this.#signal = signal
+    this.#io = io
   }
 
   begin(): void {
-    const { notes, plan, out } = this.#work
+    const { notes, plan } = this.#work
+    const { stdout } = this.#io
     const [what, how] = notes
     if (what === undefined || how === undefined) return
     const isArchive = plan.archiveName !== undefined
-    out.write(
+    stdout.write(
       `{ "//": "${isArchive ? 'Writing' : 'Waiting for'} ${isArchive ? what : what.replace(' to ', ' to be written to ')}" }\n`,
     )
-    out.write(`{ "//": "${how.startsWith('Ctrl') ? `(${how})` : how}" }\n`)
+    stdout.write(`{ "//": "${how.startsWith('Ctrl') ? `(${how})` : how}" }\n`)
   }
 
   sample({ time, readings }: Sample): void {
@@ -119,7 +120,7 @@ class JsonReporter implements Reporter {
     const host = { '@host': plan.host, '@metrics': this.#samples, '@source': source, '@timezone': offset }
     const text = `${bared(JSON.stringify({ '@pcp': { '@hosts': [host] } }, undefined, 2))}\n`
     if (plan.settings.url === undefined) out.write(text)
-    else await post(plan.settings.url, text, this.#work, this.#signal)
+    else await post(plan.settings.url, text, this.#work, this.#io.signal)
   }
 
   /** Keys in the order of the alphabet. */

@@ -50,7 +50,7 @@ class XmlReporter implements Reporter {
   readonly #work: Export
   readonly #stdout: Output
   readonly #elapsed = new Elapsed()
-  #isBegun = false
+  #isOpen = false
 
   constructor(work: Export, stdout: Output) {
     this.#work = work
@@ -58,20 +58,22 @@ class XmlReporter implements Reporter {
   }
 
   begin(): void {
-    const { notes, out, plan, source, offset } = this.#work
-    const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n'
-    const comments = notes.map((note, i) => `<!-- ${i === 0 ? 'Writing ' : ''}${note} -->\n`).join('')
-    if (out === this.#stdout) out.write(declaration + comments)
-    else {
-      this.#stdout.write(comments)
-      out.write(declaration)
-    }
+    const { notes, out } = this.#work
+    out.write('<?xml version="1.0" encoding="UTF-8"?>\n')
+    this.#stdout.write(notes.map((note, i) => `<!-- ${i === 0 ? 'Writing ' : ''}${note} -->\n`).join(''))
+  }
+
+  /** Begins the document, which has to be ended: not before it is known that there is one. */
+  #open(): void {
+    if (this.#isOpen) return
+    this.#isOpen = true
+    const { out, plan, source, offset } = this.#work
     out.write(`<pcp>\n  <host nodename="${attribute(plan.host)}">\n`)
     out.write(`    <source>${content(source)}</source>\n    <timezone>${offset}</timezone>\n    <metrics>\n`)
-    this.#isBegun = true
   }
 
   sample({ time, readings }: Sample): void {
+    this.#open()
     const { out, plan, stamps } = this.#work
     const tree = newTree<Leaf>()
     for (const [i, metric] of plan.metrics.entries())
@@ -84,7 +86,8 @@ class XmlReporter implements Reporter {
   }
 
   end(): void {
-    if (this.#isBegun) this.#work.out.write('    </metrics>\n  </host>\n</pcp>\n')
+    this.#open()
+    this.#work.out.write('    </metrics>\n  </host>\n</pcp>\n')
   }
 
   #branch(tree: NameTree<Leaf>, indent: string): void {

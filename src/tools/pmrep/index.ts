@@ -1,11 +1,11 @@
 /**
  * pmrep: values of many metrics over time, as a table, as CSV or as an archive. pmrep(1); by the name of pcp2csv it writes CSV.
  */
-import { existsSync, openSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fromMillis } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
-import { FdOutput } from '../lib/output.ts'
+import { fileOutput } from '../lib/report/file-output.ts'
 import { labelsOf, type MetricLabels } from '../lib/report/label-texts.ts'
 import { sayLines } from '../lib/report/metrics.ts'
 import { type Reporter, type ReportPlan, runReport } from '../lib/report/report.ts'
@@ -95,15 +95,18 @@ function checkSettings(settings: Settings, { cwd }: ToolIo): void {
 async function report(request: ReportRequest, io: ToolIo): Promise<number> {
   const { output_file, output } = request.settings
   const toFile = output_file !== '' && output !== 'archive'
-  let out: ToolIo['stdout'] = io.stdout
-  const makeReporter = (plan: ReportPlan): Promise<Reporter> => {
-    checkRanking(plan)
-    checkSort(plan)
-    // Reports that cannot be made leave no file.
-    if (toFile) out = new FdOutput(openSync(resolve(io.cwd, output_file), 'wx'), () => {})
-    return reporterOf(plan, request, out, io)
-  }
-  const status = await runReport(request, makeReporter, io, toFile ? undefined : out)
+  let out = io.stdout
+  const status = await runReport(
+    request,
+    (plan) => {
+      checkRanking(plan)
+      checkSort(plan)
+      if (toFile) out = fileOutput(resolve(io.cwd, output_file), false)
+      return reporterOf(plan, request, out, io)
+    },
+    io,
+    toFile ? undefined : out,
+  )
   await out.flush()
   return status
 }

@@ -1,12 +1,12 @@
 /** What exporters share: facts about metrics, times, notes about what is being done. pcp2json(1), pcp2xml(1) */
-import { existsSync, openSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { formatF } from '../../../base/printf.ts'
 import { secondsBetween, type Timestamp } from '../../../base/timestamp.ts'
 import { PcpError } from '../../../model/errors.ts'
 import type { Option, OptionTable } from '../options.ts'
-import { FdOutput } from '../output.ts'
 import type { Output, ToolIo } from '../tool.ts'
+import { fileOutput } from './file-output.ts'
 import { labelsOf, type MetricLabels } from './label-texts.ts'
 import { type ReportMetric, sayLines } from './metrics.ts'
 import {
@@ -134,8 +134,7 @@ export async function runExporter(exporter: Exporter, io: ToolIo): Promise<numbe
     const status = await runReport(
       request,
       async (plan) => {
-        // Reports that cannot be made leave no file.
-        if (file !== '') out = new FdOutput(openSync(resolve(io.cwd, file), 'wx'), () => {})
+        if (file !== '') out = fileOutput(resolve(io.cwd, file), request.isCheck)
         return exporter.make(await workOf(plan, source, out))
       },
       io,

@@ -66,4 +66,11 @@ export const ONCE_DIFFERENT: readonly string[] = [
   // The end that the label is shown with, and the record that ends a window.
   'pmlogcheck -l --finish @18:34:48 ok-mv-foo',
   'pmlogcheck -v --finish @1999-10-08 moomba.client',
+  // What is no number in CSV.
+  'pcp2csv -a value-test sample.float',
+  // A check begins no document, and mistakes leave no file behind.
+  'pcp2xml -a new_mysql -C pmcd.pmlogger.port',
+  'pcp2json -a new_mysql -C -F OUT/out.txt pmcd.pmlogger.port',
+  'pcp2json -a new_mysql -F OUT/out.txt pmcd.pmlogger.port',
+  'pcp2csv -a tzchange-10-b -F OUT/out.txt pmcd.pmlogger.host,,2392223922',
 ]
