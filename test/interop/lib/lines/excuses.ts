@@ -236,11 +236,24 @@ const EXCUSES: readonly Excuse[] = [
       /End of PCP archive log/.test(theirs.stdout + theirs.stderr),
   },
   {
+    reason: 'a moment has at most 999,999,999 nanoseconds',
+    commands: /^(pmval|pmevent)$/,
+    adapt: ({ ours, theirs }) => ({
+      ours,
+      theirs: { ...theirs, stdout: theirs.stdout.replaceAll(/\b(\d\d:\d\d:\d\d)\.1000/g, nextSecond) },
+    }),
+  },
+  {
     reason: 'pmlogmv -N names files as 7.2 does',
     commands: /^pmlogmv$/,
     adapt: onStdout((text) => text.replaceAll('+ ln-or-cp ', '+ ln ')),
   },
 ]
+
+/** `22:13:25.000` of 22:13:24. */
+function nextSecond(_: string, time: string): string {
+  return `${new Date(Date.parse(`1970-01-01T${time}Z`) + 1000).toISOString().slice(11, 19)}.000`
+}
 
 /** Changes both sides alike. */
 function each(change: (done: Done) => Done): (both: Both) => Both {
