@@ -2,6 +2,7 @@
 import type { Both, Done } from './both-sides.ts'
 import { type Difference, differenceOf } from './difference.ts'
 import { type Line, wordsOf } from './line.ts'
+import { firstOf, knownOf, onRules, rulesWith, withoutRulesBut } from './rule-lines.ts'
 
 /** What a rule sees of a line that differs. */
 interface Context {
@@ -113,10 +114,76 @@ const EXCUSES: readonly Excuse[] = [
     applies: ({ both: { ours } }) => ours.stdout === '' && /^Error(: -x takes|, -G)/.test(ours.stderr),
   },
   {
+    reason: 'the statement behind a mistake is read; the reference skips it with the mistake',
+    commands: /^pmie$/,
+    adapt: ({ ours, theirs }) => ({
+      theirs,
+      ours:
+        / expected to follow /.test(ours.stderr) && ours.stderr.startsWith(theirs.stderr.split('\n[')[0]!)
+          ? { ...ours, stdout: withoutRulesBut(ours.stdout, theirs.stdout) }
+          : ours,
+    }),
+  },
+  {
+    reason: 'aggregates over hosts keep instances apart',
+    commands: /^pmie$/,
+    adapt: (both, words) => onRules(both, rulesWith(words, /\b(sum|avg|min|max|count)_host\b/), firstOf),
+  },
+  {
+    reason: '&& and || heed a set of values and one value; the reference heeds the set',
+    commands: /^pmie$/,
+    adapt: (both, words) => onRules(both, rulesWith(words, /(&&|\|\|) *(some|all|50 %)_\w+ /), knownOf),
+  },
+  {
+    reason: 'the reference shows what its memory held',
+    commands: /^pmie$/,
+    applies: ({ both: { theirs }, difference: { channel } }) =>
+      channel === 'stdout' && /\de-3[012]\d\b/.test(theirs.stdout),
+  },
+  {
     reason: 'pmie ends with status 1 after any mistake in rules',
     commands: /^pmie$/,
-    applies: ({ both: { ours }, difference }) =>
-      difference.channel === 'status' && ours.status === '1' && /error/.test(ours.stderr),
+    adapt: ({ ours, theirs }) => ({
+      ours,
+      theirs:
+        ours.status === '1' && theirs.status === '0' && /error/.test(ours.stderr)
+          ? { ...theirs, status: '1' }
+          : theirs,
+    }),
+  },
+  {
+    reason: 'labels and help texts stay',
+    commands: /^pmlogreduce$/,
+    adapt: onFiles((text) =>
+      text.replaceAll(/^Metric Labels in the Log[\s\S]*?(?=^Instance Domains in the Log)/gm, ''),
+    ),
+  },
+  {
+    reason: 'moments of archives of version 3 keep their nanoseconds',
+    commands: /^pmlogreduce$/,
+    adapt: onFiles((text) => text.replaceAll(/(:\d\d\.\d{6})\d{3}\b/g, '$1')),
+  },
+  {
+    reason:
+      'the reference ends at an instance that it has not seen, or leaves an archive that cannot be read',
+    commands: /^pmlogreduce$/,
+    applies: ({ both: { theirs } }) =>
+      theirs.stderr.includes('Arrgh') || theirs.files.includes('Empty archive log file'),
+  },
+  {
+    reason: 'no value lacks the name of its instance',
+    commands: /^pmlogreduce$/,
+    applies: ({ both: { theirs }, difference: { channel } }) =>
+      channel === 'files' && theirs.files.includes(' or ???] '),
+  },
+  {
+    reason: 'another version is a change for pmlogrewrite -q',
+    commands: /^pmlogrewrite$/,
+    applies: ({ words, both: { ours, theirs } }) =>
+      words.some((word) => /^(-q|--quick)$/.test(word)) &&
+      words.some((word) => /^(-V|--version)/.test(word)) &&
+      ours.files !== '' &&
+      theirs.files === '',
   },
   {
     reason: 'pmlogextract -T is exact',
@@ -292,6 +359,10 @@ function each(change: (done: Done) => Done): (both: Both) => Both {
 
 function onStdout(change: (text: string) => string): (both: Both) => Both {
   return each((done) => ({ ...done, stdout: change(done.stdout) }))
+}
+
+function onFiles(change: (text: string) => string): (both: Both) => Both {
+  return each((done) => ({ ...done, files: change(done.files) }))
 }
 
 /** Takes messages away that are on standard error here, and on standard output there. */

@@ -73,4 +73,7 @@ export const ONCE_DIFFERENT: readonly string[] = [
   'pcp2json -a new_mysql -C -F OUT/out.txt pmcd.pmlogger.port',
   'pcp2json -a new_mysql -F OUT/out.txt pmcd.pmlogger.port',
   'pcp2csv -a tzchange-10-b -F OUT/out.txt pmcd.pmlogger.host,,2392223922',
+  // Where a mistake in rules is, and what it is called.
+  `pmie -a sample-secs -t 2sec -v -c '<<r0 = sample.seconds > 1;\nr1 = match_inst "a" pmcd.pmlogger.archive;\nr2 = pmcd.pmlogger.port;\n'`,
+  `pmie -a sample-secs -t 2sec -v -c '<<r0 = sample.seconds > "x";\n'`,
 ]
