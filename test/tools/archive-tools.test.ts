@@ -164,6 +164,16 @@ t.counter  9.000 7.800 1.000 20.000 5 count / sec
     )
   })
 
+  it('reports with -v each metric that has an error once, and a specification that cannot be read', async () => {
+    const path = make()
+    const { stderr } = await runTool(pmlogsummary, ['-v', '-B', '3', path, 't.counter', ''])
+    expect(stderr).toBe(
+      '\n^ -- performance metric name expected\n' +
+        'pmlogsummary: t.failing(9.0.5) - failed in archive value fetch: Unknown metric name\n',
+    )
+    expect((await runTool(pmlogsummary, [path])).stderr).toBe('')
+  })
+
   it('gives the same averages with and without further columns', async () => {
     const path = make()
     const brief = (await stdoutOf(pmlogsummary, path)).split('\n')

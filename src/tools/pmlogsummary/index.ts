@@ -92,6 +92,10 @@ async function findMetrics(names: Pmns, specs: readonly string[], io: ToolIo): P
       add(metric, instances)
     } catch (error) {
       const problem = PcpError.from(error)
+      if (problem.code === 'PM_ERR_GENERIC') {
+        io.stderr.write(problem.message)
+        continue
+      }
       const hint = await nearHint(name, problem, names.traverse(), io)
       io.stderr.write(`${io.progname}: PMNS traversal failed for ${name}: ${problem.text}${hint}\n`)
     }
@@ -116,9 +120,10 @@ async function summarize(
   io: ToolIo,
 ): Promise<number> {
   const { wanted, out } = report
-  let sums = sumUp(report, metrics, range, io, false)
+  const source = { ...range, ...(wanted.verbose ? { onError: errorReporter(report, io) } : {}) }
+  let sums = sumUp(report, metrics, source, io, false)
   // Damage of any kind: what it is, and how far the archive is good, a careful reader finds out.
-  if (sums.unreadable !== undefined) sums = sumUp(report, metrics, range, io, true)
+  if (sums.unreadable !== undefined) sums = sumUp(report, metrics, source, io, true)
   const { summaries, scan, unreadable, failure } = sums
   if (unreadable !== undefined) return giveUp(unreadable, report, io)
   if (failure !== undefined) io.stderr.write(`${io.progname}: fetch failed: ${failure.text}\n`)
@@ -134,10 +139,22 @@ async function summarize(
   return failure === undefined ? 0 : 1
 }
 
+/** Reports the first error of each metric. */
+function errorReporter({ archive, form }: Report, io: ToolIo): NonNullable<Scan['onError']> {
+  const reported = new Set<Pmid>()
+  return (id, status) => {
+    if (reported.has(id)) return
+    reported.add(id)
+    const names = form(archive.metadata.names.namesOf(id).join(' or '))
+    const { text } = PcpError.fromStatus(status)
+    io.stderr.write(`${io.progname}: ${names}(${pmidStr(id)}) - failed in archive value fetch: ${text}\n`)
+  }
+}
+
 function sumUp(
   { archive, wanted }: Report,
   metrics: readonly WantedMetric[],
-  range: Pick<Scan, 'start' | 'finish'>,
+  range: Pick<Scan, 'start' | 'finish' | 'onError'>,
   io: ToolIo,
   careful: boolean,
 ): Sums {
@@ -202,7 +219,7 @@ function countBins(
 ): Map<Pmid, MetricBins> {
   const bins = new Map<Pmid, MetricBins>()
   for (const [id, summary] of summaries) bins.set(id, new MetricBins(summary, count))
-  scanRecords({ ...scan, consumers: bins, onMark: () => {} })
+  scanRecords({ ...scan, consumers: bins, onMark: () => {}, onError: () => {} })
   return bins
 }
 

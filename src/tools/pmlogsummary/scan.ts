@@ -26,6 +26,8 @@ export interface Scan {
   readonly onMark: (time: number) => void
   /** Hears of a metric whose values are not of its type. */
   readonly onUnreadable: (pmid: number) => void
+  /** Called with each error in place of values. */
+  readonly onError?: (pmid: number, status: number) => void
 }
 
 const NANOS = 1e9
@@ -53,8 +55,12 @@ export function scanRecords(scan: Scan, careful = false): number {
   const { archive, start, finish, onMark } = scan
   const reader = new RecordReader(archive, { checkValues: careful, reportsTears: true })
   const records = new RecordsBetween(reader, start, finish)
-  const values = new ValueScan(scan)
   const progress = new Progress(scan.io, nanosSince(start, finish.sec, finish.nsec))
+  const onError = (pmid: number, status: number): void => {
+    progress.clear()
+    scan.onError?.(pmid, status)
+  }
+  const values = new ValueScan({ ...scan, onError })
   let mark = Number.NEGATIVE_INFINITY
   let time = 0
   try {
@@ -87,8 +93,11 @@ class ValueScan {
     record.index()
     const { pmids, statuses, count } = record
     for (let s = 0; s < count; s++) {
-      if (statuses[s]! <= 0) continue
       const id = pmids[s]!
+      if (statuses[s]! <= 0) {
+        if (statuses[s]! < 0) this.#scan.onError?.(id, statuses[s]!)
+        continue
+      }
       if (this.#ids[s] !== id) {
         this.#ids[s] = id
         this.#consumers[s] = this.#scan.consumers.get(id)
