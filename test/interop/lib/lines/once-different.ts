@@ -76,4 +76,7 @@ export const ONCE_DIFFERENT: readonly string[] = [
   // Where a mistake in rules is, and what it is called.
   `pmie -a sample-secs -t 2sec -v -c '<<r0 = sample.seconds > 1;\nr1 = match_inst "a" pmcd.pmlogger.archive;\nr2 = pmcd.pmlogger.port;\n'`,
   `pmie -a sample-secs -t 2sec -v -c '<<r0 = sample.seconds > "x";\n'`,
+  // Error codes in place of values, and a specification that cannot be read.
+  'pmlogsummary -v mysql-1',
+  "pmlogsummary tzchange-11-a ''",
 ]
