@@ -32,6 +32,10 @@ const { existsSync } = fs
 fs.existsSync = (path) => !isHidden(path) && existsSync(path)
 `
 
+/** Texts of Node, places in our sources, and values that were never set: nothing for a user. */
+export const RAW_TEXT: RegExp =
+  /\b(ENOENT|ENOTDIR|EACCES|EPERM|EISDIR|EINVAL|ECONNREFUSED|ERR_[A-Z_]+)\b|argument must be|\bundefined\b|\[object |is not a function|Cannot read properties|\n\s+at |node:internal/ // biome-ignore format: one expression
+
 /** Such a machine. */
 export interface WithoutPcp {
   /** The user's own: HOME and the working directory. */
