@@ -52,6 +52,7 @@ beforeEach(async () => {
     ports: [0],
     socketPath: join(dir, 'socket'),
     hostname: 'vm',
+    credsTimeoutSec: 60, // the sources of agents may be read for the first time
     log: { ...logOnFd(2, { progname: 'pmcd', host: 'vm' }), notice: () => undefined, line: () => undefined },
     peerCredentials: peerCredentials(),
     variables: {
