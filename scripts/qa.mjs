@@ -1,6 +1,6 @@
 /**
  * Runs a list of the reference's own test suite with our commands in place of the installed ones.
- * `npm run qa LIST [--part K/N] [option...]`, LIST one of live, archive, agents, tools; `--part` runs every Nth test from the Kth on; other
+ * `npm run qa LIST [--part K/N] [option...]`, LIST one of live, archive, agents, more, tools; `--part` runs every Nth test from the Kth on; other
  * options go to the runner. Needs the runner and the installed reference, as root: PCP_QA names the runner's folder (default ../shared/qa).
  * The runner gives each run processes, a network and PCP's directories of its own, and this script a /tmp and a /var/tmp, so that lists can run
  * side by side. What failing tests printed stays in /var/tmp/pcp-ts-qa, by list.
