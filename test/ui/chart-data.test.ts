@@ -235,6 +235,27 @@ test('what was recorded is drawn up to the first live value, however wide the ch
   expect(recorded.asked).toHaveLength(length)
 })
 
+test('a metric without values for a reason has that reason, until it has some', async () => {
+  const { span: _, range: __, ...host } = { ...archive('one'), key: 'host:one' }
+  let listener: LiveListener | undefined
+  const live = {
+    subscribe: (_key: string, _wish: Wish, hears: LiveListener) => {
+      listener = hears
+    },
+    unsubscribe: () => {},
+  } as unknown as LiveStream
+  const feed = new ChartFeed(new Feeds(live), () => host as unknown as Source, { onChange: () => {} })
+  const chart: Chart = { id: 'c', title: 'c', style: 'plot', legend: true, plots: [{ metric: 'x' }] }
+  const draw = (): ChartData => feed.get(chart, SPAN_FRAME, 1)
+  draw()
+  await expect.poll(() => listener).toBeDefined()
+  listener!.topic([{ ...INFO, name: 'x' }] as unknown as MetricOutcome[], 'one')
+  listener!.row(1500, ['No permission to perform requested operation'])
+  expect(draw().problems).toEqual(['x: No permission to perform requested operation'])
+  listener!.row(1501, [[5]])
+  expect([draw().problems, draw().lines.length]).toEqual([[], 1])
+})
+
 test('a metric that is added to a page is drawn from what was recorded, without a line to where live values begin', async () => {
   const recorded = archive('one')
   // The recorder is 7 s behind.

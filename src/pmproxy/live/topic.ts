@@ -1,7 +1,7 @@
 /** Metrics that pages watch together: what they are, which instances they have, and a row at a time as text. docs/pmproxy.md */
 import { toSeconds } from '../../base/timestamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
-import type { PcpError } from '../../model/errors.ts'
+import { errStr, type PcpError } from '../../model/errors.ts'
 import { indomStr, PM_INDOM_NULL, type Pmid, pmidStr } from '../../model/ids.ts'
 import type { FetchResult, ValueSet } from '../../model/values.ts'
 import { jsonText, jsonValue, semName, typeName, unitsName } from '../describe.ts'
@@ -78,7 +78,8 @@ export class Topic {
     const columns = this.#metrics.map((metric, m) => {
       const { desc } = metric
       const set = desc === undefined ? undefined : sets.get(desc.pmid)
-      if (desc === undefined || set === undefined || set.status < 0) return 'null'
+      if (desc === undefined || set === undefined) return 'null'
+      if (set.status < 0) return jsonText(errStr(set.status))
       if (desc.indom !== PM_INDOM_NULL) this.#notice(m, desc, set, names)
       const values: string[] = []
       for (let i = 0; i < set.status; i++) values.push(jsonValue(set, i, desc.type))

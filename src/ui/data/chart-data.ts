@@ -208,6 +208,9 @@ export class ChartFeed {
         )
         const whole = merged(lines, missed(plot.metric), (line, other) => filled(line, other, holes))
         addPlot(state, source, plot, outcome, shownLines(whole, plot, frame, isShort), chart)
+        const refusal = live?.refusal(plot.metric)
+        if (refusal !== undefined && plot.optional !== true)
+          tell(state, source, `${nameOf(plot)}: ${refusal}`)
       }
     }
     if (history?.problem !== undefined && live === undefined) tell(state, source, history.problem)

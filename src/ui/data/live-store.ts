@@ -6,7 +6,7 @@ import { isFailure, type MetricOutcome } from './answers.ts'
 import { isOverdue } from './freshness.ts'
 import type { Hole } from './holes.ts'
 import { firstAtOrAfter, type Line, ratesOf } from './line.ts'
-import type { LiveListener } from './live.ts'
+import type { LiveListener, RowValues } from './live.ts'
 
 /** Samples kept of a metric, unless less are wanted. */
 export const KEPT = 3600
@@ -19,6 +19,8 @@ interface Kept {
   readonly byInst: Map<number, KeptInstance>
   /** Time of the first row that it might have had a value in. */
   since?: number
+  /** Why the newest row has no values. */
+  refusal?: string | undefined
 }
 
 interface KeptInstance {
@@ -133,6 +135,11 @@ export class LiveStore implements LiveListener {
     return { ...outcome, sem: RATE, units: rateOf(outcome.units).units }
   }
 
+  /** Why the newest row has no values of a metric; undefined when it has some, or there is no reason. */
+  refusal(metric: string): string | undefined {
+    return this.#byName.get(metric)?.refusal
+  }
+
   topic(metrics: readonly MetricOutcome[]): void {
     this.#order = metrics.map((outcome) => {
       const known = this.#byName.get(outcome.name)
@@ -153,7 +160,7 @@ export class LiveStore implements LiveListener {
     kept.names = names
   }
 
-  row(time: number, values: readonly (readonly (number | null)[])[]): void {
+  row(time: number, values: readonly RowValues[]): void {
     this.#forgetFrom(time)
     const last = this.#times.at(-1)
     if (last !== undefined && (this.#isBroken || time - last > this.#lateSec)) {
@@ -169,7 +176,7 @@ export class LiveStore implements LiveListener {
     this.#onChange()
   }
 
-  #addRow(time: number, values: readonly (readonly (number | null)[])[]): void {
+  #addRow(time: number, values: readonly RowValues[]): void {
     this.#times.push(time)
     if (this.#times.length > KEPT + KEPT / 4) {
       this.#times = this.#times.slice(-KEPT)
@@ -178,7 +185,9 @@ export class LiveStore implements LiveListener {
     }
     for (const [i, kept] of this.#order.entries()) {
       kept.since ??= time
-      this.#add(kept, values[i] ?? [])
+      const own = values[i] ?? []
+      kept.refusal = typeof own === 'string' ? own : undefined
+      this.#add(kept, typeof own === 'string' ? [] : own)
     }
   }
 

@@ -14,11 +14,14 @@ export interface Wish {
   readonly derive: Readonly<Record<string, string>>
 }
 
+/** Values of a metric in a row: by instance, or the reason for their absence; null without one. */
+export type RowValues = readonly (number | null)[] | string | null
+
 /** Who hears what comes. `metric` is an index into the list of `topic`. */
 export interface LiveListener {
   topic(metrics: readonly MetricOutcome[], hostname: string): void
   instances(metric: number, ids: readonly number[], names: readonly string[]): void
-  row(time: number, values: readonly (readonly (number | null)[])[]): void
+  row(time: number, values: readonly RowValues[]): void
   /** Why there are no rows at present; nothing when there are again. */
   trouble(message: string | undefined): void
 }
@@ -26,7 +29,7 @@ export interface LiveListener {
 type Message =
   | { type: 'topic'; key: string; topic: number; hostname: string; metrics: readonly MetricOutcome[] }
   | { type: 'insts'; topic: number; metric: number; ids: readonly number[]; names: readonly string[] }
-  | { type: 'row'; topic: number; time: number; values: readonly (readonly (number | null)[])[] }
+  | { type: 'row'; topic: number; time: number; values: readonly RowValues[] }
   | { type: 'lost'; topic: number; message: string }
   | { type: 'back'; topic: number }
   | { type: 'error'; key?: string; message: string }
