@@ -29,7 +29,7 @@ const METRICS = Number(process.env['ARCHIVE_METRICS'] ?? (isExhaustive ? 100 : 3
 const SHARE = 12
 const env = { TZ: 'UTC', PCP_DERIVED_CONFIG: '' }
 
-/** Why output of `tool options archive` differs; docs/differences.md says more. */
+/** Why output of `tool options archive`, or of `tool options archive metric`, differs; docs/differences.md says more. */
 const KNOWN: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/all-sles9-sp1$/, 'the sign of a NaN, which is lost here'],
   [/procpid-encode2$/, 'names with bytes that are no UTF-8, which this test cannot compare'],
@@ -50,6 +50,10 @@ const KNOWN: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/badti-4$/, 'an index that points between records is not believed'],
   [/pmprobe -iI badmeta-2$/, 'a count that runs into an error'],
   [/pmval -a badmeta-7$/, 'steps of years lose their fraction there'],
+  [
+    /pmval -a \S+ sample\.wrap\.longlong$/,
+    'interpolation is exact here, also where the sum of the reference overflows',
+  ],
   [/pmval -\w (logsummary-bug|archive-20141125-000009)$/, 'values of one metric in two formats'],
 ]
 
@@ -80,7 +84,26 @@ async function compare(
   if (ours.stdout === theirs.stdout && ours.stderr === theirs.stderr && ours.status === theirs.status)
     return undefined
   const what = `${tool.name} ${args.join(' ')}`
+  const isRounded = tool === pmval && ours.stderr === theirs.stderr && ours.status === theirs.status
+  if (isRounded && isLastDigit(ours.stdout, theirs.stdout)) return { what, ours: LAST_DIGIT, theirs: '' }
   return { what, ...firstDifference(ours, theirs) }
+}
+
+const LAST_DIGIT = 'the last digit of a rate: two times are rounded to doubles before they are subtracted'
+
+/** Do all lines agree but for rates whose last digit is the next one? */
+function isLastDigit(ours: string, theirs: string): boolean {
+  const [a, b] = [ours, theirs].map((text) => text.split(/\s+/)) as [string[], string[]]
+  return (
+    a.length === b.length &&
+    a.every((word, i) => {
+      const other = b[i]!
+      if (word === other) return true
+      if (!/^\d*\.\d+$/.test(word) || word.length !== other.length) return false
+      const unit = 10 ** -(word.length - word.indexOf('.') - 1)
+      return Math.abs(Number(word) - Number(other)) < 1.5 * unit
+    })
+  )
 }
 
 /** Runs a tool; as the release installed does, it takes the earlier one of two observations. */
@@ -167,7 +190,11 @@ async function compareArchive(base: string, random: Random): Promise<(Difference
 function reasonFor(what: string): string | undefined {
   const [tool, options] = what.split(' ')
   const archive = / \/\S*\/(\S+)/.exec(what)![1]
-  return KNOWN.find(([pattern]) => pattern.test(`${tool} ${options} ${archive}`))?.[1]
+  const subjects = [
+    `${tool} ${options} ${archive}`,
+    `${tool} ${options} ${archive} ${what.split(' ').at(-1)}`,
+  ]
+  return KNOWN.find(([pattern]) => subjects.some((subject) => pattern.test(subject)))?.[1]
 }
 
 test.skipIf(!hasArchives)(
@@ -182,7 +209,7 @@ test.skipIf(!hasArchives)(
     for (const base of bases) {
       for (const difference of await compareArchive(base, random)) {
         if (difference === undefined) continue
-        const reason = reasonFor(difference.what)
+        const reason = difference.ours === LAST_DIGIT ? LAST_DIGIT : reasonFor(difference.what)
         if (reason === undefined) differences.push(difference)
         else excused.set(reason, (excused.get(reason) ?? 0) + 1)
       }
