@@ -92,17 +92,18 @@ function fetched({ status, text }: WebAnswer): string[] {
 async function live(host: string, metrics: readonly string[]): Promise<readonly (readonly unknown[])[]> {
   const socket = new WebSocket(`ws://127.0.0.1:${server.proxy.port}/ui/api/live`)
   await once(socket, 'open')
-  const row = new Promise<readonly (readonly unknown[])[]>((resolve) => {
+  const row = new Promise<readonly unknown[]>((resolve) => {
     socket.on('message', (data) => {
-      const message = JSON.parse(String(data)) as { type: string; values: readonly (readonly unknown[])[] }
+      const message = JSON.parse(String(data)) as { type: string; values: readonly unknown[] }
       if (message.type === 'row') resolve(message.values)
-      else if (message.type === 'error') resolve(metrics.map(() => []))
+      else if (message.type === 'error') resolve([])
     })
   })
   socket.send(JSON.stringify({ subscribe: 'x', host, every: 0.2, metrics }))
   const values = await row
   socket.terminate()
-  return metrics.map((_, i) => values[i] ?? [])
+  // What has no values has a reason, or null.
+  return metrics.map((_, i) => (Array.isArray(values[i]) ? values[i] : []))
 }
 
 /** Values that a collector gives of a metric; the error in place of them. */
