@@ -311,7 +311,9 @@ test('a farm ends by time, or with a process, also one that reaches no collector
 test('the configuration of the documentation is one, and -C finds what the logger would refuse', async () => {
   await startCollector()
   const docs = readFileSync(join(import.meta.dirname, '../../docs/pmlogger.md'), 'utf8')
-  const block = /## Configuration\n\n(?:<!--.*-->\n)?((?: {4}.*\n|\n)+)/.exec(docs)![1]!.replaceAll(/^ {4}/gm, '')
+  const block = /## Configuration\n\n(?:<!--.*-->\n)?((?: {4}.*\n|\n)+)/
+    .exec(docs)![1]!
+    .replaceAll(/^ {4}/gm, '')
   writeFileSync(
     join(dir, 'l.conf'),
     `${block.replace('[access]', 'log on 50 msec { sample.bin }\n\n[access]')}`,
