@@ -37,8 +37,10 @@ export class DerivedMetrics {
   readonly #global: DerivedDefinitions = new DerivedDefinitions('global', this.controls)
   readonly #variables: Variables
   #locked: ReadonlySet<string> | undefined
-  /** What files defined, by the list that named them: contexts of one process may have different settings. */
+  /** Definitions of configuration files, by file: contexts of one process may have different lists of files. */
   readonly #fromFiles = new Map<string, readonly DerivedDefinition[]>()
+  /** The same by list: files are read once. */
+  readonly #fromLists = new Map<string, readonly DerivedDefinition[]>()
 
   /** PCP_DERIVED_CONTROL in `variables` sets controls that nobody else may change then. */
   constructor(variables: Variables = {}) {
@@ -104,7 +106,8 @@ export class DerivedMetrics {
    * once, when a context first needs them: a name that its source does not know, a walk through the name space.
    */
   setup(variables: Variables = {}, report: (text: string) => void = toStderr): DerivedSetup {
-    const early = this.#global.list()
+    const ofFiles = new Set([...this.#fromFiles.values()].flat())
+    const early = this.#global.list().filter((definition) => !ofFiles.has(definition))
     const list = (): readonly DerivedDefinition[] => [
       ...new Set([...early, ...this.#readFiles(defaultDerivedList(variables), report)]),
     ]
@@ -117,14 +120,21 @@ export class DerivedMetrics {
   }
 
   #readFiles(list: string, report: (text: string) => void): readonly DerivedDefinition[] {
-    const known = this.#fromFiles.get(list)
+    const known = this.#fromLists.get(list)
     if (known !== undefined) return known
-    const before = this.#global.list()
-    this.#fromFiles.set(list, [])
-    for (const { path, text } of readDerivedFiles(list)) this.load(text, { file: path, report })
-    const defined = this.#global.list().slice(before.length)
-    this.#fromFiles.set(list, defined)
-    return defined
+    this.#fromLists.set(list, []) // for a definition that asks for the list while it is read
+    const all = readDerivedFiles(list).flatMap(({ path, text }) => {
+      let defined = this.#fromFiles.get(path)
+      if (defined === undefined) {
+        const before = this.#global.list().length
+        this.load(text, { file: path, report })
+        defined = this.#global.list().slice(before)
+        this.#fromFiles.set(path, defined)
+      }
+      return defined
+    })
+    this.#fromLists.set(list, all)
+    return all
   }
 }
 

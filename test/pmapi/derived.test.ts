@@ -355,3 +355,22 @@ describe('over an archive', () => {
     await context.close()
   })
 })
+
+test('contexts have the definitions of their own lists of files', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'pcp-derived-lists-'))
+  const [a, b] = [join(dir, 'a'), join(dir, 'b')]
+  writeFileSync(a, 'one.a = 1 + 1\n')
+  writeFileSync(b, 'two.b = 2 + 2\n')
+  const metrics = new DerivedMetrics()
+  metrics.register('own.c', '3 + 3')
+  const namesOf = (list: string): readonly string[] =>
+    metrics
+      .setup({ PCP_DERIVED_CONFIG: list })
+      .list()
+      .map(({ name }) => name)
+  expect(namesOf(a)).toEqual(['own.c', 'one.a'])
+  expect(namesOf(b)).toEqual(['own.c', 'two.b'])
+  expect(namesOf('')).toEqual(['own.c'])
+  expect(namesOf(`${a}:${b}`)).toEqual(['own.c', 'one.a', 'two.b'])
+  rmSync(dir, { recursive: true })
+})
