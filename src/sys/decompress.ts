@@ -209,7 +209,7 @@ class Content {
   }
 
   end(): Uint8Array | number {
-    return this.#fd ?? joined(this.#chunks, this.#size)
+    return this.#fd ?? joined(this.#chunks)
   }
 
   abandon(): void {
@@ -228,15 +228,9 @@ class Content {
 }
 
 /** Returns a plain array: `slice` of a Buffer is a view, and whoever takes it for a copy writes into the file's content. */
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  if (chunks.length === 1) return new Uint8Array(chunks[0]!.buffer, chunks[0]!.byteOffset, size)
-  const bytes = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const { buffer, byteOffset, length } = Buffer.concat(chunks)
+  return new Uint8Array(buffer, byteOffset, length)
 }
 
 function freeBytes(): number {
