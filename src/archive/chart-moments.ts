@@ -8,6 +8,9 @@ import { PM_SEM_DISCRETE } from '../model/types.ts'
 import { Pace } from './chart-pace.ts'
 import type { ValueSink } from './scan-layout.ts'
 
+/** Instances of a metric whose gaps are known apart; others have those of the metric. Charts have no more columns. */
+const MOST_INSTANCES = 5000
+
 /** Stretches without samples of one instance, or of a metric whatever its instances. Moments are looked up in ascending order. */
 export class Samples implements ValueSink {
   readonly pace: Pace
@@ -84,12 +87,17 @@ export class MetricSamples {
     if (this.#isSingular) return this.whole
     const { whole } = this
     // Asked for in each part that is scanned.
-    const own = this.#byInst.get(inst) ?? new Samples(whole.pace)
-    this.#byInst.set(inst, own)
+    let own = this.#byInst.get(inst)
+    if (own === undefined) {
+      if (this.#byInst.size >= MOST_INSTANCES) return whole
+      own = new Samples(whole.pace)
+      this.#byInst.set(inst, own)
+    }
+    const samples = own
     return {
       add: (time) => {
         whole.add(time)
-        own.add(time)
+        samples.add(time)
       },
     }
   }
