@@ -1,9 +1,7 @@
 /**
- * Builds what the package ships: bin/NAME for every tool (what starts it, and in bin/parts the tool itself and what it
- * imports on demand) and bin/pmdaNAME for every agent (one self-contained file each), their man pages and completion in
- * dist, the chart page in share/web, and the library in dist (ESM, CommonJS, types). `--bin` builds the commands only.
+ * Builds what the package ships: bin/NAME for every tool and bin/pmdaNAME for every agent, which load packs of bin/parts; man pages and
+ * completion in dist, the chart page in share/web, and the library in dist (ESM, CommonJS, types). `--bin` builds all but the library.
  */
-import { createHash } from 'node:crypto'
 import {
   chmodSync,
   cpSync,
@@ -14,8 +12,10 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, relative, sep } from 'node:path'
+import { join } from 'node:path'
 import { beginBuild } from './lib/built.mjs'
+import { bundleLibrary, keepDeclarations } from './lib/library.mjs'
+import { bundlePrograms, hashOf, packFile } from './lib/programs.mjs'
 import { install, packageBin, run, top } from './lib/run.mjs'
 
 install()
@@ -48,9 +48,6 @@ const cjs = { format: 'cjs', define: { 'import.meta.url': '__filename' } }
 
 const SHEBANG = '#!/usr/bin/env node'
 
-/** require() does without the loader of ES modules. */
-const required = { supported: { 'dynamic-import': false } }
-
 const common = {
   absWorkingDir: top,
   bundle: true,
@@ -75,95 +72,50 @@ function moduleOf(folder, name) {
   return existsSync(join(top, 'src', file)) ? `./${file}` : `./${folder}/${name}/index.ts`
 }
 
-/**
- * What files of a folder import on demand goes into files of its own, noted in `parts`: agents would cost whoever requires the library
- * most of the time to parse. `place` is where parts are as seen from the file that is built.
- */
-const onDemand = (folder, parts, place) => ({
-  name: 'on-demand',
-  setup({ onResolve }) {
-    onResolve({ filter: /^\.\.?\// }, ({ kind, importer, path }) => {
-      const [from] = relative(join(top, 'src'), importer).split(sep)
-      const source = join(dirname(importer), path)
-      if (kind !== 'dynamic-import' || from !== folder || isShared(folder, source)) return undefined
-      const file = partOf(source)
-      parts.set(file, source)
-      return { path: `${place}/${file}`, external: true }
-    })
-  },
-})
-
-/** The file of a part. */
-function partOf(source) {
-  return `${relative(join(top, 'src'), source).replaceAll(sep, '-').replace(/\.ts$/, '')}.cjs`
-}
-
-/** Is it for a command's own file? There it shares what else the command has, and costs nothing unless it runs. */
-function isShared(folder, source) {
-  return folder === 'tools' && relative(join(top, 'src', 'pmapi'), source).split(sep)[0] !== '..'
-}
-
-/** Builds the parts, and those that turn up in them on the way; `contents` says what is in one that is not just its source. */
-async function buildParts(parts, folder, options, importers, contents = () => undefined) {
-  const buildPart = async ([file, source]) => {
-    const text = contents(source)
-    await build({
-      ...common,
-      ...cjs,
-      ...options,
-      ...(text === undefined
-        ? { entryPoints: [source] }
-        : { stdin: { contents: text, resolveDir: dirname(source), sourcefile: `${source}.js` } }),
-      outfile: join(folder, 'parts', file),
-      plugins: [onDemand(importers, parts, '.')],
-      // Below the tools there are modules that a configuration names: only import() loads those of every kind.
-      ...(file.startsWith('tools-') ? required : {}),
-    })
-  }
-  for (let built = 0; built < parts.size; ) {
-    const next = [...parts].slice(built)
-    built = parts.size
-    await Promise.all(next.map(buildPart))
+/** The text of each program: of commands, agents' daemons, threads, and `npm start` with its parts. */
+function programTexts(tools, agents) {
+  return {
+    ...Object.fromEntries(
+      tools.map((tool) => [
+        moduleName(tool),
+        `export { main } from './tools/main.ts'\nexport { tool } from '${moduleOf('tools', moduleName(tool))}'\n`,
+      ]),
+    ),
+    ...Object.fromEntries(
+      agents.map(({ name }) => [
+        `pmda${name}`,
+        `import { runDaemon } from './pmda/run-daemon.ts'\nexport const main = () => runDaemon(async () => (await import('${moduleOf('agents', name)}')).agent)\n`,
+      ]),
+    ),
+    ...Object.fromEntries(Object.entries(LOADED).map(([name, file]) => [name, `import './${file}'\n`])),
   }
 }
 
-/** One executable: a whole program in one CommonJS file, which starts faster than an ES module. */
-async function buildDaemon(name, contents) {
-  const outfile = join(top, 'bin', name)
+const moduleName = ({ name, file }) => file ?? name
+
+/** What loads the packs: in a file of its own, as every program needs it. */
+async function buildLauncher(parts, packs) {
+  const hashes = Object.fromEntries([...packs].map(([name, text]) => [name, hashOf(text)]))
   await build({
     ...common,
-    stdin: { contents, resolveDir: join(top, 'src'), sourcefile: `${name}.ts`, loader: 'ts' },
-    outfile,
+    stdin: {
+      contents: `import { launch, load } from './tools/launch.ts'
+        const packs = { folder: __dirname, hashes: ${JSON.stringify(hashes)}, require }
+        export const run = (id, hasOwnVersion = false) => launch(id, packs, hasOwnVersion)
+        export const part = (id) => load(id, packs)`,
+      resolveDir: join(top, 'src'),
+      sourcefile: 'launcher.js',
+    },
+    outfile: join(parts, 'launch.cjs'),
     ...cjs,
     minify: true,
-    banner: { js: SHEBANG },
-    ...required,
   })
-  chmodSync(outfile, 0o755)
 }
 
-/** What starts each tool: small, as nothing keeps its code. */
-async function launcher() {
-  const { outputFiles } = await build({
-    ...common,
-    entryPoints: [join('src', 'tools', 'launch.ts')],
-    define: cjs.define,
-    format: 'iife',
-    globalName: 'start',
-    minify: true,
-    write: false,
-  })
-  return outputFiles[0].text
-}
-
-/** The executable of a tool, for a part that is built. */
-function writeTool({ name, hasOwnVersion }, part, code) {
-  const content = readFileSync(join(top, 'bin', 'parts', part))
-  const id = createHash('sha256').update(content).digest('hex').slice(0, 16)
-  const settings = JSON.stringify({ part, id, ...(hasOwnVersion ? { hasOwnVersion } : {}) })
-  const file = join(top, 'bin', name)
-  writeFileSync(file, `${SHEBANG}\n${code}start.launch(${settings}, __dirname)\n`)
-  chmodSync(file, 0o755)
+/** An executable, or the file of a thread: three words that load a program. */
+function writeProgram(file, text) {
+  writeFileSync(file, text)
+  if (text.startsWith(SHEBANG)) chmodSync(file, 0o755)
 }
 
 /** Keeps the `bin` of package.json in step with the tables; written only when they differ. */
@@ -181,124 +133,55 @@ function keepOnly(folder, names) {
   for (const name of readdirSync(folder)) if (!names.includes(name)) rmSync(join(folder, name))
 }
 
-async function buildCommands() {
+/** Programs that are found by their names beside what starts them: threads of daemons, and `npm start` with its parts. */
+const LOADED = {
+  'agent-worker': 'pmcd/agent-worker.ts',
+  'archive-thread': 'pmproxy/archive-thread.ts',
+  start: 'start/main.ts',
+  ...Object.fromEntries(PARTS.map((name) => [`start-${name}`, `start/${name}-part.ts`])),
+}
+
+async function buildPrograms() {
   const { TOOLS } = await loadTable('tools/registry.ts')
   const { AGENTS } = await loadTable('agents/registry.ts')
-  mkdirSync(join(top, 'bin'), { recursive: true })
+  const bin = join(top, 'bin')
+  const parts = join(bin, 'parts')
+  mkdirSync(parts, { recursive: true })
   // The package is ESM; its commands are CommonJS.
-  writeFileSync(join(top, 'bin', 'package.json'), '{ "type": "commonjs" }\n')
-  const sources = new Map(
-    TOOLS.map((tool) => [tool.name, join(top, 'src', moduleOf('tools', tool.file ?? tool.name))]),
-  )
-  const entries = new Set(sources.values())
-  const daemons = AGENTS.map(({ name }) => [
-    `pmda${name}`,
-    `import { runDaemon } from './pmda/run-daemon.ts'\nvoid runDaemon(async () => (await import('${moduleOf('agents', name)}')).agent)\n`,
-  ])
+  writeFileSync(join(bin, 'package.json'), '{ "type": "commonjs" }\n')
+  const daemons = AGENTS.map(({ name }) => `pmda${name}`)
   const forScripts = new Set(TOOLS.filter(({ isForScripts }) => isForScripts).map(({ name }) => name))
-  const commands = [...sources.keys(), ...daemons.map(([name]) => name)]
+  const commands = [...TOOLS.map(({ name }) => name), ...daemons]
   declareCommands(commands.filter((name) => !forScripts.has(name)))
-  await Promise.all(daemons.map(([name, contents]) => buildDaemon(name, contents)))
-  const parts = new Map([...entries].map((source) => [partOf(source), source]))
-  const main = join(top, 'src', 'tools', 'main.ts')
-  await buildParts(parts, join(top, 'bin'), { minify: true }, 'tools', (source) =>
-    entries.has(source)
-      ? `export { main } from ${JSON.stringify(main)}\nexport { tool } from ${JSON.stringify(source)}`
-      : undefined,
-  )
-  await buildWorker(join(top, 'bin', 'parts'))
-  const code = await launcher()
-  for (const tool of TOOLS) writeTool(tool, partOf(sources.get(tool.name)), code)
-  keepOnly(join(top, 'bin'), [...commands, 'package.json', 'parts'])
-  keepOnly(join(top, 'bin', 'parts'), [...parts.keys(), ...Object.keys(THREADS).map((name) => `${name}.cjs`)])
+  const { packs, ids } = await bundlePrograms(top, programTexts(TOOLS, AGENTS))
+  for (const [name, text] of packs) writeFileSync(join(parts, packFile(name)), text)
+  await buildLauncher(parts, packs)
+  const run = (name, program, hasOwnVersion) =>
+    writeProgram(
+      join(bin, name),
+      `${SHEBANG}\nrequire('./parts/launch.cjs').run('${ids.get(program)}'${hasOwnVersion ? ', true' : ''})\n`,
+    )
+  for (const tool of TOOLS) run(tool.name, moduleName(tool), tool.hasOwnVersion)
+  for (const name of daemons) run(name, name, true)
+  const loaded = Object.keys(LOADED).map((name) => `${name}.cjs`)
+  for (const name of Object.keys(LOADED))
+    writeProgram(join(parts, `${name}.cjs`), `require('./launch.cjs').part('${ids.get(name)}')\n`)
+  keepOnly(bin, [...commands, 'package.json', 'parts'])
+  keepOnly(parts, [...[...packs.keys()].map(packFile), ...loaded, 'launch.cjs'])
 }
 
 async function buildLibrary() {
   const dist = join(top, 'dist')
   for (const part of ['esm', 'cjs', 'types', 'types-cjs'])
     rmSync(join(dist, part), { recursive: true, force: true })
-  await build({
-    ...common,
-    entryPoints: Object.entries({ ...ENTRIES, ...BROWSER, ...REGISTER }).map(([out, file]) => ({
-      in: join('src', file),
-      out,
-    })),
-    outdir: join(dist, 'esm'),
-    format: 'esm',
-    keepNames: true, // users see class names in errors and in the console
-    splitting: true,
-    chunkNames: 'chunk-[hash]',
-  })
-  // One CommonJS file behind all entry points, so that a class is the same class in each of them; agents apart.
-  const parts = new Map()
-  const names = Object.keys(ENTRIES)
-  await build({
-    ...common,
-    stdin: {
-      contents: names.map((name) => `export * as ${name} from './${ENTRIES[name]}'`).join('\n'),
-      resolveDir: join(top, 'src'),
-      sourcefile: 'all.ts',
-      loader: 'ts',
-    },
-    outfile: join(dist, 'cjs', 'all.js'),
-    ...cjs,
-    ...required,
-    plugins: [onDemand('agents', parts, './parts')],
-    keepNames: true,
-  })
-  await buildParts(parts, join(dist, 'cjs'), { keepNames: true }, 'agents')
-  for (const name of names)
-    writeFileSync(join(dist, 'cjs', `${name}.js`), `module.exports = require('./all.js').${name}\n`)
-  await build({
-    ...common,
-    entryPoints: Object.entries(REGISTER).map(([out, file]) => ({ in: join('src', file), out })),
-    outdir: join(dist, 'cjs'),
-    ...cjs,
-    keepNames: true,
-  })
+  await bundleLibrary(top, { ...ENTRIES, ...REGISTER }, BROWSER, dist)
   writeFileSync(join(dist, 'cjs', 'package.json'), '{ "type": "commonjs" }\n')
   if (run(packageBin('tsc'), ['-p', 'tsconfig.build.json']) !== 0) process.exit(1)
+  keepDeclarations(join(dist, 'types'), Object.values({ ...ENTRIES, ...BROWSER, ...REGISTER }))
   cpSync(join(dist, 'types'), join(dist, 'types-cjs'), { recursive: true })
   writeFileSync(join(dist, 'types-cjs', 'package.json'), '{ "type": "commonjs" }\n')
 }
 
-/** Programs of threads, which are looked for beside the file that starts them: agents of a collector, archives of a pmproxy. */
-const THREADS = {
-  'agent-worker': join('src', 'pmcd', 'agent-worker.ts'),
-  'archive-thread': join('src', 'pmproxy', 'archive-thread.ts'),
-}
-
-async function buildWorker(folder) {
-  await build({
-    ...common,
-    ...cjs,
-    minify: true,
-    entryPoints: Object.entries(THREADS).map(([out, file]) => ({ in: file, out })),
-    outdir: folder,
-    outExtension: { '.js': '.cjs' },
-  })
-}
-
-/** `npm start` and its parts, which it looks for beside its own file. */
-async function buildStart() {
-  await buildWorker(join(top, 'dist'))
-  const programs = {
-    start: 'main',
-    ...Object.fromEntries(PARTS.map((name) => [`start-${name}`, `${name}-part`])),
-  }
-  await build({
-    ...common,
-    entryPoints: Object.entries(programs).map(([out, file]) => ({
-      in: join('src', 'start', `${file}.ts`),
-      out,
-    })),
-    outdir: join(top, 'dist'),
-    outExtension: { '.js': '.cjs' },
-    ...cjs,
-    minify: true,
-  })
-}
-
-await Promise.all([buildCommands(), buildStart(), buildUi(), generateToolDocuments()])
+await Promise.all([buildPrograms(), buildUi(), generateToolDocuments()])
 if (!binOnly) await buildLibrary()
 isDone()

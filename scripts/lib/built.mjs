@@ -6,13 +6,13 @@ import { join } from 'node:path'
 const INPUTS = ['src', 'scripts', 'package.json', 'package-lock.json', 'tsconfig.json']
 /** What `build --bin` makes, and `npm start` needs; the rest is the library. */
 const OUTPUTS = {
-  bin: ['bin', 'share/web/index.html', 'dist/start.cjs'],
+  bin: ['bin', 'share/web/index.html', 'bin/parts/start.cjs'],
   all: [
     'bin',
     'share/web/index.html',
-    'dist/start.cjs',
+    'bin/parts/start.cjs',
     'dist/esm/index.js',
-    'dist/cjs/all.js',
+    'dist/cjs/index.js',
     'dist/types/index.d.ts',
     'dist/types-cjs/index.d.ts',
   ],

@@ -4,4 +4,4 @@ import { join } from 'node:path'
 import { alone, buildIfChanged, top } from './run.mjs'
 
 alone('npm start', buildIfChanged)
-createRequire(import.meta.url)(join(top, 'dist', 'start.cjs'))
+createRequire(import.meta.url)(join(top, 'bin', 'parts', 'start.cjs'))

@@ -1,6 +1,6 @@
 /** The process of `npm start`: its arguments, its signals, its exit status. */
 
-import { join } from 'node:path'
+import { dirname } from 'node:path'
 import { every } from '../base/every.ts'
 import { onAbort } from '../base/on-abort.ts'
 import { loggable } from '../base/printable.ts'
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
     // npm start's script loads this file: the options are what follows that script's name.
     args: process.argv.slice(2),
     env: process.env,
-    binDir: join(__dirname, '..', 'bin'),
+    binDir: dirname(__dirname),
     partsDir: __dirname,
     cwd: process.cwd(),
     platform: process.platform,

@@ -224,7 +224,7 @@ beforeAll(async () => {
 [ "$1" = start ] || exit 1
 shift; [ "$1" = -- ] && shift
 case " $* " in *" --port "*) ;; *) set -- --port "$PMCD_PORT" --web-port "$DOCS_WEB_PORT" "$@" ;; esac
-exec node '${join(top, 'dist/start.cjs')}' "$@"
+exec node '${join(top, 'bin/parts/start.cjs')}' "$@"
 `
   writeFileSync(join(shims, 'npm'), npm)
   chmodSync(join(shims, 'npm'), 0o755)

@@ -19,13 +19,15 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 let home: string
 let launcher: string
 
-const PART = `
+const PIECE = `
 exports.tool = { answer: 'done' }
 exports.main = async (tool) => {
-  process.stdout.write(tool.answer + ' ' + (require('node:path').basename(__filename)))
+  process.stdout.write(tool.answer + ' ' + require('more/b').more + ' ' + require('node:path').basename(__filename))
   process.exit(process.argv.includes('fail') ? 1 : 0)
 }
 `
+const MORE = `exports.more = 'and more'`
+const DONE = 'done and more x.pack.js'
 
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'pcp-launch-'))
@@ -43,21 +45,28 @@ beforeAll(async () => {
 afterAll(() => rmSync(home, { recursive: true }))
 beforeEach(() => {
   rmSync(join(home, 'cache'), { recursive: true, force: true })
-  install(PART, 'one')
+  install(PIECE, 'one')
 })
 
-/** As the build leaves a command. */
-function install(part: string, id: string): void {
-  writeFileSync(join(home, 'parts', 'tools-x.cjs'), part)
-  writeFileSync(
-    join(home, 'x'),
-    `${launcher}\nstart.launch({ part: 'tools-x.cjs', id: '${id}' }, __dirname)\n`,
-  )
+/** As the build leaves a command, and another that shares a pack with it. */
+function install(piece: string, hash: string): void {
+  const packs = { x: ['a', piece], y: ['a', piece], more: ['b', MORE] }
+  for (const [pack, [name, text]] of Object.entries(packs))
+    writeFileSync(
+      join(home, 'parts', `${pack}.pack.js`),
+      `"use strict";({${name}:function(exports,require,__filename,__dirname){${text}}})`,
+    )
+  const hashes = JSON.stringify({ x: hash, y: hash, more: 'never' })
+  for (const name of ['x', 'y'])
+    writeFileSync(
+      join(home, name),
+      `${launcher}\nstart.launch('${name}/a', { folder: __dirname + '/parts', hashes: ${hashes}, require }, false)\n`,
+    )
 }
 
-function run(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): string {
+function run(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}, name = 'x'): string {
   const cache = { XDG_CACHE_HOME: join(home, 'cache'), NODE_EXTRA_CA_CERTS: '', NODE_OPTIONS: '' }
-  const { stdout, stderr } = spawnSync(process.execPath, [join(home, 'x'), ...args], {
+  const { stdout, stderr } = spawnSync(process.execPath, [join(home, name), ...args], {
     env: { ...process.env, ...cache, ...env },
     encoding: 'utf8',
   })
@@ -74,19 +83,35 @@ const cached = (): string[] => {
 const inode = (name: string): string =>
   execFileSync('stat', ['-c', '%i %y', join(home, 'cache', 'pcp-ts', name)], { encoding: 'utf8' })
 
-test('the code of a command that ends well is kept, once for archives and once for the rest', () => {
-  expect(run()).toBe('done tools-x.cjs')
-  expect(cached()).toEqual(['tools-x.live'])
+test('the code of a command that ends well is kept, and of a pack once for all commands', () => {
+  expect(run()).toBe(DONE)
+  expect(cached()).toEqual(['more', 'x'])
+  const before = inode('more')
+  expect(run([], {}, 'y')).toBe(DONE.replace('x.pack', 'y.pack'))
+  expect(cached()).toEqual(['more', 'x', 'y'])
+  // What the other command ran is added to it.
+  expect(inode('more')).not.toBe(before)
+  expect(programsOf('more')).toEqual(['x/a.live', 'y/a.live'])
+})
+
+test('commands on archives add what they run', () => {
+  run()
   run(['-a', 'archive'])
-  expect(cached()).toEqual(['tools-x.archive', 'tools-x.live'])
+  expect(programsOf('x')).toEqual(['x/a.live', 'x/a.archive'])
 })
 
 test('kept code is used, and not written again', () => {
   run()
-  const before = inode('tools-x.live')
-  expect(run()).toBe('done tools-x.cjs')
-  expect(inode('tools-x.live')).toBe(before)
+  const before = [inode('x'), inode('more')]
+  expect(run()).toBe(DONE)
+  expect([inode('x'), inode('more')]).toEqual(before)
 })
+
+/** The commands whose functions the kept code of a pack has. */
+function programsOf(pack: string): string[] {
+  const bytes = readFileSync(join(home, 'cache', 'pcp-ts', pack))
+  return bytes.toString('latin1', 128 + 2 * bytes.readUInt32LE(124)).split(' ')
+}
 
 test('the code of a command that fails is not kept', () => {
   run(['fail'])
@@ -95,41 +120,41 @@ test('the code of a command that fails is not kept', () => {
 
 test('code of another build is replaced, even where its length is the same', () => {
   run()
-  install(PART.replace("'done'", "'gone'"), 'two')
-  expect(run()).toBe('gone tools-x.cjs')
-  const before = inode('tools-x.live')
-  expect(run()).toBe('gone tools-x.cjs')
-  expect(inode('tools-x.live')).toBe(before)
+  install(PIECE.replace("'done'", "'gone'"), 'two')
+  expect(run()).toBe(DONE.replace('done', 'gone'))
+  const before = inode('x')
+  expect(run()).toBe(DONE.replace('done', 'gone'))
+  expect(inode('x')).toBe(before)
 })
 
 test('damaged code is not run: it would crash the process', () => {
   run()
-  const file = join(home, 'cache', 'pcp-ts', 'tools-x.live')
+  const file = join(home, 'cache', 'pcp-ts', 'x')
   const bytes = readFileSync(file)
   for (const at of [130, bytes.length >> 1, bytes.length - 1]) {
     const damaged = Buffer.from(bytes)
     damaged[at]! ^= 0xff
     writeFileSync(file, damaged)
-    expect(run()).toBe('done tools-x.cjs')
+    expect(run()).toBe(DONE)
   }
   writeFileSync(file, bytes.subarray(0, 1000))
-  expect(run()).toBe('done tools-x.cjs')
+  expect(run()).toBe(DONE)
 })
 
 test('code that others could have written is not run, nor is any written there', () => {
   run()
-  const before = inode('tools-x.live')
-  install(PART.replace("'done'", "'gone'"), 'two')
+  const before = inode('x')
+  install(PIECE.replace("'done'", "'gone'"), 'two')
   chmodSync(join(home, 'cache', 'pcp-ts'), 0o777)
-  expect(run()).toBe('gone tools-x.cjs')
-  expect(inode('tools-x.live')).toBe(before)
+  expect(run()).toBe(DONE.replace('done', 'gone'))
+  expect(inode('x')).toBe(before)
 })
 
 test('without a home, on request, and where nothing can be written commands run all the same', () => {
-  expect(run([], { NODE_DISABLE_COMPILE_CACHE: '1' })).toBe('done tools-x.cjs')
-  expect(run([], { XDG_CACHE_HOME: '', HOME: '' })).toBe('done tools-x.cjs')
+  expect(run([], { NODE_DISABLE_COMPILE_CACHE: '1' })).toBe(DONE)
+  expect(run([], { XDG_CACHE_HOME: '', HOME: '' })).toBe(DONE)
   for (const nowhere of ['/proc', '/dev/null', '/nonexistent/cache'])
-    expect(run([], { XDG_CACHE_HOME: nowhere })).toBe('done tools-x.cjs')
+    expect(run([], { XDG_CACHE_HOME: nowhere })).toBe(DONE)
   expect(cached()).toEqual([])
 })
 
@@ -138,14 +163,14 @@ test.skipIf(process.geteuid?.() !== 0)('nothing is made or run in the home of an
   mkdirSync(theirs)
   const [id, env] = [65_534, { XDG_CACHE_HOME: '', HOME: theirs }]
   chownSync(theirs, id, id)
-  expect(run([], env)).toBe('done tools-x.cjs')
+  expect(run([], env)).toBe(DONE)
   expect(readdirSync(theirs)).toEqual([])
   chownSync(theirs, 0, 0)
   run([], env)
-  const file = join(theirs, '.cache', 'pcp-ts', 'tools-x.live')
+  const file = join(theirs, '.cache', 'pcp-ts', 'x')
   const before = statSync(file).ino
   chownSync(theirs, id, id)
-  install(PART.replace("'done'", "'gone'"), 'two')
-  expect(run([], env)).toBe('gone tools-x.cjs')
+  install(PIECE.replace("'done'", "'gone'"), 'two')
+  expect(run([], env)).toBe(DONE.replace('done', 'gone'))
   expect(statSync(file).ino).toBe(before)
 })

@@ -17,11 +17,11 @@ const FILES = [
   'tsconfig.json',
 ]
 const DIRS = ['src', 'src/a', 'scripts']
-const BUILT = ['bin/pminfo', 'share/web/index.html', 'dist/start.cjs']
+const BUILT = ['bin/pminfo', 'share/web/index.html', 'bin/parts/start.cjs']
 
 beforeEach(() => {
   top = mkdtempSync(join(tmpdir(), 'start-built-'))
-  for (const dir of ['src/a', 'scripts', 'bin', 'share/web', 'dist'])
+  for (const dir of ['src/a', 'scripts', 'bin/parts', 'share/web', 'dist'])
     mkdirSync(file(dir), { recursive: true })
   for (const name of [...FILES, ...BUILT]) writeFileSync(file(name), '')
 })
@@ -48,13 +48,13 @@ test('what was built is built until something changes, also where a copy keeps i
 test('a build of the commands is no build of the library', () => {
   built()
   for (const folder of ['esm', 'cjs', 'types', 'types-cjs']) mkdirSync(file(`dist/${folder}`))
-  for (const name of ['esm/index.js', 'cjs/all.js', 'types/index.d.ts', 'types-cjs/index.d.ts'])
+  for (const name of ['esm/index.js', 'cjs/index.js', 'types/index.d.ts', 'types-cjs/index.d.ts'])
     writeFileSync(file(`dist/${name}`), '')
   built()
   expect([isBuilt(top), isBuilt(top, 'all')]).toEqual([true, false])
   built('all')
   expect([isBuilt(top), isBuilt(top, 'all')]).toEqual([true, true])
-  rmSync(file('dist/cjs/all.js'))
+  rmSync(file('dist/cjs/index.js'))
   expect([isBuilt(top), isBuilt(top, 'all')]).toEqual([true, false])
 })
 
@@ -79,6 +79,6 @@ test('a build that was broken off, or whose files are gone, does not count', () 
   expect(isBuilt(top)).toBe(false)
   built()
   expect(isBuilt(top)).toBe(true)
-  rmSync(file('dist/start.cjs'))
+  rmSync(file('bin/parts/start.cjs'))
   expect(isBuilt(top)).toBe(false)
 })

@@ -21,7 +21,7 @@ let text: string
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'pcp-ts-restarts-'))
   text = ''
-  const program = join(process.cwd(), 'dist', 'start.cjs')
+  const program = join(process.cwd(), 'bin', 'parts', 'start.cjs')
   const ports = ['--port', '0', '--web-port', '0']
   child = spawn(process.execPath, [program, '--dir', dir, ...ports, '--agents', 'simple,pmcd'], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -29,7 +29,7 @@ interface Running {
 }
 
 function start(...args: string[]): Running {
-  const options = [join(top, 'dist', 'start.cjs'), '--dir', dir, ...args]
+  const options = [join(top, 'bin', 'parts', 'start.cjs'), '--dir', dir, ...args]
   const process_ = spawn(process.execPath, options, { stdio: ['ignore', 'pipe', 'pipe'] })
   child = process_
   let text = ''
@@ -84,7 +84,7 @@ test('says where it listens and what to type next, answers, and stops on Ctrl-C'
 })
 
 test.skipIf(process.platform === 'win32')('ends when the shell that npm ran it in is killed', async () => {
-  const command = `"${process.execPath}" "${join(top, 'dist', 'start.cjs')}" --dir "${dir}" --port 0; exit $?`
+  const command = `"${process.execPath}" "${join(top, 'bin', 'parts', 'start.cjs')}" --dir "${dir}" --port 0; exit $?`
   const shell = spawn('sh', ['-c', command], {
     env: { ...process.env, npm_lifecycle_event: 'start' },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -18,7 +18,17 @@ const ENTRIES = [
   'pcp-ts/mmv',
   'pcp-ts/node',
 ]
+/** What may be in `bin` and `dist`, and in the package as it is sent. */
+const MOST_BYTES = 9_000_000
+const MOST_PACKED_BYTES = 4_000_000
+/** What `require('pcp-ts/mmv')` may read. */
+const MOST_MMV_BYTES = 200_000
 let root: string
+let packed: {
+  readonly filename: string
+  readonly size: number
+  readonly files: readonly { path: string; size: number }[]
+}
 let dir: string
 /** The same without optional dependencies. */
 let bare: string
@@ -33,15 +43,16 @@ beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), 'pcp-ts-package-'))
   dir = join(root, 'with')
   bare = join(root, 'without')
-  const [{ filename }] = JSON.parse(
+  const [sent] = JSON.parse(
     run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', root], top),
-  ) as [{ filename: string }]
+  ) as [typeof packed]
+  packed = sent
   for (const [where, ...flags] of [[dir], [bare, '--omit=optional']] as const) {
     mkdirSync(where)
     writeFileSync(join(where, 'package.json'), '{ "name": "consumer", "private": true }\n')
     run(
       'npm',
-      ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...flags, join(root, filename)],
+      ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...flags, join(root, packed.filename)],
       where,
     )
   }
@@ -53,6 +64,22 @@ test('installs without any dependency but koffi, and without that when it is not
     readdirSync(join(where, 'node_modules')).filter((name) => !name.startsWith('.'))
   expect(installed(dir)).toEqual(['@koromix', 'koffi', 'pcp-ts'])
   expect(installed(bare)).toEqual(['pcp-ts'])
+})
+
+test('is small: programs share what they have in common, and so do entry points', () => {
+  const built = packed.files.filter(({ path }) => /^(?:bin|dist)\//.test(path))
+  expect(built.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(MOST_BYTES)
+  expect(packed.size).toBeLessThan(MOST_PACKED_BYTES)
+  const loaded = `require('pcp-ts/mmv')
+    const { statSync } = require('node:fs')
+    console.log(Object.keys(require.cache).reduce((sum, file) => sum + statSync(file).size, 0))`
+  expect(Number(run(process.execPath, ['-e', loaded], dir))).toBeLessThan(MOST_MMV_BYTES)
+})
+
+test('declares no more than its entry points mention', () => {
+  const declarations = packed.files.filter(({ path }) => path.startsWith('dist/types/'))
+  expect(declarations.length).toBeGreaterThan(ENTRIES.length)
+  expect(declarations.map(({ path }) => path)).not.toContain('dist/types/tools/main.d.ts')
 })
 
 test.each(['with', 'without'])('collects, and tells users apart where it can: %s koffi', async (way) => {

@@ -39,7 +39,7 @@ export async function startCollectorProcess(
   { records = false, prepare, env: more, args: further = [] }: StartOptions = {},
 ): Promise<CollectorProcess> {
   const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-victim-'))
-  const start = [process.execPath, join('dist', 'start.cjs'), ...(records ? [] : ['--no-record'])]
+  const start = [process.execPath, join('bin', 'parts', 'start.cjs'), ...(records ? [] : ['--no-record'])]
   const line = [...start, '--port', '0', '--web-port', '0', '--dir', dir, '--agents', agents, ...further]
   prepare?.(dir)
   const limited = files === undefined ? line : ['sh', '-c', `ulimit -n ${files}; exec "$@"`, 'sh', ...line]

@@ -92,7 +92,7 @@ export async function startOursWith(pmproxyConf: string, ...options: string[]): 
     mkdirSync(join(dir, 'etc', 'pmproxy'), { recursive: true })
     writeFileSync(join(dir, 'etc', 'pmproxy', 'pmproxy.conf'), pmproxyConf)
   }
-  const args = [join(top, 'dist', 'start.cjs'), '--port', String(port), '--dir', dir, ...options]
+  const args = [join(top, 'bin', 'parts', 'start.cjs'), '--port', String(port), '--dir', dir, ...options]
   return launch(process.execPath, args, port, dir)
 }
 
