@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
 
 /** A file smaller than this would cost more to open than to load with others. */
-const SMALL = 20_000
+const SMALL = 3000
 
 /** Builds `esm` and `cjs` in `dist`; those for browsers as ES modules alone. Entry points are files of `src` by name. */
 export async function bundleLibrary(top, entries, browserEntries, dist) {
