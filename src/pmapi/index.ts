@@ -92,8 +92,8 @@ export { type ArchiveContext, type OpenArchiveOptions, openArchive } from './arc
 export type { ArchiveControl, ArchiveRange, SampleRange } from './archive-control.ts'
 export type { Clock } from './clock.ts'
 export { type ConnectOptions, connect, type ReconnectOptions } from './connect.ts'
+export type { ContextOptions, TextOptions } from './context.ts'
 export { type CallOptions, Context } from './context.ts'
-export type { ContextOptions, TextOptions } from './context-options.ts'
 export { contextZoneName } from './context-zone.ts'
 export type { ConversionOptions } from './conversion.ts'
 export {

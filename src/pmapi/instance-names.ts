@@ -3,17 +3,17 @@ import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
 import { type Indom, PM_INDOM_NULL } from '../model/ids.ts'
 import type { ValueSet } from '../model/values.ts'
-import type { CallOptions, Context } from './context.ts'
+import type { CallOptions, ContextCalls } from './context-calls.ts'
 
 /** Most domains remembered; beyond that all are dropped and refetched. */
 const MOST_INDOMS = 1000
 
 /** Names of the instances in value sets: refetched when a set has an unknown instance, which drops the names of vanished ones. */
 export class InstanceNames {
-  readonly #context: Context
+  readonly #context: ContextCalls
   readonly #known = new Map<Indom, ReadonlyMap<number, string>>()
 
-  constructor(context: Context) {
+  constructor(context: ContextCalls) {
     this.#context = context
   }
 
@@ -55,7 +55,7 @@ export class InstanceNames {
  * a name and no instances or the other way round, PM_ERR_INST or PM_ERR_INST_LOG for an unknown one.
  */
 export async function findInstance(
-  context: Context,
+  context: ContextCalls,
   { indom }: MetricDesc,
   name: string | undefined,
 ): Promise<number | undefined> {

@@ -8,7 +8,7 @@ import type { FetchResult, ValueSet } from '../model/values.ts'
 import { addTimes, compareTimes } from '../time/arithmetic.ts'
 import { parseInterval } from '../time/interval.ts'
 import type { Clock } from './clock.ts'
-import type { CallOptions, Context } from './context.ts'
+import type { CallOptions, ContextCalls } from './context-calls.ts'
 
 /** When to read. */
 export interface ReadingsOptions extends CallOptions {
@@ -39,7 +39,7 @@ export interface Subject<R> {
  * interval that is none, PM_ERR_NOTARCHIVE for options that only archives have, ECANCELED when the signal is aborted.
  */
 export async function* readings<R>(
-  context: Context,
+  context: ContextCalls,
   subject: Subject<R>,
   options: ReadingsOptions & { readonly count?: number },
   clock: Clock,
@@ -63,7 +63,7 @@ interface Found<R> {
 }
 
 async function* liveRows<R>(
-  context: Context,
+  context: ContextCalls,
   subject: Subject<R>,
   interval: number,
   options: ReadingsOptions,
@@ -99,7 +99,7 @@ async function* liveRows<R>(
 
 /** Waits until the source is back, or so many seconds have passed. */
 async function untilOpen(
-  context: Context,
+  context: ContextCalls,
   options: CallOptions,
   clock: Clock,
   limitSec: number | undefined,
@@ -119,7 +119,7 @@ async function untilOpen(
 
 /** Reads a live source, and notices when it is another one than before. */
 class Reader<R> {
-  readonly #context: Context
+  readonly #context: ContextCalls
   readonly #subject: Subject<R>
   readonly #options: CallOptions
   readonly #clock: Clock
@@ -130,7 +130,7 @@ class Reader<R> {
   #before: FetchResult | undefined
   #last: { readonly time: Timestamp; readonly ms: number } | undefined
 
-  constructor(context: Context, subject: Subject<R>, options: CallOptions, clock: Clock) {
+  constructor(context: ContextCalls, subject: Subject<R>, options: CallOptions, clock: Clock) {
     this.#context = context
     this.#subject = subject
     this.#options = options
@@ -197,7 +197,7 @@ export function setOf(before: FetchResult | undefined, id: Pmid, place: number):
 }
 
 async function* archiveRows<R>(
-  context: Context,
+  context: ContextCalls,
   subject: Subject<R>,
   stepSec: number,
   options: ReadingsOptions,

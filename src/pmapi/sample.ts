@@ -9,7 +9,7 @@ import { unitsStr } from '../model/units.ts'
 import { extract } from '../model/value-set.ts'
 import type { FetchResult, Value, ValueSet } from '../model/values.ts'
 import type { Clock } from './clock.ts'
-import type { CallOptions, Context } from './context.ts'
+import type { CallOptions, ContextCalls } from './context-calls.ts'
 import { InstanceNames, isWanted } from './instance-names.ts'
 import { placeOf } from './instance-places.ts'
 import { type ReadingsOptions, readings, type Subject, setOf } from './readings.ts'
@@ -44,7 +44,7 @@ interface Sampled {
 
 /** Reads the values once. */
 export async function valuesOnce(
-  context: Context,
+  context: ContextCalls,
   names: readonly string[],
   options: ValuesOptions,
 ): Promise<Row> {
@@ -55,7 +55,7 @@ export async function valuesOnce(
 
 /** Reads the values at an interval that does not drift, or through an archive. */
 export function sampleRows(
-  context: Context,
+  context: ContextCalls,
   names: readonly string[],
   options: SampleOptions,
   clock: Clock,
@@ -65,13 +65,13 @@ export function sampleRows(
 
 /** What stays the same from one reading to the next: metrics, and the names of instances as they become known. */
 class Sampler implements Subject<Row> {
-  readonly #context: Context
+  readonly #context: ContextCalls
   readonly #asked: readonly string[]
   readonly #options: SampleOptions
   #metrics: readonly Sampled[] = []
   #names: InstanceNames
 
-  constructor(context: Context, asked: readonly string[], options: SampleOptions) {
+  constructor(context: ContextCalls, asked: readonly string[], options: SampleOptions) {
     this.#context = context
     this.#asked = asked
     this.#options = options

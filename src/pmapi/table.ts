@@ -6,7 +6,7 @@ import { PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_DOUBLE, PM_TYPE_STRING } from '../model/types.ts'
 import type { FetchResult, Value, ValueSet } from '../model/values.ts'
 import type { Clock } from './clock.ts'
-import type { Context } from './context.ts'
+import type { ContextCalls } from './context-calls.ts'
 import { planConversion } from './conversion.ts'
 import { IndomItem, Item } from './fetch-item.ts'
 import { findInstance, InstanceNames, isWanted } from './instance-names.ts'
@@ -78,7 +78,7 @@ type Field = {
 
 /** Samples columns. Going forwards, discrete values hold until there is another one. */
 export function sampleTable<const C extends Columns>(
-  context: Context,
+  context: ContextCalls,
   columns: C,
   options: TableOptions,
   clock: Clock,
@@ -88,14 +88,14 @@ export function sampleTable<const C extends Columns>(
 
 /** The columns, as they are in the source that is open. */
 class Table<C extends Columns> implements Subject<TableRow<C>> {
-  readonly #context: Context
+  readonly #context: ContextCalls
   readonly #columns: C
   readonly #options: TableOptions
   #fields: readonly Field[] = []
   #ids: readonly Pmid[] = []
   #places: ReadonlyMap<Pmid, number> = new Map()
 
-  constructor(context: Context, columns: C, options: TableOptions) {
+  constructor(context: ContextCalls, columns: C, options: TableOptions) {
     this.#context = context
     this.#columns = columns
     this.#options = options
@@ -188,7 +188,7 @@ function insistOnInstances({ metric, instance, instances }: Column, { indom }: M
 }
 
 async function openItem(
-  context: Context,
+  context: ContextCalls,
   column: Column,
   { counterWrap = false, backward = false, signal }: TableOptions,
 ): Promise<Item | IndomItem> {

@@ -3,7 +3,7 @@
 import type { Backoff } from '../base/backoff.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Clock } from '../pmapi/clock.ts'
-import { reconnectBackoff } from '../pmapi/reconnect-backoff.ts'
+import { reconnectBackoff } from '../pmapi/lifecycle.ts'
 import type { Perform } from './actions.ts'
 import { deliver, type RuleHost } from './host.ts'
 import { connectHost, type Hosts, type LiveHost, type OpenHost } from './hosts.ts'
