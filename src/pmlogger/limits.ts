@@ -2,7 +2,6 @@
 import { after } from '../base/after.ts'
 import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
 import { monotonicMs } from '../sys/monotonic.ts'
-import type { LoggerSettings } from './settings.ts'
 import type { SizeLimit } from './sizes.ts'
 
 /** What an archive has used of the limits, with those that it continues. */
@@ -21,7 +20,17 @@ export interface LimitActions {
   beginVolumeSoon(reason: string): void
 }
 
-type LimitSettings = Pick<LoggerSettings, 'endLimit' | 'endAfterMs' | 'volumeLimit' | 'spent'>
+/** The limits of one logger. */
+export interface LimitSettings {
+  /** Ends the recording. */
+  readonly endLimit?: SizeLimit
+  /** Ends the recording so long after its start. */
+  readonly endAfterMs?: number
+  /** Begins a new volume. */
+  readonly volumeLimit?: SizeLimit
+  /** What an archive that this one continues has used of the limits. */
+  readonly spent?: Spent
+}
 
 /** The limits of one logger, counted from `begin` on. */
 export class Limits {

@@ -5,9 +5,8 @@ import type { Context } from '../pmapi/context.ts'
 import type { LogLevel } from '../sys/log.ts'
 import type { LogStatement } from './config.ts'
 import type { RecorderCounts } from './counts.ts'
-import type { Spent } from './limits.ts'
+import type { LimitSettings, Spent } from './limits.ts'
 import type { Pool } from './pool.ts'
-import type { SizeLimit } from './sizes.ts'
 
 /** Where a logger writes what people should know. */
 export interface LoggerLog {
@@ -16,7 +15,7 @@ export interface LoggerLog {
 }
 
 /** One collector, one archive. */
-export interface LoggerSettings {
+export interface LoggerSettings extends LimitSettings {
   /** Connects; the logger closes the context. */
   readonly open: (signal: AbortSignal) => Promise<Context>
   /** How the collector was named, for messages. */
@@ -36,12 +35,6 @@ export interface LoggerSettings {
   readonly labelHost?: string
   /** Zone in the label, instead of the collector's. */
   readonly timezone?: { readonly timezone: string; readonly zoneinfo: string }
-  /** Ends the recording. */
-  readonly endLimit?: SizeLimit
-  /** Ends the recording so long after its start. */
-  readonly endAfterMs?: number
-  /** Begins a new volume. */
-  readonly volumeLimit?: SizeLimit
   readonly pid: number
   readonly isPrimary: boolean
   /** Goes on although there is nothing to log. */
@@ -60,8 +53,6 @@ export interface LoggerSettings {
   readonly notBefore?: number
   /** Most milliseconds that values wait before they survive a power cut; 0: until their volume ends. Default 10,000. */
   readonly syncMs?: number
-  /** What an archive that this one continues has used of the limits. */
-  readonly spent?: Spent
   readonly counts?: RecorderCounts
   /** A clock that is never set, in milliseconds, which runs on while the machine sleeps. Default this machine's. */
   readonly elapsedMs?: () => number

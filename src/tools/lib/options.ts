@@ -1,7 +1,16 @@
 /** The option grammar of PCP's commands, one table a command. pmgetopt_r(3), pmUsageMessage(3) */
 import { versionLine } from '../../base/version.ts'
 import { clearDebug, type DebugName, debug, setDebug, trace, traceTo } from '../../model/debug.ts'
-import type { ToolIo } from './tool.ts'
+
+/** How a command was called, and where it reports mistakes. */
+export interface CommandLine {
+  /** Name the command was called by, as it prefixes its messages. */
+  readonly progname: string
+  /** Arguments after the name. */
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly stderr: { write(text: string): void }
+}
 
 /** One option, or the heading of a section of the usage text. */
 export type OptionRow = Option | Heading
@@ -68,7 +77,7 @@ export const VERSION_ROW: Option = { short: 'V', long: 'version', help: 'print t
  * Takes a command line apart: bundled letters, `--long=value`, unique prefixes of long names, `--`, operands mixed
  * with options. @see pmgetopt_r(3)
  */
-export function parseOptions(table: OptionTable, io: Pick<ToolIo, 'args' | 'env'>): ParsedOptions {
+export function parseOptions(table: OptionTable, io: Pick<CommandLine, 'args' | 'env'>): ParsedOptions {
   const given: GivenOption[] = []
   const operands: string[] = []
   const problems: string[] = []
@@ -155,7 +164,7 @@ export interface Beginning extends Pick<ParsedOptions, 'given' | 'problems'> {
  * Deals with what ends a command before it starts: -V, -?, and mistakes, which are printed with the usage text.
  * Returns the exit status, or undefined when the command should run; then the diagnostics of -D are on.
  */
-export function endEarly(table: OptionTable, beginning: Beginning, io: ToolIo): number | undefined {
+export function endEarly(table: OptionTable, beginning: Beginning, io: CommandLine): number | undefined {
   const { given, problems, standard } = beginning
   for (const problem of problems) io.stderr.write(`${io.progname}: ${problem}\n`)
   if (given.some(({ option }) => option.long === 'version' && option.arg === undefined)) {
@@ -172,7 +181,7 @@ export function endEarly(table: OptionTable, beginning: Beginning, io: ToolIo): 
 }
 
 /** Switches on what -D names, and nothing else: a test runs many commands in one process. */
-function startTraces(names: ReadonlySet<DebugName>, { stderr }: ToolIo): void {
+function startTraces(names: ReadonlySet<DebugName>, { stderr }: CommandLine): void {
   clearDebug('all')
   if (names.size === 0) return
   traceTo((line) => stderr.write(`${line}\n`))

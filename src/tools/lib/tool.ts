@@ -1,7 +1,7 @@
 /** What a command is: a row of the registry, and everything it may touch. */
 import type { openArchive } from '../../pmapi/archive.ts'
 import type { connect } from '../../pmapi/connect.ts'
-import type { OptionTable } from './options.ts'
+import type { CommandLine, OptionTable } from './options.ts'
 
 /** Where a command writes; text is collected and written in large blocks. A terminal shows control characters in it and obeys none. */
 export interface Output {
@@ -17,12 +17,7 @@ export interface Output {
 }
 
 /** Everything a command may touch, so that tests run it in-process. */
-export interface ToolIo {
-  /** Name the command was called by, as it prefixes its messages. */
-  readonly progname: string
-  /** Arguments after the name. */
-  readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string | undefined>>
+export interface ToolIo extends CommandLine {
   readonly cwd: string
   readonly stdin: AsyncIterable<Uint8Array>
   readonly stdout: Output

@@ -15,8 +15,8 @@ import type { Tool, ToolIo } from '../lib/tool.ts'
 import { samplingWindow } from '../lib/window.ts'
 import { reportingZone } from '../lib/zone.ts'
 import { KnownLabels } from './labels.ts'
-import { needsSource, OPTIONS, wantedFrom } from './options.ts'
-import { type Report, reportIndom, reportMetrics } from './report.ts'
+import { needsSource, OPTIONS, type Report, wantedFrom } from './options.ts'
+import { reportIndom, reportMetrics } from './report.ts'
 
 /** Shows what is known about metrics. Status 1 when an operand could not be resolved. */
 export const tool: Tool = {

@@ -6,7 +6,6 @@ import type { LabelSet } from '../../model/labels.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { settle } from '../lib/settle.ts'
 import type { ToolIo } from '../lib/tool.ts'
-import type { Report } from './report.ts'
 
 /** The line of a metric's labels, and those of its instances. */
 export interface LabelLines {
@@ -41,6 +40,35 @@ export class KnownLabels {
     return (await Promise.all(levels)).flat().filter(({ status, json }) => status >= 0 && json !== '')
   }
 
+  /** The lines of a metric's labels, and of those of each instance of its domain. */
+  async metricLines(
+    sets: readonly LabelSet[],
+    indom: Indom,
+    names: ReadonlyMap<number, string>,
+  ): Promise<LabelLines> {
+    const found = indom === PM_INDOM_NULL ? [] : await settle(this.#context.instancesLabels(indom, this.#io))
+    const perInstance = isError(found) ? [] : found
+    const line = (inst: number, own: readonly LabelSet[]): string =>
+      `    inst [${inst} or "${names.get(inst) ?? 'DISAPPEARED'}"] labels ${mergeLabelSets([...sets, ...own]).json}\n`
+    // Instances without labels of their own have the metric's.
+    const instances =
+      perInstance.length === 0
+        ? [...names.keys()].map((inst) => line(inst, [])).join('')
+        : perInstance.map((set) => line(set.inst, [set])).join('')
+    return { metric: labelLine(sets), instances }
+  }
+
+  /** Labels of an instance domain. */
+  async indomLine(indom: Indom): Promise<string> {
+    const [context, io] = [this.#context, this.#io]
+    const levels = await Promise.all([
+      settle(context.contextLabels(io)),
+      settle(context.domainLabels(domainOf(indom), io)),
+      settle(context.indomLabels(indom, io)),
+    ])
+    return labelLine(levels.flatMap((sets) => (isError(sets) ? [] : sets)))
+  }
+
   #keep(level: string, id: number, ask: () => Promise<readonly LabelSet[]>): Promise<readonly LabelSet[]> {
     const last = this.#last.get(level)
     if (last?.id === id) return last.sets
@@ -53,35 +81,6 @@ export class KnownLabels {
 async function orNone(asked: Promise<readonly LabelSet[]>): Promise<readonly LabelSet[]> {
   const sets = await settle(asked)
   return isError(sets) ? [] : sets
-}
-
-/** The lines of a metric's labels, and of those of each instance of its domain. */
-export async function metricLabelLines(
-  { context, io }: Report,
-  sets: readonly LabelSet[],
-  indom: Indom,
-  names: ReadonlyMap<number, string>,
-): Promise<LabelLines> {
-  const found = indom === PM_INDOM_NULL ? [] : await settle(context.instancesLabels(indom, io))
-  const perInstance = isError(found) ? [] : found
-  const line = (inst: number, own: readonly LabelSet[]): string =>
-    `    inst [${inst} or "${names.get(inst) ?? 'DISAPPEARED'}"] labels ${mergeLabelSets([...sets, ...own]).json}\n`
-  // Instances without labels of their own have the metric's.
-  const instances =
-    perInstance.length === 0
-      ? [...names.keys()].map((inst) => line(inst, [])).join('')
-      : perInstance.map((set) => line(set.inst, [set])).join('')
-  return { metric: labelLine(sets), instances }
-}
-
-/** Labels of an instance domain. */
-export async function indomLabelLine({ context, io }: Report, indom: Indom): Promise<string> {
-  const levels = await Promise.all([
-    settle(context.contextLabels(io)),
-    settle(context.domainLabels(domainOf(indom), io)),
-    settle(context.indomLabels(indom, io)),
-  ])
-  return labelLine(levels.flatMap((sets) => (isError(sets) ? [] : sets)))
 }
 
 function labelLine(sets: readonly LabelSet[]): string {

@@ -1,6 +1,12 @@
-/** What the command line of pminfo says. */
+/** The command line of pminfo, and what the parts of its report share. */
+import type { Timestamp } from '../../base/timestamp.ts'
+import type { Indom, Pmid } from '../../model/ids.ts'
+import type { PrintOptions } from '../../model/print.ts'
+import type { Context } from '../../pmapi/context.ts'
 import type { OptionTable, ParsedOptions } from '../lib/options.ts'
 import { STANDARD } from '../lib/standard.ts'
+import type { ToolIo } from '../lib/tool.ts'
+import type { KnownLabels } from './labels.ts'
 
 /** The command line. */
 export const OPTIONS: OptionTable = {
@@ -149,4 +155,19 @@ export function needsDescs({ desc, descOneline, values, labels, series, verify }
 /** Does the report need a source besides a name space? */
 export function needsSource(wanted: Wanted): boolean {
   return needsDescs(wanted) || wanted.oneline || wanted.help
+}
+
+/** What every part of a report needs. */
+export interface Report {
+  readonly context: Context
+  readonly wanted: Wanted
+  readonly io: ToolIo
+  readonly print: PrintOptions
+  /** Archives only: where the search for values starts. */
+  readonly origin: Timestamp | undefined
+  /** Names of the parameters of event records, as far as they have been asked for. */
+  readonly eventNames: Map<Pmid, readonly string[]>
+  readonly labels: KnownLabels
+  /** Archives only: the instance domain listed last. */
+  listed?: { readonly indom: Indom; readonly names: ReadonlyMap<number, string> }
 }

@@ -1,36 +1,18 @@
 /** The report on metrics and on instance domains. */
-import type { Timestamp } from '../../base/timestamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../../model/errors.ts'
-import { type Indom, PM_ID_NULL, PM_INDOM_NULL, type Pmid, pmidStr } from '../../model/ids.ts'
+import { type Indom, indomStr, PM_ID_NULL, PM_INDOM_NULL, type Pmid, pmidStr } from '../../model/ids.ts'
 import type { LabelSet } from '../../model/labels.ts'
-import type { PrintOptions } from '../../model/print.ts'
+import { semWords, typeWords } from '../../model/print.ts'
+import { instanceText, metricText as metricIdentity, sourceText } from '../../model/series.ts'
 import { PM_TYPE_NOSUPPORT } from '../../model/types.ts'
+import { unitsStr } from '../../model/units.ts'
 import type { ValueSet } from '../../model/values.ts'
-import type { Context } from '../../pmapi/context.ts'
 import { lineForm } from '../lib/print.ts'
 import { settle } from '../lib/settle.ts'
-import type { ToolIo } from '../lib/tool.ts'
-import { decimalAndHex, descLine, descLines, indomWords } from './desc.ts'
-import { indomLabelLine, type KnownLabels, type LabelLines, metricLabelLines } from './labels.ts'
-import { needsDescs, needsSource, type Wanted } from './options.ts'
-import { seriesLines } from './series.ts'
+import type { LabelLines } from './labels.ts'
+import { needsDescs, needsSource, type Report, type Wanted } from './options.ts'
 import { fetchValues, valueLines } from './values.ts'
-
-/** What every part of a report needs. */
-export interface Report {
-  readonly context: Context
-  readonly wanted: Wanted
-  readonly io: ToolIo
-  readonly print: PrintOptions
-  /** Archives only: where the search for values starts. */
-  readonly origin: Timestamp | undefined
-  /** Names of the parameters of event records, as far as they have been asked for. */
-  readonly eventNames: Map<Pmid, readonly string[]>
-  readonly labels: KnownLabels
-  /** Archives only: the instance domain listed last. */
-  listed?: { readonly indom: Indom; readonly names: ReadonlyMap<number, string> }
-}
 
 /** A metric with its PMID, and its descriptor when that was asked for. */
 interface Metric {
@@ -164,7 +146,7 @@ async function labelLines(
   names: ReadonlyMap<number, string>,
 ): Promise<LabelLines | undefined> {
   if (sets === undefined) return undefined
-  return isError(sets) ? { metric: '', instances: '' } : metricLabelLines(report, sets, indom, names)
+  return isError(sets) ? { metric: '', instances: '' } : report.labels.metricLines(sets, indom, names)
 }
 
 /** The one line text behind a name: on a line of its own where the name's line is long already. */
@@ -191,11 +173,69 @@ export async function reportIndom(report: Report, indom: Indom): Promise<void> {
   const [oneline, help, labels] = await Promise.all([
     wanted.oneline ? settle(context.indomText(indom, { level: 'oneline', signal: io.signal })) : undefined,
     wanted.help ? settle(context.indomText(indom, { signal: io.signal })) : undefined,
-    wanted.labels ? indomLabelLine(report, indom) : '',
+    wanted.labels ? report.labels.indomLine(indom) : '',
   ])
   io.stdout.write(
     `\nInDom: ${indomWords(indom, wanted.fullIndom)}${onelineText(oneline, wanted.fullIndom, lineForm(io.stdout))}\n` +
       labels +
       helpText(help),
   )
+}
+
+/** The lines of a metric's series, and those of its instances. */
+interface SeriesLines {
+  readonly metric: string
+  readonly instances: string
+}
+
+/** The identifiers of a metric with the label sets `sets`, and of the instances that are listed. */
+async function seriesLines(
+  { context, io }: Report,
+  name: string,
+  desc: MetricDesc,
+  sets: readonly LabelSet[],
+  names: ReadonlyMap<number, string>,
+): Promise<SeriesLines> {
+  const { createHash } = process.getBuiltinModule('node:crypto')
+  const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex')
+  const [host, found] = await Promise.all([
+    sets.length === 0 ? context.hostname(io) : '',
+    desc.indom === PM_INDOM_NULL || names.size === 0 ? [] : settle(context.instancesLabels(desc.indom, io)),
+  ])
+  const own = new Map((isError(found) ? [] : found).map((set) => [set.inst, set]))
+  let instances = ''
+  for (const [inst, instance] of names) {
+    const set = own.get(inst)
+    const id = sha1(instanceText(instance, set === undefined ? sets : [...sets, set]))
+    instances += `    inst [${inst} or "${instance}"] series ${id}\n`
+  }
+  const metric = `    Source: ${sha1(sourceText(sets, host))}\n    Series: ${sha1(metricIdentity(name, desc, sets))}\n`
+  return { metric, instances }
+}
+
+const typeText = (type: number): string => (type === PM_TYPE_NOSUPPORT ? 'Not Supported' : typeWords(type))
+const unitsWords = (units: number): string => unitsStr(units) || 'none'
+const hex = (id: number): string => `0x${id.toString(16)}`
+
+/** An identifier as a number: `121634818 = 0x7400002`. */
+function decimalAndHex(id: number): string {
+  return `${id} = ${hex(id)}`
+}
+
+/** An instance domain: `29.2 0x7400002`, or `29.2 = 121634818 = 0x7400002` in full. */
+function indomWords(indom: Indom, full: boolean): string {
+  return full ? `${indomStr(indom)} = ${decimalAndHex(indom)}` : `${indomStr(indom)} ${hex(indom)}`
+}
+
+/** A descriptor, in the two lines of -d. */
+function descLines({ type, indom, sem, units }: MetricDesc, fullIndom: boolean): string {
+  return (
+    `    Data Type: ${typeText(type)}  InDom: ${indomWords(indom, fullIndom)}\n` +
+    `    Semantics: ${semWords(sem)}  Units: ${unitsWords(units)}\n`
+  )
+}
+
+/** A descriptor in one line, by tabs. */
+function descLine(name: string, { type, indom, sem, units }: MetricDesc): string {
+  return `${name}\t${typeText(type)}\t${indomWords(indom, false)}\t${semWords(sem)}\t${unitsWords(units)}\n`
 }
