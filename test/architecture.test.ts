@@ -174,3 +174,12 @@ test('no file is longer than 600 lines, tables of data apart', () => {
   })
   expect(long).toEqual([])
 })
+
+test('nothing branches on the text of a message', () => {
+  // Whether a message adds anything to PCP's text for its code.
+  const allowed = ['tools/lib/open-error.ts']
+  const branches =
+    /\bmessage\.(?:includes|startsWith|endsWith|match)\(|\.test\([\w.]*\bmessage\)/
+  const found = files.filter((file) => branches.test(readFileSync(join(src, file), 'utf8')))
+  expect(found, 'errors have a code, and a reason where that is not enough').toEqual(allowed)
+})

@@ -33,7 +33,7 @@ export interface ListedColumn {
 /** A metric with its columns, or why there are none. */
 export type ListedMetric =
   | (MetricWords & { readonly rate: boolean; readonly columns: readonly ListedColumn[] })
-  | { readonly name: string; readonly code: string; readonly message: string }
+  | { readonly name: string; readonly code: string; readonly message: string; readonly reason?: string }
 
 /** The answer. */
 export interface ChartRange {
@@ -63,10 +63,11 @@ export function metricWords(
 }
 
 /** A metric that cannot be had, and why. */
-export const failedMetric = (name: string, { code, message }: PcpError): ListedMetric => ({
+export const failedMetric = (name: string, { code, message, reason }: PcpError): ListedMetric => ({
   name,
   code,
   message,
+  ...(reason === undefined ? {} : { reason }),
 })
 
 /** The lists of an answer; most columns share their times. */

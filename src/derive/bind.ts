@@ -28,6 +28,9 @@ export interface BindFault {
   /** The part at fault, as the reference prints it. */
   readonly where: string
   readonly why: string
+  /** Is it an operand that the source does not have, or not like this? */
+  readonly isOperand: boolean
+  readonly reason: 'unknown-operand' | 'unbound'
 }
 
 /** What binding looks things up in. */
@@ -66,19 +69,25 @@ export function bind(expr: Expr, context: BindContext): Binding | BindFault {
     return { root, operands: [...binder.operands], slots: binder.slots }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    return { where: error.where, why: error.message }
+    const { where, message: why, isOperand, reason } = error
+    return { where, why, isOperand, reason }
   }
 }
 
 class Failure extends Error {
   readonly where: string
+  readonly isOperand: boolean
+  readonly reason: BindFault['reason']
 
-  constructor(where: string, why: string) {
+  constructor(where: string, why: string, isOperand = false, reason: BindFault['reason'] = 'unbound') {
     super(why)
     this.where = where
+    this.isOperand = isOperand
+    this.reason = reason
   }
 }
 
+const NO_METADATA = 'Metadata for operand metric not available'
 const DEFAULT_META: Meta = { type: PM_TYPE_U32, indom: PM_INDOM_NULL, sem: PM_SEM_DISCRETE, units: 0 }
 const COUNT_UNITS = packUnits({ dimCount: 1 })
 
@@ -86,8 +95,8 @@ class Binder {
   readonly operands = new Set<Pmid>()
   slots = 0
   readonly #context: BindContext
-  /** What to say of an unknown metric here. */
-  #unknown = 'Unknown operand metric'
+  /** Is this in a branch of a ternary expression? */
+  #isBranch = false
 
   constructor(context: BindContext) {
     this.#context = context
@@ -99,7 +108,7 @@ class Binder {
     const { desc, isDerived } = this.#context.operand(expr.name)
     if (!isDerived) return this.#bind(expr)
     if (desc !== undefined) return { kind: 'none', meta: metaOf(desc), isNovalue: false }
-    throw new Failure(`operand ${expr.name}`, 'Metadata for operand metric not available')
+    throw new Failure(`operand ${expr.name}`, NO_METADATA, true)
   }
 
   #bind(expr: Expr): Bound {
@@ -153,15 +162,16 @@ class Binder {
 
   #desc(name: string): MetricDesc {
     const operand = this.#context.operand(name)
-    if (operand.isDerived) throw new Failure(`operand ${name}`, 'Illegal nested derived metric')
+    if (operand.isDerived) throw new Failure(`operand ${name}`, 'Illegal nested derived metric', true)
     if (operand.desc !== undefined) return operand.desc
-    const why = operand.isKnown ? 'Metadata for operand metric not available' : this.#unknown
-    throw new Failure(`operand ${name}`, why)
+    if (operand.isKnown) throw new Failure(`operand ${name}`, NO_METADATA, true)
+    if (this.#isBranch) throw new Failure(`operand ${name}`, 'Unknown metric for ternary expression', true)
+    throw new Failure(`operand ${name}`, 'Unknown operand metric', true, 'unknown-operand')
   }
 
   #isDefined(name: string): boolean {
     const operand = this.#context.operand(name)
-    if (operand.isDerived) throw new Failure(`operand ${name}`, 'Illegal nested derived metric')
+    if (operand.isDerived) throw new Failure(`operand ${name}`, 'Illegal nested derived metric', true)
     return operand.desc !== undefined || operand.isKnown
   }
 
@@ -240,10 +250,10 @@ class Binder {
   }
 
   #branch(expr: Expr): Bound {
-    const outer = this.#unknown
-    this.#unknown = 'Unknown metric for ternary expression'
+    const outer = this.#isBranch
+    this.#isBranch = true
     const bound = this.#bind(expr)
-    this.#unknown = outer
+    this.#isBranch = outer
     return bound
   }
 

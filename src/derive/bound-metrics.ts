@@ -263,13 +263,16 @@ export class BoundMetrics {
     return isError(desc) ? { desc: undefined, isDerived: true, isKnown: true } : { desc, isDerived: true }
   }
 
-  #failed({ name, pmid }: DerivedDefinition, { where, why }: BindFault): BoundMetric | PcpError {
+  #failed(
+    { name, pmid }: DerivedDefinition,
+    { where, why, isOperand, reason }: BindFault,
+  ): BoundMetric | PcpError {
     if (this.#own.controls.optionNovalue) return described(pmid, NO_VALUES)
     // A host without some metric is nothing to complain about: configuration files are for many hosts.
-    if (where.startsWith('operand ')) return new PcpError('PM_ERR_BADDERIVE', why)
+    if (isOperand) return new PcpError('PM_ERR_BADDERIVE', why, { reason })
     const report = `Semantic error: derived metric ${name}: ${where}: ${why}`
     if (this.#own.withPmid(pmid) === undefined) this.#options.report?.(`${report}\n`)
-    return new PcpError('PM_ERR_BADDERIVE', why, { cause: new PcpError('PM_ERR_BADDERIVE', report) })
+    return new PcpError('PM_ERR_BADDERIVE', why, { reason, cause: new PcpError('PM_ERR_BADDERIVE', report) })
   }
 }
 

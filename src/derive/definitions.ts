@@ -116,7 +116,8 @@ export class DerivedDefinitions {
     if (!isDerivedName(name)) throw new PcpError('PM_ERR_NAME', `Illegal derived metric name: "${name}"`)
     const start = text.length - text.trimStart().length
     const scope = this.scope === 'global' ? 'global' : 'per-context'
-    if (this.#byName.has(name)) return { offset: start, why: `Duplicate ${scope} derived metric name` }
+    if (this.#byName.has(name))
+      return { offset: start, why: `Duplicate ${scope} derived metric name`, reason: 'duplicate-name' }
     const { globalLimit, contextLimit } = this.controls
     const limit = this.scope === 'global' ? globalLimit : contextLimit
     if (limit >= 0 && this.size >= limit) return { offset: start, why: `Too many ${scope} derived metrics` }

@@ -99,13 +99,16 @@ class DerivedLayer implements DerivedSource {
     const outcome = this.own.add(name, text)
     const headline = (kind: string): string => `${kind} Error: pmAddDerivedMetric("${name}", ...)`
     if (!isDefinition(outcome))
-      throw new PcpError('PM_ERR_BADDERIVE', faultText(headline('Syntax'), text, outcome))
+      throw new PcpError('PM_ERR_BADDERIVE', faultText(headline('Syntax'), text, outcome), {
+        reason: outcome.reason,
+      })
     const fault = await this.#metrics.bindOwn(outcome, ask)
     if (fault === undefined) return outcome.pmid
     // As with the reference the name stays: its descriptor says what it is.
-    const { message: why, cause } = fault
+    const { message: why, cause, reason = 'unbound' } = fault
     throw new PcpError('PM_ERR_BADDERIVE', faultText(headline('Semantic'), text, { offset: 0, why }), {
       cause,
+      reason,
     })
   }
 

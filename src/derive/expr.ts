@@ -57,4 +57,5 @@ export interface SyntaxFault {
   readonly offset: number
   /** Undefined where the reference has nothing to say either. */
   readonly why: string | undefined
+  readonly reason?: 'duplicate-name'
 }

@@ -49,12 +49,29 @@ export function errStr(status: number): string {
   return `No such PMAPI error code (${status})`
 }
 
+/** Tells errors of one code apart, where programs treat them differently: messages are for people. */
+export type ErrorReason =
+  /** Two metrics of a name space have one PMID. */
+  | 'duplicate-pmid'
+  | 'duplicate-name'
+  /** A derived metric's expression names a metric that the source does not have. */
+  | 'unknown-operand'
+  /** A derived metric's expression has no meaning over its source, for other reasons. */
+  | 'unbound'
+  /** The collector accepts no client without a user. */
+  | 'login-required'
+  | 'time-window'
+  /** The message is one of the reference's own, which stands without the command's name. */
+  | 'verbatim'
+
 /** What else an error may carry. */
 export interface PcpErrorOptions {
   /** The error underneath. */
   readonly cause?: unknown
   /** The status when `code` alone does not determine it (an unassigned number from a peer). */
   readonly status?: number
+  /** Default: that of the cause. */
+  readonly reason?: ErrorReason | undefined
 }
 
 /**
@@ -65,6 +82,7 @@ export class PcpError extends Error {
   override readonly name = 'PcpError'
   readonly code: ErrorCode
   readonly status: number
+  declare readonly reason?: ErrorReason
 
   /** `message` defaults to PCP's own text for the code. */
   constructor(code: ErrorCode, message?: string, options: PcpErrorOptions = {}) {
@@ -72,6 +90,8 @@ export class PcpError extends Error {
     super(message ?? errStr(status), options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.status = status
+    const { reason = options.cause instanceof PcpError ? options.cause.reason : undefined } = options
+    if (reason !== undefined) this.reason = reason
   }
 
   /**

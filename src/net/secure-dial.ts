@@ -90,6 +90,7 @@ export function wantedFlags({ tls, login }: Security, { name, host, isLocal, fea
     throw new PcpError(
       'PM_ERR_PERMISSION',
       `${name} wants to know who you are: add ?username=NAME&password=PASSWORD to the host`,
+      { reason: 'login-required' },
     )
   return (
     (isSecure ? PDU_FLAG_SECURE | (features & PDU_FLAG_SECURE_ACK) : 0) |

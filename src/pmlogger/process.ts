@@ -75,9 +75,8 @@ export async function runLogger(settings: ProcessSettings, io: ProcessIo): Promi
 
 /** The texts that PCP's logger has for its own failures stand alone; others have its name before them. */
 export function failureText(error: unknown, progname: string): string {
-  const { code, message } = PcpError.from(error)
-  const isWhole =
-    code === 'PM_ERR_NODATA' || code === 'PM_ERR_CONV' || /^(?:pmcpp|__pmLog)|__pmLogCreate/.test(message)
+  const { code, message, reason } = PcpError.from(error)
+  const isWhole = code === 'PM_ERR_NODATA' || code === 'PM_ERR_CONV' || reason === 'verbatim'
   return isWhole ? message : `${progname}: ${message}`
 }
 

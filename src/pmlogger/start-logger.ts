@@ -63,6 +63,7 @@ function make(settings: LoggerSettings, parts: LoggerParts): Logger {
     throw new PcpError(
       code,
       `${first}\n__pmLogCreate(${hostOf(settings, parts.facts)}, ${name}, ...): ${text}`,
+      { reason: 'verbatim' },
     )
   }
 }

@@ -345,7 +345,7 @@ export class Preprocessor {
   #fail(message: string, source?: string): never {
     const { file, line } = this.#frames.at(-1)!
     const head = source === undefined ? `${this.#options.file}:` : `${file}[${line}]: ${source}`
-    throw new PcpError('PM_ERR_PMNS', `pmcpp: ${head}\npmcpp: Error: ${message}`)
+    throw new PcpError('PM_ERR_PMNS', `pmcpp: ${head}\npmcpp: Error: ${message}`, { reason: 'verbatim' })
   }
 }
 

@@ -1,6 +1,10 @@
 /** Groups of a name space file as one tree. docs/formats/pmns.md §2 */
+import type { ErrorReason } from '../model/errors.ts'
 import { isDynamicRoot, PM_ID_NULL, type Pmid, pmidStr } from '../model/ids.ts'
 import { type Entries, Pmns } from './tree.ts'
+
+/** Why a name space cannot be linked, where that has a name. */
+export type PmnsReason = Extract<ErrorReason, 'duplicate-name' | 'duplicate-pmid'>
 
 /** A group as a file has it: its path, and its entries in order. */
 export interface Group extends Entries {
@@ -26,7 +30,7 @@ export function hang(groups: readonly Group[]): readonly Group[] {
 export function link(
   groups: readonly Group[],
   isUnique: boolean,
-  wrong: (message: string) => undefined,
+  wrong: (message: string, reason?: PmnsReason) => undefined,
 ): Pmns | undefined {
   const roots = groups.filter((group) => group.path === 'root')
   if (roots.length === 0) return wrong('No name space entry for "root"')
@@ -43,7 +47,8 @@ export function link(
   for (const group of [...groups].reverse()) {
     if (!tree.linked.has(group)) wrong(`Disconnected subtree ("${group.path}") in name space`)
   }
-  if (tree.linked.size === groups.length && tree.duplicate !== undefined) wrong(tree.duplicate)
+  if (tree.linked.size === groups.length && tree.duplicate !== undefined)
+    wrong(tree.duplicate, 'duplicate-pmid')
   return pmns
 }
 

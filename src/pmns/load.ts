@@ -45,7 +45,8 @@ export function loadPmns(path: string, files: PmnsFiles, options: LoadOptions = 
     subtree: options.subtree ?? false,
   })
   if (pmns !== undefined) return pmns
-  throw new PcpError('PM_ERR_PMNS', diagnostics.map(diagnosticText).join('').replace(/\n+$/, ''))
+  const { reason } = diagnostics.find((diagnostic) => diagnostic.reason !== undefined) ?? {}
+  throw new PcpError('PM_ERR_PMNS', diagnostics.map(diagnosticText).join('').replace(/\n+$/, ''), { reason })
 }
 
 function readMain(path: string, files: PmnsFiles, usesCpp: boolean): string {

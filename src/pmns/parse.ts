@@ -1,6 +1,6 @@
 /** The text form of a name space. docs/formats/pmns.md §2, §3 */
 import { dynamicRoot, PM_ID_NULL, type Pmid, pmid } from '../model/ids.ts'
-import { type Group, hang, link } from './link.ts'
+import { type Group, hang, link, type PmnsReason } from './link.ts'
 import type { Pmns } from './tree.ts'
 
 /** Something wrong in a name space file. */
@@ -12,6 +12,7 @@ export interface PmnsDiagnostic {
   /** Where in `source` the offending word starts, from 0. */
   readonly column?: number
   readonly message: string
+  readonly reason?: PmnsReason | undefined
   /** The line to show: blanks squeezed, as PCP shows it. */
   readonly source?: string
 }
@@ -85,7 +86,8 @@ export function parsePmns(text: string, options: ParseOptions = {}): ParsedPmns 
   const whole = options.subtree === true ? text.replace(LONE_ENTRY, inGroup) : text
   const read = readGroups(whole, file, diagnostics)
   const groups = options.subtree === true ? hang(read) : read
-  const wrong = (message: string): undefined => void diagnostics.push({ file, message })
+  const wrong = (message: string, reason?: PmnsReason): undefined =>
+    void diagnostics.push({ file, message, reason })
   const pmns = diagnostics.length === 0 ? link(groups, options.unique ?? false, wrong) : undefined
   return pmns === undefined || diagnostics.length > 0 ? { diagnostics } : { pmns, diagnostics }
 }
@@ -97,10 +99,10 @@ function inGroup(_all: string, before: string, above: string | undefined, entry:
 
 /** A diagnostic as PCP prints it: one line, the source and a caret when there are some; ends with a newline. */
 export function diagnosticText(diagnostic: PmnsDiagnostic): string {
-  const { file, line, column, message, source } = diagnostic
+  const { file, line, column, message, source, reason } = diagnostic
   let text = line === undefined ? '' : `[${file}:${line}] `
   text += `Error Parsing ASCII PMNS: ${message}\n`
-  if (message.startsWith('Duplicate ')) text += '\n' // those messages bring a newline of their own in PCP
+  if (reason !== undefined) text += '\n' // those messages bring a newline of their own in PCP
   if (source !== undefined) text += `    ${source}\n    ${' '.repeat(column ?? 0)}^\n`
   return text
 }
@@ -269,15 +271,15 @@ class GroupReader {
     for (const name of names) {
       if (seen.has(name)) {
         const message = `Duplicate name "${name}" in subtree for "${path}"`
-        return this.#wrong(message, { ...place, column: 0, source: message })
+        return this.#wrong(message, { ...place, column: 0, source: message }, 'duplicate-name')
       }
       seen.add(name)
     }
     return true
   }
 
-  #wrong(message: string, place: Place): false {
-    this.#diagnostics.push({ ...place, message })
+  #wrong(message: string, place: Place, reason?: PmnsReason): false {
+    this.#diagnostics.push({ ...place, message, reason })
     return false
   }
 }

@@ -227,6 +227,6 @@ function grown(buffer: Uint8Array, path: string): Uint8Array {
 /** Adds the path to errors of read(2), which do not know it; keeps `code`. */
 function withPath(error: unknown, path: string): Error {
   if (!(error instanceof Error)) return new Error(`${path}: ${String(error)}`)
-  if (!error.message.includes(path)) error.message = `${error.message}, '${path}'`
+  if ('syscall' in error && !('path' in error)) error.message = `${error.message}, '${path}'`
   return error
 }

@@ -82,18 +82,17 @@ async function define(
   } catch (error) {
     const known = PcpError.from(error)
     // What has no meaning is forgotten: the next try may have one.
-    if (/^Semantic Error/.test(known.message)) context.removeDerived(name)
+    if (known.reason === 'unbound' || known.reason === 'unknown-operand') context.removeDerived(name)
     const where =
       line === undefined
         ? ''
         : `failed to create derived metric "${name}" on line ${line} from: ${expression}\n`
-    const message = `${where}${inWords(known.message, name)}`
+    const message = `${where}${known.reason === 'duplicate-name' ? takenText(name) : known.message}`
     throw new PcpError(known.code, message, { status: known.status, cause: error })
   }
 }
 
-/** A name that is taken is told by PCP in words of its own, which clients look for. */
-function inWords(message: string, name: string): string {
-  if (!/Duplicate/i.test(message)) return message
+/** Returns PCP's message for a name that is taken, which clients look for. */
+function takenText(name: string): string {
   return `Error: pmAddDerivedMetric("${name}", ...): returns -12409\nDuplicate per-context derived metric name\n`
 }

@@ -186,12 +186,11 @@ async function check({ request, context }: PageCall): Promise<Reply> {
     const what = { type: typeName(type), sem: semName(sem), units: unitsName(units), indom: domain }
     return json(JSON.stringify({ ok: true, ...what }))
   } catch (error) {
-    const { code, message } = PcpError.from(error)
+    const { code, message, reason } = PcpError.from(error)
     if (code !== 'PM_ERR_BADDERIVE') throw error
     const lines = message.trimEnd().split('\n')
     const mark = lines.findIndex((line) => /^ *\^$/.test(line))
-    return json(
-      JSON.stringify({ ok: false, message: lines.at(-1), at: mark < 0 ? 0 : lines[mark]!.indexOf('^') }),
-    )
+    const at = mark < 0 ? 0 : lines[mark]!.indexOf('^')
+    return json(JSON.stringify({ ok: false, message: lines.at(-1), at, reason }))
   }
 }

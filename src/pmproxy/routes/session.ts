@@ -72,8 +72,7 @@ export async function withContext(call: ApiCall, act: (call: ContextCall) => Pro
 /** A collector that wants to know who asks is answered by the browser's user. */
 function refusal(error: unknown, start: string, id?: number): Reply {
   const reply = failure(error, start)
-  const { message } = PcpError.from(error)
-  if (!/wants to know who you are/.test(message)) return reply
+  if (PcpError.from(error).reason !== 'login-required') return reply
   const realm = id === undefined ? 'pmapi' : `pmapi/${id}`
   return { ...reply, status: 401, headers: { 'WWW-Authenticate': `Basic realm="${realm}"` } }
 }

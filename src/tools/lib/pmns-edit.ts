@@ -25,17 +25,17 @@ export function loadOrReport(
   try {
     return loadPmns(path, files, options)
   } catch (error) {
-    const { text, message } = PcpError.from(error)
-    reportParse(path, message, text, io, options.unique === true)
+    const { text, message, reason } = PcpError.from(error)
+    // PCP's messages about duplicates bring a newline of their own.
+    const gap = reason === 'duplicate-pmid' ? '\n' : ''
+    reportParse(path, `${message.trimEnd()}\n${gap}`, text, io, options.unique === true)
     return undefined
   }
 }
 
-/** Prints why a name space cannot be used: the parser's report, and a line of the command's. */
+/** Prints why a name space cannot be used: the parser's report, in whole lines, and a line of the command's. */
 export function reportParse(path: string, report: string, why: string, io: ToolIo, isUnique: boolean): void {
-  // PCP's messages about duplicates bring a newline of their own.
-  const gap = report.includes(': Duplicate metric ') ? '\n' : ''
-  io.stderr.write(`${report.trimEnd()}\n${gap}`)
+  io.stderr.write(report)
   io.stderr.write(`${io.progname}: Error: pmLoadASCIINameSpace(${path}, ${isUnique ? 0 : 1}): ${why}\n`)
 }
 

@@ -135,9 +135,10 @@ export function loadNames(namespace: NonNullable<StandardOptions['namespace']>, 
   try {
     return loadPmns(file, pmnsFiles(variables, { cwd: io.cwd }), { unique })
   } catch (error) {
-    const { code, text, message } = PcpError.from(error)
+    const { code, text, message, reason } = PcpError.from(error)
+    const isDuplicate = reason === 'duplicate-name' || reason === 'duplicate-pmid'
     // PCP's messages about duplicates bring a newline of their own.
-    io.stderr.write(`${message.trimEnd()}\n${message.includes(': Duplicate ') ? '\n' : ''}`)
+    io.stderr.write(`${message.trimEnd()}\n${isDuplicate ? '\n' : ''}`)
     throw new PcpError(code, `Cannot load namespace from "${file}": ${text}`, { cause: error })
   }
 }

@@ -47,7 +47,10 @@ export function samplingWindow(
     return { start, finish, origin, interval, samples, isGiven }
   } catch (error) {
     const { message } = PcpError.from(error)
-    throw new PcpError('PM_ERR_GENERIC', `${INVALID}${message}\n`, { cause: error })
+    throw new PcpError('PM_ERR_GENERIC', `${INVALID}${message}\n`, {
+      cause: error,
+      reason: 'time-window',
+    })
   }
 }
 
@@ -55,6 +58,6 @@ const INVALID = 'invalid time window.\n'
 
 /** Returns what is wrong with a time window, of an error that `samplingWindow` throws; undefined for other errors. */
 export function windowProblem(error: unknown): string | undefined {
-  const { message } = PcpError.from(error)
-  return message.startsWith(INVALID) ? message.slice(INVALID.length) : undefined
+  const { message, reason } = PcpError.from(error)
+  return reason === 'time-window' ? message.slice(INVALID.length) : undefined
 }

@@ -43,23 +43,14 @@ function attempt<T>(what: string, action: () => T): T {
 /** Opens the input; undefined for an empty one, and that was said. Throws PcpError with what is printed. */
 export function openInput({ input, version }: RewriteOptions, io: ToolIo): Archive | undefined {
   const names = input.split(',').map((part) => resolve(io.cwd, part))
+  let archive: Archive
   try {
-    const archive = Archive.open(names, archiveFiles(), {
+    archive = Archive.open(names, archiveFiles(), {
       anyFeatures: true,
       onWarning: ({ message }) => io.stderr.write(`${io.progname}: Warning: ${message}\n`),
     })
-    if ((archive.label.features & 0x7fff_ffff) !== 0) {
-      const problem = 'unsupported feature bits, other errors may follow ...'
-      io.stderr.write(`${io.progname}: Warning: archive "${input}": ${problem}\n`)
-    }
-    if (version === 2 && archive.members.some(({ label }) => label.version === 3)) {
-      archive.close()
-      throw new PcpError('PM_ERR_LABEL', `Error: cannot create a v2 archive from v3 (${input})`)
-    }
-    return archive
   } catch (error) {
-    const { code, message } = PcpError.from(error)
-    if (message.startsWith('Error: ')) throw error
+    const { code } = PcpError.from(error)
     if (code !== 'PM_ERR_NODATA')
       throw new PcpError(code, `Error: cannot open archive "${input}": ${openProblem(error)}`, {
         cause: error,
@@ -67,6 +58,15 @@ export function openInput({ input, version }: RewriteOptions, io: ToolIo): Archi
     io.stderr.write(`${io.progname}: Warning: empty archive "${input}" will be skipped\n`)
     return undefined
   }
+  if ((archive.label.features & 0x7fff_ffff) !== 0) {
+    const problem = 'unsupported feature bits, other errors may follow ...'
+    io.stderr.write(`${io.progname}: Warning: archive "${input}": ${problem}\n`)
+  }
+  if (version === 2 && archive.members.some(({ label }) => label.version === 3)) {
+    archive.close()
+    throw new PcpError('PM_ERR_LABEL', `Error: cannot create a v2 archive from v3 (${input})`)
+  }
+  return archive
 }
 
 /** What the rules come down to; undefined when there is a mistake in them, and that was said. PcpError for files that cannot be read. */

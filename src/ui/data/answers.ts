@@ -9,6 +9,8 @@ export interface MetricFailure {
   readonly name: string
   readonly code: string
   readonly message: string
+  /** Tells errors of one code apart: an `ErrorReason`. */
+  readonly reason?: string
 }
 
 /** A metric, or why there is none. */
@@ -52,7 +54,12 @@ export type CheckAnswer =
       readonly units: string
       readonly indom: string | null
     }
-  | { readonly ok: false; readonly message: string; readonly at?: number }
+  | {
+      readonly ok: false
+      readonly message: string
+      readonly at?: number
+      readonly reason?: string | undefined
+    }
 
 /** An archive on the server. */
 export interface ArchiveInfo {

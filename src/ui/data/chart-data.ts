@@ -273,8 +273,8 @@ function sentence({ message, code }: MetricFailure): string {
   return code === 'PM_ERR_NAME' ? 'not known here' : message.trimEnd().split('\n').at(-1)!
 }
 
-function isUnknown({ message, code }: MetricFailure): boolean {
-  return code === 'PM_ERR_NAME' || code === 'PM_ERR_PMID_LOG' || /Unknown operand metric\s*$/.test(message)
+function isUnknown({ code, reason }: MetricFailure): boolean {
+  return code === 'PM_ERR_NAME' || code === 'PM_ERR_PMID_LOG' || reason === 'unknown-operand'
 }
 
 const nameOf = ({ metric, expr }: Plot): string => expr ?? metric

@@ -150,9 +150,15 @@ export class LocalArchive {
       const { type, sem, units, indom } = metricWords('page.check', desc, '')
       return { ok: true, type, sem, units, indom }
     } catch (error) {
-      const lines = PcpError.from(error).message.trimEnd().split('\n')
+      const { message, reason } = PcpError.from(error)
+      const lines = message.trimEnd().split('\n')
       const mark = lines.findIndex((line) => /^ *\^$/.test(line))
-      return { ok: false, message: lines.at(-1)!, ...(mark < 0 ? {} : { at: lines[mark]!.indexOf('^') }) }
+      return {
+        ok: false,
+        message: lines.at(-1)!,
+        reason,
+        ...(mark < 0 ? {} : { at: lines[mark]!.indexOf('^') }),
+      }
     }
   }
 

@@ -99,7 +99,7 @@ const unitsName = (units: string): string => (units === 'none' ? 'no units' : un
 /** What is wrong, and where; the language does not say which of its metrics is unknown. */
 async function located(source: Source, text: string): Promise<CheckAnswer> {
   const answer = await source.check(text)
-  if (answer.ok || !/^Unknown operand/.test(answer.message)) return answer
+  if (answer.ok || answer.reason !== 'unknown-operand') return answer
   for (const { 0: name, index } of text.matchAll(/[a-z]\w*(\.\w+)+/gi)) {
     const isKnown = await source.metric(name).then(
       () => true,
