@@ -1,4 +1,5 @@
 /** The values of one instance, on their way to a chart: counters become rates, and too many points become fewer. docs/pmproxy.md */
+import { counterGrowth } from '../model/rate.ts'
 import { PM_SEM_COUNTER, PM_SEM_DISCRETE } from '../model/types.ts'
 import { Pace } from './chart-pace.ts'
 
@@ -163,8 +164,7 @@ export class ChartColumn {
     let shown = value
     if (this.#isRate) {
       if (Number.isNaN(lastTime)) return
-      const growth = value - lastValue
-      shown = growth < 0 ? Number.NaN : (growth / (time - lastTime)) * this.#factor
+      shown = ((counterGrowth(lastValue, value) ?? Number.NaN) / (time - lastTime)) * this.#factor
     }
     // Here rather than in `#push`: V8 takes it into the loop that calls this, without numbers on the heap.
     if (this.#shares !== undefined) this.#shares.add(time, shown)

@@ -1,6 +1,6 @@
 /** Reads all numbers of value sets of one metric, set after set. docs/decisions/values.md */
 import { PM_TYPE_32, PM_TYPE_64, PM_TYPE_DOUBLE, PM_TYPE_U32, PM_TYPE_U64, PM_VAL_INSITU } from './types.ts'
-import { BLOCK_HEADER, extractNumber } from './value-set.ts'
+import { BLOCK_HEADER, extract, extractNumber } from './value-set.ts'
 import type { ValueSet } from './values.ts'
 
 const TWO_32 = 0x1_0000_0000
@@ -11,6 +11,7 @@ const NONE = new Uint8Array(0)
 /** Numbers of one metric after another set of it, in memory that is used again. */
 export class NumberColumn {
   #values = new Float64Array(0)
+  #set: ValueSet | undefined
   #bytes: Uint8Array = NONE
   #view: DataView = new DataView(NONE.buffer)
 
@@ -22,6 +23,7 @@ export class NumberColumn {
     const count = Math.max(0, set.status)
     if (this.#values.length < count) this.#values = new Float64Array(count)
     const values = this.#values
+    this.#set = set
     const { word } = set
     if (set.format === PM_VAL_INSITU && (type === PM_TYPE_32 || type === PM_TYPE_U32)) {
       if (type === PM_TYPE_32) for (let i = 0; i < count; i++) values[i] = word[i]!
@@ -29,6 +31,16 @@ export class NumberColumn {
     } else if (set.format !== PM_VAL_INSITU && isLong(type)) this.#readLong(set, type, count)
     else for (let i = 0; i < count; i++) values[i] = extractNumber(set, i, type)
     return values
+  }
+
+  /** The numbers of the set that was read last. */
+  get values(): Float64Array {
+    return this.#values
+  }
+
+  /** Returns a 64-bit integer of that set without rounding. */
+  exact(place: number, type: number): bigint {
+    return BigInt(extract(this.#set!, place, type) as number | bigint)
   }
 
   #readLong(set: ValueSet, type: number, count: number): void {

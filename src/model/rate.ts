@@ -1,5 +1,5 @@
-/** Counters as rates: the one place that knows how counters restart and wrap, and what becomes of their units. pmval(1), pmRegisterDerived(3) */
-import { PM_TYPE_32, PM_TYPE_64, PM_TYPE_U32, PM_TYPE_U64 } from './types.ts'
+/** Counters and their rates: the only place that knows how they restart, wrap and count beyond 2^53. pmval(1), pmRegisterDerived(3) */
+import { PM_TYPE_32, PM_TYPE_64, PM_TYPE_DOUBLE, PM_TYPE_U32, PM_TYPE_U64 } from './types.ts'
 import {
   PM_TIME_HOUR,
   PM_TIME_MIN,
@@ -51,13 +51,13 @@ export function rateUnits(units: number): RateUnits {
 }
 
 /**
- * How much a counter grew, as a double. A decrease is undefined, as the counter restarted; with `wraps` a 32-bit or
+ * Returns how much a counter grew, as a double. A decrease is undefined, as the counter restarted; with `wraps` a 32-bit or
  * 64-bit integer is taken to have gone round once.
  */
 export function counterGrowth(
   before: number | bigint,
   now: number | bigint,
-  type: number,
+  type: number = PM_TYPE_DOUBLE,
   wraps = false,
 ): number | undefined {
   if (now >= before) {
@@ -68,4 +68,119 @@ export function counterGrowth(
   const range = wraps ? RANGES[type] : undefined
   // Exactly: doubles near 2^64 are 2048 apart, so a difference of two of them says nothing about a small growth.
   return range === undefined ? undefined : Number(range + BigInt(now) - BigInt(before))
+}
+
+/**
+ * Returns a counter's change a second between two readings, whichever was taken first: `elapsedSec` is negative where the
+ * clock went back. Undefined after a restart, and for two readings of one moment.
+ */
+export function counterRate(
+  before: number | bigint,
+  now: number | bigint,
+  elapsedSec: number,
+  type: number = PM_TYPE_DOUBLE,
+  wraps = false,
+): number | undefined {
+  if (elapsedSec === 0) return undefined
+  const growth =
+    elapsedSec > 0 ? counterGrowth(before, now, type, wraps) : counterGrowth(now, before, type, wraps)
+  return growth === undefined ? undefined : growth / Math.abs(elapsedSec)
+}
+
+/** Numbers of one reading. Integers beyond 2^53 are rounded in `values`, and exact where they are asked for. */
+export interface CounterValues {
+  readonly values: Float64Array
+  exact(place: number, type: number): bigint
+}
+
+/** Numbers of one reading in columns: 1 in `has` for a column with a value. */
+export interface CounterColumns extends CounterValues {
+  readonly has: Uint8Array
+}
+
+/** Counters of one metric by place: their values at the last reading, and how much they grew since the one before. */
+export class Counters {
+  readonly #type: number
+  readonly #wraps: boolean
+  readonly #isLong: boolean
+  #had: Uint8Array
+  #has: Uint8Array
+  #values: Float64Array
+  /** Integers beyond 2^53. */
+  #exact: (bigint | undefined)[] = []
+  #growth: Float64Array
+
+  constructor(size: number, type: number, wraps: boolean) {
+    this.#type = type
+    this.#wraps = wraps
+    this.#isLong = type === PM_TYPE_64 || type === PM_TYPE_U64
+    this.#had = new Uint8Array(size)
+    this.#has = new Uint8Array(size)
+    this.#values = new Float64Array(size)
+    this.#growth = new Float64Array(size)
+  }
+
+  /** Had a counter a value at the reading before the last one? */
+  had(place: number): boolean {
+    return this.#had[place] === 1
+  }
+
+  /** Forgets the last reading. */
+  forget(): void {
+    this.#has.fill(0)
+  }
+
+  /** Moves the counters: place `i` takes the value that place `places[i]` had, or none for -1. */
+  rearrange(places: readonly number[]): void {
+    const [has, values, exact] = [this.#has, this.#values, this.#exact]
+    this.#had = new Uint8Array(places.length)
+    this.#has = Uint8Array.from(places, (place) => has[place] ?? 0)
+    this.#values = Float64Array.from(places, (place) => values[place] ?? 0)
+    this.#exact = this.#isLong ? places.map((place) => exact[place]) : []
+    this.#growth = new Float64Array(places.length)
+  }
+
+  /**
+   * Takes the columns from `first` on, as many as there are places. Returns how much each counter grew, NaN for one without a
+   * value now or before and for one that restarted; good until the next reading. `isBackward`: the clock went back.
+   */
+  read(columns: CounterColumns, first = 0, isBackward = false): Float64Array {
+    const { has, values } = columns
+    const growth = this.#growth
+    this.#had.set(this.#has)
+    for (let i = 0; i < growth.length; i++) {
+      const column = first + i
+      if (has[column] === 1) growth[i] = this.next(i, values[column]!, columns, column, isBackward)
+      else {
+        growth[i] = Number.NaN
+        this.#has[i] = 0
+      }
+    }
+    return growth
+  }
+
+  /** Takes the next value of one counter, which is at `place` in `from`. Returns how much it grew, NaN for unknown. */
+  next(i: number, value: number, from: CounterValues, place: number, isBackward = false): number {
+    const before = this.#values[i]!
+    if (this.#has[i] === 1 && value >= before && !isBackward) {
+      if (!this.#isLong || (value <= Number.MAX_SAFE_INTEGER && before >= Number.MIN_SAFE_INTEGER)) {
+        this.#values[i] = value
+        return value - before
+      }
+    }
+    return this.#nextOdd(i, value, from, place, isBackward)
+  }
+
+  /** The first value of a counter, a decrease, an integer beyond 2^53, or of a clock that went back. */
+  #nextOdd(i: number, value: number, from: CounterValues, place: number, isBackward: boolean): number {
+    const isExact = !this.#isLong || Math.abs(value) <= Number.MAX_SAFE_INTEGER
+    const now = isExact ? value : from.exact(place, this.#type)
+    const before = this.#exact[i] ?? this.#values[i]!
+    const [first, last] = isBackward ? [now, before] : [before, now]
+    const growth = this.#has[i] === 1 ? counterGrowth(first, last, this.#type, this.#wraps) : undefined
+    this.#has[i] = 1
+    this.#values[i] = value
+    if (this.#isLong) this.#exact[i] = typeof now === 'bigint' ? now : undefined
+    return growth ?? Number.NaN
+  }
 }

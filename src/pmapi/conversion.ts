@@ -4,7 +4,7 @@ import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
 import { convertValue, fitInteger } from '../model/extract-value.ts'
 import { parseUnits } from '../model/parse-units.ts'
-import { counterGrowth, rateUnits } from '../model/rate.ts'
+import { counterRate, rateUnits } from '../model/rate.ts'
 import { convScale } from '../model/scale.ts'
 import { PM_SEM_COUNTER, PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_STRING, typeStr } from '../model/types.ts'
 import { unpackUnits } from '../model/units.ts'
@@ -110,11 +110,10 @@ function rateOf(type: number, now: Reading, before: Reading | undefined, wraps: 
   const elapsed = before === undefined ? 0 : now.at - before.at
   if (before === undefined || elapsed === 0)
     throw new PcpError('PM_ERR_VALUE', 'No value before to make a rate of')
-  const [a, b] = elapsed > 0 ? [before.value, now.value] : [now.value, before.value]
-  if (!isNumeric(a) || !isNumeric(b)) throw noConversion('only numbers have rates')
-  const growth = counterGrowth(a, b, type, wraps)
-  if (growth === undefined) throw new PcpError('PM_ERR_VALUE', 'The value decreased')
-  return growth / Math.abs(elapsed)
+  if (!isNumeric(before.value) || !isNumeric(now.value)) throw noConversion('only numbers have rates')
+  const rate = counterRate(before.value, now.value, elapsed, type, wraps)
+  if (rate === undefined) throw new PcpError('PM_ERR_VALUE', 'The value decreased')
+  return rate
 }
 
 function isNumeric(value: Value): value is number | bigint {

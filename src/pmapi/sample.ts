@@ -3,7 +3,7 @@ import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import { PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
-import { counterGrowth, rateUnits } from '../model/rate.ts'
+import { counterRate, rateUnits } from '../model/rate.ts'
 import { PM_SEM_COUNTER } from '../model/types.ts'
 import { unitsStr } from '../model/units.ts'
 import { extract } from '../model/value-set.ts'
@@ -212,9 +212,8 @@ class Sampler implements Subject<Row> {
     if (k < 0) return undefined
     const earlier = extract(before, k, desc.type)
     if (!isNumeric(value) || !isNumeric(earlier)) return undefined
-    const [first, last] = elapsed > 0 ? [earlier, value] : [value, earlier]
-    const growth = counterGrowth(first, last, desc.type, this.#options.counterWrap)
-    return growth === undefined ? undefined : (growth / Math.abs(elapsed)) * rateFactor
+    const rate = counterRate(earlier, value, elapsed, desc.type, this.#options.counterWrap)
+    return rate === undefined ? undefined : rate * rateFactor
   }
 }
 

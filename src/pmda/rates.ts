@@ -1,5 +1,5 @@
 /** Rates that an agent works out itself, for metrics that are no counters any more. docs/agents.md */
-import { counterGrowth } from '../model/rate.ts'
+import { counterRate } from '../model/rate.ts'
 import { TYPES } from './words.ts'
 
 /** How rates are worked out. */
@@ -25,18 +25,14 @@ export class Rates<K = number> {
   /** Takes the counters as they were at a time, in milliseconds. A time that did not go on leaves no rates. */
   update(counters: Iterable<readonly [K, number | bigint]>, atMs: number): void {
     const seconds = (atMs - this.#beforeMs) / 1000
+    const type = TYPES[this.#wrapsAs ?? 'double']
     const now = new Map(counters)
     const rates = new Map<K, number>()
     for (const [key, value] of now) {
       const before = this.#before.get(key)
       if (before === undefined || !(seconds > 0)) continue
-      const growth = counterGrowth(
-        before,
-        value,
-        TYPES[this.#wrapsAs ?? 'double'],
-        this.#wrapsAs !== undefined,
-      )
-      if (growth !== undefined) rates.set(key, growth / seconds)
+      const rate = counterRate(before, value, seconds, type, this.#wrapsAs !== undefined)
+      if (rate !== undefined) rates.set(key, rate)
     }
     this.#before = now
     this.#beforeMs = atMs

@@ -1,8 +1,8 @@
 /** Values of a metric as a node: in canonical units, counters as rates, some samples back in time. docs/pmie.md */
 import { PM_INDOM_NULL } from '../model/ids.ts'
 import { NumberColumn } from '../model/number-column.ts'
-import { counterGrowth } from '../model/rate.ts'
-import { PM_SEM_COUNTER, PM_TYPE_64, PM_TYPE_STRING, PM_TYPE_U64 } from '../model/types.ts'
+import { Counters } from '../model/rate.ts'
+import { PM_SEM_COUNTER, PM_TYPE_STRING } from '../model/types.ts'
 import { extract } from '../model/value-set.ts'
 import type { ValueSet } from '../model/values.ts'
 import type { Feed, KnownMetric } from './host.ts'
@@ -70,8 +70,8 @@ interface Part {
   /** What values are multiplied by, and of which metric that holds. */
   factor: number
   factorOf: KnownMetric | undefined
-  /** What was read before, for rates. */
-  before: (number | bigint)[]
+  /** What was read before and when, for rates; undefined before the first reading. */
+  counters: Counters | undefined
   beforeSec: number
 }
 
@@ -110,7 +110,7 @@ class Fetched {
       numbers: new NumberColumn(),
       factor: 1,
       factorOf: undefined,
-      before: [],
+      counters: undefined,
       beforeSec: Number.NaN,
     }))
     this.#arrange(this.#parts.map(({ feed }) => this.#stated(feed)))
@@ -153,7 +153,7 @@ class Fetched {
       part.start = cells.length
       part.count = names.length
       part.ids = ids
-      part.before = []
+      part.counters = undefined
       part.beforeSec = Number.NaN
       for (const inst of names) cells.push({ host: part.feed.host, inst })
     }
@@ -239,7 +239,9 @@ class Fetched {
 
   #readRates(part: Part, set: ValueSet, { desc }: KnownMetric): boolean {
     const numbers = part.numbers.read(set, desc.type)
-    const { start, count, factor, before, beforeSec } = part
+    const { start, count, factor, beforeSec } = part
+    part.counters ??= new Counters(count, desc.type, this.#wraps)
+    const { counters } = part
     const elapsed = part.feed.sec - beforeSec
     const all = this.#all
     let isComplete = true
@@ -249,22 +251,11 @@ class Fetched {
         isComplete = false
         continue
       }
-      const value = exactFrom(numbers[at]!, set, at, desc.type)
-      const old = before[i]
-      // A counter that went back began anew: nobody knows what it counted.
-      const growth = old === undefined ? undefined : counterGrowth(old, value, desc.type, this.#wraps)
-      all[start + i] = growth === undefined ? Number.NaN : (growth * factor) / elapsed
-      before[i] = value
+      all[start + i] = (counters.next(i, numbers[at]!, part.numbers, at) * factor) / elapsed
     }
     part.beforeSec = isComplete ? part.feed.sec : Number.NaN
     return isComplete && !Number.isNaN(beforeSec)
   }
-}
-
-/** A number, or where doubles are not exact the same as a bigint. */
-function exactFrom(value: number, set: ValueSet, at: number, type: number): number | bigint {
-  const isLong = type === PM_TYPE_64 || type === PM_TYPE_U64
-  return isLong && Math.abs(value) > Number.MAX_SAFE_INTEGER ? (extract(set, at, type) as bigint) : value
 }
 
 /** Are the set's instances others than those of the set before, or nobody knows? Sets share them where they cannot have changed. */

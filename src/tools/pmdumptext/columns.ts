@@ -3,7 +3,7 @@ import { secondsBetween } from '../../base/timestamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { PcpError } from '../../model/errors.ts'
 import { PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
-import { counterGrowth, rateUnits } from '../../model/rate.ts'
+import { counterRate, rateUnits } from '../../model/rate.ts'
 import { convScale } from '../../model/scale.ts'
 import {
   PM_SEM_COUNTER,
@@ -213,10 +213,10 @@ export function columnValue(
   if (scaling.isRate) {
     const earlier = readingOf(column, before)
     if (earlier === undefined || typeof earlier === 'string') return undefined
-    const growth = counterGrowth(earlier, value, desc.type, wraps)
     const elapsed = secondsBetween(before!.timestamp, now!.timestamp)
-    if (growth === undefined || elapsed <= 0) return undefined
-    number = growth / elapsed
+    const rate = elapsed < 0 ? undefined : counterRate(earlier, value, elapsed, desc.type, wraps)
+    if (rate === undefined) return undefined
+    number = rate
   }
   number *= scaling.factor
   return divisor === 0 ? number : number / divisor

@@ -3,7 +3,7 @@ import type { NumberColumns } from '../../archive/number-columns.ts'
 import type { NumberRows } from '../../archive/source.ts'
 import { type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { PM_IN_NULL } from '../../model/ids.ts'
-import { counterGrowth, rateUnits } from '../../model/rate.ts'
+import { Counters, rateUnits } from '../../model/rate.ts'
 import { PM_TYPE_64, PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_U64 } from '../../model/types.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
@@ -92,32 +92,24 @@ class NumberText {
   /** Have the columns been named since there were no values? */
   hasHeading = false
   #hasFullNames = false
-  /** What rates begin from: when, which columns had values, and these; integers beyond 2^53 apart. */
+  /** What rates begin from, and when that was. */
+  readonly #counters: Counters
   #beforeSec = 0
-  #had: Uint8Array
-  #before: Float64Array
-  #longBefore: (bigint | undefined)[] = []
 
   constructor(subject: Subject, loop: SampleLoop, layout: NumberLayout) {
     const { type, units } = subject.desc
-    const size = subject.columns?.length ?? 1
     this.#subject = subject
     this.#layout = layout
     this.#loop = loop
     this.#factor = rateUnits(units).factor
     this.#isReal = type === PM_TYPE_FLOAT || type === PM_TYPE_DOUBLE
     this.#isLong = type === PM_TYPE_64 || type === PM_TYPE_U64
-    this.#had = new Uint8Array(size)
-    this.#before = new Float64Array(size)
+    this.#counters = new Counters(subject.columns?.length ?? 1, type, layout.style.counterWrap)
   }
 
   /** Takes what was before along to the subject's columns now; `insts` are those of the columns there were. */
   rearrange(insts: readonly number[]): void {
-    const places = instsOf(this.#subject).map((inst) => insts.indexOf(inst))
-    const [had, before, longBefore] = [this.#had, this.#before, this.#longBefore]
-    this.#had = Uint8Array.from(places, (place) => had[place] ?? 0)
-    this.#before = Float64Array.from(places, (place) => before[place] ?? 0)
-    this.#longBefore = places.map((place) => longBefore[place])
+    this.#counters.rearrange(instsOf(this.#subject).map((inst) => insts.indexOf(inst)))
   }
 
   /** The row of a moment, with the names of columns above it where they are due. */
@@ -126,8 +118,11 @@ class NumberText {
     const heading = count > 0 ? this.#heading() : ''
     const shown = this.#loop.next(count)
     if (!this.#loop.hadValues) this.hasHeading = false
-    const text = shown === 'nothing' ? `  ${NOTHING}` : this.#cells(columns, toSeconds(time), shown)
-    if (this.#subject.isRate) this.#keep(columns, toSeconds(time))
+    const growth = this.#subject.isRate ? this.#counters.read(columns) : undefined
+    // Of two rounded times, as in the reference: it shows in the last digit.
+    const elapsed = toSeconds(time) - this.#beforeSec
+    this.#beforeSec = toSeconds(time)
+    const text = shown === 'nothing' ? `  ${NOTHING}` : this.#cells(columns, growth, elapsed, shown)
     return text === '' ? heading : heading + this.#layout.stamp(time) + text
   }
 
@@ -141,14 +136,14 @@ class NumberText {
   }
 
   /** The cells of a row; '' for no row. */
-  #cells(columns: NumberColumns, sec: number, shown: Shown): string {
+  #cells(columns: NumberColumns, growth: Float64Array | undefined, elapsed: number, shown: Shown): string {
     if (shown !== 'values' && shown !== 'rates') return ''
-    // Of two rounded times, as in the reference: it shows in the last digit.
-    const elapsed = sec - this.#beforeSec
     const between = this.#subject.columns === undefined ? '' : ' '
     let row = ''
     for (let i = 0; i < columns.has.length; i++)
-      row += (shown === 'values' ? this.#value(columns, i) : this.#rate(columns, i, elapsed)) + between
+      row +=
+        (growth === undefined ? this.#value(columns, i) : this.#rate(columns, i, growth[i]!, elapsed)) +
+        between
     return `${row}\n`
   }
 
@@ -159,25 +154,11 @@ class NumberText {
     return String(this.#integer(columns, i)).padStart(width)
   }
 
-  #rate(columns: NumberColumns, i: number, elapsed: number): string {
-    const { width, precision, counterWrap } = this.#layout.style
-    if (columns.has[i] === 0 || this.#had[i] === 0) return '?'.padStart(width)
-    const before = this.#longBefore[i] ?? this.#before[i]!
-    const growth = counterGrowth(before, this.#integer(columns, i), this.#subject.desc.type, counterWrap)
-    if (growth === undefined) return '!'.padStart(width)
+  #rate(columns: NumberColumns, i: number, growth: number, elapsed: number): string {
+    const { width, precision } = this.#layout.style
+    if (columns.has[i] === 0 || !this.#counters.had(i)) return '?'.padStart(width)
+    if (Number.isNaN(growth)) return '!'.padStart(width)
     return formatReal((growth / elapsed) * this.#factor, width, precision)
-  }
-
-  #keep(columns: NumberColumns, sec: number): void {
-    const { has, values } = columns
-    this.#beforeSec = sec
-    for (let i = 0; i < has.length; i++) {
-      this.#had[i] = has[i]!
-      this.#before[i] = values[i]!
-      if (!this.#isLong) continue
-      const value = has[i] === 0 ? undefined : this.#integer(columns, i)
-      this.#longBefore[i] = typeof value === 'bigint' ? value : undefined
-    }
   }
 
   /** A value without rounding. */

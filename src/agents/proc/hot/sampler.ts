@@ -2,6 +2,7 @@
 import { every } from '../../../base/every.ts'
 import { Scanner } from '../../../base/scan.ts'
 import { PcpError } from '../../../model/errors.ts'
+import { counterRate } from '../../../model/rate.ts'
 import { readAttribute } from '../../../sys/proc.ts'
 import type { ProcContext } from '../context.ts'
 import type { Content, ProcessFiles } from '../process-files.ts'
@@ -116,7 +117,7 @@ export class HotSampler {
       } else others += facts.cpuburn
     }
     const { idleSec, cpus } = this.#machine()
-    const idle = seconds > 0 ? (idleSec - this.#idleSec) / seconds : 0
+    const idle = counterRate(this.#idleSec, idleSec, seconds) ?? 0
     this.#totals =
       seconds > 0
         ? {
@@ -155,7 +156,7 @@ export class HotSampler {
     const rate = (what: keyof Used): number =>
       before === undefined || before.start !== used.start || seconds <= 0
         ? 0
-        : Math.max(0, (used[what] - before[what]) / seconds)
+        : (counterRate(before[what], used[what], seconds) ?? 0)
     const { accounts } = this.#ctx
     const list = this.#list
     return {

@@ -6,7 +6,7 @@ import { isDebug } from '../../../model/debug.ts'
 import type { MetricDesc } from '../../../model/desc.ts'
 import { PcpError } from '../../../model/errors.ts'
 import { DOMAIN_RESERVED, domainOf } from '../../../model/ids.ts'
-import { counterGrowth } from '../../../model/rate.ts'
+import { Counters } from '../../../model/rate.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_32, PM_TYPE_64, PM_TYPE_DOUBLE, PM_TYPE_U64 } from '../../../model/types.ts'
 import { CellRow, NOTHING, NUMBER, OTHER } from './cell-row.ts'
 import { isReal, type ReadMetric, scaleOf } from './values.ts'
@@ -23,39 +23,32 @@ interface Part {
   readonly to: number
   readonly type: number
   readonly isLong: boolean
-  readonly isRate: boolean
   /** Is a rate shown as an integer? */
   readonly isWhole: boolean
   /** Does the value of the last time hold where there is none? */
   readonly repeats: boolean
   readonly scale: ((value: number) => number) | undefined
+  /** What a rate begins from. */
+  readonly counters: Counters | undefined
 }
 
 /** Reads moment after moment. */
 export class NumberCells {
   readonly #columns: NumberColumns
   readonly #parts: readonly Part[]
-  readonly #wraps: boolean
   readonly #row: CellRow
   /** Kinds of the cells of the last time that there were values. */
   readonly #kinds: Uint8Array
-  /** What counters were: which are known, numbers, and those that are too large for numbers. */
-  readonly #hadBefore: Uint8Array
-  readonly #before: Float64Array
-  readonly #longBefore: bigint[] = []
 
   /** `wraps`: an integer counter that decreased has gone round once. */
   constructor(metrics: readonly NumberMetric[], columns: NumberColumns, wraps: boolean) {
     const size = columns.has.length
     this.#columns = columns
-    this.#wraps = wraps
     this.#row = new CellRow(size)
     this.#kinds = new Uint8Array(size)
-    this.#hadBefore = new Uint8Array(size)
-    this.#before = new Float64Array(size)
     let from = 0
     this.#parts = metrics.map((metric) => {
-      const part = partOf(metric, from)
+      const part = partOf(metric, from, wraps)
       from = part.to
       return part
     })
@@ -69,11 +62,11 @@ export class NumberCells {
       const part = this.#parts[m]!
       const count = counts[m]!
       if (count > 0) {
-        if (part.isRate) this.#readRates(part, elapsedSec)
+        if (part.counters !== undefined) this.#readRates(part, part.counters, elapsedSec)
         else this.#readValues(part)
         if (part.repeats) this.#kinds.set(kinds.subarray(part.from, part.to), part.from)
       } else {
-        this.#hadBefore.fill(0, part.from, part.to)
+        part.counters?.forget()
         if (part.repeats && count === 0) kinds.set(this.#kinds.subarray(part.from, part.to), part.from)
         else kinds.fill(NOTHING, part.from, part.to)
       }
@@ -96,39 +89,19 @@ export class NumberCells {
     }
   }
 
-  #readRates({ from, to, type, isLong, isWhole, scale }: Part, elapsedSec: number): void {
-    const { has, values } = this.#columns
+  #readRates({ from, to, isWhole, scale }: Part, counters: Counters, elapsedSec: number): void {
     const { kinds, numbers } = this.#row
-    const before = this.#before
-    const hadBefore = this.#hadBefore
+    const growth = counters.read(this.#columns, from, elapsedSec < 0)
+    const seconds = Math.abs(elapsedSec)
     for (let i = from; i < to; i++) {
-      const value = values[i]!
-      kinds[i] = NOTHING
-      if (has[i] === 1 && hadBefore[i] === 1 && elapsedSec !== 0) {
-        const isPlain =
-          elapsedSec > 0 && value >= before[i]! && (!isLong || (isExact(value) && isExact(before[i]!)))
-        const growth = isPlain ? value - before[i]! : this.#oddGrowth(i, type, isLong, elapsedSec)
-        if (growth !== undefined) {
-          const rate = growth / Math.abs(elapsedSec)
-          kinds[i] = NUMBER
-          if (isWhole) numbers[i] = Math.trunc(rate)
-          else numbers[i] = scale === undefined ? rate : scale(rate)
-        }
+      const rate = growth[i - from]! / seconds
+      if (seconds === 0 || Number.isNaN(rate)) kinds[i] = NOTHING
+      else {
+        kinds[i] = NUMBER
+        if (isWhole) numbers[i] = Math.trunc(rate)
+        else numbers[i] = scale === undefined ? rate : scale(rate)
       }
-      if (isLong && has[i] === 1 && !isExact(value)) this.#longBefore[i] = this.#columns.exact(i, type)
-      hadBefore[i] = has[i]!
-      before[i] = value
     }
-  }
-
-  /** Growth of a counter that decreased, is too large for a number, or is of a clock that goes back. */
-  #oddGrowth(i: number, type: number, isLong: boolean, elapsedSec: number): number | undefined {
-    const [before, value] = [this.#before[i]!, this.#columns.values[i]!]
-    const earlier = isLong && !isExact(before) ? this.#longBefore[i]! : before
-    const later = isLong && !isExact(value) ? this.#columns.exact(i, type) : value
-    return elapsedSec > 0
-      ? counterGrowth(earlier, later, type, this.#wraps)
-      : counterGrowth(later, earlier, type, this.#wraps)
   }
 }
 
@@ -157,7 +130,7 @@ function isExact(integer: number): boolean {
   return integer <= Number.MAX_SAFE_INTEGER && integer >= Number.MIN_SAFE_INTEGER
 }
 
-function partOf(metric: NumberMetric, from: number): Part {
+function partOf(metric: NumberMetric, from: number, wraps: boolean): Part {
   const { desc, units, insts } = metric
   const { conversion } = units
   return {
@@ -165,9 +138,9 @@ function partOf(metric: NumberMetric, from: number): Part {
     to: from + insts.length,
     type: desc.type,
     isLong: desc.type === PM_TYPE_64 || desc.type === PM_TYPE_U64,
-    isRate: conversion.isRate,
     isWhole: !isReal(metric),
     repeats: desc.sem === PM_SEM_DISCRETE && !conversion.isRate,
     scale: scaleOf(conversion),
+    counters: conversion.isRate ? new Counters(insts.length, desc.type, wraps) : undefined,
   }
 }

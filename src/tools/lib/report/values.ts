@@ -1,7 +1,7 @@
 /** The values of a report's metrics, sample after sample: rates and scales. pmFetchGroup(3) */
 import type { MetricDesc } from '../../../model/desc.ts'
 import { PM_INDOM_NULL } from '../../../model/ids.ts'
-import { counterGrowth } from '../../../model/rate.ts'
+import { counterRate } from '../../../model/rate.ts'
 import { convScale } from '../../../model/scale.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_DOUBLE, PM_TYPE_FLOAT } from '../../../model/types.ts'
 import { extract } from '../../../model/value-set.ts'
@@ -99,12 +99,8 @@ export class MetricReader {
       const at = isSame ? i : indexOf(before.insts, now.insts[i]!)
       const [earlier, later] = [before.cells[at], now.cells[i]]
       if (!isNumber(earlier) || !isNumber(later)) continue
-      const growth =
-        elapsedSec > 0
-          ? counterGrowth(earlier, later, this.#type, this.#wraps)
-          : counterGrowth(later, earlier, this.#type, this.#wraps)
-      if (growth === undefined) continue
-      const rate = growth / Math.abs(elapsedSec)
+      const rate = counterRate(earlier, later, elapsedSec, this.#type, this.#wraps)
+      if (rate === undefined) continue
       if (this.#isWhole) rates[i] = Math.trunc(rate)
       else rates[i] = this.#scale === undefined ? rate : this.#scale(rate)
     }
