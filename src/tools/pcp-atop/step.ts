@@ -1,5 +1,6 @@
 /** What an interval brought: values at its end, and how much counters grew in it. */
 import { toSeconds } from '../../base/timestamp.ts'
+import { counterGrowth } from '../../model/rate.ts'
 import type { Sample } from '../lib/sampled/metrics.ts'
 
 /** Two samples and the time between them. Without a first one counters count from the start of the host. */
@@ -48,8 +49,7 @@ export class Step {
   delta(name: string, inst?: number): number {
     const end = this.now.number(name, inst)
     if (end === undefined) return 0
-    const begin = this.before?.number(name, inst) ?? 0
-    return end >= begin ? end - begin : end
+    return counterGrowth(this.before?.number(name, inst) ?? 0, end) ?? end
   }
 
   /** The growth of several counters together. */

@@ -1,4 +1,5 @@
 /** What a process did between two samples. */
+import { counterGrowth } from '../../model/rate.ts'
 import type { TaskCounts } from './task.ts'
 import type { TaskReader } from './task-reader.ts'
 
@@ -41,7 +42,7 @@ const full = (value: number, unit: number): number => Math.floor(value / unit) *
 /** Without a sample before, all it ever did. */
 export function countsOf(pid: number, now: TaskReader, before: TaskReader | undefined): TaskCounts {
   const counts = noCounts()
-  const grown = (end: number, begin: number): number => (end >= begin ? end - begin : end)
+  const grown = (end: number, begin: number): number => counterGrowth(begin, end) ?? end
   for (const [key, item, factor] of COUNTERS) {
     const unit = item.startsWith('io.') ? SECTOR : 1
     counts[key] =

@@ -43,12 +43,8 @@ export function metricsOf(group: string): readonly { readonly name: string; read
 /** What the devices of a sample did since the one before, by name. */
 export function activities(group: string, before: Sample, now: Sample): Activity[] {
   const seconds = secondsBetween(before.time, now.time)
-  const growth = (inst: number, name: string): number => {
-    const earlier = before.number(`${group}.${name}`, inst)
-    const later = now.number(`${group}.${name}`, inst)
-    if (earlier === undefined || later === undefined || later < earlier) return Number.NaN
-    return later - earlier
-  }
+  const growth = (inst: number, name: string): number =>
+    now.growth(before, `${group}.${name}`, inst) ?? Number.NaN
   const devices = [...now.instances(`${group}.read`)].sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0))
   return devices.map(([inst, device]) => ({
     device,

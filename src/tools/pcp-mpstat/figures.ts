@@ -137,15 +137,8 @@ export class Changes {
 
   /** A second; `inst` as in a sample. */
   rate(name: string, inst?: number): number | undefined {
-    const growth = this.#growth(name, inst)
+    const growth = this.#now.growth(this.#before, name, inst)
     return growth === undefined ? undefined : growth / this.#seconds
-  }
-
-  #growth(name: string, inst: number | undefined): number | undefined {
-    const earlier = this.#before.number(name, inst)
-    const later = this.#now.number(name, inst)
-    if (earlier === undefined || later === undefined || later < earlier) return undefined
-    return later - earlier
   }
 
   /** How time is spent, in percent: of one processor, or of all of them. */
@@ -153,7 +146,7 @@ export class Changes {
     const prefix = inst === undefined ? 'kernel.all.cpu' : 'kernel.percpu.cpu'
     const processors = inst === undefined ? this.#now.number(CPU_COUNT) : 1
     return SHARES.map((share) => {
-      const growth = this.#growth(`${prefix}.${share}`, inst)
+      const growth = this.#now.growth(this.#before, `${prefix}.${share}`, inst)
       if (growth === undefined || processors === undefined) return undefined
       return (100 * growth) / (1000 * this.#seconds) / processors
     })

@@ -73,9 +73,7 @@ export class ProcessFigures {
 
   /** How much a counter grew; undefined without a value before, or when it went backwards. */
   growth(name: string, inst: number): number | undefined {
-    const now = this.#now.number(name, inst)
-    const before = this.#before?.number(name, inst)
-    return now === undefined || before === undefined || now < before ? undefined : now - before
+    return this.#now.growth(this.#before, name, inst)
   }
 
   /** Growth a second. */

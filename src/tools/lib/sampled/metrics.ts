@@ -4,6 +4,7 @@ import type { MetricDesc } from '../../../model/desc.ts'
 import { isError, PcpError } from '../../../model/errors.ts'
 import { type Indom, PM_INDOM_NULL, type Pmid } from '../../../model/ids.ts'
 import { unitsFromText } from '../../../model/parse-units.ts'
+import { counterGrowth } from '../../../model/rate.ts'
 import { convScale } from '../../../model/scale.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_DOUBLE, PM_TYPE_STRING } from '../../../model/types.ts'
 import { extract, extractNumber } from '../../../model/value-set.ts'
@@ -211,6 +212,13 @@ export class Sample {
   number(name: string, inst?: number): number | undefined {
     const numbers = this.numbers(name)
     return inst === undefined ? numbers.values().next().value : numbers.get(inst)
+  }
+
+  /** How much a counter grew since a sample before; undefined without a value in either, or when it restarted. */
+  growth(before: Sample | undefined, name: string, inst?: number): number | undefined {
+    const now = this.number(name, inst)
+    const earlier = before?.number(name, inst)
+    return now === undefined || earlier === undefined ? undefined : counterGrowth(earlier, now)
   }
 
   /** Texts by instance, in the form that the context has for names; numbers as text. */
