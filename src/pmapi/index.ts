@@ -113,26 +113,29 @@ export {
   type ItemOptions,
 } from './fetch-group.ts'
 export type { FetchEvent, FetchEvents, FetchIndom, FetchInstance, FetchItem } from './fetch-item.ts'
-export type {
-  Converted,
-  KnownCell,
-  KnownColumn,
-  KnownColumns,
-  KnownColumnText,
-  KnownTableRow,
-  ScalarName,
-} from './known-columns.ts'
-export type { EventName, KnownGroup, KnownIndom, KnownInstance, KnownItem, NameBy } from './known-group.ts'
 export {
+  type Converted,
+  type EventName,
   type InstanceArguments,
+  type KnownCell,
+  type KnownColumn,
+  type KnownColumns,
+  type KnownColumnText,
   type KnownContext,
+  type KnownGroup,
+  type KnownIndom,
+  type KnownInstance,
+  type KnownItem,
   type KnownMetric,
   type KnownMetrics,
   type KnownRow,
+  type KnownTableRow,
   type KnownType,
   type KnownValue,
   type KnownValues,
   known,
+  type NameBy,
+  type ScalarName,
   type ValueIn,
 } from './known-metrics.ts'
 export { type MetricSpec, parseMetricSpec } from './metric-spec.ts'

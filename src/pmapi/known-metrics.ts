@@ -6,13 +6,19 @@ import type { Timestamp } from '../base/timestamp.ts'
 import { isError, PcpError } from '../model/errors.ts'
 import { PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { typeStr } from '../model/types.ts'
+import type { Value } from '../model/values.ts'
 import type { CallOptions, Context } from './context.ts'
-import { FetchGroup, type FetchGroupOptions } from './fetch-group.ts'
-import type { KnownColumns, KnownTableRow } from './known-columns.ts'
-import type { KnownGroup } from './known-group.ts'
+import {
+  type EventsOptions,
+  FetchGroup,
+  type FetchGroupOptions,
+  type IndomOptions,
+  type ItemOptions,
+} from './fetch-group.ts'
+import type { FetchEvents, FetchIndom, FetchInstance, FetchItem } from './fetch-item.ts'
 import type { MetricValues, Row } from './row.ts'
 import type { SampleOptions, ValuesOptions } from './sample.ts'
-import type { TableOptions } from './table.ts'
+import type { Cell, Column, TableOptions } from './table.ts'
 
 /** Type of a metric's values, by the name of its PM_TYPE_* constant in lower case. */
 export type KnownType =
@@ -84,6 +90,130 @@ export interface KnownRow<M extends KnownMetrics, N extends keyof M, AsRate exte
       ? { readonly [instance: string]: ValueIn<M[K], AsRate> }
       : ValueIn<M[K], AsRate>
   }
+}
+
+/** Names of metrics whose values are numbers or text; others cannot be converted. */
+export type ScalarName<M extends KnownMetrics> = {
+  [N in keyof M & string]: M[N]['type'] extends 'aggregate' | 'aggregate_static' | 'event' | 'highres_event'
+    ? never
+    : N
+}[keyof M & string]
+
+/** Which instances: one or many of a metric that has some, none of others. */
+type WhichInstances<K extends KnownMetric> = K['hasInstances'] extends true
+  ?
+      | { readonly instance: string; readonly instances?: never }
+      | { readonly instances: 'all' | readonly string[]; readonly instance?: never }
+  : { readonly instance?: never; readonly instances?: never }
+
+/** What values are: of text it must be said. */
+type WhichKind<K extends KnownMetric> = K['type'] extends 'string'
+  ? { readonly as: 'number' | 'text' | 'exact' }
+  : Pick<Column, 'as'>
+
+/** A column that shows one of these metrics. */
+export type KnownColumn<M extends KnownMetrics> = {
+  [N in ScalarName<M>]: { readonly metric: N } & Pick<Column, 'scale'> &
+    WhichInstances<M[N]> &
+    WhichKind<M[N]>
+}[ScalarName<M>]
+
+/** A column as a text: a metric without instances, or one instance, `'NAME[INSTANCE]'`; of numbers. */
+export type KnownColumnText<M extends KnownMetrics> = {
+  [N in ScalarName<M>]: M[N]['type'] extends 'string'
+    ? never
+    : M[N]['hasInstances'] extends true
+      ? `${N}[${string}]`
+      : N
+}[ScalarName<M>]
+
+/** Columns by name. */
+export type KnownColumns<M extends KnownMetrics> = Readonly<
+  Record<string, KnownColumnText<M> | KnownColumn<M>>
+>
+
+/** What a metric's values become: counters are rates unless they are asked for as they are. */
+export type Converted<K extends KnownMetric, O> = O extends { readonly type: number }
+  ? Value
+  : O extends { readonly scale: 'instant' }
+    ? KnownValue<K['type']>
+    : O extends { readonly scale: string }
+      ? number
+      : K['sem'] extends 'counter'
+        ? number
+        : KnownValue<K['type']>
+
+/** What a column's cells are; undefined where there is no value now. */
+export type KnownCell<M extends KnownMetrics, C> = C extends {
+  readonly metric: infer N extends keyof M
+  readonly as: 'exact'
+}
+  ? C extends { readonly instances: 'all' | readonly string[] }
+    ? ReadonlyMap<string, Converted<M[N], C>>
+    : Converted<M[N], C> | undefined
+  : Cell<C>
+
+/** One row: a `TableRow` whose exact values have types. */
+export interface KnownTableRow<M extends KnownMetrics, C extends KnownColumns<M>> {
+  readonly time: Timestamp
+  readonly values: { readonly [K in keyof C]: KnownCell<M, C[K]> }
+  /** Why a column has no value. */
+  readonly errors: { readonly [K in keyof C]?: PcpError }
+  /** Error that the source was lost with, if this row marks its absence; otherwise undefined. */
+  readonly away: PcpError | undefined
+}
+
+/** Names of metrics with event records. */
+export type EventName<M extends KnownMetrics> = {
+  [N in keyof M & string]: M[N]['type'] extends 'event' | 'highres_event' ? N : never
+}[keyof M & string]
+
+/** Those of `N` that have instances, or those that have none. */
+export type NameBy<M extends KnownMetrics, N extends keyof M, HasInstances extends boolean> = {
+  [K in N]: M[K]['hasInstances'] extends HasInstances ? K : never
+}[N]
+
+/** One value, as of the last fetch. */
+export interface KnownItem<K extends KnownMetric, O> extends FetchItem {
+  readonly value: Converted<K, O> | undefined
+}
+
+/** One instance's value. */
+export interface KnownInstance<K extends KnownMetric, O> extends FetchInstance {
+  readonly value: Converted<K, O> | undefined
+}
+
+/** The values of all instances, as of the last fetch. */
+export interface KnownIndom<K extends KnownMetric, O> extends FetchIndom {
+  readonly instances: readonly KnownInstance<K, O>[]
+}
+
+/** A fetch group of known metrics, and of no others. @see FetchGroup */
+export interface KnownGroup<M extends KnownMetrics>
+  extends Pick<
+    FetchGroup,
+    'context' | 'timestamp' | 'fetch' | 'clear' | 'close' | typeof Symbol.asyncDispose
+  > {
+  /** Adds one instance's value. @see FetchGroup.item */
+  item<N extends NameBy<M, ScalarName<M>, true>, const O extends ItemOptions & { readonly instance: string }>(
+    metric: N,
+    options: O,
+  ): Promise<KnownItem<M[N], O>>
+  /** Adds the value of a metric without instances. @see FetchGroup.item */
+  item<
+    N extends NameBy<M, ScalarName<M>, false>,
+    const O extends ItemOptions & { readonly instance?: never } = Record<never, never>,
+  >(metric: N, options?: O): Promise<KnownItem<M[N], O>>
+  /** Adds all instances. @see FetchGroup.indom */
+  indom<N extends ScalarName<M>, const O extends IndomOptions = Record<never, never>>(
+    metric: N,
+    options?: O,
+  ): Promise<KnownIndom<M[N], O>>
+  /** Adds a field of event records. @see FetchGroup.events */
+  events(
+    metric: EventName<M>,
+    options: EventsOptions & { readonly field: ScalarName<M> },
+  ): Promise<FetchEvents>
 }
 
 /** A context that is asked for known metrics, and for no others. */
