@@ -3,18 +3,9 @@ import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import { LABEL_CLUSTER, LABEL_DOMAIN, LABEL_ITEM, type LabelSet } from '../model/labels.ts'
-import type {
-  Ask,
-  Child,
-  InstanceQuery,
-  Instances,
-  LabelQuery,
-  MetricSource,
-  Requester,
-  SourceEvent,
-  TextQuery,
-} from '../model/source.ts'
-import type { FetchResult, ValueSet } from '../model/values.ts'
+import { SourceLayer } from '../model/layer.ts'
+import type { Ask, Child, LabelQuery, MetricSource, Requester, TextQuery } from '../model/source.ts'
+import type { FetchResult } from '../model/values.ts'
 import { BoundMetrics } from './bound-metrics.ts'
 import {
   type DerivedControls,
@@ -82,15 +73,14 @@ export function withDerived(
   return new DerivedLayer(source, list, options)
 }
 
-class DerivedLayer implements DerivedSource {
+class DerivedLayer extends SourceLayer implements DerivedSource {
   readonly own: DerivedDefinitions
-  readonly #source: MetricSource
   readonly #metrics: BoundMetrics
   readonly #histories = new Histories()
   readonly #turns = new Turns()
 
   constructor(source: MetricSource, globals: () => readonly DerivedDefinition[], options: DerivedOptions) {
-    this.#source = source
+    super(source)
     this.own = options.own ?? new DerivedDefinitions('context', options.controls)
     this.#metrics = new BoundMetrics(source, globals, this.own, options)
   }
@@ -123,29 +113,29 @@ class DerivedLayer implements DerivedSource {
     this.#histories.forget(requester)
   }
 
-  async children(name: string, ask: Ask): Promise<readonly Child[]> {
+  override async children(name: string, ask: Ask): Promise<readonly Child[]> {
     const names = await this.#metrics.visibleNames(name, ask)
-    return mergedChildren(name, names, () => this.#source.children(name, ask))
+    return mergedChildren(name, names, () => this.source.children(name, ask))
   }
 
-  async traverse(name: string, ask: Ask): Promise<readonly string[]> {
+  override async traverse(name: string, ask: Ask): Promise<readonly string[]> {
     const names = await this.#metrics.visibleNames(name, ask)
     // A metric without meaning is not come across, but who names it hears what is wrong with it.
     const isNamed = typeof this.#metrics.lookup(name) === 'number' && !names.includes(name)
-    return mergedTraverse(name, isNamed ? [...names, name] : names, () => this.#source.traverse(name, ask))
+    return mergedTraverse(name, isNamed ? [...names, name] : names, () => this.source.traverse(name, ask))
   }
 
-  async lookupNames(names: readonly string[], ask: Ask): Promise<readonly Outcome<Pmid>[]> {
-    const outcomes = await this.#source.lookupNames(names, ask)
+  override async lookupNames(names: readonly string[], ask: Ask): Promise<readonly Outcome<Pmid>[]> {
+    const outcomes = await this.source.lookupNames(names, ask)
     if (!outcomes.some(isError)) return outcomes
     return outcomes.map((outcome, i) =>
       isError(outcome) ? (this.#metrics.lookup(names[i]!) ?? outcome) : outcome,
     )
   }
 
-  async lookupId(id: Pmid, ask: Ask): Promise<readonly string[]> {
+  override async lookupId(id: Pmid, ask: Ask): Promise<readonly string[]> {
     const definition = this.#definition(id)
-    return definition === undefined ? this.#source.lookupId(id, ask) : [definition.name]
+    return definition === undefined ? this.source.lookupId(id, ask) : [definition.name]
   }
 
   /** The definition with this identifier, when it is one of a derived metric. */
@@ -153,78 +143,66 @@ class DerivedLayer implements DerivedSource {
     return isDerivedPmid(id) ? this.#metrics.definition(id) : undefined
   }
 
-  async descs(ids: readonly Pmid[], ask: Ask): Promise<readonly Outcome<MetricDesc>[]> {
+  override async descs(ids: readonly Pmid[], ask: Ask): Promise<readonly Outcome<MetricDesc>[]> {
     const derived = ids.filter((id) => this.#definition(id) !== undefined)
-    if (derived.length === 0) return this.#source.descs(ids, ask)
+    if (derived.length === 0) return this.source.descs(ids, ask)
     const real = ids.filter((id) => this.#definition(id) === undefined)
-    const found = real.length === 0 ? [] : await this.#source.descs(real, ask)
+    const found = real.length === 0 ? [] : await this.source.descs(real, ask)
     await this.#metrics.bindAll(derived, ask)
     let next = 0
     return ids.map((id) => (this.#definition(id) === undefined ? found[next++]! : this.#metrics.desc(id)))
   }
 
-  async instances(indom: number, query: InstanceQuery, ask: Ask): Promise<Instances> {
-    return this.#source.instances(indom, query, ask)
-  }
-
-  async text(query: TextQuery, ask: Ask): Promise<string> {
+  override async text(query: TextQuery, ask: Ask): Promise<string> {
     const definition = query.kind === 'metric' ? this.#definition(query.id) : undefined
-    if (definition === undefined) return this.#source.text(query, ask)
+    if (definition === undefined) return this.source.text(query, ask)
     const { oneline, help } = definition
     const text = query.level === 'oneline' ? oneline : (help ?? oneline)
     if (text === undefined) throw new PcpError('PM_ERR_TEXT')
     return text
   }
 
-  async labels(query: LabelQuery, ask: Ask): Promise<readonly LabelSet[]> {
+  override async labels(query: LabelQuery, ask: Ask): Promise<readonly LabelSet[]> {
     const { level, id } = query
     const isOwn = (level === LABEL_CLUSTER || level === LABEL_ITEM) && isDerivedPmid(id)
-    return isOwn || (level === LABEL_DOMAIN && id === DERIVED_DOMAIN) ? [] : this.#source.labels(query, ask)
+    return isOwn || (level === LABEL_DOMAIN && id === DERIVED_DOMAIN) ? [] : this.source.labels(query, ask)
   }
 
   isFetching(requester: Requester): boolean {
     return this.#turns.isTaken(requester)
   }
 
-  fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
+  override fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
     // A derived metric takes several questions, between which another fetch would change what it remembers, or move on in an archive.
     const { requester, signal } = ask
     if (ids.some(isDerivedPmid))
       return this.#turns.take(requester, signal, () => this.#fetchDerived(ids, ask))
     if (this.isFetching(requester))
-      return this.#turns.take(requester, signal, () => this.#source.fetch(ids, ask))
+      return this.#turns.take(requester, signal, () => this.source.fetch(ids, ask))
     // Most fetches have nothing derived: they get the source's own promise rather than one more around it.
-    return this.#source.fetch(ids, ask)
+    return this.source.fetch(ids, ask)
   }
 
   async #fetchDerived(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
     const derived = ids.filter((id) => this.#definition(id) !== undefined)
-    if (derived.length === 0) return this.#source.fetch(ids, ask)
+    if (derived.length === 0) return this.source.fetch(ids, ask)
     await this.#metrics.bindAll(derived, ask)
-    return fetchDerived(this.#source, this.#metrics, this.#histories.of(ask.requester), ids, ask)
+    return fetchDerived(this.source, this.#metrics, this.#histories.of(ask.requester), ids, ask)
   }
 
-  async store(sets: readonly ValueSet[], ask: Ask): Promise<void> {
-    return this.#source.store(sets, ask)
-  }
-
-  endClient(client: number): void {
+  override endClient(client: number): void {
     this.#histories.endClient(client)
-    this.#source.endClient?.(client)
-  }
-
-  subscribe(listener: (event: SourceEvent) => void): () => void {
-    return this.#source.subscribe(listener)
+    super.endClient(client)
   }
 
   release(): void {
     this.#metrics.release()
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     this.release()
     this.#histories.forget()
-    await this.#source.close()
+    await super.close()
   }
 }
 

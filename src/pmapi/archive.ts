@@ -7,9 +7,10 @@ import type { Timestamp } from '../base/timestamp.ts'
 import { isDerivedPmid } from '../derive/definitions.ts'
 import { isError, PcpError } from '../model/errors.ts'
 import { type Indom, type Pmid, pmidStr } from '../model/ids.ts'
+import { layer } from '../model/layer.ts'
 import { ALL_INSTANCES } from '../model/profile.ts'
-import type { MetricSource } from '../model/source.ts'
 import type { FetchResult } from '../model/values.ts'
+import { withLocalNames } from '../pmns/local-names.ts'
 import { Pmns } from '../pmns/tree.ts'
 import { archiveFiles } from '../sys/archive-files.ts'
 import { compareTimes } from '../time/arithmetic.ts'
@@ -18,7 +19,6 @@ import type { ArchiveControl, ArchiveRange } from './archive-control.ts'
 import type { Clock } from './clock.ts'
 import { type CallOptions, Context } from './context.ts'
 import { type DerivedSetup, derivedSetup } from './derived.ts'
-import { withLocalNames } from './local-names.ts'
 import { settingsOf } from './settings.ts'
 
 /** How to open archives. */
@@ -119,30 +119,13 @@ function contextOn(
     isOpen = false
   }
   const named = names === undefined ? source : withLocalNames(source, recordedNames(names, source.archive))
-  return Context.over(closing(named, close), {
+  return Context.over(layer(named, { close }), {
     hostname: source.archive.label.hostname,
     archive: controlOf(source),
     derived: options.derived ?? (() => derivedSetup(settingsOf(options.env))),
     dup: () => contextOn(source.dup(), share, options),
     ...(clock === undefined ? {} : { clock }),
   }) as ArchiveContext
-}
-
-function closing(source: MetricSource, close: () => Promise<void>): MetricSource {
-  return {
-    children: (name, ask) => source.children(name, ask),
-    traverse: (name, ask) => source.traverse(name, ask),
-    lookupNames: (names, ask) => source.lookupNames(names, ask),
-    lookupId: (id, ask) => source.lookupId(id, ask),
-    descs: (ids, ask) => source.descs(ids, ask),
-    instances: (indom, query, ask) => source.instances(indom, query, ask),
-    text: (query, ask) => source.text(query, ask),
-    labels: (query, ask) => source.labels(query, ask),
-    fetch: (ids, ask) => source.fetch(ids, ask),
-    store: (sets, ask) => source.store(sets, ask),
-    subscribe: (listener) => source.subscribe(listener),
-    close,
-  }
 }
 
 /** The names of metrics that an archive has. @see pmTrimNameSpace(3) */

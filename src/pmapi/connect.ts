@@ -3,12 +3,12 @@ import { PcpError } from '../model/errors.ts'
 import type { MetricSource } from '../model/source.ts'
 import { HostSource } from '../net/host-source.ts'
 import { type Env, type HostSpec, parseHostSpec } from '../net/host-spec.ts'
+import { withLocalNames } from '../pmns/local-names.ts'
 import type { Pmns } from '../pmns/tree.ts'
 import type { ReplyLimits } from '../wire/reply-limits.ts'
 import type { Clock } from './clock.ts'
 import { Context } from './context.ts'
 import { type DerivedSetup, derivedSetup } from './derived.ts'
-import { withLocalNames } from './local-names.ts'
 import { settingsOf } from './settings.ts'
 
 /** How a context reconnects by itself. */

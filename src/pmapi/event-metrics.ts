@@ -3,6 +3,7 @@ import type { MetricDesc } from '../model/desc.ts'
 import { type Outcome, PcpError } from '../model/errors.ts'
 import { DOMAIN_RESERVED, domainOf, PM_INDOM_NULL, type Pmid, pmid } from '../model/ids.ts'
 import { LABEL_CLUSTER, LABEL_DOMAIN, LABEL_ITEM } from '../model/labels.ts'
+import { layer } from '../model/layer.ts'
 import type { Ask, Child, LabelQuery, MetricSource, TextQuery } from '../model/source.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_U32 } from '../model/types.ts'
 import { emptySet, type FetchResult, type ValueSet } from '../model/values.ts'
@@ -42,7 +43,7 @@ function descOf(id: Pmid): MetricDesc {
 
 /** Adds `event.flags` and `event.missed` to what a source knows. Their names come after the source's own. */
 export function withEventMetrics(source: MetricSource): MetricSource {
-  return {
+  return layer(source, {
     children: (name, ask) => children(source, name, ask),
     traverse: (name, ask) => traverse(source, name, ask),
     lookupNames: (names, ask) => lookupNames(source, names, ask),
@@ -51,15 +52,10 @@ export function withEventMetrics(source: MetricSource): MetricSource {
       return name === undefined ? source.lookupId(id, ask) : [name]
     },
     descs: (ids, ask) => descs(source, ids, ask),
-    instances: (indom, query, ask) => source.instances(indom, query, ask),
     text: async (query, ask) => ownText(query) ?? source.text(query, ask),
     labels: async (query, ask) => (isOwnLabel(query) ? [] : source.labels(query, ask)),
     fetch: (ids, ask) => fetch(source, ids, ask),
-    store: (sets, ask) => source.store(sets, ask),
-    endClient: (client) => source.endClient?.(client),
-    subscribe: (listener) => source.subscribe(listener),
-    close: () => source.close(),
-  }
+  })
 }
 
 function ownText(query: TextQuery): string | undefined {

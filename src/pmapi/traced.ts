@@ -4,6 +4,7 @@ import { type DebugName, debug, isDebug, trace } from '../model/debug.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import { indomStr, type Pmid, pmidStr } from '../model/ids.ts'
+import { SourceLayer } from '../model/layer.ts'
 import { atomStr } from '../model/print.ts'
 import type { Profile, ProfileEntry } from '../model/profile.ts'
 import type { Ask, MetricSource } from '../model/source.ts'
@@ -23,71 +24,64 @@ export function traced(source: MetricSource): MetricSource {
 }
 
 /** Remembers names and descriptors that pass through it, to show metrics as people know them. */
-class TracedSource implements MetricSource {
-  readonly #source: MetricSource
+class TracedSource extends SourceLayer {
   readonly #names = new Map<Pmid, string>()
   readonly #descs = new Map<Pmid, MetricDesc>()
   readonly #profiles = new Map<number, Profile>()
 
-  constructor(source: MetricSource) {
-    this.#source = source
-  }
-
-  children(name: string, ask: Ask): ReturnType<MetricSource['children']> {
-    return told('pmns', `children of "${name}"`, this.#source.children(name, ask), (children) =>
+  override children(name: string, ask: Ask): ReturnType<MetricSource['children']> {
+    return told('pmns', `children of "${name}"`, this.source.children(name, ask), (children) =>
       list(children, (child) => `${child.name}${child.isLeaf ? '' : '.'}`),
     )
   }
 
-  traverse(name: string, ask: Ask): Promise<readonly string[]> {
-    return told('pmns', `names below "${name}"`, this.#source.traverse(name, ask), (names) => list(names))
+  override traverse(name: string, ask: Ask): Promise<readonly string[]> {
+    return told('pmns', `names below "${name}"`, this.source.traverse(name, ask), (names) => list(names))
   }
 
-  lookupNames(names: readonly string[], ask: Ask): Promise<readonly Outcome<Pmid>[]> {
-    return told('pmns', `PMIDs of ${list(names)}`, this.#source.lookupNames(names, ask), (found) => {
+  override lookupNames(names: readonly string[], ask: Ask): Promise<readonly Outcome<Pmid>[]> {
+    return told('pmns', `PMIDs of ${list(names)}`, this.source.lookupNames(names, ask), (found) => {
       for (const [i, id] of found.entries()) if (!isError(id)) this.#names.set(id, names[i]!)
       return list(found, (id) => (isError(id) ? id.code : pmidStr(id)))
     })
   }
 
-  lookupId(id: Pmid, ask: Ask): Promise<readonly string[]> {
-    return told('pmns', `names of ${this.#metric(id)}`, this.#source.lookupId(id, ask), (names) =>
-      list(names),
-    )
+  override lookupId(id: Pmid, ask: Ask): Promise<readonly string[]> {
+    return told('pmns', `names of ${this.#metric(id)}`, this.source.lookupId(id, ask), (names) => list(names))
   }
 
-  descs(ids: readonly Pmid[], ask: Ask): Promise<readonly Outcome<MetricDesc>[]> {
+  override descs(ids: readonly Pmid[], ask: Ask): Promise<readonly Outcome<MetricDesc>[]> {
     const what = `descriptors of ${list(ids, (id) => this.#metric(id))}`
-    return told('pmapi', what, this.#source.descs(ids, ask), (descs) => {
+    return told('pmapi', what, this.source.descs(ids, ask), (descs) => {
       for (const desc of descs) if (!isError(desc)) this.#descs.set(desc.pmid, desc)
       return list(descs, describe)
     })
   }
 
-  instances(
+  override instances(
     ...[indom, query, ask]: Parameters<MetricSource['instances']>
   ): ReturnType<MetricSource['instances']> {
     const part = query === undefined ? '' : 'id' in query ? ` id ${query.id}` : ` name "${query.name}"`
     const what = `instances of ${indomStr(indom)}${part}`
-    return told('indom', what, this.#source.instances(indom, query, ask), ({ ids, names }) =>
+    return told('indom', what, this.source.instances(indom, query, ask), ({ ids, names }) =>
       list(ids, (id, i) => `${id} "${names[i]}"`),
     )
   }
 
-  text(...[query, ask]: Parameters<MetricSource['text']>): Promise<string> {
+  override text(...[query, ask]: Parameters<MetricSource['text']>): Promise<string> {
     const on = query.kind === 'metric' ? this.#metric(query.id) : indomStr(query.id)
-    return told('pmapi', `${query.level} text of ${on}`, this.#source.text(query, ask), JSON.stringify)
+    return told('pmapi', `${query.level} text of ${on}`, this.source.text(query, ask), JSON.stringify)
   }
 
-  labels(...[query, ask]: Parameters<MetricSource['labels']>): ReturnType<MetricSource['labels']> {
+  override labels(...[query, ask]: Parameters<MetricSource['labels']>): ReturnType<MetricSource['labels']> {
     const what = `labels of level ${query.level}, id 0x${(query.id >>> 0).toString(16)}`
-    return told('labels', what, this.#source.labels(query, ask), (sets) => list(sets, ({ json }) => json))
+    return told('labels', what, this.source.labels(query, ask), (sets) => list(sets, ({ json }) => json))
   }
 
-  fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
+  override fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
     this.#tellProfile(ask)
     const what = `values of ${list(ids, (id) => this.#metric(id))}`
-    return told('fetch', what, this.#source.fetch(ids, ask), (result) => {
+    return told('fetch', what, this.source.fetch(ids, ask), (result) => {
       const { sec, nsec } = result.timestamp
       if (debug.value) for (const set of result.sets) trace('value', this.#values(set))
       const changes = result.changes === 0 ? '' : `, changes 0x${result.changes.toString(16)}`
@@ -107,30 +101,26 @@ class TracedSource implements MetricSource {
     trace('profile', `context ${context}: ${[...profile.entries.values()].map(rule).join('; ')}${others}`)
   }
 
-  store(sets: readonly ValueSet[], ask: Ask): Promise<void> {
+  override store(sets: readonly ValueSet[], ask: Ask): Promise<void> {
     return told(
       'pmapi',
       `store ${list(sets, (set) => this.#values(set))}`,
-      this.#source.store(sets, ask),
+      this.source.store(sets, ask),
       () => 'done',
     )
   }
 
-  subscribe(listener: Parameters<MetricSource['subscribe']>[0]): () => void {
-    return this.#source.subscribe((event) => {
+  override subscribe(listener: Parameters<MetricSource['subscribe']>[0]): () => void {
+    return this.source.subscribe((event) => {
       if (debug.context)
         trace('context', `${event.type}${event.type === 'lost' ? `: ${event.error.message}` : ''}`)
       listener(event)
     })
   }
 
-  endClient(client: number): void {
-    this.#source.endClient?.(client)
-  }
-
-  close(): Promise<void> {
+  override close(): Promise<void> {
     if (debug.context) trace('context', 'closed')
-    return this.#source.close()
+    return this.source.close()
   }
 
   #metric(id: Pmid): string {

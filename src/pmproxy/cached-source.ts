@@ -6,6 +6,7 @@ import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import { LABEL_INSTANCES, type LabelSet } from '../model/labels.ts'
+import { layer } from '../model/layer.ts'
 import type { Ask, Child, MetricSource, TextQuery } from '../model/source.ts'
 
 import { SharedFetches } from './shared-fetches.ts'
@@ -31,23 +32,19 @@ export function cachedSource(source: MetricSource, now: () => number = Date.now)
   })
   // Nobody's signal may end what others wait for.
   const shared = ({ requester, at }: Ask): Ask => (at === undefined ? { requester } : { requester, at })
-  return {
+  return layer(source, {
     children: (name, ask) => children.one(name, () => source.children(name, shared(ask))),
     traverse: (name, ask) => leaves.one(name, () => source.traverse(name, shared(ask))),
     lookupNames: (wanted, ask) => ids.all(wanted, (unknown) => source.lookupNames(unknown, ask)),
     lookupId: (id, ask) => names.one(id, () => source.lookupId(id, shared(ask))),
     descs: (wanted, ask) => descs.all(wanted, (unknown) => source.descs(unknown, ask)),
-    instances: (indom, query, ask) => source.instances(indom, query, ask),
     text: (query, ask) => texts.one(textKey(query), () => source.text(query, shared(ask))),
     labels: (query, ask) =>
       query.level === LABEL_INSTANCES
         ? source.labels(query, ask)
         : labels.one(`${query.level}:${query.id}`, () => source.labels(query, shared(ask))),
     fetch: (wanted, ask) => fetches.fetch(wanted, ask),
-    store: (sets, ask) => source.store(sets, ask),
-    subscribe: (listener) => source.subscribe(listener),
-    close: () => source.close(),
-  }
+  })
 }
 
 function textKey({ kind, id, level }: TextQuery): string {

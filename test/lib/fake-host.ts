@@ -1,6 +1,7 @@
 /** A host whose connections, answers and losses the test controls, and a clock that it advances. */
 import { onAbort } from '../../src/base/on-abort.ts'
 import { PcpError } from '../../src/model/errors.ts'
+import { refusing } from '../../src/model/layer.ts'
 import type { Profile } from '../../src/model/profile.ts'
 import type { Ask, MetricSource, SourceEvent } from '../../src/model/source.ts'
 import type { FetchResult } from '../../src/model/values.ts'
@@ -63,9 +64,7 @@ interface Source {
   readonly fail: (error: PcpError) => void
 }
 
-const nothing = async (): Promise<never> => {
-  throw new PcpError('PM_ERR_NYI')
-}
+const NOT_ASKED = new PcpError('PM_ERR_NYI')
 
 /** A host; its sources have numbers, which are the seconds of their timestamps. */
 export class FakeHost {
@@ -179,15 +178,7 @@ export class FakeHost {
       })
     }
     return {
-      children: nothing,
-      traverse: nothing,
-      lookupNames: nothing,
-      lookupId: nothing,
-      descs: nothing,
-      instances: nothing,
-      text: nothing,
-      labels: nothing,
-      store: nothing,
+      ...refusing(NOT_ASKED),
       fetch,
       subscribe: (listener) => {
         source.listeners.add(listener)

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { PcpError } from '../../src/model/errors.ts'
 import { pmid } from '../../src/model/ids.ts'
+import { layer } from '../../src/model/layer.ts'
 import { exclude, include } from '../../src/model/profile.ts'
 import { extract } from '../../src/model/value-set.ts'
 import { makeSet, makeSingular } from '../../src/model/value-writer.ts'
@@ -9,7 +10,6 @@ import { SourceListeners } from '../../src/net/listeners.ts'
 import { Context } from '../../src/pmapi/context.ts'
 import { openAgent } from '../../src/pmda/open-agent.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
-import { overriding } from '../lib/overriding.ts'
 
 const open = (): Context => Context.over(openAgent(demoAgent), { hostname: 'testhost' })
 const BIN = pmid(250, 0, 8)
@@ -122,7 +122,7 @@ test('listeners hear of the source that a context has: of a new one after it rec
   const sources = [0, 1].map(() => {
     const listeners = new SourceListeners()
     const subscribe = listeners.subscribe.bind(listeners)
-    return { listeners, source: overriding(openAgent(demoAgent), { subscribe }) }
+    return { listeners, source: layer(openAgent(demoAgent), { subscribe }) }
   })
   const context = Context.over(sources[0]!.source, { reopen: async () => sources[1]!.source })
   const heard: string[] = []
@@ -143,7 +143,7 @@ test('is disposed of by closing its source', async () => {
   const close = async (): Promise<void> => {
     closed++
   }
-  const context = Context.over(overriding(openAgent(demoAgent), { close }))
+  const context = Context.over(layer(openAgent(demoAgent), { close }))
   await context[Symbol.asyncDispose]()
   expect(closed).toBe(1)
 })
@@ -151,7 +151,7 @@ test('is disposed of by closing its source', async () => {
 test('contexts on one source have profiles of their own, and the last one closes it', async () => {
   let closings = 0
   const context = Context.over(
-    overriding(openAgent(demoAgent), {
+    layer(openAgent(demoAgent), {
       close: async () => {
         closings++
       },
@@ -190,7 +190,7 @@ test('a context that can be opened again is duplicated by opening its source aga
 })
 
 test('the one line stands in for a help text that is not there, unless it is asked for directly', async () => {
-  const source = overriding(openAgent(demoAgent), {
+  const source = layer(openAgent(demoAgent), {
     text: async ({ level, id }) => {
       if (level === 'oneline' && id === BIN) return 'one line'
       throw new PcpError('PM_ERR_TEXT')
@@ -207,7 +207,7 @@ test('contexts on sources of their own are all number 0: a collector takes small
   const make = (): Context => {
     const source = openAgent(demoAgent)
     return Context.over(
-      overriding(source, {
+      layer(source, {
         fetch: (ids, ask) => {
           numbers.push(ask.requester.context)
           return source.fetch(ids, ask)

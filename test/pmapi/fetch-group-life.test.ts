@@ -1,14 +1,14 @@
 /** A fetch group from its first item to its end. */
 import { expect, test } from 'vitest'
+import { layer } from '../../src/model/layer.ts'
 import { Context } from '../../src/pmapi/context.ts'
 import { FetchGroup } from '../../src/pmapi/fetch-group.ts'
 import { openAgent } from '../../src/pmda/open-agent.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
-import { overriding } from '../lib/overriding.ts'
 
 test('clear forgets the items and keeps the context, close closes it, once', async () => {
   let closed = 0
-  const source = overriding(openAgent(demoAgent), {
+  const source = layer(openAgent(demoAgent), {
     close: async () => {
       closed++
     },

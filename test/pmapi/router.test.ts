@@ -9,9 +9,10 @@ import {
   LABEL_INSTANCES,
   LABEL_ITEM,
 } from '../../src/model/labels.ts'
+import { layer } from '../../src/model/layer.ts'
 import { ANONYMOUS, type Ask, type MetricSource } from '../../src/model/source.ts'
 import { emptySet } from '../../src/model/values.ts'
-import { codeOrItem, memoryAgent, pmnsOf, routerOf, slotOf, summary, withAnswers } from '../pmcd/parts.ts'
+import { codeOrItem, memoryAgent, pmnsOf, routerOf, slotOf, summary } from '../pmcd/parts.ts'
 
 const ASK: Ask = { requester: ANONYMOUS }
 const NOAGENT = statusOf('PM_ERR_NOAGENT')
@@ -35,7 +36,7 @@ test('a fetch over several agents comes back in the order of the request, duplic
 test("metrics of one agent go through in one question, which is the agent's own result", async () => {
   const asked: unknown[] = []
   const base = memoryAgent('a', 10)
-  const source = withAnswers(base, {
+  const source = layer(base, {
     fetch: (ids, ask) => {
       asked.push(ids)
       return base.fetch(ids, ask)
@@ -50,7 +51,7 @@ test("metrics of one agent go through in one question, which is the agent's own 
 
 test("one agent's failure is the status of its own metrics only", async () => {
   const { router } = await routerOf([
-    ['a', 10, withAnswers(memoryAgent('a', 10), { fetch: never('PM_ERR_IPC') })],
+    ['a', 10, layer(memoryAgent('a', 10), { fetch: never('PM_ERR_IPC') })],
     ['b', 11, memoryAgent('b', 11)],
   ])
   const { sets } = await router.fetch([pmid(10, 0, 1), pmid(11, 0, 1), pmid(10, 0, 2)], ASK)
@@ -74,7 +75,7 @@ test('an agent that is not ready gets its metrics PM_ERR_AGAIN until it says tha
   let isReady = false
   const base = memoryAgent('a', 10)
   let tell: (() => void) | undefined
-  const source = withAnswers(base, {
+  const source = layer(base, {
     fetch: (ids, ask) => (isReady ? base.fetch(ids, ask) : never('PM_ERR_PMDANOTREADY')()),
     subscribe: (listener) => {
       tell = () => listener({ type: 'ready' })
@@ -97,7 +98,7 @@ test('an agent in a process of its own is lost when the conversation is in doubt
     ['pipe', 'failed'],
     ['dso', 'connected'],
   ] as const) {
-    const source = withAnswers(memoryAgent('a', 10), { fetch: never('PM_ERR_TIMEOUT') })
+    const source = layer(memoryAgent('a', 10), { fetch: never('PM_ERR_TIMEOUT') })
     const { slot, heard } = await slotOf('a', 10, source, kind)
     await expect(slot.ask((each) => each.fetch([pmid(10, 0, 1)], ASK))).rejects.toMatchObject({
       code: 'PM_ERR_TIMEOUT',
@@ -111,7 +112,7 @@ test('an agent in a process of its own is lost when the conversation is in doubt
 test('descriptors of many agents come back in order, with errors in their places', async () => {
   const { router } = await routerOf([
     ['a', 10, memoryAgent('a', 10)],
-    ['b', 11, withAnswers(memoryAgent('b', 11), { descs: never('PM_ERR_AGAIN') })],
+    ['b', 11, layer(memoryAgent('b', 11), { descs: never('PM_ERR_AGAIN') })],
   ])
   const descs = await router.descs([pmid(11, 0, 1), pmid(10, 0, 2), pmid(12, 0, 1), pmid(10, 0, 99)], ASK)
   expect(descs.map((desc) => (desc instanceof PcpError ? desc.code : desc.pmid))).toEqual([
@@ -148,7 +149,7 @@ test('the error for a domain without agent depends on the question', async () =>
 test('a store reaches every agent, and reports the failure that matters most', async () => {
   const stored: string[] = []
   const taker = (name: string, domain: number, fails?: 'PM_ERR_PMID' | 'PM_ERR_AGAIN'): MetricSource =>
-    withAnswers(memoryAgent(name, domain), {
+    layer(memoryAgent(name, domain), {
       store: async () => {
         stored.push(name)
         if (fails !== undefined) throw new PcpError(fails)

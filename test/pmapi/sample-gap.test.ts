@@ -2,6 +2,7 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { isError, PcpError } from '../../src/model/errors.ts'
+import { layer } from '../../src/model/layer.ts'
 import type { MetricSource, SourceEvent } from '../../src/model/source.ts'
 import { Context } from '../../src/pmapi/context.ts'
 import { FetchGroup } from '../../src/pmapi/fetch-group.ts'
@@ -10,7 +11,6 @@ import type { Row } from '../../src/pmapi/row.ts'
 import { openAgent } from '../../src/pmda/open-agent.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
 import { ManualClock } from '../lib/fake-host.ts'
-import { overriding } from '../lib/overriding.ts'
 
 const RESET = new PcpError('ECONNRESET', 'demo closed the connection')
 
@@ -25,7 +25,7 @@ function demoHost(clock: ManualClock, change: (source: MetricSource, opening: nu
     open(): MetricSource {
       lostBy = undefined
       const agent = openAgent(demoAgent)
-      const source = overriding(agent, {
+      const source = layer(agent, {
         fetch: async (ids, ask) => {
           if (lostBy !== undefined) throw lostBy
           const result = await agent.fetch(ids, ask)
@@ -143,7 +143,7 @@ test('a host that comes and goes without a reading in between was away once', as
   const { clock, host, context } = await setUp((source, opening) =>
     opening === 1
       ? source
-      : overriding(source, {
+      : layer(source, {
           lookupNames: async (names, ask) => {
             if (!isBroken) return source.lookupNames(names, ask)
             host.lose()
@@ -168,7 +168,7 @@ test('metrics that are missing after the gap, or are others, keep their place wi
   const { clock, host, context } = await setUp((source, opening) =>
     opening === 1
       ? source
-      : overriding(source, {
+      : layer(source, {
           lookupNames: async (names, ask) => {
             const found = await source.lookupNames(names, ask)
             return isComplete
@@ -201,7 +201,7 @@ test('metrics that are missing after the gap, or are others, keep their place wi
 
 test('instance names are refetched: an id may belong to another instance', async () => {
   const { clock, host, context } = await setUp((source, opening) =>
-    overriding(source, {
+    layer(source, {
       instances: async (indom, query, ask) => {
         const found = await source.instances(indom, query, ask)
         return { ...found, names: found.names.map((name) => `${name} of ${opening}`) }
@@ -320,7 +320,7 @@ test('closing the context ends a loop whose source is away', async () => {
 test('metrics below a name keep their place with an error until they are back', async () => {
   let isBack = false
   const { clock, host, context } = await setUp((source, opening) =>
-    overriding(source, {
+    layer(source, {
       traverse: async (name, ask) => {
         const names = await source.traverse(name, ask)
         return opening === 1 || isBack || isError(names) ? names : names.filter((each) => each !== 'demo.one')

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
+import { layer } from '../../src/model/layer.ts'
 import type { MetricSource } from '../../src/model/source.ts'
 import { PM_TYPE_AGGREGATE } from '../../src/model/types.ts'
 import type { Clock } from '../../src/pmapi/clock.ts'
@@ -7,7 +8,6 @@ import { Context } from '../../src/pmapi/context.ts'
 import { Row } from '../../src/pmapi/row.ts'
 import { openAgent } from '../../src/pmda/open-agent.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
-import { overriding } from '../lib/overriding.ts'
 
 /** A clock that goes on only while somebody sleeps; it remembers when each sleep ended. */
 class FakeClock implements Clock {
@@ -28,7 +28,7 @@ class FakeClock implements Clock {
 /** The demo agent with timestamps of the fake clock; each fetch takes `fetchMs`. */
 function sourceOn(clock: FakeClock, fetchMs = 0): MetricSource {
   const agent = openAgent(demoAgent)
-  return overriding(agent, {
+  return layer(agent, {
     fetch: async (ids, ask) => {
       const result = await agent.fetch(ids, ask)
       clock.time += fetchMs

@@ -1,10 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import { layer } from '../../src/model/layer.ts'
 import type { MetricSource } from '../../src/model/source.ts'
 import { PMCD_NAMES_CHANGE } from '../../src/model/values.ts'
 import { Agents, type AgentsHost } from '../../src/pmcd/agents.ts'
 import type { AgentOpenEnv, AgentOptions, OpenedAgent } from '../../src/pmcd/options.ts'
 import { logOnFd } from '../../src/sys/log.ts'
-import { memoryAgent, QUIET, withAnswers } from './parts.ts'
+import { memoryAgent, QUIET } from './parts.ts'
 
 let agents: Agents
 afterEach(async () => {
@@ -24,7 +25,7 @@ function gate(): { readonly passed: Promise<void>; open(): void } {
 /** A source whose events the test sends. */
 function eventful(name: string, domain: number) {
   const listeners = new Set<Parameters<OpenedAgent['source']['subscribe']>[0]>()
-  const source = withAnswers(memoryAgent(name, domain), {
+  const source = layer(memoryAgent(name, domain), {
     subscribe: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -114,7 +115,7 @@ test('names that an agent says have changed are looked at again, once for all it
 test('a round that waits for an agent which never answers does not keep the collector from ending', async () => {
   let fail = (): void => {}
   let isWaiting = false
-  const source = withAnswers(memoryAgent('a', 10), { close: async () => fail() })
+  const source = layer(memoryAgent('a', 10), { close: async () => fail() })
   newAgents({
     rerouted: () =>
       new Promise((resolve) => {
@@ -198,7 +199,7 @@ test('stopping abandons agents that are being opened, and closes one that opens 
   const closed = gate()
   const aborted: string[] = []
   const { lines } = newAgents()
-  const source = withAnswers(memoryAgent('late', 12), { close: async () => closed.open() })
+  const source = layer(memoryAgent('late', 12), { close: async () => closed.open() })
   const started = agents.start([
     option('hung', 11, (_env, signal) => {
       signal.addEventListener('abort', () => aborted.push('hung'))
@@ -222,7 +223,7 @@ test('agents that never return their names cost one time limit together, and the
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   let looks = 0
   const source = (domain: number) =>
-    withAnswers(
+    layer(
       memoryAgent('silent', domain),
       // In this process, names are a method of their own.
       {
@@ -255,7 +256,7 @@ test('agents that never return their names cost one time limit together, and the
 test('an agent whose end never resolves is given up', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   newAgents()
-  const source = withAnswers(memoryAgent('a', 10), { close: () => NEVER })
+  const source = layer(memoryAgent('a', 10), { close: () => NEVER })
   await agents.start([option('a', 10, async () => ({ source })), option('b', 11, async () => ({ source }))])
   const closing = agents.close()
   await vi.advanceTimersByTimeAsync(10_000) // both at the same time

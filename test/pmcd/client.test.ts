@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { PcpError, statusOf } from '../../src/model/errors.ts'
 import { indom, PM_ID_NULL, pmid } from '../../src/model/ids.ts'
 import { InstanceSet } from '../../src/model/instance-set.ts'
+import { layer } from '../../src/model/layer.ts'
 import { ALL_INSTANCES } from '../../src/model/profile.ts'
 import type { Ask, MetricSource } from '../../src/model/source.ts'
 import { OP_FETCH, OP_STORE } from '../../src/net/access/statements.ts'
@@ -24,15 +25,7 @@ import {
 import { encodeProfile } from '../../src/wire/profile.ts'
 import { decodeResult, encodeResult } from '../../src/wire/result.ts'
 import { decodeTextReply, encodeTextReq } from '../../src/wire/text.ts'
-import {
-  connectClient,
-  memoryAgent,
-  pmnsOf,
-  routerOf,
-  summary,
-  type TestClient,
-  withAnswers,
-} from './parts.ts'
+import { connectClient, memoryAgent, pmnsOf, routerOf, summary, type TestClient } from './parts.ts'
 
 const ONE = pmid(10, 0, 1)
 const TWO = pmid(10, 0, 2)
@@ -136,7 +129,7 @@ test('state changes come once, before the next result', async () => {
 
 test('replies keep the order of requests while agents answer in another', async () => {
   let release: (() => void) | undefined
-  const slow = withAnswers(memoryAgent('b', 11), {
+  const slow = layer(memoryAgent('b', 11), {
     text: async () => {
       await new Promise<void>((resolve) => {
         release = resolve
@@ -162,7 +155,7 @@ test('replies keep the order of requests while agents answer in another', async 
 test('fetches that arrive together share one moment, later ones have their own', async () => {
   const asks: Ask[] = []
   const base = memoryAgent('a', 10)
-  const source = withAnswers(base, {
+  const source = layer(base, {
     fetch: (ids, ask) => {
       asks.push(ask)
       return base.fetch(ids, ask)
@@ -311,7 +304,7 @@ test('a client with too many replies outstanding is not read until it has some',
     release = resolve
   })
   const base = memoryAgent('a', 10)
-  const source: MetricSource = withAnswers(base, {
+  const source: MetricSource = layer(base, {
     descs: async (ids, ask) => {
       await gate
       return base.descs(ids, ask)
@@ -345,7 +338,7 @@ test('a client that sends many requests at a time lets the others have a turn', 
 })
 
 test('what a failing source says is what the client gets', async () => {
-  const source = withAnswers(memoryAgent('a', 10), {
+  const source = layer(memoryAgent('a', 10), {
     text: async () => {
       throw new PcpError('PM_ERR_TEXT')
     },
@@ -361,7 +354,7 @@ test('what a client that goes had asked is not asked of agents any more', async 
   const asked: string[] = []
   const told: AbortSignal[] = []
   const base = memoryAgent('a', 10)
-  const source = withAnswers(base, {
+  const source = layer(base, {
     fetch: (ids, ask) => {
       asked.push('fetch')
       return base.fetch(ids, ask)

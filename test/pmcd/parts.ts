@@ -2,7 +2,7 @@
 
 import { ByteBudget } from '../../src/base/byte-budget.ts'
 import type { Outcome } from '../../src/model/errors.ts'
-import type { MetricSource, SourceEvent } from '../../src/model/source.ts'
+import type { MetricSource } from '../../src/model/source.ts'
 import type { ValueSet } from '../../src/model/values.ts'
 import { Router } from '../../src/pmapi/router.ts'
 import { AgentSlot } from '../../src/pmcd/agent-slot.ts'
@@ -44,24 +44,6 @@ export function memoryAgent(name: string, domain: number): MetricSource {
     }),
     { domain },
   )
-}
-
-/** A source that is `base` with some of its answers replaced. */
-export function withAnswers(base: MetricSource, answers: Partial<MetricSource>): MetricSource {
-  const listeners = new Set<(event: SourceEvent) => void>()
-  const own: Partial<MetricSource> = {
-    subscribe: (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    ...answers,
-  }
-  return new Proxy(base, {
-    get: (target, key) => {
-      const value = (own as Record<PropertyKey, unknown>)[key] ?? Reflect.get(target, key)
-      return typeof value === 'function' && !(key in own) ? value.bind(target) : value
-    },
-  })
 }
 
 /** A connected slot for a source. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { PcpError } from '../../src/model/errors.ts'
 import { pmid } from '../../src/model/ids.ts'
+import { layer } from '../../src/model/layer.ts'
 import type { SourceEvent } from '../../src/model/source.ts'
 import { SourceListeners } from '../../src/net/listeners.ts'
 import { Context } from '../../src/pmapi/context.ts'
@@ -8,7 +9,6 @@ import { openAgent } from '../../src/pmda/open-agent.ts'
 import { WebContext } from '../../src/pmproxy/contexts.ts'
 import { HeldContext, SharedContexts } from '../../src/pmproxy/shared-contexts.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
-import { overriding } from '../lib/overriding.ts'
 
 /** Opens contexts, and says how many are open. */
 function opener(): {
@@ -21,7 +21,7 @@ function opener(): {
   const source = () => {
     counts.opened++
     listeners = new SourceListeners()
-    return overriding(openAgent(demoAgent), {
+    return layer(openAgent(demoAgent), {
       subscribe: listeners.subscribe.bind(listeners),
       close: async () => void counts.closed++,
     })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { PcpError } from '../../src/model/errors.ts'
+import { layer } from '../../src/model/layer.ts'
 import type { MetricSource } from '../../src/model/source.ts'
 import type { MetricSpec } from '../../src/pmda/define.ts'
 import { defineAgent } from '../../src/pmda/define-agent.ts'
 import { openAgent } from '../../src/pmda/open-agent.ts'
 import { tool } from '../../src/tools/pmclient/index.ts'
-import { overriding } from '../lib/overriding.ts'
 import { runTool } from './run-tool.ts'
 
 /** A host with processors that are busier the higher their number; each fetch is two seconds after the one before. */
@@ -55,7 +55,7 @@ function host(processors: number, missing?: string): MetricSource {
   }
   const kept = Object.fromEntries(Object.entries(metrics).filter(([name]) => name !== missing))
   const agent = openAgent(defineAgent({ name: 'host', domain: 60, metrics: kept }))
-  return overriding(agent, {
+  return layer(agent, {
     fetch: async (ids, ask) => {
       fetches++
       return { ...(await agent.fetch(ids, ask)), timestamp: { sec: 2 * fetches, nsec: 0 } }

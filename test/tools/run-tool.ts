@@ -3,7 +3,7 @@ import { decodeText } from '../../src/base/text.ts'
 import type { MetricSource } from '../../src/model/source.ts'
 import type { connect } from '../../src/pmapi/connect.ts'
 import { Context } from '../../src/pmapi/context.ts'
-import { withLocalNames } from '../../src/pmapi/local-names.ts'
+import { withLocalNames } from '../../src/pmns/local-names.ts'
 import type { Output, Tool, ToolIo } from '../../src/tools/lib/tool.ts'
 
 /** What a command printed. */

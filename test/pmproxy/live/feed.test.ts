@@ -1,12 +1,12 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { PcpError } from '../../../src/model/errors.ts'
+import { layer } from '../../../src/model/layer.ts'
 import type { Instances } from '../../../src/model/source.ts'
 import { Context } from '../../../src/pmapi/context.ts'
 import { Feed, type Wish } from '../../../src/pmproxy/live/feed.ts'
 import { Page } from '../../../src/pmproxy/live/page.ts'
 import { newStatistics } from '../../../src/pmproxy/statistics.ts'
 import { Sample } from '../../agents/sample/open.ts'
-import { overriding } from '../../lib/overriding.ts'
 
 const closers: (() => unknown)[] = []
 afterEach(async () => {
@@ -66,7 +66,7 @@ test.each([
   vi.useFakeTimers()
   closers.push(() => vi.useRealTimers())
   const sample = new Sample()
-  const failing = overriding(sample.agent, { fetch: () => Promise.reject(new PcpError('ECONNRESET')) })
+  const failing = layer(sample.agent, { fetch: () => Promise.reject(new PcpError('ECONNRESET')) })
   const attempts: number[] = []
   let isUp = true
   const statistics = newStatistics()
@@ -169,7 +169,7 @@ async function namesTold(
 }> {
   const sample = new Sample()
   let attempts = 0
-  const answering = overriding(sample.agent, {
+  const answering = layer(sample.agent, {
     instances: (...query) => instances(++attempts, () => sample.agent.instances(...query)),
   })
   const statistics = newStatistics()
