@@ -2,7 +2,7 @@
 import type { AgentEnv, AgentTables, IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
 import { inOrder } from '../../pmda/in-order.ts'
 import { type AgentDefinition, defineAgent, Reading } from '../../pmda/index.ts'
-import { InstanceIds } from '../../pmda/instance-ids.ts'
+import { InstanceIds } from '../lib/instance-ids.ts'
 import { AVERAGES, type AverageName, type Journal, readJournals } from './journals.ts'
 
 /** The agent for the collector's registry. */

@@ -1,7 +1,7 @@
 /** Block devices of one kind as an instance domain over /proc/diskstats. */
 import type { IndomSpec, Labels } from '../../pmda/define.ts'
-import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
+import { InstanceIds } from '../lib/instance-ids.ts'
 import { DISK_COLUMNS, type DiskKind, type DiskTable } from './disk-table.ts'
 
 /** What an instance domain of block devices is made from. */

@@ -1,7 +1,7 @@
 /** tape.dev and fchost: statistics files of tape drives and Fibre Channel adapters. /sys/class */
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
-import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
+import { InstanceIds } from '../lib/instance-ids.ts'
 import type { LinuxContext } from './context.ts'
 import { parseNumber } from './sample.ts'
 

@@ -1,9 +1,9 @@
 /** disk.wwid: disks by their world wide name, all paths to one added up; hinv.map.scsi_id. /sys/block/DEVICE/device/wwid */
 import { existsSync } from 'node:fs'
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
-import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { rooted } from '../../sys/proc.ts'
+import { InstanceIds } from '../lib/instance-ids.ts'
 import { BlockDevices, namedReading } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
 import { DISK_ROWS, diskMeaning } from './disk-rows.ts'

@@ -2,10 +2,10 @@
 import { realpathSync, statfsSync } from 'node:fs'
 import { type Outcome, PcpError } from '../../model/errors.ts'
 import type { IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
-import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { ParsedFile } from '../../sys/parsed-file.ts'
 import { rooted } from '../../sys/proc.ts'
+import { InstanceIds } from '../lib/instance-ids.ts'
 import type { LinuxContext } from './context.ts'
 
 /** One line of the mount table. */

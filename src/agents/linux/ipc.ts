@@ -1,8 +1,8 @@
 /** ipc: System V shared memory, semaphores and message queues. /proc/sysvipc, /proc/sys/kernel; sysvipc(7) */
 import type { IndomSpec, MetricSpec, Sample, TypeName } from '../../pmda/define.ts'
-import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { readAttribute } from '../../sys/proc.ts'
+import { InstanceIds } from '../lib/instance-ids.ts'
 import type { LinuxContext } from './context.ts'
 import { IPC_LIMITS, IPC_OBJECTS, IPC_TOTALS, type IpcKind, type LimitSource } from './ipc-rows.ts'
 

@@ -1,6 +1,6 @@
 /** /proc/interrupts and /proc/softirqs: a line of CPU names, then `NAME: count count ... text`. proc(5) */
 import type { Scanner } from '../../base/scan.ts'
-import { InstanceIds } from '../../pmda/instance-ids.ts'
+import { InstanceIds } from '../lib/instance-ids.ts'
 
 /** One line of counts. */
 export interface IrqRow {

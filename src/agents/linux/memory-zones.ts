@@ -1,8 +1,8 @@
 /** mem.buddyinfo and mem.zoneinfo: free blocks and statistics of memory zones. /proc/buddyinfo, /proc/zoneinfo */
 import type { Scanner } from '../../base/scan.ts'
 import type { IndomSpec, Labels, MetricSpec } from '../../pmda/define.ts'
-import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
+import { InstanceIds } from '../lib/instance-ids.ts'
 import type { LinuxContext } from './context.ts'
 import { fieldMetrics } from './fields.ts'
 import { ZONE_FIELDS } from './memory-zone-rows.ts'

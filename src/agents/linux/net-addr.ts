@@ -1,8 +1,8 @@
 /** Addresses of network interfaces. /sys/class/net, /proc/net/if_inet6, getifaddrs(3) */
 import { networkInterfaces } from 'node:os'
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
-import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
+import { InstanceIds } from '../lib/instance-ids.ts'
 import type { LinuxContext } from './context.ts'
 
 /** One interface, or one alias of it (eth0:1). */

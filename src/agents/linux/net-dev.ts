@@ -2,7 +2,7 @@
 
 import type { Scanner } from '../../base/scan.ts'
 import { decodeText } from '../../base/text.ts'
-import type { InstanceIds } from '../../pmda/instance-ids.ts'
+import type { InstanceIds } from '../lib/instance-ids.ts'
 
 /** Columns of /proc/net/dev, in file order: receive, then transmit. */
 export const IN_BYTES = 0

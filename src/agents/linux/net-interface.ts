@@ -1,9 +1,9 @@
 /** network.interface and network.all: traffic and state of network interfaces. /proc/net/dev, /sys/class/net */
 import { existsSync } from 'node:fs'
 import type { IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
-import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { readAttribute, rooted } from '../../sys/proc.ts'
+import { InstanceIds } from '../lib/instance-ids.ts'
 import type { LinuxContext } from './context.ts'
 import * as dev from './net-dev.ts'
 

@@ -3,9 +3,9 @@ import type { Scanner } from '../../base/scan.ts'
 import type { Ask } from '../../model/source.ts'
 import type { MetricSpec, Sample } from '../../pmda/define.ts'
 import { Reading, type Refreshable } from '../../pmda/reading.ts'
-import { SlowReading } from '../../pmda/slow-reading.ts'
 import type { LinuxContext } from './context.ts'
 import { type FieldRow, type FieldValue, fieldMetrics, numberOrNone } from './fields.ts'
+import { SlowReading } from './slow-reading.ts'
 
 /** Numbers of sockstat by `row field`, as in `TCP inuse`. */
 export type SockStat = Map<string, FieldValue>

@@ -3,8 +3,8 @@ import type { Scanner } from '../../base/scan.ts'
 import { decodeText } from '../../base/text.ts'
 import type { Ask } from '../../model/source.ts'
 import type { IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
-import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
+import { InstanceIds } from '../lib/instance-ids.ts'
 import type { LinuxContext } from './context.ts'
 
 /** Numbers of each instance by its name, in file order. */

@@ -1,7 +1,7 @@
 /** hinv.map.scsi: which block device each SCSI unit is. /proc/scsi/scsi, /sys/class/scsi_device */
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
-import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
+import { InstanceIds } from '../lib/instance-ids.ts'
 import type { LinuxContext } from './context.ts'
 
 /** One unit of a SCSI device. */

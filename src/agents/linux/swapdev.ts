@@ -1,7 +1,7 @@
 /** swapdev: each swap device and file. /proc/swaps, swapon(8) */
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
-import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
+import { InstanceIds } from '../lib/instance-ids.ts'
 import type { LinuxContext } from './context.ts'
 
 /** One line of /proc/swaps; sizes in Kbyte. */

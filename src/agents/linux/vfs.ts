@@ -2,8 +2,8 @@
 import type { Scanner } from '../../base/scan.ts'
 import type { MetricSpec, Sample } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
-import { SlowReading } from '../../pmda/slow-reading.ts'
 import type { LinuxContext } from './context.ts'
+import { SlowReading } from './slow-reading.ts'
 
 /** Name, item, file below /proc/sys/fs, column, help, text. */
 type TableRow = readonly [

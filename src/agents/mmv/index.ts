@@ -1,6 +1,6 @@
 /** The mmv agent (domain 70): values that applications keep in mapped files. docs/formats/mmv.md */
 import { type AgentDefinition, defineAgent } from '../../pmda/define-agent.ts'
-import { openMapped } from '../../pmda/mapped-agent.ts'
+import { openMapped } from '../lib/mapped-agent.ts'
 
 /** The agent for the collector's registry. */
 export const agent: AgentDefinition = defineAgent({

@@ -9,9 +9,9 @@ import { PcpError } from '../../model/errors.ts'
 import { FILE_PREFIX, NODE_CLUSTER, removeStale } from '../../node/place.ts'
 import type { AgentEnv, AgentTables, MetricSpec } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent } from '../../pmda/define-agent.ts'
-import { mappedTables } from '../../pmda/mapped-tables.ts'
 import { parsePcpConf } from '../../sys/config.ts'
 import { readSmallFile, rooted } from '../../sys/proc.ts'
+import { mappedTables } from '../lib/mapped-tables.ts'
 
 /** The agent for the collector's registry. */
 export const agent: AgentDefinition = defineAgent({ name: 'node', domain: 460, open })

@@ -1,7 +1,7 @@
 /** cgroup.blkio and cgroup.io: what control groups do with disks. */
 import type { IndomSpec, MetricSpec, SemName, TypeName } from '../../pmda/define.ts'
-import { InstanceIds } from '../../pmda/instance-ids.ts'
 import type { Reading } from '../../pmda/reading.ts'
+import { InstanceIds } from '../lib/instance-ids.ts'
 import type { CgroupDomain } from './cgroup-domain.ts'
 import {
   BLKIO_FILES,

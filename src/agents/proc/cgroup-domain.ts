@@ -1,7 +1,7 @@
 /** Instance domains of control groups: numbers that stay with the names. */
 import type { IndomSpec, Labels } from '../../pmda/define.ts'
-import { InstanceIds } from '../../pmda/instance-ids.ts'
 import type { Reading } from '../../pmda/reading.ts'
+import { InstanceIds } from '../lib/instance-ids.ts'
 import type { Cgroup, CgroupSnapshot } from './cgroup-tree.ts'
 
 /** What the metrics of one controller share: its groups are the instances. */

@@ -1,7 +1,7 @@
 /** cgroup.*: control groups of versions 1 and 2. cgroups(7) */
 import type { IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
-import { InstanceIds } from '../../pmda/instance-ids.ts'
 import type { Reading } from '../../pmda/reading.ts'
+import { InstanceIds } from '../lib/instance-ids.ts'
 import { blkioMetrics, ioStatMetrics } from './cgroup-devices.ts'
 import { type CgroupDomain, cgroupDomain } from './cgroup-domain.ts'
 import { fieldOf, numberAt } from './cgroup-fields.ts'

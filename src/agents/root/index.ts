@@ -2,10 +2,10 @@
 import { hostname } from 'node:os'
 import type { AgentEnv, AgentTables, IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent, Reading } from '../../pmda/index.ts'
-import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { type Container, containerPlaces } from '../../sys/containers/container.ts'
 import { containerHostname } from '../../sys/containers/hostname.ts'
 import { ContainerLookup, listContainers } from '../../sys/containers/list.ts'
+import { InstanceIds } from '../lib/instance-ids.ts'
 import { type RootAnswers, RootSocket } from './socket.ts'
 
 /** The agent for the collector's registry. Environment: that of `containerPlaces`. */

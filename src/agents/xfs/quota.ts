@@ -1,6 +1,5 @@
 /** quota.state.project and quota.project: which XFS file systems count by projects, and what those use. xfs_quota(8), projects(5) */
 import type { IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
-import { InstanceIds } from '../../pmda/instance-ids.ts'
 import { Reading } from '../../pmda/reading.ts'
 import {
   openProjectQuotas,
@@ -9,6 +8,7 @@ import {
   type QuotaState,
 } from '../../sys/native/project-quota.ts'
 import { readAttribute } from '../../sys/proc.ts'
+import { InstanceIds } from '../lib/instance-ids.ts'
 
 /** What the metrics need to be read. */
 export interface QuotaOptions {

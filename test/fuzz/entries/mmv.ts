@@ -1,5 +1,6 @@
 /** Files of memory-mapped values: what an agent makes of one, with its values and texts. */
 
+import { mappedTables } from '../../../src/agents/lib/mapped-tables.ts'
 import { encodeMmv, type IndomContent, type MetricContent } from '../../../src/mmv/content.ts'
 import type { MmvFile } from '../../../src/mmv/files.ts'
 import { MMV_FLAG_NOPREFIX, MMV_FLAG_SENTINEL, MMV_TYPE_ELAPSED, parseMmv } from '../../../src/mmv/layout.ts'
@@ -9,7 +10,6 @@ import { LABEL_CLUSTER, LABEL_INDOM, LABEL_INSTANCES, LABEL_ITEM } from '../../.
 import { ANONYMOUS } from '../../../src/model/source.ts'
 import { valuesOf } from '../../../src/model/value-set.ts'
 import { defineAgent } from '../../../src/pmda/define-agent.ts'
-import { mappedTables } from '../../../src/pmda/mapped-tables.ts'
 import { openAgent } from '../../../src/pmda/open-agent.ts'
 import type { FuzzEntry } from '../engine/entry.ts'
 

@@ -1,8 +1,8 @@
 /** A reading of a file the kernel takes milliseconds for: another thread waits, and the agent does the rest meanwhile. */
-import type { Scanner } from '../base/scan.ts'
-import { type Outcome, PcpError } from '../model/errors.ts'
-import type { ProcFile } from '../sys/proc.ts'
-import type { Refreshable } from './reading.ts'
+import type { Scanner } from '../../base/scan.ts'
+import { type Outcome, PcpError } from '../../model/errors.ts'
+import type { Refreshable } from '../../pmda/reading.ts'
+import type { ProcFile } from '../../sys/proc.ts'
 
 /**
  * A `Reading` of one file. Metrics that rest on it have `ahead: (ask) => reading.begin(ask.moment)`; whoever asks without

@@ -1,10 +1,10 @@
 /** An agent of the files of memory-mapped values in one directory: mmv, and pmproxy, which is the same elsewhere. docs/formats/mmv.md */
 import { join } from 'node:path'
-import { MmvFiles } from '../mmv/files.ts'
-import { PcpError } from '../model/errors.ts'
-import { tmpDirOf } from '../sys/config.ts'
-import { rooted } from '../sys/proc.ts'
-import type { AgentEnv, AgentTables, MetricSpec } from './define.ts'
+import { MmvFiles } from '../../mmv/files.ts'
+import { PcpError } from '../../model/errors.ts'
+import type { AgentEnv, AgentTables, MetricSpec } from '../../pmda/define.ts'
+import { tmpDirOf } from '../../sys/config.ts'
+import { rooted } from '../../sys/proc.ts'
 import { mappedTables } from './mapped-tables.ts'
 
 /**

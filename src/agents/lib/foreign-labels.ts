@@ -1,5 +1,5 @@
 /** Labels that somebody else chose, as labels that PCP can carry. docs/agents.md */
-import type { Labels, LabelValue } from './define.ts'
+import type { Labels, LabelValue } from '../../pmda/define.ts'
 
 /** Half of what one set may have, because labels and annotations of one thing become one set. */
 const MAX_LABELS = 120

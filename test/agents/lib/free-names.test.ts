@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FreeNames } from '../../src/pmda/free-names.ts'
+import { FreeNames } from '../../../src/agents/lib/free-names.ts'
 
 test('no name is a part of another', () => {
   const names = new FreeNames()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { makeLabelSet, mergeLabelSets } from '../../src/model/label-set.ts'
-import { LABEL_ITEM } from '../../src/model/labels.ts'
-import { foreignLabels, labelName } from '../../src/pmda/foreign-labels.ts'
+import { foreignLabels, labelName } from '../../../src/agents/lib/foreign-labels.ts'
+import { makeLabelSet, mergeLabelSets } from '../../../src/model/label-set.ts'
+import { LABEL_ITEM } from '../../../src/model/labels.ts'
 
 test('names are letters, digits and underscores', () => {
   expect(['http.route', '_x', '1', 'a b', '', 'ü'].map(labelName)).toEqual([

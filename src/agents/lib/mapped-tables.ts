@@ -1,6 +1,6 @@
 /** From files of memory-mapped values to the tables of an agent. docs/formats/mmv.md */
 
-import type { MmvFile } from '../mmv/files.ts'
+import type { MmvFile } from '../../mmv/files.ts'
 import {
   MMV_FLAG_NOPREFIX,
   MMV_FLAG_SENTINEL,
@@ -9,10 +9,16 @@ import {
   type MmvLayout,
   type MmvMetric,
   type MmvTexts,
-} from '../mmv/layout.ts'
-import { readValue, type ValueRules } from '../mmv/value.ts'
-import { PM_IN_NULL } from '../model/ids.ts'
-import { LABEL_CLUSTER, LABEL_INDOM, LABEL_INSTANCES, LABEL_ITEM, LABEL_OPTIONAL } from '../model/labels.ts'
+} from '../../mmv/layout.ts'
+import { readValue, type ValueRules } from '../../mmv/value.ts'
+import { PM_IN_NULL } from '../../model/ids.ts'
+import {
+  LABEL_CLUSTER,
+  LABEL_INDOM,
+  LABEL_INSTANCES,
+  LABEL_ITEM,
+  LABEL_OPTIONAL,
+} from '../../model/labels.ts'
 import {
   PM_SEM_COUNTER,
   PM_SEM_DISCRETE,
@@ -23,7 +29,7 @@ import {
   PM_TYPE_STRING,
   PM_TYPE_U32,
   PM_TYPE_U64,
-} from '../model/types.ts'
+} from '../../model/types.ts'
 import type {
   AgentTables,
   AliasSpec,
@@ -33,7 +39,7 @@ import type {
   MetricSpec,
   SemName,
   TypeName,
-} from './define.ts'
+} from '../../pmda/define.ts'
 
 /** What the tables need besides the files. */
 export interface MappedOptions {
