@@ -2,8 +2,8 @@
 
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { onAbort } from '../../base/on-abort.ts'
 import { PcpError } from '../../model/errors.ts'
+import { outputOf } from '../../pmda/feeds/child.ts'
 import { tooLong } from './limits.ts'
 
 /** What bounds the reading of a document. */
@@ -16,54 +16,27 @@ export interface ReadLimits {
 const MAX_STDERR = 4096
 
 /**
- * What a script prints. It runs without a shell and without standard input, in a process group of its own, which is killed
- * at the end of the time. Throws a PcpError when it cannot run, fails, or prints too much; `warn` hears its standard error.
+ * Runs a script and returns what it prints; kills it when the time is up. Throws a PcpError when it cannot run, fails, or prints
+ * too much. `warn` receives the lines of its standard error.
  */
-export function runScript(path: string, limits: ReadLimits, warn: (text: string) => void): Promise<string> {
-  const { spawn } = process.getBuiltinModule('node:child_process')
-  return new Promise((resolve, reject) => {
-    const child = spawn(path, [], { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
-    // With EMFILE, child.stdout is undefined and the error is emitted later.
-    child.on('error', reject)
-    const chunks: Buffer[] = []
-    let size = 0
-    let stderr = ''
-    let failure: PcpError | undefined
-    const fail = (error: PcpError): void => {
-      failure ??= error
-      if (child.pid === undefined) return
-      try {
-        process.kill(-child.pid, 'SIGKILL')
-      } catch {
-        // It has ended by itself in the meantime.
-      }
-      child.stdout.destroy()
-      child.stderr.destroy()
-    }
-    const giveUp = (): void => fail(new PcpError('ETIMEDOUT', 'The script did not end in time'))
-    const unlink = onAbort(limits.signal, giveUp)
-    child.stdout.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size > limits.maxBytes) fail(tooLong(limits.maxBytes))
-      else chunks.push(chunk)
+export async function runScript(
+  path: string,
+  { signal, maxBytes }: ReadLimits,
+  warn: (text: string) => void,
+): Promise<string> {
+  let stderr = ''
+  try {
+    const output = await outputOf({ command: path, name: 'The script', signal, maxBytes }, (piece) => {
+      if (stderr.length < MAX_STDERR) stderr += piece.toString()
     })
-    child.stderr.on('data', (chunk: Buffer) => {
-      if (stderr.length < MAX_STDERR) stderr += chunk.toString('utf8')
-    })
-    child.once('error', (error) => {
-      failure ??= PcpError.from(error)
-      if (child.pid === undefined) finish(null, null)
-    })
-    child.once('close', finish)
-    function finish(code: number | null, signal: NodeJS.Signals | null): void {
-      unlink()
-      for (const line of stderr.slice(0, MAX_STDERR).trimEnd().split('\n')) if (line !== '') warn(line)
-      if (failure === undefined && code !== 0)
-        failure = new PcpError('PM_ERR_GENERIC', `The script ended with ${signal ?? `status ${code}`}`)
-      if (failure === undefined) resolve(Buffer.concat(chunks).toString('utf8'))
-      else reject(failure)
-    }
-  })
+    return output.toString('utf8')
+  } catch (error) {
+    const failure = PcpError.from(error)
+    if (failure.code === 'EINTR') throw new PcpError('ETIMEDOUT', 'The script did not end in time')
+    throw failure.code === 'EFBIG' ? tooLong(maxBytes) : failure
+  } finally {
+    for (const line of stderr.slice(0, MAX_STDERR).trimEnd().split('\n')) if (line !== '') warn(line)
+  }
 }
 
 /** The text of a file. Throws a PcpError when it cannot be read, is no file, or is too long. */

@@ -1,9 +1,11 @@
 /** Instance domains of all kinds: a large one, one whose size is set, one that must be asked for by name, one from a file. */
-import { statSync } from 'node:fs'
 import { PcpError } from '../../model/errors.ts'
 import { indom } from '../../model/ids.ts'
+import type { Instances as Answer } from '../../model/source.ts'
 import type { AgentEnv, IndomSpec } from '../../pmda/define.ts'
-import { readSmallFile, rooted } from '../../sys/proc.ts'
+import { snapshotFile } from '../../pmda/feeds/snapshot-file.ts'
+import type { Reading } from '../../pmda/reading.ts'
+import { rooted } from '../../sys/proc.ts'
 import { of, oncePerFetch, type Rows, type SampleContext } from './context.ts'
 
 /** Rows of all these domains. */
@@ -126,25 +128,29 @@ function dynamicRows(context: SampleContext): Rows {
   }
 }
 
+type Instances = Pick<Answer, 'ids' | 'names'>
+
+const NO_INSTANCES: Instances = { ids: [], names: [] }
+
 /** What dynamic.indom lists. */
 class InstanceFile {
   readonly #env: AgentEnv
-  readonly #path: string | undefined
-  #ids: readonly number[] = []
-  #names: readonly string[] = []
-  #mtimeMs = Number.NaN
+  readonly #file: Reading<Instances> | undefined
+  #listed: Instances = NO_INSTANCES
   /** Fetches since the file was read. */
   fetches = 0
 
   constructor(env: AgentEnv) {
     this.#env = env
     const dir = env.env['PCP_PMDAS_DIR']
-    this.#path = dir === undefined ? undefined : `${dir}/sample/dynamic.indom`
+    if (dir === undefined) return
+    const path = rooted(env.root, `${dir}/sample/dynamic.indom`)
+    this.#file = snapshotFile({ path, parse: (text) => this.#parse(text) })
   }
 
-  list(): { readonly ids: readonly number[]; readonly names: readonly string[] } {
+  list(): Instances {
     this.#refresh()
-    return { ids: this.#ids, names: this.#names }
+    return this.#listed
   }
 
   count(): void {
@@ -153,18 +159,15 @@ class InstanceFile {
   }
 
   #refresh(): void {
-    const path = this.#path
-    if (path === undefined) return
-    const { root } = this.#env
-    const mtimeMs = statSync(rooted(root, path), { throwIfNoEntry: false })?.mtimeMs
-    if (mtimeMs === this.#mtimeMs) return
-    if (mtimeMs === undefined && Number.isNaN(this.#mtimeMs)) return
-    this.#mtimeMs = mtimeMs ?? Number.NaN
+    if (this.#file === undefined) return
+    this.#file.refresh(undefined)
+    const now = this.#file.error?.code === 'ENOENT' ? NO_INSTANCES : this.#file.value
+    if (now === this.#listed) return
+    this.#listed = now
     this.fetches = 0
-    this.#take(mtimeMs === undefined ? '' : readSmallFile(root, path))
   }
 
-  #take(text: string): void {
+  #parse(text: string): Instances {
     const found = new Map<number, string>()
     for (const line of text.split('\n')) {
       const [, id, name] = /^\s*(\d{1,9})\s+(\S.*?)\s*$/.exec(line) ?? []
@@ -172,7 +175,6 @@ class InstanceFile {
       else if (line.trim() !== '')
         this.#env.log('warning', `dynamic.indom: "${line}" is no number and name: ignored`)
     }
-    this.#ids = [...found.keys()]
-    this.#names = [...found.values()]
+    return { ids: [...found.keys()], names: [...found.values()] }
   }
 }

@@ -1,10 +1,10 @@
 /** The simple agent (domain 253): the smallest agent with every feature, for learning and for tests. docs/agents.md */
-import { statSync } from 'node:fs'
 import { PcpError } from '../../model/errors.ts'
 import type { AgentEnv, AgentTables, IndomSpec } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent } from '../../pmda/define-agent.ts'
+import { snapshotFile } from '../../pmda/feeds/snapshot-file.ts'
 import { Reading } from '../../pmda/reading.ts'
-import { readSmallFile, rooted } from '../../sys/proc.ts'
+import { rooted } from '../../sys/proc.ts'
 
 /** The agent for the collector's registry. */
 export const agent: AgentDefinition = defineAgent({ name: 'simple', domain: 253, open })
@@ -118,40 +118,29 @@ const PARTS: { readonly [name: string]: TimePart } = {
 /** The instances of simple.now: what simple.conf lists, with numbers that a name keeps while the agent lives. */
 class TimeUnits {
   readonly #env: AgentEnv
-  readonly #path: string | undefined
   /** Place of a name: its instance number. */
   readonly #known: string[] = []
-  #active: readonly number[] = []
-  #mtimeMs = Number.NaN
+  readonly #file: Reading<readonly number[]> | undefined
 
   constructor(env: AgentEnv) {
     this.#env = env
     const dir = env.env['PCP_PMDAS_DIR']
-    this.#path = dir === undefined ? undefined : `${dir}/simple/simple.conf`
+    if (dir === undefined) return
+    const path = rooted(env.root, `${dir}/simple/simple.conf`)
+    this.#file = snapshotFile({ path, parse: (text) => this.#parse(text) })
   }
 
-  /** The instances now. A file that cannot be read means none. */
+  /** The instances now; none without the file. */
   instances(): { readonly ids: readonly number[]; readonly names: readonly string[] } {
-    this.#refresh()
-    return { ids: this.#active, names: this.#active.map((id) => this.#known[id]!) }
+    this.#file?.refresh(undefined)
+    const isAbsent = this.#file === undefined || this.#file.error?.code === 'ENOENT'
+    const ids = isAbsent ? [] : this.#file.value
+    return { ids, names: ids.map((id) => this.#known[id]!) }
   }
 
   /** The part of the local time that an instance stands for. */
   valueOf(inst: number, ms: number): number | undefined {
     return PARTS[this.#known[inst] ?? '']?.(new Date(ms))
-  }
-
-  #refresh(): void {
-    const { root } = this.#env
-    const path = this.#path
-    const stat = path === undefined ? undefined : statSync(rooted(root, path), { throwIfNoEntry: false })
-    if (path === undefined || stat === undefined) {
-      this.#active = []
-      this.#mtimeMs = Number.NaN
-    } else if (stat.mtimeMs !== this.#mtimeMs) {
-      this.#active = this.#parse(readSmallFile(root, path))
-      this.#mtimeMs = stat.mtimeMs
-    }
   }
 
   #parse(text: string): readonly number[] {

@@ -131,33 +131,47 @@ export class ChildFeed {
 }
 
 /**
- * Runs a program, without standard input, and gives what it printed. Made for a `BackgroundReading`. ENOENT when there is
- * no such program, ECHILD with the end of its standard error when its status is not 0, EFBIG for too much output, EINTR
+ * Runs a program without standard input and resolves to its output, for a `BackgroundReading`. Rejects with ENOENT when there is
+ * no such program, ECHILD with the end of its standard error when its status is not 0, EFBIG for too much output, and EINTR
  * when `signal` ended it.
  */
-export function runProgram(program: Program, options: RunOptions = {}): Promise<string> {
-  const { command } = program
-  const { signal, maxBytes = MAX_BYTES } = options
+export async function runProgram(program: Program, options: RunOptions = {}): Promise<string> {
+  let complaints = Buffer.alloc(0)
+  try {
+    const output = await outputOf({ ...program, ...options }, (piece) => {
+      complaints = Buffer.concat([complaints, piece]).subarray(-MAX_ERROR_BYTES)
+    })
+    return decodeText(output)
+  } catch (error) {
+    const why = decodeText(complaints).trim()
+    if (!(error instanceof PcpError) || error.code !== 'ECHILD' || why === '') throw error
+    throw new PcpError('ECHILD', `${error.message}: ${why}`)
+  }
+}
+
+/** Returns the output of a program as `runProgram` does, as bytes. `name` is its name in errors; `onError` receives its standard error. */
+export function outputOf(
+  program: Program & RunOptions & { readonly name?: string },
+  onError: (piece: Buffer) => void,
+): Promise<Buffer> {
+  const { command, name = command, signal, maxBytes = MAX_BYTES } = program
   return new Promise((resolve, reject) => {
-    if (signal?.aborted === true) throw new PcpError('EINTR', `${command} was not started`)
+    if (signal?.aborted === true) throw new PcpError('EINTR', `${name} was not started`)
     const child = start(program)
     const pieces: Uint8Array[] = []
     let size = 0
-    let complaints = Buffer.alloc(0)
     let failure: PcpError | undefined
-    const give = (error: PcpError): void => {
+    const fail = (error: PcpError): void => {
       failure ??= error
       end(child)
     }
-    const stop = onAbort(signal, () => give(new PcpError('EINTR', `${command} was ended`)))
+    const stop = onAbort(signal, () => fail(new PcpError('EINTR', `${name} was ended`)))
     child.stdout?.on('data', (piece: Uint8Array) => {
       size += piece.length
-      if (size > maxBytes) give(new PcpError('EFBIG', `${command} printed more than ${maxBytes} bytes`))
+      if (size > maxBytes) fail(new PcpError('EFBIG', `${name} printed more than ${maxBytes} bytes`))
       else pieces.push(piece)
     })
-    child.stderr?.on('data', (piece: Uint8Array) => {
-      complaints = Buffer.concat([complaints, piece]).subarray(-MAX_ERROR_BYTES)
-    })
+    child.stderr?.on('data', onError)
     child.once('error', (error) => {
       stop()
       reject(PcpError.from(error))
@@ -165,17 +179,13 @@ export function runProgram(program: Program, options: RunOptions = {}): Promise<
     child.once('close', (status, killed) => {
       stop()
       if (failure !== undefined) reject(failure)
-      else if (status === 0) resolve(decodeText(Buffer.concat(pieces)))
-      else {
-        const why = decodeText(complaints).trim()
-        const end = `${command} ended with ${killed ?? `status ${status}`}`
-        reject(new PcpError('ECHILD', why === '' ? end : `${end}: ${why}`))
-      }
+      else if (status === 0) resolve(Buffer.concat(pieces))
+      else reject(new PcpError('ECHILD', `${name} ended with ${killed ?? `status ${status}`}`))
     })
   })
 }
 
-/** Ends a program and what it started, now; whoever still has its output open is heard no more. */
+/** Kills the process group of a program and stops reading its output. */
 function end(child: ChildProcess): void {
   signalAll(child, 'SIGKILL')
   child.stdout?.destroy()
