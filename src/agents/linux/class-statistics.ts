@@ -1,7 +1,8 @@
 /** tape.dev and fchost: statistics files of tape drives and Fibre Channel adapters. /sys/class */
-import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import type { IndomSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { parseNumber } from './sample.ts'
 
@@ -174,8 +175,8 @@ export function parseStatistic(text: string | undefined): number | bigint | unde
 }
 
 /** The metrics of tape drives (cluster 71) and Fibre Channel adapters (cluster 91). */
-export function classStatisticsMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
-  const metrics: { [name: string]: MetricSpec } = {}
+export function classStatisticsMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const { prefix, cluster, serial, directory, pattern, statistics, what, hinv, rows } of CLASSES) {
     const instances = new InstanceIds()
     const reading = new Reading(() => ctx.list(directory).filter((name) => pattern.test(name)))

@@ -1,11 +1,12 @@
 /** The machine as a container sees it: its network, its file systems and its name. docs/formats/root.md */
 import { PcpError } from '../../model/errors.ts'
 import type { Ask } from '../../model/source.ts'
-import type { AgentEnv, AgentTables, MetricSpec } from '../../pmda/define.ts'
+import type { AgentEnv, AgentTables } from '../../pmda/define.ts'
 import type { Container } from '../../sys/containers/container.ts'
 import { containerHostname } from '../../sys/containers/hostname.ts'
 import { ContainerLookup } from '../../sys/containers/list.ts'
 import { rooted } from '../../sys/proc.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import { type LinuxContext, openContext } from './context.ts'
 import { fileSystemMetrics } from './filesys.ts'
 import { addressMetrics } from './net-addr.ts'
@@ -14,7 +15,7 @@ import { protocol6Metrics, protocolMetrics } from './net-snmp.ts'
 import { connectionMetrics, sockStatMetrics } from './net-sockets.ts'
 import { unameMetrics } from './uname.ts'
 
-type Metrics = { readonly [name: string]: MetricSpec }
+type Metrics = { readonly [name: string]: PlacedRow }
 
 /** Containers whose tables are kept; of more, the one that was asked about longest ago is let go. */
 const MAX_VIEWS = 16
@@ -79,7 +80,7 @@ export class ContainerViews {
 
   #open(container: Container, pid: number): View {
     const ctx = contextOf(openContext(this.#env), pid)
-    const metrics: { [name: string]: MetricSpec } = Object.assign(Object.create(null), this.#host)
+    const metrics: { [name: string]: PlacedRow } = Object.assign(Object.create(null), this.#host)
     const own: readonly Metrics[] = [
       unameMetrics(ctx, () => nameOf(this.#env.root, container)),
       fileSystemMetrics(ctx),

@@ -3,6 +3,7 @@ import type { MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { parseCpuList } from '../../sys/cpu-list.ts'
 import { ParsedFile } from '../../sys/parsed-file.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
 /** The lines of one processor in /proc/cpuinfo, names in small letters. */
@@ -141,12 +142,26 @@ const FACT_ROWS: readonly FactRow[] = [
 ]
 
 /** The metrics of /proc/cpuinfo (cluster 18, hinv.machine apart) and of CPUs and nodes in sysfs (cluster 55). */
-export function cpuInfoMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function cpuInfoMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const facts = new ParsedFile(ctx.file('/proc/cpuinfo'), parseCpuinfo)
   const cpuinfo = new Reading(() => facts.read())
   const perCpu = { sem: 'discrete', indom: ctx.cpus } as const
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
 
+  metrics['hinv.cpu.clock'] = {
+    ...perCpu,
+    cluster: 18,
+    item: 0,
+    type: 'float',
+    units: '/ microsec',
+    help: 'Clock rate of each processor at this moment, in MHz',
+    text: `Line cpu MHz of /proc/cpuinfo, else ${CPU_DIR}/cpuN/cpufreq/scaling_cur_freq. It changes with load and temperature.`,
+    reading: cpuinfo,
+    value: (inst) => {
+      const mhz = cpuinfo.value.get(inst)?.get('cpu mhz')
+      return mhz === undefined ? frequency(ctx, inst, 'scaling_cur_freq') : leadingNumber(mhz)
+    },
+  }
   for (const [name, item, type, units, words, help, text] of FACT_ROWS) {
     metrics[`hinv.cpu.${name}`] = {
       ...perCpu,
@@ -166,20 +181,6 @@ export function cpuInfoMetrics(ctx: LinuxContext): { [name: string]: MetricSpec 
         return undefined
       },
     }
-  }
-  metrics['hinv.cpu.clock'] = {
-    ...perCpu,
-    cluster: 18,
-    item: 0,
-    type: 'float',
-    units: '/ microsec',
-    help: 'Clock rate of each processor at this moment, in MHz',
-    text: `Line cpu MHz of /proc/cpuinfo, else ${CPU_DIR}/cpuN/cpufreq/scaling_cur_freq. It changes with load and temperature.`,
-    reading: cpuinfo,
-    value: (inst) => {
-      const mhz = cpuinfo.value.get(inst)?.get('cpu mhz')
-      return mhz === undefined ? frequency(ctx, inst, 'scaling_cur_freq') : leadingNumber(mhz)
-    },
   }
   metrics['hinv.map.cpu_num'] = {
     ...perCpu,
@@ -217,7 +218,7 @@ function frequency(ctx: LinuxContext, cpu: number, file: string): number | undef
   return khz === undefined ? undefined : Math.floor(khz / 1000)
 }
 
-function onlineMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+function onlineMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const state = { cluster: 55, type: 'u32', sem: 'instant', units: 'none' } as const
   return {
     'hinv.cpu.online': {
@@ -278,8 +279,8 @@ const THROTTLE_ROWS: readonly ThrottleRow[] = [
   ],
 ]
 
-function throttleMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
-  const metrics: { [name: string]: MetricSpec } = {}
+function throttleMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [name, item, units, file, help] of THROTTLE_ROWS) {
     metrics[`hinv.cpu.thermal_throttle.${name}`] = {
       cluster: 55,
@@ -296,7 +297,7 @@ function throttleMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
   return metrics
 }
 
-function scalingMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+function scalingMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   /** Four metrics rest on the same files of a processor. */
   const read = new Reading(() => new Map<number, Scaling>())
   const scaling = (cpu: number): Scaling => {

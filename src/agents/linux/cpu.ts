@@ -1,5 +1,6 @@
 /** CPU times of the machine, of each CPU and of each NUMA node. /proc/stat */
 import type { MetricSpec } from '../../pmda/define.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import {
   CPU_COLUMNS,
@@ -108,9 +109,9 @@ const ROWS: readonly Row[] = [
 ]
 
 /** kernel.all.cpu, kernel.percpu.cpu and kernel.pernode.cpu. */
-export function cpuMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function cpuMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const { stat, topology, cpus, hertz } = ctx
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
   const millis = (ticks: number): number => Math.floor((ticks * 1000) / hertz)
 
   for (const [name, all, perCpu, perNode, ticks, what, column] of ROWS) {
@@ -147,6 +148,7 @@ export function cpuMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
     }
   }
   metrics['hinv.ncpu'] = {
+    after: 'pagesize',
     item: 32,
     type: 'u32',
     sem: 'discrete',
@@ -157,6 +159,7 @@ export function cpuMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
     value: () => stat.value.ids.length || undefined,
   }
   metrics['hinv.nnode'] = {
+    after: 'ninterface',
     item: 19,
     type: 'u32',
     sem: 'discrete',

@@ -23,6 +23,8 @@ import {
 /** One statistic. */
 export interface DiskRow {
   readonly name: string
+  /** What it follows in the name space for devices that are parts of disks or made of them. Default: the row before it. */
+  readonly partAfter?: string
   /** Items in disk.dev and disk.wwid, in disk.all (-1: not there) and in disk.partitions. */
   readonly dev: number
   readonly all: number
@@ -178,17 +180,6 @@ export const DISK_ROWS: readonly DiskRow[] = [
     text: 'Column 10 of /proc/diskstats. As a rate, 1000 milliseconds a second is always busy: full load for a device that serves one request at a time, not for one that serves many.',
   },
   {
-    name: 'aveq',
-    dev: 47,
-    all: 45,
-    partition: 12,
-    mapped: 12,
-    kind: 'time',
-    value: (c, o) => c[o + WEIGHTED_MS]!,
-    what: 'Time weighted with the number of requests under way',
-    text: 'Column 11 of /proc/diskstats. Its rate divided by 1000 is the mean number of requests queued or being served.',
-  },
-  {
     name: 'read_rawactive',
     dev: 72,
     all: 74,
@@ -220,6 +211,18 @@ export const DISK_ROWS: readonly DiskRow[] = [
     value: (c, o) => c[o + READ_MS]! + c[o + WRITE_MS]!,
     what: 'Time from queueing to completion, summed over read and write requests',
     text: `Columns 4 and 8 of /proc/diskstats added up. ${RAW}`,
+  },
+  {
+    name: 'aveq',
+    partAfter: 'avactive',
+    dev: 47,
+    all: 45,
+    partition: 12,
+    mapped: 12,
+    kind: 'time',
+    value: (c, o) => c[o + WEIGHTED_MS]!,
+    what: 'Time weighted with the number of requests under way',
+    text: 'Column 11 of /proc/diskstats. Its rate divided by 1000 is the mean number of requests queued or being served.',
   },
   {
     name: 'discard',

@@ -1,5 +1,5 @@
 /** disk.dev.scheduler: which policy orders a disk's requests. /sys/block/DEVICE/queue */
-import type { MetricSpec } from '../../pmda/define.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { BlockDevices } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
 
@@ -31,9 +31,10 @@ export function sysBlock(device: string): string {
 }
 
 /** The scheduler of each disk. */
-export function schedulerMetric(ctx: LinuxContext, disks: BlockDevices): { [name: string]: MetricSpec } {
+export function schedulerMetric(ctx: LinuxContext, disks: BlockDevices): { [name: string]: PlacedRow } {
   return {
     'disk.dev.scheduler': {
+      after: 'aveq',
       item: 59,
       type: 'string',
       sem: 'discrete',

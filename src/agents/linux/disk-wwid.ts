@@ -1,9 +1,10 @@
 /** disk.wwid: disks by their world wide name, all paths to one added up; hinv.map.scsi_id. /sys/block/DEVICE/device/wwid */
 import { existsSync } from 'node:fs'
-import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import type { IndomSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { rooted } from '../../sys/proc.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import { BlockDevices, namedReading } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
 import { DISK_ROWS, diskMeaning } from './disk-rows.ts'
@@ -51,7 +52,7 @@ export function wwidMetrics(
   ctx: LinuxContext,
   disks: BlockDevices,
   { diskstats, sizes }: Readings,
-): { [name: string]: MetricSpec } {
+): { [name: string]: PlacedRow } {
   const idOf = (device: string): string | undefined => {
     const wwid = readWwid(ctx, `${sysBlock(device)}/device/wwid`) ?? readWwid(ctx, `${sysBlock(device)}/wwid`)
     return wwid === undefined ? undefined : scsiId(wwid)
@@ -85,8 +86,18 @@ export function wwidMetrics(
   const shared = { cluster: 92, indom, reading: units } as const
   const devicesOf = (inst: number): string[] =>
     (units.value.get(inst)?.paths ?? []).flatMap((path) => devices.deviceOf(path) ?? [])
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
 
+  metrics['disk.wwid.scsi_paths'] = {
+    ...shared,
+    item: 3,
+    type: 'string',
+    sem: 'discrete',
+    units: 'none',
+    help: 'Block devices that lead to the same disk, with blanks between them',
+    text: 'More than one for a disk behind several host adapters or switches: sda sdf.',
+    value: (inst) => devicesOf(inst).join(' '),
+  }
   for (const row of DISK_ROWS) {
     metrics[`disk.wwid.${row.name}`] = {
       item: row.dev,
@@ -102,17 +113,8 @@ export function wwidMetrics(
       ...shared,
     }
   }
-  metrics['disk.wwid.scsi_paths'] = {
-    ...shared,
-    item: 3,
-    type: 'string',
-    sem: 'discrete',
-    units: 'none',
-    help: 'Block devices that lead to the same disk, with blanks between them',
-    text: 'More than one for a disk behind several host adapters or switches: sda sdf.',
-    value: (inst) => devicesOf(inst).join(' '),
-  }
   metrics['disk.wwid.scheduler'] = {
+    after: 'aveq',
     ...shared,
     item: 59,
     type: 'string',
@@ -126,6 +128,7 @@ export function wwidMetrics(
     },
   }
   metrics['disk.wwid.capacity'] = {
+    after: 'scheduler',
     ...shared,
     item: 87,
     type: 'u64',
@@ -140,6 +143,7 @@ export function wwidMetrics(
         .find((size) => size !== undefined && size > 0),
   }
   metrics['hinv.map.scsi_id'] = {
+    after: 'scsi',
     item: 103,
     type: 'string',
     sem: 'discrete',

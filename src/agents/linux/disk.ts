@@ -1,9 +1,9 @@
 /** disk.dev, disk.all, disk.partitions, disk.dm, disk.md and zram: one table of statistics over five kinds of devices. /proc/diskstats, /sys/block */
 import { readlinkSync } from 'node:fs'
-import type { MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { ParsedFile } from '../../sys/parsed-file.ts'
 import { rooted } from '../../sys/proc.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import { BlockDevices, namedReading } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
 import { DISK_ROWS, type DiskRow, diskMeaning } from './disk-rows.ts'
@@ -26,7 +26,7 @@ interface Family {
 }
 
 /** Everything that /proc/diskstats says, and what else is known about the devices in it. */
-export function diskMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function diskMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const table = newDiskTable()
   const diskstats = new Reading(() => parseDiskstats(ctx.file('/proc/diskstats').scan(), table))
   const partitionSizes = new ParsedFile(ctx.file('/proc/partitions'), parsePartitions)
@@ -109,10 +109,22 @@ export function diskMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
       itemOf: (row) => row.partition,
       bytesType: 'u64',
     }),
-    ...capacityMetric('disk.dev', 0, 87, disks, sizes, 'each disk'),
-    ...capacityMetric('disk.partitions', 10, 16, partitions, sizes, 'each partition'),
-    ...capacityMetric('disk.dm', 54, 17, dm, sizes, 'each device mapper device'),
-    ...capacityMetric('disk.md', 59, 17, md, sizes, 'each software RAID'),
+    ...capacityMetric('disk.dev', { after: 'scheduler', cluster: 0, item: 87 }, disks, sizes, 'each disk'),
+    ...capacityMetric(
+      'disk.partitions',
+      { after: 'total_rawactive', cluster: 10, item: 16 },
+      partitions,
+      sizes,
+      'each partition',
+    ),
+    ...capacityMetric(
+      'disk.dm',
+      { after: 'total_rawactive', cluster: 54, item: 17 },
+      dm,
+      sizes,
+      'each device mapper device',
+    ),
+    ...capacityMetric('disk.md', { after: 'status', cluster: 59, item: 17 }, md, sizes, 'each software RAID'),
     ...nameMetric('hinv.map.dmname', 54, dm, 'device mapper device', 'dm-0'),
     ...nameMetric('hinv.map.mdname', 59, md, 'software RAID', 'md127'),
     ...schedulerMetric(ctx, disks),
@@ -160,9 +172,9 @@ function linkTarget(path: string): string | undefined {
   }
 }
 
-function familyMetrics(family: Family): { [name: string]: MetricSpec } {
+function familyMetrics(family: Family): { [name: string]: PlacedRow } {
   const { prefix, cluster, devices, whose, itemOf, bytesType } = family
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const row of DISK_ROWS) {
     const type = row.kind === 'count' ? 'u64' : row.kind === 'bytes' ? bytesType : 'u32'
     metrics[`${prefix}.${row.name}`] = {
@@ -175,13 +187,14 @@ function familyMetrics(family: Family): { [name: string]: MetricSpec } {
       reading: devices.reading,
       value: (inst) => orNothing(devices.numberOf(inst, row.value)),
       ...diskMeaning(row),
+      ...(row.partAfter === undefined || prefix === 'disk.dev' ? {} : { after: row.partAfter }),
     }
   }
   return metrics
 }
 
-function allMetrics(disks: BlockDevices, reading: Reading<unknown>): { [name: string]: MetricSpec } {
-  const metrics: { [name: string]: MetricSpec } = {}
+function allMetrics(disks: BlockDevices, reading: Reading<unknown>): { [name: string]: PlacedRow } {
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const row of DISK_ROWS) {
     const narrow = row.name === 'discard_rawactive' || row.name === 'flush_rawactive'
     metrics[`disk.all.${row.name}`] = {
@@ -199,16 +212,14 @@ function allMetrics(disks: BlockDevices, reading: Reading<unknown>): { [name: st
 
 function capacityMetric(
   prefix: string,
-  cluster: number,
-  item: number,
+  place: Pick<PlacedRow, 'after' | 'cluster' | 'item'>,
   devices: BlockDevices,
   sizes: Reading<ReadonlyMap<string, number>>,
   whose: string,
-): { [name: string]: MetricSpec } {
+): { [name: string]: PlacedRow } {
   return {
     [`${prefix}.capacity`]: {
-      cluster,
-      item,
+      ...place,
       type: 'u64',
       sem: 'discrete',
       units: 'Kbyte',
@@ -227,9 +238,10 @@ function nameMetric(
   devices: BlockDevices,
   what: string,
   example: string,
-): { [name: string]: MetricSpec } {
+): { [name: string]: PlacedRow } {
   return {
     [name]: {
+      after: 'cpu_node',
       cluster,
       item: 13,
       type: 'string',

@@ -6,6 +6,7 @@ import { Reading } from '../../pmda/reading.ts'
 import { ParsedFile } from '../../sys/parsed-file.ts'
 import { rooted } from '../../sys/proc.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
 /** One line of the mount table. */
@@ -121,7 +122,7 @@ export function fullness({ blocks, bfree, bavail }: FileSystemRoom): number {
 export function fileSystemMetrics(
   ctx: LinuxContext,
   statfs: StatFs = (directory) => statfsSync(directory),
-): { [name: string]: MetricSpec } {
+): { [name: string]: PlacedRow } {
   const table = (
     isWanted: (mount: Mount) => boolean,
     nameOf: (mount: Mount) => string,
@@ -206,7 +207,7 @@ function roomMetrics(
   indom: IndomSpec,
   reading: Reading<MountTable>,
   what: string,
-): { [name: string]: MetricSpec } {
+): { [name: string]: PlacedRow } {
   const spec = (
     item: number,
     rest: Pick<MetricSpec, 'type' | 'sem' | 'units' | 'help' | 'text'>,
@@ -289,7 +290,7 @@ function roomMetrics(
 }
 
 /** Metrics of file systems on devices alone. */
-function diskOnlyMetrics(indom: IndomSpec, reading: Reading<MountTable>): { [name: string]: MetricSpec } {
+function diskOnlyMetrics(indom: IndomSpec, reading: Reading<MountTable>): { [name: string]: PlacedRow } {
   const of = (inst: number): MountedRoom | undefined => reading.value.byId.get(inst)
   const fromRoom = (inst: number, pick: (room: FileSystemRoom) => number): Sample => {
     const room = of(inst)?.room
@@ -297,6 +298,7 @@ function diskOnlyMetrics(indom: IndomSpec, reading: Reading<MountTable>): { [nam
   }
   return {
     'filesys.mountdir': {
+      after: 'freefiles',
       cluster: 5,
       item: 7,
       type: 'string',

@@ -1,6 +1,7 @@
 /** kernel.all.interrupts, kernel.percpu.interrupts, softirqs and their sums. /proc/interrupts, /proc/softirqs */
-import type { IndomSpec, Labels, MetricSpec } from '../../pmda/define.ts'
+import type { IndomSpec, Labels } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { cpuTotal, IrqInstances, type IrqTable, parseIrqTable, rowTotal } from './irq-table.ts'
 
@@ -66,7 +67,7 @@ function irqFile(
 const irqLabels = (irq: string, irqtext: string): Labels => ({ irq, irqtext })
 
 /** kernel.all.interrupts, kernel.percpu.interrupts and kernel.percpu.intr. */
-export function interruptMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function interruptMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const file = irqFile(
     ctx,
     '/proc/interrupts',
@@ -135,7 +136,7 @@ export function interruptMetrics(ctx: LinuxContext): { [name: string]: MetricSpe
 }
 
 /** kernel.all.softirqs, kernel.percpu.softirqs and kernel.percpu.sirq. */
-export function softirqMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function softirqMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const file = irqFile(
     ctx,
     '/proc/softirqs',
@@ -168,6 +169,7 @@ export function softirqMetrics(ctx: LinuxContext): { [name: string]: MetricSpec 
     },
     'kernel.percpu.softirqs': {
       ...counter,
+      after: 'interrupts',
       cluster: 63,
       item: 0,
       type: 'u32',

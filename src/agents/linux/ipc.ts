@@ -3,6 +3,7 @@ import type { IndomSpec, MetricSpec, Sample, TypeName } from '../../pmda/define.
 import { Reading } from '../../pmda/reading.ts'
 import { readAttribute } from '../../sys/proc.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { IPC_LIMITS, IPC_OBJECTS, IPC_TOTALS, type IpcKind, type LimitSource } from './ipc-rows.ts'
 
@@ -57,7 +58,7 @@ interface Ipc {
 }
 
 /** The metrics of System V IPC (clusters 21 to 23, 56, 61, 62 and 64 to 66). */
-export function ipcMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function ipcMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const read = (kind: IpcKind): Reading<ReadonlyMap<number, IpcObject>> =>
     new Reading(() => parseIpc(ctx.file(`/proc/sysvipc/${kind}`).text(), kind))
   const limits = new Map<string, Reading<readonly bigint[]>>()
@@ -72,8 +73,8 @@ export function ipcMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
   return { ...limitMetrics(ipc), ...totalMetrics(ctx, ipc), ...objectMetrics(ctx, ipc) }
 }
 
-function limitMetrics(ipc: Ipc): { [name: string]: MetricSpec } {
-  const metrics: { [name: string]: MetricSpec } = {}
+function limitMetrics(ipc: Ipc): { [name: string]: PlacedRow } {
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const { name, cluster, item, source, units, help } of IPC_LIMITS) {
     const reading = typeof source === 'number' ? undefined : ipc.limits(source.file)
     metrics[`ipc.${name}`] = {
@@ -110,8 +111,8 @@ function explain(source: LimitSource): string {
   return `From /proc/sys/kernel/${source.file}${place}${factor}. Only the low 32 bits of larger numbers are shown.`
 }
 
-function totalMetrics(ctx: LinuxContext, ipc: Ipc): { [name: string]: MetricSpec } {
-  const metrics: { [name: string]: MetricSpec } = {}
+function totalMetrics(ctx: LinuxContext, ipc: Ipc): { [name: string]: PlacedRow } {
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const { name, cluster, item, kind, column, isSize, units, help } of IPC_TOTALS) {
     const reading = ipc.objects[kind]
     metrics[`ipc.${name}`] = {
@@ -155,8 +156,8 @@ function totalMetrics(ctx: LinuxContext, ipc: Ipc): { [name: string]: MetricSpec
   }
 }
 
-function objectMetrics(ctx: LinuxContext, ipc: Ipc): { [name: string]: MetricSpec } {
-  const metrics: { [name: string]: MetricSpec } = {}
+function objectMetrics(ctx: LinuxContext, ipc: Ipc): { [name: string]: PlacedRow } {
+  const metrics: { [name: string]: PlacedRow } = {}
   const users = new Reading(() => readUsers(ctx))
   for (const { kind, cluster, serial, what, rows } of IPC_OBJECTS) {
     const reading = ipc.objects[kind]

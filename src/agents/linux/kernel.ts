@@ -2,6 +2,7 @@
 import type { Scanner } from '../../base/scan.ts'
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import type { ProcStat } from './proc-stat.ts'
 import { orNothing, orUnsupported } from './sample.ts'
@@ -30,7 +31,7 @@ export function parseLoadavg(scan: Scanner, load: LoadAverage): LoadAverage {
 }
 
 /** kernel.all.load and the other numbers of /proc/loadavg. */
-export function loadMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function loadMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const table = newLoadAverage()
   const load = new Reading(() => parseLoadavg(ctx.file('/proc/loadavg').scan(), table))
   const indom: IndomSpec = {
@@ -52,6 +53,7 @@ export function loadMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
     },
     'kernel.all.lastpid': {
       ...from,
+      after: 'nsessions',
       item: 1,
       type: 'u32',
       help: 'Process id that was given out last',
@@ -60,6 +62,7 @@ export function loadMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
     },
     'kernel.all.runnable': {
       ...from,
+      after: 'nsessions',
       item: 2,
       type: 'u32',
       help: 'Threads that run or wait for a CPU at this moment',
@@ -68,6 +71,7 @@ export function loadMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
     },
     'kernel.all.nprocs': {
       ...from,
+      after: 'nsessions',
       item: 3,
       type: 'u32',
       help: 'Processes and threads that exist at this moment',
@@ -136,9 +140,9 @@ const STAT_ROWS: readonly StatRow[] = [
 ]
 
 /** kernel.all.intr, pswitch, sysfork, running, blocked, boottime and hz. */
-export function kernelMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function kernelMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const { stat } = ctx
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [name, item, sem, units, pick, help, text] of STAT_ROWS) {
     metrics[`kernel.all.${name}`] = {
       item,
@@ -174,7 +178,7 @@ export function kernelMetrics(ctx: LinuxContext): { [name: string]: MetricSpec }
 }
 
 /** kernel.all.uptime and idletime. */
-export function uptimeMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function uptimeMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const uptime = new Reading(() => {
     const scan = ctx.file('/proc/uptime').scan()
     return { up: scan.decimal(), idle: scan.decimal() }
@@ -243,8 +247,8 @@ const LIMIT_ROWS: readonly LimitRow[] = [
 ]
 
 /** kernel.all.pid_max, nptys and entropy. */
-export function limitMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
-  const metrics: { [name: string]: MetricSpec } = {}
+export function limitMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [name, item, sem, path, help, text] of LIMIT_ROWS) {
     const reading = new Reading(() => ctx.file(path).scan().uint())
     metrics[`kernel.all.${name}`] = {

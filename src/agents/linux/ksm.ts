@@ -1,5 +1,5 @@
 /** mem.ksm: merging of equal pages (kernel samepage merging). /sys/kernel/mm/ksm */
-import type { MetricSpec } from '../../pmda/define.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
 type Row = readonly [name: string, item: number, file: string, units: string, help: string, text?: string]
@@ -75,8 +75,8 @@ const ROWS: readonly Row[] = [
 ]
 
 /** The metrics of samepage merging (cluster 69). */
-export function ksmMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
-  const metrics: { [name: string]: MetricSpec } = {}
+export function ksmMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [name, item, file, units, help, text] of ROWS) {
     const source = `From /sys/kernel/mm/ksm/${file}. No value where the kernel was built without samepage merging.`
     metrics[`mem.ksm.${name}`] = {

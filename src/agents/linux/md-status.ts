@@ -1,8 +1,9 @@
 /** disk.md.status: whether software RAIDs are complete, as mdadm(8) sees it. */
 import { accessSync, constants } from 'node:fs'
 import { PcpError } from '../../model/errors.ts'
-import type { MetricSpec, Sample } from '../../pmda/define.ts'
+import type { Sample } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { BlockDevices } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
 
@@ -10,7 +11,7 @@ import type { LinuxContext } from './context.ts'
 const PATIENCE_MS = 2000
 
 /** Runs mdadm for each software RAID that is asked about, once a moment. */
-export function mdStatusMetric(ctx: LinuxContext, md: BlockDevices): { [name: string]: MetricSpec } {
+export function mdStatusMetric(ctx: LinuxContext, md: BlockDevices): { [name: string]: PlacedRow } {
   const program = ctx.env.env['LINUX_MDADM'] || '/sbin/mdadm'
   const states = new Reading(() => ({
     deadline: performance.now() + PATIENCE_MS,
@@ -18,6 +19,7 @@ export function mdStatusMetric(ctx: LinuxContext, md: BlockDevices): { [name: st
   }))
   return {
     'disk.md.status': {
+      after: 'total_rawactive',
       cluster: 60,
       item: 0,
       type: '32',

@@ -268,13 +268,6 @@ export const MEMORY_ROWS: readonly (readonly [
     'Only x86.',
   ],
   [
-    'mem.util.directMap1G',
-    57,
-    'DirectMap1G',
-    "Memory the kernel's own map covers with pages of 1 Gbyte",
-    'Only x86, and processors that have such pages.',
-  ],
-  [
     'mem.util.vmallocTotal',
     50,
     'VmallocTotal',
@@ -322,6 +315,13 @@ export const MEMORY_ROWS: readonly (readonly [
     'AnonHugePages',
     'Program memory backed by transparent huge pages',
     'Part of mem.util.anonpages.',
+  ],
+  [
+    'mem.util.directMap1G',
+    57,
+    'DirectMap1G',
+    "Memory the kernel's own map covers with pages of 1 Gbyte",
+    'Only x86, and processors that have such pages.',
   ],
 ]
 

@@ -1,8 +1,9 @@
 /** mem.buddyinfo and mem.zoneinfo: free blocks and statistics of memory zones. /proc/buddyinfo, /proc/zoneinfo */
 import type { Scanner } from '../../base/scan.ts'
-import type { IndomSpec, Labels, MetricSpec } from '../../pmda/define.ts'
+import type { IndomSpec, Labels } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { fieldMetrics } from './fields.ts'
 import { ZONE_FIELDS } from './memory-zone-rows.ts'
@@ -141,11 +142,11 @@ function labelsOf(name: string): Labels {
 }
 
 /** The metrics of /proc/buddyinfo (cluster 67) and /proc/zoneinfo (clusters 68 and 70). */
-export function memoryZoneMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function memoryZoneMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   return { ...buddyMetrics(ctx), ...zoneMetrics(ctx) }
 }
 
-function buddyMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+function buddyMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const lines: BuddyLine[] = []
   const reading = new Reading(() => parseBuddyInfo(ctx.file('/proc/buddyinfo').scan(), lines))
   const [indom, nameOf] = namedIndom(
@@ -183,7 +184,7 @@ function buddyMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
   }
 }
 
-function zoneMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+function zoneMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const lines: ZoneLine[] = []
   const reading = new Reading(() => parseZoneInfo(ctx.file('/proc/zoneinfo').scan(), lines))
   const [zones, nameOf] = namedIndom(

@@ -1,6 +1,7 @@
 /** mem.util, mem.physmem, mem.freemem, swap and the hinv metrics of memory. /proc/meminfo, /proc/vmstat, proc(5) */
-import type { MetricSpec, Sample } from '../../pmda/define.ts'
+import type { Sample } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { type Meminfo, memField, newMeminfo, parseMeminfo } from './meminfo.ts'
 import { HUGE_ROWS, MEMORY_ROWS } from './memory-rows.ts'
@@ -20,6 +21,7 @@ type Formula = readonly [
   compute: (field: (name: string) => number) => number,
   help: string,
   text: string,
+  own?: Partial<PlacedRow>,
 ]
 
 const FORMULAS: readonly Formula[] = [
@@ -36,6 +38,7 @@ const FORMULAS: readonly Formula[] = [
     (f) => Math.max(0, f('MemTotal') - f('MemFree') - f('Cached') - f('Buffers')),
     'Memory in use other than page cache and buffers: programs and the kernel',
     'MemTotal less MemFree, Cached and Buffers of /proc/meminfo, 0 when the fields do not add up at the moment of reading.',
+    { after: 'cached' },
   ],
   [
     'mem.util.cache_clean',
@@ -43,17 +46,21 @@ const FORMULAS: readonly Formula[] = [
     (f) => Math.max(0, f('Cached') - f('Dirty') - f('Writeback')),
     'Page cache that equals what is on disk and can be dropped at no cost',
     'Cached less Dirty and Writeback of /proc/meminfo, 0 when more is dirty than cached.',
+    { after: 'reverseMaps' },
   ],
 ]
 
 /** The metrics of /proc/meminfo (cluster 1), and swap.pagesin, pagesout, in and out. */
-export function memoryMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function memoryMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const table = newMeminfo(FIELDS)
   const meminfo = new Reading(() => parseMeminfo(ctx.file('/proc/meminfo').scan(), table))
   const field = (name: string): number => memField(meminfo.value, name)
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
   const level = { cluster: 1, type: 'u64', sem: 'instant', units: 'Kbyte', reading: meminfo } as const
 
+  for (const [name, item, compute, help, text, own] of FORMULAS) {
+    metrics[name] = { item, help, text, value: () => orNothing(compute(field)), ...level, ...own }
+  }
   for (const [name, item, source, help, text] of MEMORY_ROWS) {
     const slot = FIELDS.indexOf(source)
     metrics[name] = {
@@ -64,12 +71,10 @@ export function memoryMetrics(ctx: LinuxContext): { [name: string]: MetricSpec }
       ...level,
     }
   }
-  for (const [name, item, compute, help, text] of FORMULAS) {
-    metrics[name] = { item, help, text, value: () => orNothing(compute(field)), ...level }
-  }
   for (const [name, item, source, help, bytesItem] of HUGE_ROWS) {
     metrics[`mem.util.${name}`] = {
       ...level,
+      after: 'kernelStack',
       item,
       units: 'count',
       help: `${help}, as a number of pages`,
@@ -86,9 +91,9 @@ export function memoryMetrics(ctx: LinuxContext): { [name: string]: MetricSpec }
     }
   }
   return {
+    ...hinvMetrics(ctx, meminfo),
     ...metrics,
     ...availableMetric(ctx, meminfo),
-    ...hinvMetrics(ctx, meminfo),
     ...swapMetrics(ctx, meminfo),
   }
 }
@@ -97,9 +102,10 @@ function explain(field: string, text: string): string {
   return `Field ${field} of /proc/meminfo. ${text}`
 }
 
-function availableMetric(ctx: LinuxContext, meminfo: Reading<Meminfo>): { [name: string]: MetricSpec } {
+function availableMetric(ctx: LinuxContext, meminfo: Reading<Meminfo>): { [name: string]: PlacedRow } {
   return {
     'mem.util.available': {
+      after: 'directMap1G',
       cluster: 1,
       item: 58,
       type: 'u64',
@@ -134,7 +140,7 @@ export function lowWatermark(zoneinfo: string): number {
   return pages
 }
 
-function hinvMetrics(ctx: LinuxContext, meminfo: Reading<Meminfo>): { [name: string]: MetricSpec } {
+function hinvMetrics(ctx: LinuxContext, meminfo: Reading<Meminfo>): { [name: string]: PlacedRow } {
   const fact = { cluster: 1, type: 'u32', sem: 'discrete' } as const
   return {
     'mem.physmem': {
@@ -166,6 +172,7 @@ function hinvMetrics(ctx: LinuxContext, meminfo: Reading<Meminfo>): { [name: str
     },
     'hinv.hugepagesize': {
       ...fact,
+      after: 'machine',
       item: 59,
       units: 'byte',
       help: 'Size of a huge page where a program does not ask for another',
@@ -176,7 +183,7 @@ function hinvMetrics(ctx: LinuxContext, meminfo: Reading<Meminfo>): { [name: str
   }
 }
 
-function swapMetrics(ctx: LinuxContext, meminfo: Reading<Meminfo>): { [name: string]: MetricSpec } {
+function swapMetrics(ctx: LinuxContext, meminfo: Reading<Meminfo>): { [name: string]: PlacedRow } {
   const level = { cluster: 1, type: 'u64', sem: 'instant', units: 'byte', reading: meminfo } as const
   const field = (name: string): number => memField(meminfo.value, name)
   const swapped = new Reading(() => {
@@ -192,27 +199,6 @@ function swapMetrics(ctx: LinuxContext, meminfo: Reading<Meminfo>): { [name: str
   const pages = { type: 'u32', sem: 'counter', units: 'count' } as const
   const none = (): Sample => unsupported()
   return {
-    'swap.length': {
-      ...level,
-      item: 6,
-      help: 'Swap space that is set up, all devices and files together',
-      text: 'SwapTotal of /proc/meminfo, in bytes.',
-      value: () => orNothing(field('SwapTotal') * 1024),
-    },
-    'swap.used': {
-      ...level,
-      item: 7,
-      help: 'Swap space that is taken',
-      text: 'SwapTotal less SwapFree of /proc/meminfo, in bytes. Pages read back may keep their place (mem.util.swapCached).',
-      value: () => orNothing((field('SwapTotal') - field('SwapFree')) * 1024),
-    },
-    'swap.free': {
-      ...level,
-      item: 8,
-      help: 'Swap space that nothing occupies',
-      text: 'SwapFree of /proc/meminfo, in bytes.',
-      value: () => orNothing(field('SwapFree') * 1024),
-    },
     'swap.pagesin': {
       ...pages,
       item: 8,
@@ -242,6 +228,27 @@ function swapMetrics(ctx: LinuxContext, meminfo: Reading<Meminfo>): { [name: str
       help: 'Swap-out operations, which kernels counted up to Linux 2.4 and later ones do not',
       text: 'Always an error: use swap.pagesout.',
       value: none,
+    },
+    'swap.free': {
+      ...level,
+      item: 8,
+      help: 'Swap space that nothing occupies',
+      text: 'SwapFree of /proc/meminfo, in bytes.',
+      value: () => orNothing(field('SwapFree') * 1024),
+    },
+    'swap.length': {
+      ...level,
+      item: 6,
+      help: 'Swap space that is set up, all devices and files together',
+      text: 'SwapTotal of /proc/meminfo, in bytes.',
+      value: () => orNothing(field('SwapTotal') * 1024),
+    },
+    'swap.used': {
+      ...level,
+      item: 7,
+      help: 'Swap space that is taken',
+      text: 'SwapTotal less SwapFree of /proc/meminfo, in bytes. Pages read back may keep their place (mem.util.swapCached).',
+      value: () => orNothing((field('SwapTotal') - field('SwapFree')) * 1024),
     },
   }
 }

@@ -3,6 +3,7 @@ import { networkInterfaces } from 'node:os'
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
 /** One interface, or one alias of it (eth0:1). */
@@ -69,7 +70,7 @@ type Interfaces = ReturnType<typeof networkInterfaces>
 export function addressMetrics(
   ctx: LinuxContext,
   inet: () => Interfaces = ctx.root === '/' ? networkInterfaces : () => ({}),
-): { [name: string]: MetricSpec } {
+): { [name: string]: PlacedRow } {
   const instances = new InstanceIds()
   const reading = new Reading(() => readAddresses(ctx, inet()))
   const indom: IndomSpec = {

@@ -4,6 +4,7 @@ import type { IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { readAttribute, rooted } from '../../sys/proc.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import * as dev from './net-dev.ts'
 
@@ -158,7 +159,7 @@ const IFF_UP = 0x1
 const DEFAULT_EXCLUDED = '^(lo|bond[0-9]+|team[0-9]+|face)$'
 
 /** The metrics of /proc/net/dev and of interfaces' attributes (clusters 3 and 90). */
-export function interfaceMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function interfaceMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const instances = new InstanceIds()
   const table = dev.newNetDev()
   const reading = new Reading(() => dev.parseNetDev(ctx.file('/proc/net/dev').scan(), table, instances))
@@ -171,7 +172,7 @@ export function interfaceMetrics(ctx: LinuxContext): { [name: string]: MetricSpe
     labels: { device_type: 'interface', indom_name: 'per interface' },
     instanceLabels: (_inst, name) => ({ interface: name }),
   }
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [name, item, columns, units, help, text] of COUNTERS) {
     metrics[`network.interface.${name}`] = {
       cluster: 3,
@@ -222,7 +223,7 @@ function attributeMetrics(
   ctx: LinuxContext,
   indom: IndomSpec,
   nameOf: (inst: number) => string | undefined,
-): { [name: string]: MetricSpec } {
+): { [name: string]: PlacedRow } {
   const attribute = (inst: number, file: string): string | undefined =>
     ctx.attribute(`/sys/class/net/${nameOf(inst)}/${file}`)
   const number = (inst: number, file: string): number | undefined =>
@@ -327,13 +328,13 @@ function attributeMetrics(
   }
 }
 
-function sumMetrics(ctx: LinuxContext, reading: Reading<dev.NetDev>): { [name: string]: MetricSpec } {
+function sumMetrics(ctx: LinuxContext, reading: Reading<dev.NetDev>): { [name: string]: PlacedRow } {
   let excluded: RegExp | undefined
   const counts = (table: dev.NetDev, place: number): boolean => {
     excluded ??= excludedInterfaces(configuration(ctx))
     return !excluded.test(table.names[place]!)
   }
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [item, name] of SUMS) {
     const [, , columns, units, help] = COUNTERS.find((row) => row[0] === name)!
     metrics[`network.all.${name}`] = {

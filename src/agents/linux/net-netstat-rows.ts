@@ -506,6 +506,14 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     'Set beside network.tcp.retranssegs it gives the rate of retransmission.',
   ],
   ['tcpbacklogcoalesce', 132, 'TCPBacklogCoalesce', 'Segments merged in the backlog of a busy socket'],
+  [
+    'tcpmemorypressureschrono',
+    133,
+    'TCPMemoryPressuresChrono',
+    "How long TCP's memory has been above its pressure limit, in all",
+    'Milliseconds, although its units say Mbyte as in the reference.',
+    { units: 'Mbyte' },
+  ],
   ['tcpmd5failure', 134, 'TCPMD5Failure', 'Segments dropped because their signature is wrong', MD5],
   [
     'pfmemallocdrop',
@@ -656,17 +664,6 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     'Connection requests that no other listener took over',
   ],
   ['tcploss', 189, 'TCPLoss', 'Segments marked as lost'],
-]
-
-/** Row TcpExt: the one field that is a time. */
-export const TCPEXT_TIMES: readonly FieldRow[] = [
-  [
-    'tcpmemorypressureschrono',
-    133,
-    'TCPMemoryPressuresChrono',
-    "How long TCP's memory has been above its pressure limit, in all",
-    'Milliseconds, although its units say Mbyte as in the reference.',
-  ],
 ]
 
 const CAPABLE = 'Option MP_CAPABLE opens a connection by multipath TCP (RFC 8684).'

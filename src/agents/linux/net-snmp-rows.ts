@@ -90,7 +90,6 @@ export const IP_ROWS: readonly FieldRow[] = [
 export const ICMP_ROWS: readonly FieldRow[] = [
   ['inmsgs', 20, 'InMsgs', 'ICMP packets that arrived, faulty ones included'],
   ['inerrors', 21, 'InErrors', 'ICMP packets that arrived with a fault: bad checksum, bad length'],
-  ['incsumerrors', 46, 'InCsumErrors', 'ICMP packets that arrived with a wrong checksum'],
   ['indestunreachs', 22, 'InDestUnreachs', 'Notices that something this host sent could not be delivered'],
   [
     'intimeexcds',
@@ -130,10 +129,33 @@ export const ICMP_ROWS: readonly FieldRow[] = [
   ['outtimestampreps', 43, 'OutTimestampReps', 'Answers sent to requests for the time of day'],
   ['outaddrmasks', 44, 'OutAddrMasks', 'Requests for the network mask that were sent', MASKS],
   ['outaddrmaskreps', 45, 'OutAddrMaskReps', 'Answers sent to requests for the network mask', MASKS],
+  ['incsumerrors', 46, 'InCsumErrors', 'ICMP packets that arrived with a wrong checksum'],
 ]
 
-/** Row Tcp: counters. */
+/** What rows about a number that is there now, and about milliseconds, have of their own. */
+const LEVEL = { sem: 'instant', units: 'none' } as const
+const TIME = { sem: 'instant', units: 'millisec' } as const
+
+/** Row Tcp. */
 export const TCP_ROWS: readonly FieldRow[] = [
+  [
+    'rtoalgorithm',
+    50,
+    'RtoAlgorithm',
+    'How the retransmission timeout is worked out: 1 other, 2 constant, 3 RSRE, 4 Van Jacobson',
+    'Linux says 1.',
+    LEVEL,
+  ],
+  ['rtomin', 51, 'RtoMin', 'Shortest time before an unacknowledged segment is sent again', undefined, TIME],
+  ['rtomax', 52, 'RtoMax', 'Longest time before an unacknowledged segment is sent again', undefined, TIME],
+  [
+    'maxconn',
+    53,
+    'MaxConn',
+    'How many connections there may be; Linux has no limit and says -1',
+    'As an unsigned number, -1 shows as 18446744073709551615.',
+    LEVEL,
+  ],
   ['activeopens', 54, 'ActiveOpens', 'Connections this host began to open by sending a SYN'],
   ['passiveopens', 55, 'PassiveOpens', 'Connections opened to this host by peers'],
   [
@@ -148,6 +170,14 @@ export const TCP_ROWS: readonly FieldRow[] = [
     'EstabResets',
     'Established connections, or ones about to close, that ended by a reset',
   ],
+  [
+    'currestab',
+    58,
+    'CurrEstab',
+    'Connections that are established, or closed by the peer and not yet by this host',
+    undefined,
+    LEVEL,
+  ],
   ['insegs', 59, 'InSegs', 'Segments that arrived, faulty ones included'],
   ['outsegs', 60, 'OutSegs', 'Segments sent; those that only repeat earlier data do not count'],
   ['retranssegs', 61, 'RetransSegs', 'Segments sent again because they seemed to be lost'],
@@ -155,37 +185,6 @@ export const TCP_ROWS: readonly FieldRow[] = [
   ['outrsts', 63, 'OutRsts', 'Segments sent that carry the reset flag'],
   ['incsumerrors', 64, 'InCsumErrors', 'Segments that arrived with a wrong checksum'],
 ]
-
-/** Row Tcp: levels and settings. */
-export const TCP_LEVELS: readonly FieldRow[] = [
-  [
-    'rtoalgorithm',
-    50,
-    'RtoAlgorithm',
-    'How the retransmission timeout is worked out: 1 other, 2 constant, 3 RSRE, 4 Van Jacobson',
-    'Linux says 1.',
-  ],
-  [
-    'maxconn',
-    53,
-    'MaxConn',
-    'How many connections there may be; Linux has no limit and says -1',
-    'As an unsigned number, -1 shows as 18446744073709551615.',
-  ],
-  [
-    'currestab',
-    58,
-    'CurrEstab',
-    'Connections that are established, or closed by the peer and not yet by this host',
-  ],
-]
-
-/** Row Tcp: times in milliseconds. */
-export const TCP_TIMES: readonly FieldRow[] = [
-  ['rtomin', 51, 'RtoMin', 'Shortest time before an unacknowledged segment is sent again'],
-  ['rtomax', 52, 'RtoMax', 'Longest time before an unacknowledged segment is sent again'],
-]
-
 /** Fields of the rows Udp and UdpLite, and of snmp6 with another beginning, and what they count. */
 const UDP_FIELDS: readonly (readonly [field: string, what: string])[] = [
   ['InDatagrams', 'packets handed to the programs that wait for them'],

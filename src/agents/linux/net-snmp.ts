@@ -1,7 +1,7 @@
 /** Counters of the Internet protocols. /proc/net/snmp, /proc/net/netstat, /proc/net/snmp6 */
 import type { Scanner } from '../../base/scan.ts'
-import type { MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import {
   type FieldFamily,
@@ -103,7 +103,7 @@ const ICMP_TYPE_INDOM = {
 }
 
 /** The metrics of IPv4, ICMP, TCP, UDP, UDP-Lite and multipath TCP (clusters 14 and 53). */
-export function protocolMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function protocolMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const read = (path: string): Reading<ProtocolTable> => {
     const table: ProtocolTable = new Map()
     const headings: ProtocolHeading[] = []
@@ -125,7 +125,6 @@ export function protocolMetrics(ctx: LinuxContext): { [name: string]: MetricSpec
     pick: (table, name) => field(table, row, name),
     ...rest,
   })
-  const level = { sem: 'instant', units: 'none' } as const
   return {
     ...fieldMetrics(family('snmp', 'Ip', 'ip'), snmp.IP_ROWS),
     ...fieldMetrics(family('netstat', 'IpExt', 'ip'), netstat.IPEXT_ROWS),
@@ -142,10 +141,7 @@ export function protocolMetrics(ctx: LinuxContext): { [name: string]: MetricSpec
       ICMP_MESSAGES,
     ),
     ...fieldMetrics(family('snmp', 'Tcp', 'tcp'), snmp.TCP_ROWS),
-    ...fieldMetrics(family('snmp', 'Tcp', 'tcp', level), snmp.TCP_LEVELS),
-    ...fieldMetrics(family('snmp', 'Tcp', 'tcp', { sem: 'instant', units: 'millisec' }), snmp.TCP_TIMES),
     ...fieldMetrics(family('netstat', 'TcpExt', 'tcp'), netstat.TCPEXT_ROWS),
-    ...fieldMetrics(family('netstat', 'TcpExt', 'tcp', { units: 'Mbyte' }), netstat.TCPEXT_TIMES),
     ...fieldMetrics(family('snmp', 'Udp', 'udp'), snmp.UDP_ROWS),
     ...fieldMetrics(family('snmp', 'UdpLite', 'udplite'), snmp.UDPLITE_ROWS),
     ...fieldMetrics(family('netstat', 'MPTcpExt', 'mptcp'), netstat.MPTCP_ROWS),
@@ -195,10 +191,10 @@ function newSnmp6(): FieldValue[] {
 }
 
 /** The metrics of IPv6, ICMPv6, UDP and UDP-Lite over IPv6 (cluster 58). */
-export function protocol6Metrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function protocol6Metrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const values = newSnmp6()
   const reading = new Reading(() => parseSnmp6(ctx.file('/proc/net/snmp6').scan(), values))
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [prefix, rows] of SNMP6_FAMILIES) {
     Object.assign(
       metrics,

@@ -3,6 +3,7 @@ import type { Scanner } from '../../base/scan.ts'
 import type { Ask } from '../../model/source.ts'
 import type { MetricSpec, Sample } from '../../pmda/define.ts'
 import { Reading, type Refreshable } from '../../pmda/reading.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { type FieldRow, type FieldValue, fieldMetrics, numberOrNone } from './fields.ts'
 import { SlowReading } from './slow-reading.ts'
@@ -149,12 +150,12 @@ const UDP_STATES: readonly StateRow[] = [
 ]
 
 /** The metrics of /proc/net/sockstat and sockstat6 (clusters 11 and 73). */
-export function sockStatMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function sockStatMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const family = (
     file: string,
     cluster: number,
     rows: readonly FieldRow[],
-  ): { [name: string]: MetricSpec } => {
+  ): { [name: string]: PlacedRow } => {
     const table: SockStat = new Map()
     const reading = new Reading(() => parseSockStat(ctx.file(`/proc/net/${file}`).scan(), table))
     return fieldMetrics(
@@ -177,7 +178,7 @@ export function sockStatMetrics(ctx: LinuxContext): { [name: string]: MetricSpec
 }
 
 /** Counts of connections by state (clusters 19, 76, 79, 80, 77, 78 and 81). */
-export function connectionMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function connectionMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const spec = (
     cluster: number,
     item: number,
@@ -196,7 +197,7 @@ export function connectionMetrics(ctx: LinuxContext): { [name: string]: MetricSp
     reading,
     value,
   })
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
   const byState = (
     prefix: string,
     cluster: number,

@@ -1,7 +1,8 @@
 /** network.softnet: what the kernel does with received frames before any protocol sees them. /proc/net/softnet_stat */
 import type { Scanner } from '../../base/scan.ts'
-import type { MetricSpec, Sample } from '../../pmda/define.ts'
+import type { Sample } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
 /** Columns that are counters, in the order of the metrics' items. */
@@ -50,13 +51,13 @@ export function parseSoftNet(scan: Scanner, online: () => readonly number[]): So
 }
 
 /** The metrics of /proc/net/softnet_stat (cluster 57). */
-export function softNetMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function softNetMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const online = (): readonly number[] => {
     ctx.stat.refresh(undefined)
     return ctx.stat.value.ids
   }
   const reading = new Reading(() => parseSoftNet(ctx.file('/proc/net/softnet_stat').scan(), online))
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [i, [name, help, text]] of COUNTERS.entries()) {
     const column = `Column ${COLUMNS[i]} of /proc/net/softnet_stat, counted from 0. The kernel keeps 32 bits of it for each processor.`
     const source = text === undefined ? column : `${column} ${text}`

@@ -1,6 +1,7 @@
 /** nfs, nfs3, nfs4 and rpc: what NFS clients and the NFS server of this host do. /proc/net/rpc, /proc/fs/nfsd */
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { NFS2_CALLS, NFS3_CALLS, NFS4_CLIENT_CALLS, NFS4_SERVER_CALLS, RPC_ROWS } from './nfs-rows.ts'
 import { orNothing } from './sample.ts'
@@ -68,7 +69,7 @@ const VERSIONS: readonly Version[] = [
 const VERSION_WORDS = { nfs: 'version 2', nfs3: 'version 3', nfs4: 'version 4' } as const
 
 /** The metrics of NFS and of the remote procedure calls under it (cluster 7). */
-export function nfsMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function nfsMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   // the files are there as long as the kernel module is loaded; without it there is nothing to count
   const client = new Reading(() => parseRpc(ctx.optionalText('/proc/net/rpc/nfs')))
   const server = new Reading(() => parseRpc(ctx.optionalText('/proc/net/rpc/nfsd')))
@@ -80,8 +81,8 @@ export function nfsMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
   }
 }
 
-function callMetrics(client: Reading<RpcTable>, server: Reading<RpcTable>): { [name: string]: MetricSpec } {
-  const metrics: { [name: string]: MetricSpec } = {}
+function callMetrics(client: Reading<RpcTable>, server: Reading<RpcTable>): { [name: string]: PlacedRow } {
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const { prefix, side, row, items, indom } of VERSIONS) {
     const reading = side === 'client' ? client : server
     const who = side === 'client' ? 'made by this host' : 'served by this host'
@@ -113,8 +114,8 @@ function callMetrics(client: Reading<RpcTable>, server: Reading<RpcTable>): { [n
   return metrics
 }
 
-function rpcMetrics(client: Reading<RpcTable>, server: Reading<RpcTable>): { [name: string]: MetricSpec } {
-  const metrics: { [name: string]: MetricSpec } = {}
+function rpcMetrics(client: Reading<RpcTable>, server: Reading<RpcTable>): { [name: string]: PlacedRow } {
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const { name, item, row, column, help, text, units, sem } of RPC_ROWS) {
     const isClient = name.startsWith('client.')
     const reading = isClient ? client : server
@@ -144,7 +145,7 @@ function rpcMetrics(client: Reading<RpcTable>, server: Reading<RpcTable>): { [na
 function threadMetrics(
   server: Reading<RpcTable>,
   pools: Reading<PoolStats | undefined>,
-): { [name: string]: MetricSpec } {
+): { [name: string]: PlacedRow } {
   const counter = (item: number, column: number, help: string): MetricSpec => ({
     cluster: 7,
     item,

@@ -1,9 +1,9 @@
 /** mem.numa: memory of each NUMA node. /sys/devices/system/node/nodeN/{meminfo,numastat} */
 import { existsSync } from 'node:fs'
 import type { Scanner } from '../../base/scan.ts'
-import type { MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { readAttribute, rooted } from '../../sys/proc.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { type FieldRow, type FieldValue, fieldMetrics, numberOrNone } from './fields.ts'
 import { newMeminfo, parseMeminfo } from './meminfo.ts'
@@ -174,7 +174,7 @@ export function parseBandwidth(text: string): ReadonlyMap<number, number> {
 }
 
 /** The metrics of NUMA nodes (cluster 36). */
-export function numaMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function numaMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const nodeFile = (file: string): Reading<Nodes> => {
     const words: { word: string; field: string }[] = []
     return new Reading(() => {

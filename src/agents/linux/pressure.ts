@@ -1,8 +1,9 @@
 /** kernel.all.pressure: time lost waiting for CPU, memory, disks and interrupts. /proc/pressure, Documentation/accounting/psi.rst of the kernel */
 import type { Scanner } from '../../base/scan.ts'
 import { PcpError } from '../../model/errors.ts'
-import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import type { IndomSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { orNothing } from './sample.ts'
 
@@ -55,14 +56,14 @@ const ROWS: readonly Row[] = [
 ]
 
 /** All of kernel.all.pressure. A kernel without such a file gives no values. */
-export function pressureMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function pressureMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const indom: IndomSpec = {
     serial: 37,
     instances: { '10 second': 10, '1 minute': 60, '5 minute': 300 },
     help: 'The spans of time that pressure averages cover',
     text: 'The instance number is the span in seconds: 10, 60 and 300.',
   }
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [resource, cluster, lines, waited, text] of ROWS) {
     const path = `/proc/pressure/${resource}`
     const reading = new Reading(() => readPressure(ctx, path))

@@ -2,9 +2,10 @@
 import type { Scanner } from '../../base/scan.ts'
 import { decodeText } from '../../base/text.ts'
 import type { Ask } from '../../model/source.ts'
-import type { IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
+import type { IndomSpec, Sample } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
 /** Numbers of each instance by its name, in file order. */
@@ -144,8 +145,8 @@ const SERIAL_ROWS: readonly (readonly [name: string, help: string])[] = [
 ]
 
 /** The metrics of /proc/slabinfo (cluster 20) and /proc/tty/driver/serial (cluster 74). */
-export function restrictedMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
-  const metrics: { [name: string]: MetricSpec } = {}
+export function restrictedMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+  const metrics: { [name: string]: PlacedRow } = {}
   const isShown = accessOf(ctx)
   const words: string[] = []
   const slabs = namedTable(ctx, '/proc/slabinfo', (scan) => parseSlabs(scan, words), {

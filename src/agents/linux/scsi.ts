@@ -1,7 +1,8 @@
 /** hinv.map.scsi: which block device each SCSI unit is. /proc/scsi/scsi, /sys/class/scsi_device */
-import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import type { IndomSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
 /** One unit of a SCSI device. */
@@ -35,7 +36,7 @@ export function parseScsi(text: string): readonly ScsiUnit[] {
 }
 
 /** The metric of cluster 15. Units that are no block devices, such as tape drives, are left out, as in PCP 6.0.3. */
-export function scsiMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function scsiMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const instances = new InstanceIds()
   const blocks = new Reading(() => {
     const found = new Map<string, string>()

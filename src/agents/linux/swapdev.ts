@@ -2,6 +2,7 @@
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
 /** One line of /proc/swaps; sizes in Kbyte. */
@@ -90,7 +91,7 @@ const ROWS: readonly Row[] = [
 ]
 
 /** The metrics of /proc/swaps. */
-export function swapdevMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function swapdevMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const ids = new InstanceIds()
   const swaps = new Reading(
     () =>
@@ -107,7 +108,7 @@ export function swapdevMetrics(ctx: LinuxContext): { [name: string]: MetricSpec 
     text: 'By the path in /proc/swaps, where a blank in a path is written \\040.',
     labels: { device_type: ['block', 'memory'], indom_name: 'per swap device' },
   }
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [name, item, type, sem, units, value, help, text] of ROWS) {
     metrics[`swapdev.${name}`] = {
       cluster: 6,

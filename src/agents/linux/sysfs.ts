@@ -1,6 +1,6 @@
 /** sysfs.kernel: single files of /sys/kernel. */
-import type { MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { orNothing } from './sample.ts'
 
@@ -20,7 +20,7 @@ export function parseUnusable(text: string): ReadonlyMap<number, number> {
 }
 
 /** The metrics of /sys/kernel (cluster 35). */
-export function sysfsMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function sysfsMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const index = ctx.file('/sys/kernel/debug/extfrag/unusable_index')
   const unusable = new Reading(() => parseUnusable(index.text()))
   return {

@@ -1,7 +1,7 @@
 /** kernel.uname, pmda and hinv.machine: what system this is. uname(2) */
 import { hostname, machine, release, type as sysname, version } from 'node:os'
 import { VERSION } from '../../base/version.ts'
-import type { MetricSpec } from '../../pmda/define.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
 /** Where distributions write what they are, in order of preference; the words are put before the content. */
@@ -31,7 +31,7 @@ type Row = readonly [name: string, item: number, value: () => string, help: stri
 export function unameMetrics(
   ctx: LinuxContext,
   nodename: () => string = hostname,
-): { [name: string]: MetricSpec } {
+): { [name: string]: PlacedRow } {
   const rows: readonly Row[] = [
     [
       'kernel.uname.release',
@@ -84,7 +84,7 @@ export function unameMetrics(
       'The version of the pcp-ts package it came with.',
     ],
   ]
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [name, item, value, help, text] of rows) {
     metrics[name] = { cluster: 12, item, type: 'string', sem: 'discrete', units: 'none', help, text, value }
   }

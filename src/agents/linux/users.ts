@@ -1,7 +1,7 @@
 /** kernel.all.nusers, nroots and nsessions. utmp(5) */
 import { decodeText } from '../../base/text.ts'
-import type { MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
 /**
@@ -50,7 +50,7 @@ export function parseUtmp(bytes: Uint8Array, arch: string = process.arch): Login
 const NO_LOGINS: Logins = { users: 0, roots: 0, records: 0 }
 
 /** The three counts of the login records. */
-export function userMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function userMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const path = '/run/utmp'
   const file = ctx.file(path)
   const logins = new Reading(() => {

@@ -1,7 +1,8 @@
 /** vfs: tables of the file system layer, and file locks. /proc/sys/fs, /proc/locks; proc(5) */
 import type { Scanner } from '../../base/scan.ts'
-import type { MetricSpec, Sample } from '../../pmda/define.ts'
+import type { Sample } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { SlowReading } from './slow-reading.ts'
 
@@ -55,8 +56,8 @@ const TABLES: readonly TableRow[] = [
 ]
 
 /** The metrics of /proc/sys/fs (cluster 27). */
-export function vfsMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
-  const metrics: { [name: string]: MetricSpec } = {}
+export function vfsMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+  const metrics: { [name: string]: PlacedRow } = {}
   const readings = new Map<string, Reading<readonly number[]>>()
   for (const [name, item, file, column, help, text] of TABLES) {
     const reading =
@@ -139,10 +140,10 @@ const LOCK_WORDS: { readonly [kind in keyof FileLocks]: string } = {
 }
 
 /** The metrics of /proc/locks (cluster 75). */
-function lockMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+function lockMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   // the kernel waits until no processor is changing locks, which takes 7 ms on an idle machine
   const reading = new SlowReading(ctx.file('/proc/locks'), parseLocks)
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
   let item = 0
   for (const kind of ['posix', 'flock', 'lease'] as const) {
     const words = LOCK_WORDS[kind]

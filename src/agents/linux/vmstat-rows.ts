@@ -13,11 +13,17 @@ const ZONES = {
 type ZoneItems = { readonly [zone in keyof typeof ZONES]?: number }
 
 /** One row a zone: `what` goes before the zone's words. */
-function perZone(prefix: string, items: ZoneItems, what: string, text?: string): FieldRow[] {
+function perZone(
+  prefix: string,
+  items: ZoneItems,
+  what: string,
+  text?: string,
+  own?: FieldRow[5],
+): FieldRow[] {
   return Object.entries(items).map(([zone, item]) => {
     const name = `${prefix}_${zone}`
     const help = `${what} ${ZONES[zone as keyof typeof ZONES]}`
-    return text === undefined ? [name, item, name, help] : [name, item, name, help, text]
+    return [name, item, name, help, text, own]
   })
 }
 
@@ -35,8 +41,18 @@ const BALLOON =
   'A memory balloon holds pages which a guest gives back to its hypervisor. PCP has the names of the two counters ' +
   'exchanged; so does this agent, so that recordings of both compare.'
 
-/** Counters: events, or pages that were handled, since boot. */
-export const VMSTAT_COUNTERS: readonly FieldRow[] = [
+/** A row of a number that is there now, not of events. */
+function level(name: string, item: number, field: string, help: string, text?: string): FieldRow {
+  return [name, item, field, help, text, { sem: 'instant' }]
+}
+
+/** As `level`, for numbers of pages that have no unit. */
+function pages(name: string, item: number, field: string, help: string, text?: string): FieldRow {
+  return [name, item, field, help, text, { sem: 'instant', units: 'none' }]
+}
+
+/** Counters of events, or of pages that were handled, since boot; levels where a row says so. */
+export const VMSTAT_ROWS: readonly FieldRow[] = [
   [
     'allocstall',
     35,
@@ -216,12 +232,71 @@ export const VMSTAT_COUNTERS: readonly FieldRow[] = [
     'Pages that background reclaim freed',
     `${KSWAPD} Older kernels only; see pgsteal_kswapd.`,
   ],
+  level('nr_active_anon', 45, 'nr_active_anon', 'Pages of anonymous memory that were used recently'),
+  level('nr_active_file', 46, 'nr_active_file', 'Pages of the page cache that were used recently'),
+  pages('nr_anon_pages', 39, 'nr_anon_pages', 'Pages of anonymous memory mapped into processes'),
+  level(
+    'nr_anon_transparent_hugepages',
+    90,
+    'nr_anon_transparent_hugepages',
+    'Huge pages in use for anonymous memory',
+    `Counted in huge pages, 2 MB each on x86. ${HUGE}`,
+  ),
+  pages(
+    'nr_bounce',
+    40,
+    'nr_bounce',
+    'Pages copied to low memory for devices that cannot reach the original',
+  ),
   [
     'nr_dirtied',
     91,
     'nr_dirtied',
     'Page cache pages that became dirty, which means changed and not yet written back',
   ],
+  pages('nr_dirty', 0, 'nr_dirty', 'Page cache pages changed and not yet written back'),
+  level(
+    'nr_dirty_background_threshold',
+    92,
+    'nr_dirty_background_threshold',
+    'Dirty pages at which the kernel starts to write them back',
+    'Follows from vm.dirty_background_ratio or vm.dirty_background_bytes and the memory available.',
+  ),
+  level(
+    'nr_dirty_threshold',
+    93,
+    'nr_dirty_threshold',
+    'Dirty pages at which a writing process has to wait',
+    'Follows from vm.dirty_ratio or vm.dirty_bytes and the memory available.',
+  ),
+  level('nr_file_hugepages', 161, 'nr_file_hugepages', 'Huge pages that hold contents of files', HUGE),
+  pages(
+    'nr_file_pages',
+    41,
+    'nr_file_pages',
+    'Pages in the page cache, shared memory and swap cache included',
+  ),
+  level(
+    'nr_file_pmdmapped',
+    162,
+    'nr_file_pmdmapped',
+    'Huge pages of file contents mapped into processes as a whole',
+    HUGE,
+  ),
+  level(
+    'nr_foll_pin_acquired',
+    163,
+    'nr_foll_pin_acquired',
+    'Pages pinned for device access (pin_user_pages) since boot',
+    'Grows only; its semantics say instant as in the reference.',
+  ),
+  level(
+    'nr_foll_pin_released',
+    164,
+    'nr_foll_pin_released',
+    'Pages unpinned after device access since boot',
+    'Grows only; its semantics say instant as in the reference.',
+  ),
   [
     'nr_free_cma',
     111,
@@ -229,6 +304,46 @@ export const VMSTAT_COUNTERS: readonly FieldRow[] = [
     'Free pages in the areas reserved for contiguous allocations (CMA)',
     'A level, although its semantics say counter as in the reference.',
   ],
+  level('nr_free_pages', 47, 'nr_free_pages', 'Pages nobody uses, all zones together'),
+  level(
+    'nr_inactive_anon',
+    48,
+    'nr_inactive_anon',
+    'Pages of anonymous memory not used recently: first to be swapped out',
+  ),
+  level(
+    'nr_inactive_file',
+    49,
+    'nr_inactive_file',
+    'Pages of the page cache not used recently: first to be dropped',
+  ),
+  level(
+    'nr_isolated_anon',
+    50,
+    'nr_isolated_anon',
+    'Anonymous pages off their lists for the moment, being reclaimed or moved',
+  ),
+  level(
+    'nr_isolated_file',
+    51,
+    'nr_isolated_file',
+    'Page cache pages off their lists for the moment, being reclaimed or moved',
+  ),
+  level(
+    'nr_kernel_misc_reclaimable',
+    165,
+    'nr_kernel_misc_reclaimable',
+    'Pages of kernel memory outside the slab caches that can be reclaimed',
+  ),
+  level(
+    'nr_kernel_stack',
+    52,
+    'nr_kernel_stack',
+    'Memory in use for the kernel stacks of threads',
+    'In KB on newer kernels, in stacks on older ones.',
+  ),
+  pages('nr_mapped', 4, 'nr_mapped', 'Page cache pages that are mapped into some process'),
+  level('nr_mlock', 53, 'nr_mlock', 'Pages locked in memory by mlock(2) and its relatives'),
   [
     'nr_pages_scanned',
     112,
@@ -236,6 +351,43 @@ export const VMSTAT_COUNTERS: readonly FieldRow[] = [
     'Pages examined since reclaim last freed something in their zone',
     'A level, although its semantics say counter as in the reference. Older kernels only.',
   ],
+  pages('nr_page_table_pages', 3, 'nr_page_table_pages', 'Pages that hold the page tables of processes'),
+  level('nr_shmem', 54, 'nr_shmem', 'Pages of shared memory and of tmpfs file systems'),
+  level(
+    'nr_shmem_hugepages',
+    127,
+    'nr_shmem_hugepages',
+    'Huge pages in use for shared memory and tmpfs',
+    HUGE,
+  ),
+  level(
+    'nr_shmem_pmdmapped',
+    128,
+    'nr_shmem_pmdmapped',
+    'Huge pages of shared memory mapped into processes as a whole',
+    HUGE,
+  ),
+  pages(
+    'nr_slab',
+    5,
+    'nr_slab',
+    "Pages in use by the kernel's object caches",
+    'The sum of the reclaimable and the unreclaimable ones where the kernel has no such field.',
+  ),
+  pages(
+    'nr_slab_reclaimable',
+    37,
+    'nr_slab_reclaimable',
+    'Pages of kernel object caches that can be freed when memory is needed',
+  ),
+  pages('nr_slab_unreclaimable', 38, 'nr_slab_unreclaimable', 'Pages of kernel object caches that must stay'),
+  level('nr_unevictable', 55, 'nr_unevictable', 'Pages that reclaim must leave alone', UNEVICTABLE),
+  pages(
+    'nr_unstable',
+    2,
+    'nr_unstable',
+    'Pages sent to an NFS server that has not yet put them on stable storage',
+  ),
   [
     'nr_vmscan_immediate_reclaim',
     113,
@@ -248,7 +400,61 @@ export const VMSTAT_COUNTERS: readonly FieldRow[] = [
     'nr_vmscan_write',
     'Pages that reclaim had to write out, to swap or to their file, before it could free them',
   ],
+  pages('nr_writeback', 1, 'nr_writeback', 'Pages being written back right now'),
+  level(
+    'nr_writeback_temp',
+    56,
+    'nr_writeback_temp',
+    'Pages in use by FUSE file systems as temporary buffers for writing',
+  ),
   ['nr_written', 94, 'nr_written', 'Dirty page cache pages that were written to their file or device'],
+  level(
+    'nr_zone_active_anon',
+    130,
+    'nr_zone_active_anon',
+    'Recently used anonymous pages, summed over the zones',
+    'Since Linux 4.8 the lists are kept per node; this is the count per zone.',
+  ),
+  level(
+    'nr_zone_active_file',
+    132,
+    'nr_zone_active_file',
+    'Recently used page cache pages, summed over the zones',
+    'Since Linux 4.8 the lists are kept per node; this is the count per zone.',
+  ),
+  level(
+    'nr_zone_inactive_anon',
+    129,
+    'nr_zone_inactive_anon',
+    'Anonymous pages not used recently, summed over the zones',
+    'Since Linux 4.8 the lists are kept per node; this is the count per zone.',
+  ),
+  level(
+    'nr_zone_inactive_file',
+    131,
+    'nr_zone_inactive_file',
+    'Page cache pages not used recently, summed over the zones',
+    'Since Linux 4.8 the lists are kept per node; this is the count per zone.',
+  ),
+  level(
+    'nr_zone_unevictable',
+    133,
+    'nr_zone_unevictable',
+    'Pages that reclaim must leave alone, summed over the zones',
+    UNEVICTABLE,
+  ),
+  level(
+    'nr_zone_write_pending',
+    134,
+    'nr_zone_write_pending',
+    'Dirty pages and pages being written, summed over the zones',
+  ),
+  level(
+    'nr_zspages',
+    135,
+    'nr_zspages',
+    'Pages in use by zsmalloc, which stores compressed memory for zram and zswap',
+  ),
   [
     'numa_foreign',
     95,
@@ -340,6 +546,12 @@ export const VMSTAT_COUNTERS: readonly FieldRow[] = [
     'Pages handed out from',
     'An allocation of a block counts each of its small pages.',
   ),
+  ...perZone(
+    'pgrefill',
+    { dma32: 65, movable: 66 },
+    'Active pages examined for moving to the inactive list, in',
+    OLD,
+  ),
   [
     'pgdeactivate',
     15,
@@ -397,7 +609,7 @@ export const VMSTAT_COUNTERS: readonly FieldRow[] = [
   ],
   ...perZone(
     'pgrefill',
-    { dma: 20, dma32: 65, high: 18, movable: 66, normal: 19 },
+    { dma: 20, high: 18, normal: 19 },
     'Active pages examined for moving to the inactive list, in',
     OLD,
   ),
@@ -445,12 +657,14 @@ export const VMSTAT_COUNTERS: readonly FieldRow[] = [
     'pgsteal_direct',
     'Pages freed by processes that had to reclaim memory themselves',
     'Since Linux 4.8; older kernels count by zone.',
+    { after: 'pgsteal_kswapd_movable' },
   ],
   ...perZone(
     'pgsteal_direct',
     { dma: 142, dma32: 143, normal: 144, movable: 145 },
     'Pages that direct reclaim freed in',
     OLD,
+    { after: 'pgsteal_direct' },
   ),
   [
     'pgsteal_file',
@@ -474,9 +688,17 @@ export const VMSTAT_COUNTERS: readonly FieldRow[] = [
   ),
   ...perZone(
     'pgsteal',
-    { dma: 23, dma32: 71, high: 21, movable: 72, normal: 22 },
+    { dma: 23, dma32: 71 },
     'Pages that reclaim of either kind freed in',
     'Only older kernels have the field.',
+    { after: 'pgscan_kswapd_total' },
+  ),
+  ...perZone(
+    'pgsteal',
+    { high: 21, movable: 72, normal: 22 },
+    'Pages that reclaim of either kind freed in',
+    'Only older kernels have the field.',
+    { after: 'pgsteal_file' },
   ),
   ['pswpin', 8, 'pswpin', 'Pages read back from swap'],
   ['pswpout', 9, 'pswpout', 'Pages written to swap'],
@@ -640,17 +862,17 @@ export const VMSTAT_COUNTERS: readonly FieldRow[] = [
     `${REFAULT} Newer kernels count anonymous and file pages apart and do not have this field.`,
   ],
   [
-    'workingset_nodereclaim',
-    124,
-    'workingset_nodereclaim',
-    'Records of evicted pages that were dropped to save memory',
-  ],
-  [
     'workingset_nodes',
     174,
     'workingset_nodes',
     'Page cache tree nodes that hold records of evicted pages',
     'A level, although its semantics say counter as in the reference.',
+  ],
+  [
+    'workingset_nodereclaim',
+    124,
+    'workingset_nodereclaim',
+    'Records of evicted pages that were dropped to save memory',
   ],
   [
     'workingset_refault',
@@ -673,186 +895,4 @@ export const VMSTAT_COUNTERS: readonly FieldRow[] = [
     'Attempts to free pages on the wanted node before falling back to another that freed too few',
     NUMA,
   ],
-]
-
-/** Levels with dimension count: most are pages. */
-export const VMSTAT_COUNTS: readonly FieldRow[] = [
-  ['nr_active_anon', 45, 'nr_active_anon', 'Pages of anonymous memory that were used recently'],
-  ['nr_active_file', 46, 'nr_active_file', 'Pages of the page cache that were used recently'],
-  [
-    'nr_anon_transparent_hugepages',
-    90,
-    'nr_anon_transparent_hugepages',
-    'Huge pages in use for anonymous memory',
-    `Counted in huge pages, 2 MB each on x86. ${HUGE}`,
-  ],
-  [
-    'nr_dirty_background_threshold',
-    92,
-    'nr_dirty_background_threshold',
-    'Dirty pages at which the kernel starts to write them back',
-    'Follows from vm.dirty_background_ratio or vm.dirty_background_bytes and the memory available.',
-  ],
-  [
-    'nr_dirty_threshold',
-    93,
-    'nr_dirty_threshold',
-    'Dirty pages at which a writing process has to wait',
-    'Follows from vm.dirty_ratio or vm.dirty_bytes and the memory available.',
-  ],
-  ['nr_file_hugepages', 161, 'nr_file_hugepages', 'Huge pages that hold contents of files', HUGE],
-  [
-    'nr_file_pmdmapped',
-    162,
-    'nr_file_pmdmapped',
-    'Huge pages of file contents mapped into processes as a whole',
-    HUGE,
-  ],
-  [
-    'nr_foll_pin_acquired',
-    163,
-    'nr_foll_pin_acquired',
-    'Pages pinned for device access (pin_user_pages) since boot',
-    'Grows only; its semantics say instant as in the reference.',
-  ],
-  [
-    'nr_foll_pin_released',
-    164,
-    'nr_foll_pin_released',
-    'Pages unpinned after device access since boot',
-    'Grows only; its semantics say instant as in the reference.',
-  ],
-  ['nr_free_pages', 47, 'nr_free_pages', 'Pages nobody uses, all zones together'],
-  [
-    'nr_inactive_anon',
-    48,
-    'nr_inactive_anon',
-    'Pages of anonymous memory not used recently: first to be swapped out',
-  ],
-  [
-    'nr_inactive_file',
-    49,
-    'nr_inactive_file',
-    'Pages of the page cache not used recently: first to be dropped',
-  ],
-  [
-    'nr_isolated_anon',
-    50,
-    'nr_isolated_anon',
-    'Anonymous pages off their lists for the moment, being reclaimed or moved',
-  ],
-  [
-    'nr_isolated_file',
-    51,
-    'nr_isolated_file',
-    'Page cache pages off their lists for the moment, being reclaimed or moved',
-  ],
-  [
-    'nr_kernel_misc_reclaimable',
-    165,
-    'nr_kernel_misc_reclaimable',
-    'Pages of kernel memory outside the slab caches that can be reclaimed',
-  ],
-  [
-    'nr_kernel_stack',
-    52,
-    'nr_kernel_stack',
-    'Memory in use for the kernel stacks of threads',
-    'In KB on newer kernels, in stacks on older ones.',
-  ],
-  ['nr_mlock', 53, 'nr_mlock', 'Pages locked in memory by mlock(2) and its relatives'],
-  ['nr_shmem', 54, 'nr_shmem', 'Pages of shared memory and of tmpfs file systems'],
-  ['nr_shmem_hugepages', 127, 'nr_shmem_hugepages', 'Huge pages in use for shared memory and tmpfs', HUGE],
-  [
-    'nr_shmem_pmdmapped',
-    128,
-    'nr_shmem_pmdmapped',
-    'Huge pages of shared memory mapped into processes as a whole',
-    HUGE,
-  ],
-  ['nr_unevictable', 55, 'nr_unevictable', 'Pages that reclaim must leave alone', UNEVICTABLE],
-  [
-    'nr_writeback_temp',
-    56,
-    'nr_writeback_temp',
-    'Pages in use by FUSE file systems as temporary buffers for writing',
-  ],
-  [
-    'nr_zone_active_anon',
-    130,
-    'nr_zone_active_anon',
-    'Recently used anonymous pages, summed over the zones',
-    'Since Linux 4.8 the lists are kept per node; this is the count per zone.',
-  ],
-  [
-    'nr_zone_active_file',
-    132,
-    'nr_zone_active_file',
-    'Recently used page cache pages, summed over the zones',
-    'Since Linux 4.8 the lists are kept per node; this is the count per zone.',
-  ],
-  [
-    'nr_zone_inactive_anon',
-    129,
-    'nr_zone_inactive_anon',
-    'Anonymous pages not used recently, summed over the zones',
-    'Since Linux 4.8 the lists are kept per node; this is the count per zone.',
-  ],
-  [
-    'nr_zone_inactive_file',
-    131,
-    'nr_zone_inactive_file',
-    'Page cache pages not used recently, summed over the zones',
-    'Since Linux 4.8 the lists are kept per node; this is the count per zone.',
-  ],
-  [
-    'nr_zone_unevictable',
-    133,
-    'nr_zone_unevictable',
-    'Pages that reclaim must leave alone, summed over the zones',
-    UNEVICTABLE,
-  ],
-  [
-    'nr_zone_write_pending',
-    134,
-    'nr_zone_write_pending',
-    'Dirty pages and pages being written, summed over the zones',
-  ],
-  [
-    'nr_zspages',
-    135,
-    'nr_zspages',
-    'Pages in use by zsmalloc, which stores compressed memory for zram and zswap',
-  ],
-]
-
-/** Levels without dimension, as the reference has them: pages. */
-export const VMSTAT_PAGES: readonly FieldRow[] = [
-  ['nr_anon_pages', 39, 'nr_anon_pages', 'Pages of anonymous memory mapped into processes'],
-  ['nr_bounce', 40, 'nr_bounce', 'Pages copied to low memory for devices that cannot reach the original'],
-  ['nr_dirty', 0, 'nr_dirty', 'Page cache pages changed and not yet written back'],
-  ['nr_file_pages', 41, 'nr_file_pages', 'Pages in the page cache, shared memory and swap cache included'],
-  ['nr_mapped', 4, 'nr_mapped', 'Page cache pages that are mapped into some process'],
-  ['nr_page_table_pages', 3, 'nr_page_table_pages', 'Pages that hold the page tables of processes'],
-  [
-    'nr_slab',
-    5,
-    'nr_slab',
-    "Pages in use by the kernel's object caches",
-    'The sum of the reclaimable and the unreclaimable ones where the kernel has no such field.',
-  ],
-  [
-    'nr_slab_reclaimable',
-    37,
-    'nr_slab_reclaimable',
-    'Pages of kernel object caches that can be freed when memory is needed',
-  ],
-  ['nr_slab_unreclaimable', 38, 'nr_slab_unreclaimable', 'Pages of kernel object caches that must stay'],
-  [
-    'nr_unstable',
-    2,
-    'nr_unstable',
-    'Pages sent to an NFS server that has not yet put them on stable storage',
-  ],
-  ['nr_writeback', 1, 'nr_writeback', 'Pages being written back right now'],
 ]

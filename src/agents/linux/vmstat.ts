@@ -2,14 +2,12 @@
 import type { Scanner } from '../../base/scan.ts'
 import type { MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { type FieldFamily, type FieldValue, fieldMetrics, readFields, slotsOf } from './fields.ts'
-import { VMSTAT_COUNTERS, VMSTAT_COUNTS, VMSTAT_PAGES } from './vmstat-rows.ts'
+import { VMSTAT_ROWS } from './vmstat-rows.ts'
 
-const FIELDS: readonly string[] = [
-  ...new Set([...VMSTAT_COUNTERS, ...VMSTAT_COUNTS, ...VMSTAT_PAGES].map((row) => row[2])),
-  'thp_split',
-]
+const FIELDS: readonly string[] = [...new Set(VMSTAT_ROWS.map((row) => row[2])), 'thp_split']
 const SLOTS = slotsOf(FIELDS)
 
 /** Sums of all fields the reference knows with one beginning. */
@@ -44,22 +42,19 @@ export function sumOf(vmstat: Vmstat, fields: readonly string[]): number | undef
 }
 
 /** The metrics of /proc/vmstat (cluster 28). */
-export function vmstatMetrics(ctx: LinuxContext): { [name: string]: MetricSpec } {
+export function vmstatMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const values = newVmstat()
   const reading = new Reading(() => parseVmstat(ctx.file('/proc/vmstat').scan(), values))
   const family = {
     prefix: 'mem.vmstat',
     cluster: 28,
     reading,
-    source: (field: string) => `Field ${field} of /proc/vmstat.`,
+    source: (field: string, { sem }: Partial<MetricSpec>) =>
+      `Field ${field} of /proc/vmstat${sem === 'instant' ? ', in pages unless said otherwise' : ''}.`,
     pick: vmstatField,
   } satisfies FieldFamily<Vmstat>
-  const level = {
-    ...family,
-    sem: 'instant',
-    source: (field: string) => `Field ${field} of /proc/vmstat, in pages unless said otherwise.`,
-  } as const
-  const sum = (item: number, help: string, fields: readonly string[]): MetricSpec => ({
+  const sum = (item: number, after: string, help: string, fields: readonly string[]): PlacedRow => ({
+    after,
     cluster: 28,
     item,
     type: 'u64',
@@ -70,19 +65,20 @@ export function vmstatMetrics(ctx: LinuxContext): { [name: string]: MetricSpec }
     reading,
     value: () => sumOf(reading.value, fields),
   })
-  const pages = fieldMetrics({ ...level, units: 'none' }, VMSTAT_PAGES)
+  const metrics = fieldMetrics(family, VMSTAT_ROWS)
   return {
-    ...fieldMetrics(family, VMSTAT_COUNTERS),
-    ...fieldMetrics(level, VMSTAT_COUNTS),
-    ...pages,
+    ...metrics,
     'mem.vmstat.nr_slab': {
-      ...pages['mem.vmstat.nr_slab']!,
+      ...metrics['mem.vmstat.nr_slab']!,
       value: () =>
         vmstatField(reading.value, 'nr_slab') ??
         sumOf(reading.value, ['nr_slab_reclaimable', 'nr_slab_unreclaimable']),
     },
     'mem.vmstat.thp_split': {
-      ...sum(77, 'Huge pages that the kernel tried to break up', ['thp_split_page', 'thp_split_page_failed']),
+      ...sum(77, 'thp_file_mapped', 'Huge pages that the kernel tried to break up', [
+        'thp_split_page',
+        'thp_split_page_failed',
+      ]),
       text: 'Field thp_split of /proc/vmstat; where the kernel has none, thp_split_page and thp_split_page_failed together.',
       value: () =>
         vmstatField(reading.value, 'thp_split') ??
@@ -90,16 +86,19 @@ export function vmstatMetrics(ctx: LinuxContext): { [name: string]: MetricSpec }
     },
     'mem.vmstat.pgscan_direct_total': sum(
       176,
+      'pgscan_direct_throttle',
       'Pages examined by direct reclaim in any zone, and the times it was throttled',
       SUMS.pgscan_direct_total,
     ),
     'mem.vmstat.pgscan_kswapd_total': sum(
       177,
+      'pgscan_kswapd_normal',
       'Pages that background reclaim examined, whatever the zone',
       SUMS.pgscan_kswapd_total,
     ),
     'mem.vmstat.pgsteal_total': sum(
       178,
+      'pgsteal_direct_movable',
       'Pages freed by reclaim of any kind; those of files count twice',
       SUMS.pgsteal_total,
     ),

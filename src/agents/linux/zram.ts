@@ -1,5 +1,6 @@
 /** zram.io_stat, mm_stat, bd_stat and capacity: what compressed disks in memory say besides /proc/diskstats. Documentation/admin-guide/blockdev/zram.rst of the kernel */
 import type { MetricSpec } from '../../pmda/define.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { BlockDevices } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
 import { parseNumber } from './sample.ts'
@@ -152,8 +153,8 @@ function parseZramStat(text: string): readonly (number | undefined)[] {
 }
 
 /** What sysfs knows about zram devices; a file or column the kernel does not have gives no value. */
-export function zramMetrics(ctx: LinuxContext, zram: BlockDevices): { [name: string]: MetricSpec } {
-  const metrics: { [name: string]: MetricSpec } = {}
+export function zramMetrics(ctx: LinuxContext, zram: BlockDevices): { [name: string]: PlacedRow } {
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const { file, cluster, rows, meaning, scale } of FILES) {
     for (const [name, item, column, help, text] of rows) {
       metrics[`zram.${file}.${name}`] = {
@@ -174,6 +175,7 @@ export function zramMetrics(ctx: LinuxContext, zram: BlockDevices): { [name: str
     }
   }
   metrics['zram.capacity'] = {
+    after: 'total_rawactive',
     cluster: 86,
     item: 16,
     type: 'u64',
