@@ -1,8 +1,8 @@
 /** The jbd2 agent (domain 122): transactions of file system journals. /proc/fs/jbd2 */
 import type { AgentEnv, AgentTables, IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
-import { inOrder } from '../../pmda/in-order.ts'
 import { type AgentDefinition, defineAgent, Reading } from '../../pmda/index.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
+import { inNameOrder } from '../lib/name-order.ts'
 import { AVERAGES, type AverageName, type Journal, readJournals } from './journals.ts'
 
 /** The agent for the collector's registry. */
@@ -122,15 +122,6 @@ const ROWS: readonly Row[] = [
   ),
 ]
 
-/** The order of PCP's name space. */
-const NAME_ORDER = `
-  jbd2: njournals
-  jbd2.transaction: count requested max_blocks
-  jbd2.transaction.total: blocks blocks_logged handles
-  jbd2.transaction.total.time: waiting request_delay running being_locked flushing_ordered_mode_data logging
-  jbd2.transaction.average: blocks blocks_logged handles
-  jbd2.transaction.average.time: waiting request_delay running being_locked flushing_ordered_mode_data logging committing`
-
 function open(env: AgentEnv): AgentTables {
   const given = env.options['journals']
   const directory = typeof given === 'string' ? given : '/proc/fs/jbd2'
@@ -175,7 +166,7 @@ function open(env: AgentEnv): AgentTables {
     ...headerMetrics(perJournal),
   }
   for (const row of ROWS) Object.assign(metrics, rowMetrics(row, perJournal))
-  return { metrics: inOrder(metrics, NAME_ORDER) }
+  return { metrics: inNameOrder(metrics, 'jbd2.transaction.total') }
 }
 
 type PerJournal = (

@@ -73,8 +73,8 @@ export function cgroupMetrics(ctx: ProcContext, files: CgroupFiles): { [name: st
     ...containerMetric('cgroup.netclass', 47, 1, netclass),
     ...blkioMetrics(ctx, blkio),
     ...containerMetric('cgroup.blkio', 49, 42, blkio),
-    ...ioStatMetrics(reading),
     ...pressureMetrics(unified),
+    ...ioStatMetrics(reading),
   }
 }
 

@@ -1,8 +1,8 @@
 /** The proc agent (domain 3): processes, control groups, and what stood in the accounts of ended processes. */
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
-import { inOrder } from '../../pmda/in-order.ts'
 import { type AgentDefinition, defineAgent } from '../../pmda/index.ts'
 import { readAttribute } from '../../sys/proc.ts'
+import { inNameOrder, type PlacedRow } from '../lib/name-order.ts'
 import { acctMetrics } from './acct.ts'
 import { AcctFile } from './acct-file.ts'
 import { cgroupMetrics } from './cgroup.ts'
@@ -12,12 +12,19 @@ import { Controls, controlMetrics } from './controls.ts'
 import { HotConfig, hotDomain, hotMetrics } from './hot/metrics.ts'
 import { HotSampler } from './hot/sampler.ts'
 import { KeptFiles } from './kept-files.ts'
-import { NAME_ORDER } from './name-order.ts'
 import { ProcessFiles } from './process-files.ts'
 import { canonicalName, ProcessList } from './process-list.ts'
 import { processMetrics } from './process-metrics.ts'
 import { processReaders } from './process-readers.ts'
 import { runqMetrics } from './runq.ts'
+
+/** Groups of the name space that are not in the order of the subjects below. */
+const GROUPS = ['cgroup', ...['proc', 'hotproc'].flatMap(groupsOf)].join(' ')
+
+function groupsOf(root: string): string[] {
+  const groups = ['psinfo', 'memory', 'id', 'io', 'schedstat', 'fd', 'namespaces', 'smaps', 'autogroup']
+  return groups.map((group) => `${root}.${group}`)
+}
 
 /** The agent for the collector's registry. */
 export const agent: AgentDefinition = defineAgent({
@@ -55,7 +62,7 @@ export const agent: AgentDefinition = defineAgent({
     const hotConfig = new HotConfig(ctx, sampler)
     const hotProcesses = hotDomain(ctx, list, sampler)
     hotConfig.reload()
-    const metrics: { [name: string]: MetricSpec } = Object.assign(
+    const metrics: { [name: string]: PlacedRow } = Object.assign(
       Object.create(null),
       processMetrics(ctx, readers, { root: 'proc', indom: processDomain(list) }),
       autogroupSwitch(ctx, 'proc', 74),
@@ -68,7 +75,7 @@ export const agent: AgentDefinition = defineAgent({
       acctMetrics(ctx, acct),
     )
     return {
-      metrics: inOrder(metrics, NAME_ORDER),
+      metrics: inNameOrder(metrics, GROUPS),
       endClient: (client) => controls.forget(client),
       close: () => {
         sampler.close()

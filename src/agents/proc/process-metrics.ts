@@ -1,7 +1,8 @@
 /** proc.* and hotproc.* of single processes: the same files, for all processes and for the hot ones. */
 import { PcpError } from '../../model/errors.ts'
 import type { Ask } from '../../model/source.ts'
-import type { IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
+import type { IndomSpec, Sample } from '../../pmda/define.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import { containerOf } from './container.ts'
 import type { ProcContext } from './context.ts'
 import type { PerProcess } from './process-files.ts'
@@ -43,8 +44,8 @@ export function processMetrics(
   ctx: ProcContext,
   readers: ProcessReaders,
   family: ProcessFamily,
-): { [name: string]: MetricSpec } {
-  const metrics: { [name: string]: MetricSpec } = {}
+): { [name: string]: PlacedRow } {
+  const metrics: { [name: string]: PlacedRow } = {}
   const { root, indom } = family
   const add = <T extends object | string | number>(
     file: keyof typeof CLUSTERS,
@@ -54,10 +55,11 @@ export function processMetrics(
   ): void => {
     const cluster = CLUSTERS[file][root === 'proc' ? 0 : 1]
     for (const row of rows) {
-      const { item, type, sem, units, help } = row
+      const { item, type, sem, units, help, after } = row
       const pick = pickOf(row)
       const isAddress = file === 'stat' && ADDRESSES.has(row.name)
       metrics[`${root}.${row.name}`] = {
+        ...(after === undefined ? {} : { after }),
         cluster,
         item,
         type,
@@ -84,12 +86,12 @@ export function processMetrics(
   add('stat', rows.wchan, readers.wchan, same)
   add('stat', rows.psargs, readers.psargs, same)
   add('stat', rows.environ, readers.environ, same)
-  add('status', rows.status, readers.status, (row) => statusPick(ctx, row))
   add('statm', rows.statm, readers.statm, ({ item }) => {
     const perPage = ctx.pagesize / 1024
     return (row) => orUnsupported(row[item]! * perPage)
   })
   add('statm', rows.maps, readers.maps, same)
+  add('status', rows.status, readers.status, (row) => statusPick(ctx, row))
   add('cgroup', rows.cgroup, readers.cgroup, ({ name }) =>
     name === 'id.container' ? containerOf : cgroupsOf,
   )
@@ -109,7 +111,7 @@ export function processMetrics(
   add('exe', rows.exe, readers.exe, same)
   add('cwd', rows.cwd, readers.cwd, same)
   add('autogroup', rows.autogroup, readers.autogroup, autogroupPick)
-  return metrics
+  return Object.fromEntries(Object.entries(metrics).reverse()) // PCP has the last first
 }
 
 const FILES: { readonly [file in keyof typeof CLUSTERS]: string } = {

@@ -4,6 +4,8 @@ import type { SemName, TypeName } from '../../pmda/define.ts'
 /** One metric: the last parts of its name, the item, type, semantics and units, one line of help, and more of it. */
 export interface ProcessRow {
   readonly name: string
+  /** Last part of the sibling that it follows in the name space. Default: the row after it, as in PCP. */
+  readonly after?: string
   readonly item: number
   readonly type: TypeName
   readonly sem: SemName
@@ -12,7 +14,14 @@ export interface ProcessRow {
   readonly text?: string
 }
 
-type Row = readonly [name: string, item: number, kind: string, help: string, text?: string]
+type Row = readonly [
+  name: string,
+  item: number,
+  kind: string,
+  help: string,
+  text?: string | undefined,
+  after?: string,
+]
 
 const KINDS: { readonly [kind: string]: readonly [TypeName, SemName, string] } = {
   id: ['u32', 'discrete', 'none'],
@@ -33,9 +42,9 @@ const KINDS: { readonly [kind: string]: readonly [TypeName, SemName, string] } =
 }
 
 function rowsOf(group: string, rows: readonly Row[]): readonly ProcessRow[] {
-  return rows.map(([name, item, kind, help, text]) => {
+  return rows.map(([name, item, kind, help, text, after]) => {
     const [type, sem, units] = KINDS[kind]!
-    const more = text === undefined ? {} : { text }
+    const more = { ...(text === undefined ? {} : { text }), ...(after === undefined ? {} : { after }) }
     return { name: `${group}.${name}`, item, type, sem, units, help, ...more }
   })
 }
@@ -171,6 +180,7 @@ const PSINFO_STAT: readonly Row[] = [
     'text',
     'How the scheduler treats it, as a word: NORMAL, FIFO, RR, BATCH, IDLE, DEADLN',
     'A question mark for a policy that has no word here.',
+    'signal_s',
   ],
 ]
 
@@ -326,10 +336,24 @@ export const PROCESS_ROWS: Readonly<Record<RowFile, readonly ProcessRow[]>> = {
   io: rowsOf('io', IO),
   smaps: rowsOf('smaps', SMAPS),
   ttyname: rowsOf('psinfo', [
-    ['ttyname', 39, 'name', 'Terminal that controls it, like pts/0; a question mark without terminal'],
+    [
+      'ttyname',
+      39,
+      'name',
+      'Terminal that controls it, like pts/0; a question mark without terminal',
+      undefined,
+      'rt_priority',
+    ],
   ]),
   wchan: rowsOf('psinfo', [
-    ['wchan_s', 40, 'text', 'Function of the kernel in which it waits; 0 when it does not'],
+    [
+      'wchan_s',
+      40,
+      'text',
+      'Function of the kernel in which it waits; 0 when it does not',
+      undefined,
+      'rt_priority',
+    ],
   ]),
   psargs: rowsOf('psinfo', [
     [
@@ -337,10 +361,19 @@ export const PROCESS_ROWS: Readonly<Record<RowFile, readonly ProcessRow[]>> = {
       41,
       'name',
       'Its command line with blanks between the arguments; the name in parentheses without one',
+      undefined,
+      'rt_priority',
     ],
   ]),
   environ: rowsOf('psinfo', [
-    ['environ', 47, 'text', 'Environment it was started with, with blanks between the variables'],
+    [
+      'environ',
+      47,
+      'text',
+      'Environment it was started with, with blanks between the variables',
+      undefined,
+      'policy_s',
+    ],
   ]),
   maps: rowsOf('memory', [
     ['maps', 7, 'text', 'What is mapped where in its address space, a line each, as the kernel writes it'],
@@ -352,13 +385,17 @@ export const PROCESS_ROWS: Readonly<Record<RowFile, readonly ProcessRow[]>> = {
         0,
         'text',
         'Control groups it is in: controllers and path, with semicolons between the hierarchies',
+        undefined,
+        'vctxsw',
       ],
     ]),
     ...rowsOf('id', [
       ['container', 1, 'name', 'Long id of the container it is in; empty outside of containers'],
     ]),
   ],
-  labels: rowsOf('psinfo', [['labels', 0, 'text', 'What its security module calls it, as with SELinux']]),
+  labels: rowsOf('psinfo', [
+    ['labels', 0, 'text', 'What its security module calls it, as with SELinux', undefined, 'vctxsw'],
+  ]),
   fd: rowsOf('fd', [['count', 0, 'number', 'Files, sockets and the like that it has open']]),
   oom: rowsOf('psinfo', [
     [
