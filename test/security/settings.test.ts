@@ -54,7 +54,16 @@ function trap(place: string): { readonly mark: string; readonly file: string } {
 
 /** Runs `npm start` until it has started or ended; returns what it has printed. */
 async function start(args: readonly string[], env: Record<string, string>, uid?: number): Promise<string> {
-  const line = [join(top, 'bin', 'parts', 'start.cjs'), '--port', '0', '--web-port', '0', '--agents', 'pmcd', ...args]
+  const line = [
+    join(top, 'bin', 'parts', 'start.cjs'),
+    '--port',
+    '0',
+    '--web-port',
+    '0',
+    '--agents',
+    'pmcd',
+    ...args,
+  ]
   const { PATH = '' } = process.env
   child = spawn(process.execPath, line, {
     stdio: ['ignore', 'pipe', 'pipe'],
