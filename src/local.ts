@@ -1,2 +1,2 @@
 /** Contexts without a collector: `pcp-ts/local`. docs/pmapi.md */
-export { type LocalContextOptions, openLocal } from './pmcd/local-context.ts'
+export { type LocalContextOptions, openLocal } from './routing/local-context.ts'

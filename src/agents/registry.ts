@@ -115,3 +115,9 @@ export const AGENTS: readonly AgentEntry[] = [
     dso: { file: 'pmda_xfs.so', entry: 'xfs_init' },
   },
 ]
+
+/** Returns our agent instead of a shared object and its entry; undefined if we have none. */
+export function standIn(path: string, entry: string): AgentEntry | undefined {
+  const file = path.slice(path.lastIndexOf('/') + 1)
+  return AGENTS.find(({ dso }) => dso.file === file && dso.entry === entry)
+}

@@ -7,7 +7,7 @@ import { PMCD_ADD_AGENT, PMCD_DROP_AGENT, PMCD_NAMES_CHANGE, PMCD_RESTART_AGENT 
 import type { NamedId } from '../pmda/names.ts'
 import type { AgentSource } from '../pmda/open-agent.ts'
 import { Pmns } from '../pmns/tree.ts'
-import { AgentSlot, exitText } from './agent-slot.ts'
+import { AgentSlot, exitText, type OpenedAgent, type SlotOptions } from '../routing/agent-slot.ts'
 import type { AgentOpenEnv, AgentOptions } from './options.ts'
 
 /** Shortest time between two automatic restart rounds, in milliseconds. */
@@ -180,28 +180,34 @@ export class Agents {
   }
 
   #newSlot(options: AgentOptions): AgentSlot {
-    return new AgentSlot(options, this.#host.env, {
-      started: (slot) => {
-        this.#host.env.diagnostics.trace.agent('Add', slot.domain, slot.fds)
-        this.#debug(slot, `started, ${slot.state}`)
-        this.#host.started(slot)
+    const { env } = this.#host
+    const open = (signal: AbortSignal): Promise<OpenedAgent> => options.open(env, signal)
+    return new AgentSlot(
+      options,
+      { open, credsTimeoutMs: env.credsTimeoutMs },
+      {
+        started: (slot) => {
+          this.#host.env.diagnostics.trace.agent('Add', slot.domain, slot.fds)
+          this.#debug(slot, `started, ${slot.state}`)
+          this.#host.started(slot)
+        },
+        changed: (slot, changes) => {
+          this.#debug(slot, `announces state changes ${changes}`)
+          this.#host.changed(changes)
+          if ((changes & PMCD_NAMES_CHANGE) !== 0) this.#lookAgain()
+        },
+        ready: (slot) => {
+          this.#debug(slot, 'is ready')
+          this.#lookAgain()
+        },
+        lost: (slot, reason) => {
+          this.#debug(slot, `is lost, status ${slot.status}`)
+          this.#host.changed(PMCD_DROP_AGENT)
+          reason.then((text) => cleanUp(this.#host.env, slot, text))
+          this.#scheduleRestart()
+        },
       },
-      changed: (slot, changes) => {
-        this.#debug(slot, `announces state changes ${changes}`)
-        this.#host.changed(changes)
-        if ((changes & PMCD_NAMES_CHANGE) !== 0) this.#lookAgain()
-      },
-      ready: (slot) => {
-        this.#debug(slot, 'is ready')
-        this.#lookAgain()
-      },
-      lost: (slot, reason) => {
-        this.#debug(slot, `is lost, status ${slot.status}`)
-        this.#host.changed(PMCD_DROP_AGENT)
-        reason.then((text) => cleanUp(this.#host.env, slot, text))
-        this.#scheduleRestart()
-      },
-    })
+    )
   }
 
   #debug(slot: AgentSlot, what: string): void {
@@ -248,7 +254,7 @@ export class Agents {
   }
 }
 
-function isSame(a: AgentOptions, b: AgentOptions): boolean {
+function isSame(a: SlotOptions, b: SlotOptions): boolean {
   return a.domain === b.domain && a.kind === b.kind && a.parameters === b.parameters && a.name === b.name
 }
 

@@ -3,7 +3,7 @@
 import { OP_FETCH, OP_STORE } from '../net/access/statements.ts'
 import type { AccessRule, AccessTable } from '../net/access/table.ts'
 import type { Endpoint } from '../net/listen.ts'
-import type { AgentSlot } from './agent-slot.ts'
+import type { AgentSlot } from '../routing/agent-slot.ts'
 import type { Client } from './client.ts'
 
 const PROTOCOLS = { dso: 'dso', worker: 'dso worker', pipe: 'bin pipe', socket: 'bin sock' } as const

@@ -1,15 +1,16 @@
 /** From configuration lines to agents that can be opened: ours in this process or a thread of it, all others in theirs. pmcd(1) */
 import { basename } from 'node:path'
 import { PMCD_DOMAIN, pmcdAgent } from '../agents/pmcd/index.ts'
-import { AGENTS } from '../agents/registry.ts'
+import { AGENTS, standIn } from '../agents/registry.ts'
 import { PcpError } from '../model/errors.ts'
 import type { AgentDefinition } from '../pmda/define-agent.ts'
 import { openAgent } from '../pmda/open-agent.ts'
+import type { OpenedAgent } from '../routing/agent-slot.ts'
+import type { AgentConfig, DsoConfig, SocketConfig, WorkerConfig } from '../routing/pmcd-conf.ts'
 import { type AgentPlace, isAgentModule, loadAgent } from './agent-module.ts'
-import type { AgentConfig, DsoConfig, SocketConfig, WorkerConfig } from './config.ts'
 import { openPipeAgent, openSocketAgent } from './open-process.ts'
 import { openWorkerAgent } from './open-worker.ts'
-import type { AgentOpenEnv, AgentOptions, OpenedAgent } from './options.ts'
+import type { AgentOpenEnv, AgentOptions } from './options.ts'
 
 /** The shared object that our own agent about the collector stands in for. */
 const OWN_DSO = { file: 'pmda_pmcd.so', entry: 'pmcd_init' }
@@ -105,12 +106,11 @@ function placeOf(config: DsoConfig | WorkerConfig): AgentPlace {
       'PM_ERR_GENERIC',
       `Agent "${name}" tells of the collector: write its entry as ${entry}`,
     )
-  const file = basename(path)
-  const found = AGENTS.find(({ dso }) => dso.file === file && dso.entry === entry)
+  const found = standIn(path, entry)
   if (found === undefined)
     throw new PcpError(
       'PM_ERR_GENERIC',
-      `Cannot find ${name} DSO at "${path}": no built-in agent stands in for ${entry} in ${file}`,
+      `Cannot find ${name} DSO at "${path}": no built-in agent stands in for ${entry} in ${basename(path)}`,
     )
   return { kind: 'builtin', name: found.name }
 }

@@ -8,12 +8,13 @@ import { within } from '../base/within.ts'
 import { PcpError } from '../model/errors.ts'
 import { openAgentLink } from '../net/agent-link.ts'
 import { PduConnection, type PduStream, socketStream } from '../net/connection.ts'
+import type { ExitStatus, OpenedAgent } from '../routing/agent-slot.ts'
+import type { PipeConfig, SocketConfig } from '../routing/pmcd-conf.ts'
 import { descriptorOf } from '../sys/descriptor.ts'
 import type { Log } from '../sys/log.ts'
 import { REPLY_LIMITS } from '../wire/reply-limits.ts'
-import type { PipeConfig, SocketConfig } from './config.ts'
 import { ConnectionWatch } from './diagnostics.ts'
-import type { AgentOpenEnv, ExitStatus, OpenedAgent } from './options.ts'
+import type { AgentOpenEnv } from './options.ts'
 
 /** How long an agent may take to end once its connection is closed: to write what it keeps, to log out of what it watches. */
 const EXIT_MS = 5000

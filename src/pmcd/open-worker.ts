@@ -8,10 +8,11 @@ import { within } from '../base/within.ts'
 import { debugList, onDebugChange } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { portStream } from '../net/port-stream.ts'
+import type { ExitStatus, OpenedAgent } from '../routing/agent-slot.ts'
 import type { AgentPlace } from './agent-module.ts'
 import type { WorkerNotice, WorkerSetup } from './agent-worker.ts'
 import { connectAgent } from './open-process.ts'
-import type { AgentOpenEnv, ExitStatus, OpenedAgent } from './options.ts'
+import type { AgentOpenEnv } from './options.ts'
 
 /** How long a thread that did not greet may take to end and tell why. */
 const TELL_MS = 300

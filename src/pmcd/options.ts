@@ -6,23 +6,16 @@ import type { AccessTable } from '../net/access/table.ts'
 import type { PduCounters } from '../net/counters.ts'
 import type { Endpoint } from '../net/listen.ts'
 import type { Pmns } from '../pmns/tree.ts'
+import type { OpenedAgent, SlotOptions } from '../routing/agent-slot.ts'
+import type { HostLabels } from '../routing/host-labels.ts'
 import type { Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
 import type { PeerCredentials } from '../sys/native/peer-credentials.ts'
 import type { Diagnostics } from './diagnostics.ts'
-import type { HostLabels } from './labels.ts'
 import type { SecurityOptions } from './security.ts'
 
 /** An agent that the collector opens, keeps and, when it fails, opens again. */
-export interface AgentOptions {
-  /** Label: what the log and `pmcd.agent.*` call it. */
-  readonly name: string
-  readonly domain: number
-  readonly kind: 'dso' | 'worker' | 'socket' | 'pipe'
-  /** As the log's table of agents shows it. Two agents of one domain with the same text are the same agent. */
-  readonly parameters: string
-  /** Starts in the not-ready state. */
-  readonly startsNotReady?: boolean
+export interface AgentOptions extends SlotOptions {
   /** Opens the agent; rejects with why it cannot be opened. Aborting `signal` kills whatever was started for it. */
   readonly open: (env: AgentOpenEnv, signal: AbortSignal) => Promise<OpenedAgent>
 }
@@ -52,25 +45,6 @@ export interface WorkerSettings {
   readonly program?: string
   /** MiB of JavaScript heap each may use; default 256. */
   readonly heapMb?: number
-}
-
-/** An agent that is open. */
-export interface OpenedAgent {
-  readonly source: MetricSource
-  /** Process id of an agent in its own process. */
-  readonly pid?: number
-  /** Tells the agent who a client is: PCP_ATTR_* and a text. */
-  readonly attribute?: (client: number, key: number, value: string) => void
-  /** Resolves to how the agent's process ended, once it has. */
-  readonly exited?: Promise<ExitStatus>
-  /** Descriptors of the connection: the agent's input, which we write to, and its output. */
-  readonly fds?: readonly [input: number, output: number]
-}
-
-/** How a process ended: one of the two is 0. */
-export interface ExitStatus {
-  readonly code: number
-  readonly signal: number
 }
 
 /** Limits on what clients may ask. */

@@ -1,11 +1,11 @@
 /** Runs the collector of `npm start`, with its agents, as a separate process. docs/start.md */
 import { hostname } from 'node:os'
 import { startCollector } from '../pmcd/collector.ts'
-import { readHostLabels } from '../pmcd/labels.ts'
 import { builtinAgents } from '../pmcd/open-agents.ts'
 import { killWithStuckThreads, stuckThreads } from '../pmcd/open-worker.ts'
 import type { Collector, CollectorOptions } from '../pmcd/options.ts'
 import { securityOf } from '../pmcd/security.ts'
+import { readHostLabels } from '../routing/host-labels.ts'
 import { openLog } from '../sys/log.ts'
 import { peerCredentials } from '../sys/native/peer-credentials.ts'
 import { type PartIo, type RunningPart, runPart } from './part-main.ts'

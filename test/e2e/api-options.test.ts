@@ -19,7 +19,7 @@ import {
   registerDerived,
   unregisterDerived,
 } from '../../src/pmapi/index.ts'
-import type { LocalContextOptions } from '../../src/pmcd/local-context.ts'
+import type { LocalContextOptions } from '../../src/routing/local-context.ts'
 import { type CollectorProcess, startCollectorProcess } from '../lib/collector-process.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
 

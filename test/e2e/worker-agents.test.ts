@@ -14,10 +14,10 @@ import { PM_TYPE_U32 } from '../../src/model/types.ts'
 import { makeSet } from '../../src/model/value-writer.ts'
 import { HostSource } from '../../src/net/host-source.ts'
 import { startCollector } from '../../src/pmcd/collector.ts'
-import { parseConfig } from '../../src/pmcd/config.ts'
 import { newDiagnostics } from '../../src/pmcd/diagnostics.ts'
 import { agentFromConfig, builtinAgents } from '../../src/pmcd/open-agents.ts'
 import type { Collector, CollectorOptions } from '../../src/pmcd/options.ts'
+import { parseConfig } from '../../src/routing/pmcd-conf.ts'
 import { logOnFd } from '../../src/sys/log.ts'
 
 const ASK: Ask = { requester: ANONYMOUS }

@@ -4,12 +4,12 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startCollector } from '../../src/pmcd/collector.ts'
-import { readHostLabels } from '../../src/pmcd/labels.ts'
 import { builtinAgents } from '../../src/pmcd/open-agents.ts'
 import type { Collector, CollectorOptions } from '../../src/pmcd/options.ts'
 import type { SecurityOptions } from '../../src/pmcd/security.ts'
 import { DEFAULT_CONFIG, type ProxyConfig } from '../../src/pmproxy/config.ts'
 import { type ProxyOptions, type RunningProxy, startProxy } from '../../src/pmproxy/server.ts'
+import { readHostLabels } from '../../src/routing/host-labels.ts'
 import { type Log, logOnFd } from '../../src/sys/log.ts'
 
 /** The pair. */

@@ -4,16 +4,16 @@ import { ByteBudget } from '../../src/base/byte-budget.ts'
 import type { Outcome } from '../../src/model/errors.ts'
 import type { MetricSource } from '../../src/model/source.ts'
 import type { ValueSet } from '../../src/model/values.ts'
-import { Router } from '../../src/pmapi/router.ts'
-import { AgentSlot } from '../../src/pmcd/agent-slot.ts'
 import { Client, type ClientConnection, type ClientHost } from '../../src/pmcd/client.ts'
 import { type Diagnostics, newDiagnostics } from '../../src/pmcd/diagnostics.ts'
 import { FetchBatch } from '../../src/pmcd/fetch-batch.ts'
-import type { AgentOpenEnv, AgentOptions } from '../../src/pmcd/options.ts'
+import type { AgentOptions } from '../../src/pmcd/options.ts'
 import { WorkQueue } from '../../src/pmcd/work-queue.ts'
 import { defineAgent } from '../../src/pmda/define-agent.ts'
 import { openAgent } from '../../src/pmda/open-agent.ts'
 import { Pmns } from '../../src/pmns/tree.ts'
+import { AgentSlot } from '../../src/routing/agent-slot.ts'
+import { Router } from '../../src/routing/router.ts'
 import { encodeCreds } from '../../src/wire/creds.ts'
 
 /** Diagnostics that are off. */
@@ -55,8 +55,8 @@ export async function slotOf(
 ): Promise<{ slot: AgentSlot; heard: string[] }> {
   const heard: string[] = []
   const slot = new AgentSlot(
-    { name, domain, kind, parameters: '', open: async () => ({ source }) },
-    { diagnostics: QUIET, credsTimeoutMs: () => 3000 } as AgentOpenEnv,
+    { name, domain, kind, parameters: '' },
+    { open: async () => ({ source }), credsTimeoutMs: () => 3000 },
     {
       started: () => heard.push('started'),
       changed: (_slot, changes) => heard.push(`changed ${changes}`),

@@ -9,10 +9,10 @@ import { indom as makeIndom, pmid as makePmid } from '../../src/model/ids.ts'
 import { LABEL_INSTANCES } from '../../src/model/labels.ts'
 import { makeSet } from '../../src/model/value-writer.ts'
 import type { Context } from '../../src/pmapi/context.ts'
-import { openLocal } from '../../src/pmcd/local-context.ts'
 import { LoggedMetric } from '../../src/pmlogger/logged-metric.ts'
 import { Recorder } from '../../src/pmlogger/recorder.ts'
 import { planTasks } from '../../src/pmlogger/tasks.ts'
+import { openLocal } from '../../src/routing/local-context.ts'
 import { partsAgent } from '../lib/parts-agent.ts'
 
 const PART = makePmid(251, 0, 1)

@@ -95,7 +95,7 @@ async function openLocalContext(
   const { variables } = loadConfig(io.env, { uid: process.getuid?.() ?? 0 })
   const setup = derivedOf(derived, variables, io)
   const names = namespace === undefined ? undefined : loadNames(namespace, io)
-  const { openLocal } = await import('../../pmcd/local-context.ts') // with all agents: not for those who have a collector
+  const { openLocal } = await import('../../routing/local-context.ts') // with all agents: not for those who have a collector
   try {
     return await openLocal({
       env: io.env,

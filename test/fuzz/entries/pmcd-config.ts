@@ -1,9 +1,9 @@
 /** Configurations of pmcd: agents and access. */
 import { parseAddress } from '../../../src/net/access/table.ts'
-import { parseAccessFile, parseConfig } from '../../../src/pmcd/config.ts'
+import { parseAccessFile, parseConfig } from '../../../src/routing/pmcd-conf.ts'
 import { type FuzzEntry, textEntry } from '../engine/entry.ts'
 
-/** Entry of src/pmcd/config.ts and src/net/access. */
+/** Entry of src/routing/pmcd-conf.ts and src/net/access. */
 export const pmcdConfig: FuzzEntry = textEntry({
   seeds: () => [
     '# comment\nroot 1 pipe binary /var/lib/pcp/pmdas/root/pmdaroot\nproc 3 pipe binary notready /x/pmdaproc -d 3\nxfs 11 dso xfs_init /x/pmda_xfs.so\n',

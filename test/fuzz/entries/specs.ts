@@ -1,10 +1,11 @@
 /** Specifications of metrics and of local agents. */
-import { parseLocalSpec } from '../../../src/pmapi/local-spec.ts'
+
 import { parseMetricSpec } from '../../../src/pmapi/metric-spec.ts'
+import { parseLocalSpec } from '../../../src/routing/local-spec.ts'
 import { parseSpec } from '../../../src/tools/lib/report/spec.ts'
 import { attemptAll, type FuzzEntry, textEntry } from '../engine/entry.ts'
 
-/** Entry of src/pmapi/metric-spec.ts and src/pmapi/local-spec.ts. */
+/** Entry of src/pmapi/metric-spec.ts and src/routing/local-spec.ts. */
 export const specs: FuzzEntry = textEntry({
   seeds: () => [
     'host:disk.dev.read["sda","sd b"]',

@@ -7,8 +7,8 @@ import {
   type Peer,
   parseAddress,
 } from '../../../src/net/access/table.ts'
-import { parseAccessFile } from '../../../src/pmcd/config.ts'
 import { accessTables } from '../../../src/pmcd/log-tables.ts'
+import { parseAccessFile } from '../../../src/routing/pmcd-conf.ts'
 
 const names: NameService = {
   addressesOf: async (host) =>

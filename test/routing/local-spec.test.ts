@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { PcpError } from '../../src/model/errors.ts'
-import { editLocalAgents, type LocalAgentRow, parseLocalSpec } from '../../src/pmapi/local-spec.ts'
+import { editLocalAgents, type LocalAgentRow, parseLocalSpec } from '../../src/routing/local-spec.ts'
 
 test.each([
   [

@@ -9,8 +9,46 @@ import { within } from '../base/within.ts'
 import { PcpError, statusOf } from '../model/errors.ts'
 import type { MetricSource, SourceEvent } from '../model/source.ts'
 import { wait } from '../net/wait.ts'
-import type { Route } from '../pmapi/router.ts'
-import type { AgentOpenEnv, AgentOptions, ExitStatus, OpenedAgent } from './options.ts'
+import type { Route } from './router.ts'
+
+/** What an agent is called and how it is configured. */
+export interface SlotOptions {
+  /** Label: its name in logs and in `pmcd.agent.*`. */
+  readonly name: string
+  readonly domain: number
+  readonly kind: 'dso' | 'worker' | 'socket' | 'pipe'
+  /** As the log's table of agents shows it. Two agents of one domain with the same text are the same agent. */
+  readonly parameters: string
+  /** Starts in the not-ready state. */
+  readonly startsNotReady?: boolean
+}
+
+/** How a slot opens its agent. */
+export interface SlotOpener {
+  /** Opens the agent; rejects with why it cannot be opened. Aborting `signal` kills whatever was started for it. */
+  readonly open: (signal: AbortSignal) => Promise<OpenedAgent>
+  /** Milliseconds to wait for an agent's module, or for the first PDU of an agent in its own process. */
+  readonly credsTimeoutMs: () => number
+}
+
+/** An agent that is open. */
+export interface OpenedAgent {
+  readonly source: MetricSource
+  /** Process id of an agent in its own process. */
+  readonly pid?: number
+  /** Sends the agent an attribute of a client: PCP_ATTR_* and a text. */
+  readonly attribute?: (client: number, key: number, value: string) => void
+  /** Resolves to how the agent's process ended, once it has. */
+  readonly exited?: Promise<ExitStatus>
+  /** Descriptors of the connection: the agent's input, which we write to, and its output. */
+  readonly fds?: readonly [input: number, output: number]
+}
+
+/** How a process ended: one of the two is 0. */
+export interface ExitStatus {
+  readonly code: number
+  readonly signal: number
+}
 
 /** What an agent is doing. */
 export type AgentState = 'connected' | 'notready' | 'failed'
@@ -62,9 +100,9 @@ export function exitText({ code, signal }: ExitStatus): string {
 
 /** An agent with a lifetime of its own. */
 export class AgentSlot implements Route {
-  readonly options: AgentOptions
+  readonly options: SlotOptions
   readonly #listener: SlotListener
-  readonly #env: AgentOpenEnv
+  readonly #opener: SlotOpener
   #state: AgentState = 'failed'
   #status = STATUS_NEVER_STARTED
   #opened: OpenedAgent | undefined
@@ -80,9 +118,9 @@ export class AgentSlot implements Route {
   /** Fencing lasts until it is lifted or the agent goes. */
   isFenced = false
 
-  constructor(options: AgentOptions, env: AgentOpenEnv, listener: SlotListener) {
+  constructor(options: SlotOptions, opener: SlotOpener, listener: SlotListener) {
     this.options = options
-    this.#env = env
+    this.#opener = opener
     this.#listener = listener
   }
 
@@ -200,9 +238,9 @@ export class AgentSlot implements Route {
 
   /** Opens the agent within its time. One that is opened too late is closed again. */
   async #open(starting: AbortController): Promise<OpenedAgent> {
-    const { name, kind, open } = this.options
+    const { name, kind } = this.options
     const { signal } = starting
-    const ms = this.#env.credsTimeoutMs() + (kind === 'dso' ? 0 : PREPARING_MS)
+    const ms = this.#opener.credsTimeoutMs() + (kind === 'dso' ? 0 : PREPARING_MS)
     let isOver = false
     try {
       return await wait<OpenedAgent>(
@@ -213,7 +251,7 @@ export class AgentSlot implements Route {
           what: `Starting agent "${name}"`,
         },
         (end) => {
-          open(this.#env, signal).then(
+          this.#opener.open(signal).then(
             (opened) => {
               if (isOver) void opened.source.close().catch(() => {})
               else end(opened)

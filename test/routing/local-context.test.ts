@@ -7,8 +7,8 @@ import { LABEL_CONTEXT } from '../../src/model/labels.ts'
 import type { Credentials } from '../../src/model/source.ts'
 import { PM_TYPE_U32 } from '../../src/model/types.ts'
 import { makeSet } from '../../src/model/value-writer.ts'
-import { openLocal } from '../../src/pmcd/local-context.ts'
 import { defineAgent } from '../../src/pmda/define-agent.ts'
+import { openLocal } from '../../src/routing/local-context.ts'
 
 let dir: string
 let env: Record<string, string>

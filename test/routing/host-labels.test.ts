@@ -4,7 +4,12 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { LABEL_COMPOUND, LABEL_CONTEXT, LABEL_OPTIONAL } from '../../src/model/labels.ts'
 import { ANONYMOUS } from '../../src/model/source.ts'
-import { contextLabels, fileLabelsJson, type HostLabels, readHostLabels } from '../../src/pmcd/labels.ts'
+import {
+  contextLabels,
+  fileLabelsJson,
+  type HostLabels,
+  readHostLabels,
+} from '../../src/routing/host-labels.ts'
 
 let dir: string
 beforeEach(() => {

@@ -2,20 +2,23 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, join, resolve } from 'node:path'
-import { AGENTS, type AgentEntry } from '../agents/registry.ts'
+import { AGENTS, type AgentEntry, standIn } from '../agents/registry.ts'
+import { PcpError } from '../model/errors.ts'
+import type { LabelSet } from '../model/labels.ts'
+import type { Ask, MetricSource } from '../model/source.ts'
 import type { Clock } from '../pmapi/clock.ts'
-import type { Context } from '../pmapi/context.ts'
+import { Context } from '../pmapi/context.ts'
 import { type DerivedSetup, derivedSetup } from '../pmapi/derived.ts'
-import { localContext } from '../pmapi/local.ts'
-import { editLocalAgents, type LocalAgentRow, parseLocalSpec } from '../pmapi/local-spec.ts'
 import type { AgentDefinition } from '../pmda/define-agent.ts'
 import { type AgentSource, openAgent } from '../pmda/open-agent.ts'
 import { loadPmns } from '../pmns/load.ts'
 import { Pmns } from '../pmns/tree.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
 import { defaultPmnsPath, pmnsFiles } from '../sys/pmns-files.ts'
-import { parseConfig } from './config.ts'
-import { contextLabels, readHostLabels } from './labels.ts'
+import { contextLabels, readHostLabels } from './host-labels.ts'
+import { editLocalAgents, type LocalAgentRow, parseLocalSpec } from './local-spec.ts'
+import { parseConfig } from './pmcd-conf.ts'
+import { type Route, Router } from './router.ts'
 
 /** Which agents, and how. */
 export interface LocalContextOptions {
@@ -60,20 +63,48 @@ export async function openLocal(options: LocalContextOptions = {}): Promise<Cont
     // What agents would log is thrown away: whoever asks gets the errors.
     for (const [domain, definition] of await wantedAgents(options, variables, warn))
       opened.push(openAgent(definition, { domain, env: variables }))
-    return localContext(
-      opened.map((source) => ({ domain: source.domain, source })),
-      {
-        names: names ?? namesOf(opened),
-        hostname: host,
-        credentials: ownCredentials(),
-        contextLabels: (ask) => contextLabels(labels, ask.requester),
-        derived,
-        ...(clock === undefined ? {} : { clock }),
-      },
+    return Context.over(
+      routed(opened, names ?? namesOf(opened), (ask) => contextLabels(labels, ask.requester)),
+      { hostname: host, credentials: ownCredentials(), derived, ...(clock === undefined ? {} : { clock }) },
     )
   } catch (error) {
     await Promise.allSettled(opened.map((source) => source.close()))
     throw error
+  }
+}
+
+const NOAGENT = new PcpError('PM_ERR_NOAGENT', 'No agent in this process answers for the domain')
+
+/** Where questions about domains without an agent go. */
+const NOBODY: Route = {
+  domain: -1,
+  refusal: NOAGENT.status,
+  ask: () => Promise.reject(NOAGENT),
+  endClient() {},
+}
+
+/** Returns one source over agents in this process; its `close` closes them. */
+function routed(agents: readonly AgentSource[], pmns: Pmns, labelsOf: (ask: Ask) => LabelSet): MetricSource {
+  const router: Router = new Router(
+    { slots: agents.map(routeTo), others: NOBODY, pmns },
+    {
+      contextLabels: labelsOf,
+      changed: (changes) => router.announce({ type: 'changed', changes }),
+      close: async () => {
+        await Promise.all(agents.map((agent) => agent.close()))
+      },
+    },
+  )
+  for (const agent of agents) agent.subscribe((event) => router.announce(event))
+  return router
+}
+
+function routeTo(agent: AgentSource): Route {
+  return {
+    domain: agent.domain,
+    refusal: 0,
+    ask: (question) => question(agent),
+    endClient: (client) => agent.endClient?.(client),
   }
 }
 
@@ -129,15 +160,14 @@ async function wantedAgents(
   return [...wanted]
 }
 
-/** The agent of ours that stands in for a shared object, or why there is none. */
+/** Finds our agent for a shared object; a text says why there is no such agent. */
 function agentOf({ path, entry }: LocalAgentRow, variables: Variables): AgentEntry | string {
   const file = path.endsWith('.so') ? path : `${path}.so`
-  const found = AGENTS.filter(({ dso }) => dso.file === basename(file))
-  const agent = found.find(({ dso }) => dso.entry === entry)
+  const agent = standIn(file, entry)
   if (agent !== undefined) return agent
-  if (found.length > 0)
-    return `couldn't find init function "${entry}" in DSO "${resolve(variables['PCP_PMDAS_DIR']!, file)}"`
-  return `cannot find DSO at "${path}.so" or "${path}": no agent of this package stands in for it`
+  return AGENTS.some(({ dso }) => dso.file === basename(file))
+    ? `couldn't find init function "${entry}" in DSO "${resolve(variables['PCP_PMDAS_DIR']!, file)}"`
+    : `cannot find DSO at "${path}.so" or "${path}": no agent of this package stands in for it`
 }
 
 /** The installation's name space; undefined when it has none. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseAccessFile, parseConfig } from '../../src/pmcd/config.ts'
+import { parseAccessFile, parseConfig } from '../../src/routing/pmcd-conf.ts'
 
 const GOOD = 'pmcd 2 dso pmcd_init /lib/pmda_pmcd.so'
 const context = { servicePort: (name: string): number | undefined => (name === 'known' ? 4711 : undefined) }

@@ -9,7 +9,7 @@ import { attrText, decodeAttr, PCP_ATTR_USERID } from '../../src/wire/attr.ts'
 import { encodeCreds, PDU_FLAG_AUTH } from '../../src/wire/creds.ts'
 import { decodeError, encodeError } from '../../src/wire/error.ts'
 import { PDU_ATTR, PDU_CREDS, PDU_DESC_REQ, PDU_ERROR, pduFrom, pduType } from '../../src/wire/pdu.ts'
-import { slotOf } from './parts.ts'
+import { slotOf } from '../pmcd/parts.ts'
 
 test('an agent that becomes ready hears that a client left before it hears who took its place', async () => {
   const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()]
