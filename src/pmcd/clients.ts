@@ -75,8 +75,7 @@ export class Clients {
     this.#host = host
     this.#access = access
     this.#clientHost = {
-      source: host.source,
-      batch: new FetchBatch(host.source),
+      source: new FetchBatch(host.source),
       work: new WorkQueue(),
       budget: new ByteBudget(host.memory, (text) => host.log.notice('warning', text)),
       limits: host.limits,

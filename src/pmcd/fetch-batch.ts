@@ -3,24 +3,23 @@
  * may serve all requests that were waiting when it began. docs/decisions/coalescing.md
  */
 import type { Pmid } from '../model/ids.ts'
-import type { MetricSource, Requester } from '../model/source.ts'
-import type { FetchResult } from '../model/values.ts'
+import { SourceLayer } from '../model/layer.ts'
+import type { Ask } from '../model/source.ts'
+import type { FetchResult, ValueSet } from '../model/values.ts'
 import { Awake } from '../net/awake.ts'
 
 interface Waiting {
   readonly ids: readonly Pmid[]
-  readonly requester: Requester
-  readonly signal: AbortSignal
-  readonly done: (result: FetchResult) => void
-  readonly failed: (error: unknown) => void
+  readonly ask: Ask
+  readonly resolve: (result: FetchResult) => void
+  readonly reject: (error: unknown) => void
 }
 
 /** Value sets asked for before sockets get another turn: the results of all who wait are never in memory together. */
 const SETS_A_TURN = 4096
 
-/** Collects fetches while sockets are being read, and asks for all of them with one moment afterwards. */
-export class FetchBatch {
-  readonly #source: MetricSource
+/** A layer that collects fetches while sockets are being read, and asks for all of them with one moment afterwards. */
+export class FetchBatch extends SourceLayer {
   /** Those of the moment under way, in the order they came, those that come meanwhile, and how many were asked. */
   #current: Waiting[] = []
   #waiting: Waiting[] = []
@@ -30,24 +29,18 @@ export class FetchBatch {
   /** Answers within half a millisecond promise another request: docs/decisions/staying-awake.md */
   readonly #awake = new Awake({ closeMs: 0.5, awakeMs: 0.1 })
 
-  constructor(source: MetricSource) {
-    this.#source = source
+  /** Asks soon. The promise stays pending if `signal` is aborted before that. */
+  override fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ ids, ask, resolve, reject })
+      this.#beDue()
+    })
   }
 
-  /** Asks soon; exactly one of the callbacks is called, or none when `signal` is aborted before that. */
-  add(
-    ids: readonly Pmid[],
-    { requester, signal }: Pick<Waiting, 'requester' | 'signal'>,
-    done: (result: FetchResult) => void,
-    failed: (error: unknown) => void,
-  ): void {
-    this.#waiting.push({ ids, requester, signal, done, failed })
-    this.#beDue()
-  }
-
-  /** Asks now: for a request that must not overtake the fetches before it. */
-  flush(): void {
+  /** Asks for the fetches before it first: they must not see what it changes. */
+  override store(sets: readonly ValueSet[], ask: Ask): Promise<void> {
     while (this.#ask(Number.POSITIVE_INFINITY));
+    return super.store(sets, ask)
   }
 
   /** Asks for as much as one turn may take. */
@@ -73,15 +66,14 @@ export class FetchBatch {
     }
     const moment = this.#moment
     while (budget > 0 && this.#asked < this.#current.length) {
-      const { ids, requester, signal, done, failed } = this.#current[this.#asked++]!
+      const { ids, ask, resolve, reject } = this.#current[this.#asked++]!
       // A client that has gone is forgotten by the agents already: a late fetch would make them remember it.
-      if (signal.aborted) continue
+      if (ask.signal?.aborted === true) continue
       budget -= ids.length
-      const answer = (result: FetchResult): void => {
-        done(result)
+      this.source.fetch(ids, { ...ask, moment }).then((result) => {
+        resolve(result)
         this.#awake.touch()
-      }
-      this.#source.fetch(ids, { requester, signal, moment }).then(answer, failed)
+      }, reject)
     }
     const isDone = this.#asked === this.#current.length
     if (isDone) {

@@ -15,14 +15,13 @@ function recorder(): { source: MetricSource; moments: unknown[] } {
     moments.push(ask.moment)
     return { timestamp: { sec: 1, nsec: 0 }, changes: 0, sets: ids.map((id) => emptySet(id)) }
   }
-  return { source: { fetch } as Partial<MetricSource> as MetricSource, moments }
+  const store = async (): Promise<void> => {}
+  return { source: { fetch, store } as Partial<MetricSource> as MetricSource, moments }
 }
 
 function fetchOf(batch: FetchBatch, count: number, gone = signal): Promise<FetchResult> {
   const ids = new Array<number>(count).fill(METRIC)
-  return new Promise((resolve, reject) => {
-    batch.add(ids, { requester: ANONYMOUS, signal: gone }, resolve, reject)
-  })
+  return batch.fetch(ids, { requester: ANONYMOUS, signal: gone })
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -51,13 +50,13 @@ test('many large fetches take several turns, still of one moment, and what comes
   expect(moments[10]).not.toBe(moments[0])
 })
 
-test('a flush asks for all that wait, those of a moment that has begun first', async () => {
+test('a store asks for all that wait before it, those of a moment that has begun first', async () => {
   const { source, moments } = recorder()
   const batch = new FetchBatch(source)
   for (let i = 0; i < 10; i++) void fetchOf(batch, 2000)
   await nextTurn()
   void fetchOf(batch, 1)
-  batch.flush()
+  await batch.store([], { requester: ANONYMOUS })
   expect(moments).toHaveLength(11)
   expect(new Set(moments).size).toBe(2)
 })

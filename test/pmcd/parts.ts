@@ -118,8 +118,7 @@ export function connectClient(
     resume: () => events.push('resume'),
   }
   const host: ClientHost = {
-    source,
-    batch: new FetchBatch(source),
+    source: new FetchBatch(source),
     work: new WorkQueue(),
     budget: new ByteBudget({ each: 2 ** 30, all: 2 ** 30 }, () => undefined),
     limits: { pduBytes: 65536, contexts: 64, metrics: 32768 },

@@ -1,0 +1,229 @@
+/** Requests that a MetricSource answers: one row a PDU type, for collectors and agents alike. docs/formats/wire.md §10.1 */
+import { type Outcome, PcpError } from '../model/errors.ts'
+import { PM_ID_NULL, PM_IN_NULL, pmidStr } from '../model/ids.ts'
+import { LABEL_INSTANCES } from '../model/labels.ts'
+import type { Ask, MetricSource } from '../model/source.ts'
+import type { FetchResult } from '../model/values.ts'
+import { decodeDescIds, decodeDescReq, encodeDesc, encodeDescs, NO_DESC } from '../wire/desc.ts'
+import { encodeError } from '../wire/error.ts'
+import { decodeFetch, type FetchPdu } from '../wire/fetch.ts'
+import { decodeInstanceReq, encodeInstanceReply, instanceQuery } from '../wire/instance.ts'
+import { decodeLabelReq, encodeLabels } from '../wire/label.ts'
+import * as pdu from '../wire/pdu.ts'
+import {
+  decodePmnsChild,
+  decodePmnsIds,
+  decodePmnsNames,
+  decodePmnsTraverse,
+  encodePmnsIds,
+  encodePmnsNames,
+  encodePmnsNamesError,
+  PMNS_LEAF_STATUS,
+  PMNS_NONLEAF_STATUS,
+} from '../wire/pmns.ts'
+import { decodeResult, encodeHighResResult, encodeResult } from '../wire/result.ts'
+import {
+  decodeTextReq,
+  encodeTextReply,
+  PM_TEXT_HELP,
+  PM_TEXT_INDOM,
+  PM_TEXT_ONELINE,
+  PM_TEXT_PMID,
+} from '../wire/text.ts'
+import { type RequestRow, type RequestTable, requestTable } from './pdu-server.ts'
+
+/** Requests of a source, asked as `Ask` says. */
+export type SourceRequests = RequestTable<MetricSource, Ask>
+
+/** A row of it. */
+export type SourceRequest = RequestRow<MetricSource, Ask>
+
+/** Gives a row its types. */
+function row<Q, A>(typed: RequestRow<MetricSource, Ask, Q, A>): SourceRequest {
+  return typed
+}
+
+/** State changes go before the result, as the status of an ERROR. */
+function fetchOf(type: number, encode: typeof encodeResult): SourceRequest {
+  return row<FetchPdu, FetchResult>({
+    type,
+    topic: 'fetch',
+    carriesChanges: true,
+    decode: decodeFetch,
+    ask: (source, { ids }, ask) => source.fetch(ids, ask),
+    encode: ({ timestamp, sets }, _query, changes) => {
+      const result = encode(timestamp, sets)
+      return changes === 0 ? result : [encodeError(changes), result]
+    },
+    describe: fetchText,
+  })
+}
+
+/** State changes are the seconds of the result: a collector takes the time itself. */
+const AGENT_FETCH = row({
+  type: pdu.PDU_FETCH,
+  carriesChanges: true,
+  decode: decodeFetch,
+  ask: (source, { ids }, ask) => source.fetch(ids, ask),
+  encode: ({ sets }, _query, changes) => encodeResult({ sec: changes, nsec: 0 }, sets),
+})
+
+const DESC_REQ = row({
+  type: pdu.PDU_DESC_REQ,
+  decode: decodeDescReq,
+  ask: async (source, id, ask) => only(await source.descs([id], ask)),
+  encode: (desc) => encodeDesc(desc),
+})
+
+/** A single metric that fails is an error; of several, those that fail are marked. */
+const DESC_IDS = row({
+  type: pdu.PDU_DESC_IDS,
+  decode: decodeDescIds,
+  ask: async (source, ids, ask) => {
+    const descs = await source.descs(ids, ask)
+    return ids.length === 1 ? [only(descs)] : descs
+  },
+  encode: (descs) => encodeDescs(descs.map((desc) => (desc instanceof PcpError ? NO_DESC : desc))),
+})
+
+const INSTANCE_REQ = row({
+  type: pdu.PDU_INSTANCE_REQ,
+  topic: 'indom',
+  decode: (request) => {
+    const { indom, inst, name } = decodeInstanceReq(request)
+    if (inst !== PM_IN_NULL && name !== '')
+      throw new PcpError('PM_ERR_INST', 'A query has either an instance id or a name')
+    return { indom, query: instanceQuery({ indom, inst, name }) }
+  },
+  ask: (source, { indom, query }, ask) => source.instances(indom, query, ask),
+  encode: (instances, { query }) => encodeInstanceReply(instances, query),
+})
+
+const TEXT_REQ = row({
+  type: pdu.PDU_TEXT_REQ,
+  decode: (request) => {
+    const { ident, type } = decodeTextReq(request)
+    if ((type & (PM_TEXT_PMID | PM_TEXT_INDOM)) === 0)
+      throw new PcpError('PM_ERR_PMID', `Text type ${type} says neither metric nor instance domain`)
+    if ((type & (PM_TEXT_ONELINE | PM_TEXT_HELP)) === 0)
+      throw new PcpError('PM_ERR_TEXT', `Text type ${type} says neither one line nor full help`)
+    return {
+      kind: (type & PM_TEXT_PMID) !== 0 ? 'metric' : 'indom',
+      id: ident,
+      level: (type & PM_TEXT_ONELINE) !== 0 ? 'oneline' : 'help',
+    } as const
+  },
+  ask: (source, query, ask) => source.text(query, ask),
+  encode: (text, { id }) => encodeTextReply(id, text),
+})
+
+const LABEL_REQ = row({
+  type: pdu.PDU_LABEL_REQ,
+  topic: 'labels',
+  decode: decodeLabelReq,
+  ask: (source, { ident, level }, ask) => source.labels({ level, id: ident }, ask),
+  // Clients take more than one set for a protocol error, except for instances.
+  encode: (sets, { ident, level }) =>
+    encodeLabels(ident, level, level === LABEL_INSTANCES ? sets : sets.slice(0, 1)),
+})
+
+const STORE = row({
+  type: pdu.PDU_RESULT,
+  decode: decodeResult,
+  ask: async (source, { sets }, ask) => {
+    if (sets.length > 0) await source.store(sets, ask)
+  },
+  encode: () => encodeError(0),
+})
+
+const PMNS_IDS = row({
+  type: pdu.PDU_PMNS_IDS,
+  topic: 'pmns',
+  decode: (request) => {
+    const { ids } = decodePmnsIds(request)
+    if (ids.length !== 1)
+      throw new PcpError('PM_ERR_IPC', `Names of one metric can be asked for, not of ${ids.length}`)
+    return ids[0]!
+  },
+  ask: (source, id, ask) => source.lookupId(id, ask),
+  encode: (names) => encodePmnsNames(names),
+})
+
+/** A single name that fails is an error; of several, those that fail have no PMID and are not counted. */
+const PMNS_NAMES = (countsFound: boolean): SourceRequest =>
+  row({
+    type: pdu.PDU_PMNS_NAMES,
+    topic: 'pmns',
+    decode: (request) => {
+      const { names, status } = decodePmnsNames(request)
+      if (status < 0 || names.length === 0) throw new PcpError('PM_ERR_TOOSMALL', 'No names to look up')
+      return names
+    },
+    ask: async (source, names, ask) => {
+      const outcomes = await source.lookupNames(names, ask)
+      return names.length === 1 ? [only(outcomes)] : outcomes
+    },
+    encode: (outcomes) => {
+      const ids = outcomes.map((outcome) => (outcome instanceof PcpError ? PM_ID_NULL : outcome))
+      return encodePmnsIds(ids, countsFound ? ids.filter((id) => id !== PM_ID_NULL).length : 0)
+    },
+  })
+
+const PMNS_CHILD = row({
+  type: pdu.PDU_PMNS_CHILD,
+  topic: 'pmns',
+  decode: decodePmnsChild,
+  ask: (source, { name }, ask) =>
+    source.children(name, ask).catch((error: unknown) => {
+      // PCP puts this one error into the list's place.
+      if (error instanceof PcpError && error.code === 'PM_ERR_AGAIN') return error
+      throw error
+    }),
+  encode: (children, { wantsStatus }) => {
+    if (children instanceof PcpError) return encodePmnsNamesError(children.status)
+    const statuses = children.map((child) => (child.isLeaf ? PMNS_LEAF_STATUS : PMNS_NONLEAF_STATUS))
+    return encodePmnsNames(
+      children.map((child) => child.name),
+      wantsStatus ? statuses : undefined,
+    )
+  },
+})
+
+/** It may be for all names. */
+const PMNS_TRAVERSE = row({
+  type: pdu.PDU_PMNS_TRAVERSE,
+  topic: 'pmns',
+  isLong: true,
+  decode: (request) => decodePmnsTraverse(request).name,
+  ask: (source, name, ask) => source.traverse(name, ask),
+  encode: (names) => encodePmnsNames(names),
+})
+
+const COMMON = [DESC_REQ, INSTANCE_REQ, TEXT_REQ, LABEL_REQ, STORE, PMNS_IDS, PMNS_CHILD, PMNS_TRAVERSE]
+
+/** What clients ask of a collector. */
+export const COLLECTOR_REQUESTS: SourceRequests = requestTable([
+  ...COMMON,
+  PMNS_NAMES(true),
+  DESC_IDS,
+  fetchOf(pdu.PDU_FETCH, encodeResult),
+  fetchOf(pdu.PDU_HIGHRES_FETCH, encodeHighResResult),
+])
+
+/** What collectors ask of an agent: one item at a time, except for values. */
+export const AGENT_REQUESTS: SourceRequests = requestTable([...COMMON, PMNS_NAMES(false), AGENT_FETCH])
+
+/** The one outcome, thrown when it is an error. */
+function only<T>(outcomes: readonly Outcome<T>[]): T {
+  const outcome = outcomes[0]
+  if (outcome === undefined)
+    throw new PcpError('PM_ERR_IPC', 'The source answered for fewer items than were asked')
+  if (outcome instanceof PcpError) throw outcome
+  return outcome
+}
+
+/** Metrics and how many values each has, or its error. */
+function fetchText({ timestamp, sets }: FetchResult): string {
+  const counts = sets.map(({ pmid, status }) => `${pmidStr(pmid)}=${status}`)
+  return `${sets.length} metrics at ${timestamp.sec}.${String(timestamp.nsec).padStart(9, '0')}: ${counts.join(' ')}`
+}
