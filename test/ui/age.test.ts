@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { oldText } from '../../src/ui/chart/age.ts'
 import type { ChartData, ChartLine } from '../../src/ui/data/chart-data.ts'
-import { ChartFeed } from '../../src/ui/data/chart-data.ts'
+import { ChartFeed } from '../../src/ui/data/chart-feed.ts'
 import { Feeds } from '../../src/ui/data/feeds.ts'
 import type { LiveListener, LiveStream, Wish } from '../../src/ui/data/live.ts'
 import type { Source } from '../../src/ui/data/source.ts'

@@ -1,6 +1,6 @@
 /** How old the readings of a chart are: beside legends, tables and bars, which show the newest value there is. */
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
-import { isOverdue } from '../data/freshness.ts'
+import { isOverdue } from '../data/live-store.ts'
 import { time } from '../time/control.ts'
 import { seconds } from '../time/seconds.ts'
 import { momentText, spanText } from '../time/words.ts'

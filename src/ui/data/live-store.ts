@@ -3,7 +3,6 @@ import { Pace } from '../../archive/chart-pace.ts'
 import { elapsed } from '../time/seconds.ts'
 import { RATE, rateOf } from '../view/measure.ts'
 import { isFailure, type MetricOutcome } from './answers.ts'
-import { isOverdue } from './freshness.ts'
 import type { Hole } from './holes.ts'
 import { firstAtOrAfter, type Line, ratesOf } from './line.ts'
 import type { LiveListener, RowValues } from './live.ts'
@@ -43,6 +42,14 @@ interface Moments {
 /** Rows so much later than expected were missed, without anybody having said so: a page that was frozen, say. In intervals, and seconds. */
 const LATE_INTERVALS = 5
 const LATE_SEC = 10
+
+/** Intervals between samples after which one more should have arrived. */
+const PATIENCE = 3
+
+/** Checks whether a value of this age, in seconds, has missed the samples that should have followed it. */
+export function isOverdue(age: number, every: number): boolean {
+  return age > PATIENCE * every
+}
 
 /** The id that stands for the only value of a metric without instances. */
 const ONLY = -1

@@ -1,0 +1,345 @@
+/** Puts together what one chart draws: live and recorded values of its plots between two moments, on one axis of time. */
+import type { Frame } from '../time/control.ts'
+import { asShare, isSameMeasure, type Measure, measureOf } from '../view/measure.ts'
+import {
+  type Chart,
+  type ChartStyle,
+  columnTitle,
+  isChosen,
+  isList,
+  isStacked,
+  legendOf,
+  type Plot,
+} from '../view/view.ts'
+import { isFailure, type MetricFailure, type MetricInfo } from './answers.ts'
+import type { ChartData, ChartLine, SourceEnd } from './chart-data.ts'
+import type { Feeds } from './feeds.ts'
+import { deriveOf } from './feeds.ts'
+import { type ChartWatcher, History } from './history.ts'
+import { filled, type Hole } from './holes.ts'
+import { align, cut, joined, type Line, mapColumns } from './line.ts'
+import { RECORDED_SEC, recordedEnd, togetherFrom } from './live-start.ts'
+import type { LiveStore } from './live-store.ts'
+import type { Source } from './source.ts'
+
+/** Lines that a chart draws at most: more cannot be told apart, and a person can choose. */
+const MOST_LINES = 64
+/** Lists show the newest values: in an archive those that are not older. */
+const RECENT_SEC = 1800
+/** Where each has a row of its own there may be more. */
+const MOST: Partial<Record<ChartStyle, number>> = { table: 20_000, heat: 512, grid: 512 }
+
+/** Puts together what one chart draws, and keeps what it has asked for. */
+export class ChartFeed {
+  readonly #feeds: Feeds
+  readonly #sources: (key: string | undefined) => Source | undefined
+  readonly #watcher: ChartWatcher
+  readonly #histories = new Map<string, History>()
+
+  /** `sources` finds a source by its key, the page's own without one. */
+  constructor(feeds: Feeds, sources: (key: string | undefined) => Source | undefined, watcher: ChartWatcher) {
+    this.#feeds = feeds
+    this.#sources = sources
+    this.#watcher = watcher
+  }
+
+  /** What there is to draw now; asks for what is missing. */
+  get(chart: Chart, frame: Frame, every: number): ChartData {
+    const bySource = new Map<string | undefined, Plot[]>()
+    for (const plot of chart.plots) {
+      const known = bySource.get(plot.source)
+      if (known === undefined) bySource.set(plot.source, [plot])
+      else known.push(plot)
+    }
+    const isMixed = bySource.size > 1
+    const state: Assembly = {
+      isMixed,
+      lines: [],
+      problems: new Set(),
+      ends: new Map(),
+      stores: new Set(),
+      histories: new Set(),
+      unknown: 0,
+      isWaiting: false,
+      isReading: false,
+      measure: undefined,
+    }
+    for (const [key, plots] of bySource) {
+      const source = this.#sources(key)
+      if (source !== undefined) this.#addSource(state, source, plots, { chart, frame, every })
+      else if (key !== undefined) state.problems.add(`${key} is not open here`)
+      else state.isWaiting = true // for the server to say what there is
+    }
+    this.#feeds.release(chart.id, state.stores)
+    // What the chart asked for before it was changed.
+    for (const [key, history] of this.#histories)
+      if (!state.histories.has(history)) this.#histories.delete(key)
+    if (state.unknown > 0 && state.unknown === chart.plots.length) {
+      state.problems.clear()
+      state.problems.add(
+        `None of these metrics is known here: ${[...new Set(chart.plots.map(nameOf))].join(', ')}`,
+      )
+    }
+    const most = MOST[chart.style] ?? MOST_LINES
+    if (state.lines.length > most) {
+      state.problems.add(`${state.lines.length - most} lines with less are not shown: choose instances`)
+      const chosen = largest(state.lines, most)
+      const rest = chart.style === 'utilization' ? state.lines.filter((line) => !chosen.includes(line)) : []
+      state.lines.splice(0, Infinity, ...chosen, ...rest)
+    }
+    const { times, lines: columns } = align(state.lines.map(({ line }) => line))
+    const measure = state.measure ?? { kind: 'number', factor: 1, suffix: '' }
+    const all = state.lines.map(({ line, factor, of, label, ...rest }, i) => ({
+      ...rest,
+      label: isMixed ? `${of} ${label}` : label,
+      instance: line.instance,
+      ...mapColumns(columns[i]!, (column) =>
+        factor === 1 ? column : column.map((value) => (value == null ? value : value * factor)),
+      ),
+    }))
+    const heads = new Map(
+      chart.plots.map((plot) => {
+        const of = isMixed ? `${this.#sources(plot.source)?.title ?? plot.source} ` : ''
+        return [plot, `${of}${columnTitle(plot)}`]
+      }),
+    )
+    const [low, high] = chart.scale ?? [0, 0]
+    // An address or a view file may have limits between which there is nothing.
+    const limits = low < high ? ([low * measure.factor, high * measure.factor] as const) : undefined
+    return {
+      frame,
+      times,
+      lines: all.slice(0, most),
+      rest: all.slice(most),
+      heads,
+      measure,
+      isMixed,
+      limits,
+      ends: state.ends,
+      problems: [...state.problems],
+      isWaiting: state.isWaiting,
+      isReading: state.isReading,
+    }
+  }
+
+  #addSource(state: Assembly, source: Source, plots: readonly Plot[], { chart, frame, every }: Shown): void {
+    let live: LiveStore | undefined
+    if (source.span === undefined) {
+      const { store, version } = this.#feeds.need(
+        chart,
+        source.key.slice('host:'.length),
+        chart.every ?? every,
+        plots,
+      )
+      version.value // whoever draws this draws again when there are new values
+      live = store
+      state.stores.add(store)
+      // A rate needs two samples.
+      if (live.problem === undefined && !live.isRunning) state.isWaiting = true
+    }
+    state.ends.set(plots[0]!.source, endOf(source, live, chart.every ?? every))
+    const isAligned = isStacked(chart.style)
+    const history = this.#historyOf(state, source, plots, { isAligned })
+    const isShort = isList(chart.style)
+    const isLive = (live?.span?.start ?? Infinity) <= frame.to
+    const { to, isFixed } = recordedEnd(live, plots, frame)
+    const from = !isShort ? frame.from : isLive ? to : Math.max(frame.from, to - RECENT_SEC)
+    const width = isShort ? to - from : frame.to - frame.from
+    const holes = isShort ? [] : holesIn(live, frame)
+    const missed = this.#missed(state, source, plots, { holes, frame, isAligned })
+    const wanted = { from, to, width, isFixed }
+    const together =
+      isAligned && live !== undefined
+        ? togetherFrom(live, plots, (metric) => history?.get(metric, wanted)?.lines ?? [])
+        : Number.NEGATIVE_INFINITY
+    for (const plot of plots) {
+      const recorded = history?.get(plot.metric, wanted)
+      const outcome = live?.outcome(plot.metric) ?? recorded?.outcome
+      if (outcome === undefined)
+        state.isWaiting ||= (live !== undefined && live.problem === undefined) || history?.isAsking === true
+      else if (isFailure(outcome)) {
+        if (isUnknown(outcome)) state.unknown++
+        if (plot.optional !== true) tell(state, source, `${nameOf(plot)}: ${sentence(outcome)}`)
+      } else {
+        const own = (live?.lines(plot.metric) ?? []).map((line) => cut(line, together, Infinity, 0))
+        const lines = merged(own, recorded?.lines ?? [], (line, earlier) =>
+          joined(earlier, line, live?.every ?? 0),
+        )
+        const whole = merged(lines, missed(plot.metric), (line, other) => filled(line, other, holes))
+        addPlot(state, source, plot, outcome, shownLines(whole, plot, frame, isShort), chart)
+        const refusal = live?.refusal(plot.metric)
+        if (refusal !== undefined && plot.optional !== true)
+          tell(state, source, `${nameOf(plot)}: ${refusal}`)
+      }
+    }
+    if (history?.problem !== undefined && live === undefined) tell(state, source, history.problem)
+    if (history?.isAsking !== true) return
+    state.isReading = true
+    if (state.lines.length === 0) state.isWaiting = true
+  }
+
+  /** What was recorded of a metric in the holes of its live values. */
+  #missed(
+    state: Assembly,
+    source: Source,
+    plots: readonly Plot[],
+    {
+      holes,
+      frame: { from, to },
+      isAligned,
+    }: { readonly holes: readonly Hole[]; readonly frame: Frame; readonly isAligned: boolean },
+  ): (metric: string) => readonly Line[] {
+    const [first, last] = [holes[0], holes.at(-1)]
+    if (first === undefined || last === undefined) return () => []
+    const history = this.#historyOf(state, source, plots, { isAligned, use: 'holes' })
+    const end = last.end + (RECORDED_SEC.find((wait) => last.end + wait <= to) ?? 0)
+    // Of a night away only what is shown.
+    const wanted = {
+      from: Math.max(first.start, from),
+      to: Math.min(end, to),
+      width: Math.min(end - first.start, to - from),
+      isFixed: end <= to,
+    }
+    return (metric) => history?.get(metric, wanted)?.lines ?? []
+  }
+
+  #historyOf(
+    state: Assembly,
+    source: Source,
+    plots: readonly Plot[],
+    { isAligned, use = '' }: { readonly isAligned: boolean; readonly use?: string },
+  ): History | undefined {
+    if (source.range === undefined) return undefined
+    const names = [...new Set(plots.map(({ metric }) => metric))]
+    const key = `${source.key} ${names.join()} ${use} ${isAligned}`
+    let history = this.#histories.get(key)
+    if (history === undefined) {
+      history = new History(source, names, deriveOf(plots), this.#watcher, isAligned)
+      this.#histories.set(key, history)
+    }
+    state.histories.add(history)
+    return history
+  }
+}
+
+/** Notes a problem, and whose it is where there are several. */
+function tell({ isMixed, problems }: Assembly, { title }: Source, problem: string): void {
+  problems.add(isMixed ? `${title}: ${problem}` : problem)
+}
+
+/** What is wrong with an expression is told in several lines that point at it. */
+function sentence({ message, code }: MetricFailure): string {
+  return code === 'PM_ERR_NAME' ? 'not known here' : message.trimEnd().split('\n').at(-1)!
+}
+
+function isUnknown({ code, reason }: MetricFailure): boolean {
+  return code === 'PM_ERR_NAME' || code === 'PM_ERR_PMID_LOG' || reason === 'unknown-operand'
+}
+
+const nameOf = ({ metric, expr }: Plot): string => expr ?? metric
+
+/** Those with the largest values of all, in the order they have. */
+function largest<T extends { readonly line: Line }>(lines: readonly T[], most: number): T[] {
+  const peaks = lines.map(({ line: { values } }) => {
+    let peak = 0
+    for (const value of values) if (value != null && Math.abs(value) > peak) peak = Math.abs(value)
+    return peak
+  })
+  const chosen = [...lines.keys()].sort((a, b) => peaks[b]! - peaks[a]!).slice(0, most)
+  return chosen.sort((a, b) => a - b).map((i) => lines[i]!)
+}
+
+const NATURAL = new Intl.Collator('en', { numeric: true })
+
+interface Shown {
+  readonly chart: Chart
+  readonly frame: Frame
+  readonly every: number
+}
+
+interface Assembly {
+  readonly isMixed: boolean
+  readonly lines: (Omit<ChartLine, 'values' | 'low' | 'high' | 'instance'> & {
+    /** Title of its source. */
+    readonly of: string
+    readonly line: Line
+    readonly factor: number
+  })[]
+  readonly problems: Set<string>
+  readonly ends: Map<string | undefined, SourceEnd>
+  readonly stores: Set<LiveStore>
+  readonly histories: Set<History>
+  /** Plots of metrics that their source does not have. */
+  unknown: number
+  isWaiting: boolean
+  isReading: boolean
+  measure: Measure | undefined
+}
+
+function endOf({ span }: Source, live: LiveStore | undefined, every: number): SourceEnd {
+  const at = span?.end ?? live?.span?.end ?? Number.POSITIVE_INFINITY
+  return { at, quietSec: () => live?.quietSec ?? 0, every: live === undefined ? 0 : every }
+}
+
+/** Where live values are missing of what is shown. */
+function holesIn(live: LiveStore | undefined, { from, to }: Frame): readonly Hole[] {
+  return live?.holes.filter(({ start, end }) => end > from && start < to) ?? []
+}
+
+/** Lines put together with others of the same instances; what is on either side alone stays. */
+function merged(
+  lines: readonly Line[],
+  others: readonly Line[],
+  put: (line: Line | undefined, other: Line) => Line,
+): Line[] {
+  const byInstance = new Map(lines.map((line) => [line.instance, line]))
+  for (const other of others) byInstance.set(other.instance, put(byInstance.get(other.instance), other))
+  return [...byInstance.values()]
+}
+
+/** Those that a plot wants, as far as they are shown, in the order of their names. */
+function shownLines(lines: readonly Line[], plot: Plot, { from, to }: Frame, isShort: boolean): Line[] {
+  return lines
+    .filter(({ instance }) => instance === null || isChosen(plot.instances, instance))
+    .map((line) => (isShort ? upTo(cut(line, from, to), to) : cut(line, from, to)))
+    .filter(({ values }) => values.length > 0)
+    .sort((a, b) => NATURAL.compare(a.instance ?? '', b.instance ?? ''))
+}
+
+/** Without a sample that follows: a list shows the newest there is, and leads nowhere. */
+function upTo(line: Line, to: number): Line {
+  const { times, instance } = line
+  if (times.length === 0 || times.at(-1)! <= to) return line
+  return { ...mapColumns(line, (column) => column.slice(0, -1)), instance, times: times.slice(0, -1) }
+}
+
+function addPlot(
+  state: Assembly,
+  source: Source,
+  plot: Plot,
+  info: MetricInfo,
+  lines: readonly Line[],
+  { style, unit }: Chart,
+): void {
+  const measure = asShare(measureOf(info.units, info.sem), plot.unit ?? unit)
+  state.measure ??= measure
+  // The columns of a table stand on their own.
+  if (style !== 'table' && !isSameMeasure(state.measure, measure)) {
+    tell(state, source, `${nameOf(plot)} has units other than the rest of the chart`)
+    return
+  }
+  if (info.type === 'string' || info.type === 'aggregate' || info.type.endsWith('event')) {
+    tell(state, source, `${nameOf(plot)} has no numbers`)
+    return
+  }
+  for (const line of lines)
+    state.lines.push({
+      key: `${plot.source ?? ''} ${plot.metric} ${line.instance ?? ''}`,
+      label: legendOf(plot, source.host, line.instance ?? undefined),
+      of: source.title,
+      plot,
+      info,
+      line,
+      factor: style === 'table' ? 1 : measure.factor,
+    })
+}
