@@ -42,15 +42,8 @@ export function preloadRest(): void {
   else setTimeout(bring)
 }
 
-interface LaterProps {
-  readonly draw: (parts: Rest) => ComponentChild
-  /** What stands there until then. */
-  readonly until: ComponentChild
-}
-
-/** What is drawn by the rest of the page. */
-export function Later({ draw, until }: LaterProps): ComponentChild {
+/** Stands for what the rest of the page draws, and asks for it. */
+export function Later({ until }: { readonly until: ComponentChild }): ComponentChild {
   useEffect(() => void askForRest().catch(() => {}), []) // what is wrong is said below
-  if (rest.value !== undefined) return draw(rest.value)
   return mistake.value === '' ? until : <p class="empty">{mistake.value}</p>
 }

@@ -10,9 +10,9 @@ import { Leader } from './time/leader.ts'
 import { isZone } from './time/words.ts'
 import { KeptViews } from './view/kept.ts'
 import { OUR_VIEWS } from './view/ours.ts'
-import { fromFragment, type Shared, toFragment } from './view/share.ts'
-import type { Layout } from './view/spread.ts'
-import { type Chart, newId, type Plot, type View } from './view/view.ts'
+import { fromFragment } from './view/received.ts'
+import { type Shared, toFragment } from './view/share.ts'
+import { type Chart, type Layout, newId, type Plot, type View } from './view/view.ts'
 
 /** Everything that can be shown, by key. */
 export const sources: Signal<ReadonlyMap<string, Source>> = signal(new Map())

@@ -1,11 +1,9 @@
 /** What the first view of the page does without, in one file of its own. It is had through later.tsx. */
 export { oldText } from './chart/age.ts'
 export { ChartMenu } from './chart/ChartMenu.tsx'
-export { GridView } from './chart/GridView.tsx'
-export { HeatView } from './chart/HeatView.tsx'
+export * from './chart/drawings.ts'
 export { OldMark } from './chart/OldMark.tsx'
 export { Readings } from './chart/Readings.tsx'
-export { TableView } from './chart/TableView.tsx'
 export { openFiles } from './data/dropped.ts'
 export { Archives } from './panel/Archives.tsx'
 export { ChartEditor } from './panel/ChartEditor.tsx'

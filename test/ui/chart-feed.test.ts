@@ -9,7 +9,7 @@ import { Feeds } from '../../src/ui/data/feeds.ts'
 import type { LiveListener, LiveStream, Wish } from '../../src/ui/data/live.ts'
 import type { Source } from '../../src/ui/data/source.ts'
 import type { Frame } from '../../src/ui/time/control.ts'
-import type { Chart, ChartStyle, Plot } from '../../src/ui/view/view.ts'
+import type { Chart, Plot } from '../../src/ui/view/view.ts'
 
 const SPAN = { start: 1000, end: 2000 }
 const SPAN_FRAME = { from: SPAN.start, to: SPAN.end }
@@ -58,7 +58,7 @@ const stream = { subscribe() {}, unsubscribe() {} } as unknown as LiveStream
 
 /** What a chart draws at once, and when recorded values have come. */
 async function drawn(
-  style: ChartStyle,
+  style: string,
   plots: readonly Plot[],
   frame: Frame,
   open: readonly Source[],

@@ -3,6 +3,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ChartRange } from '../../src/archive/chart-answer.ts'
 import { heatRuns } from '../../src/ui/chart/heat-map.ts'
+import { stacking } from '../../src/ui/chart/kinds/stacking.tsx'
+import { utilization } from '../../src/ui/chart/kinds/utilization.tsx'
 import { drawnColumns } from '../../src/ui/chart/stack.ts'
 import type { MetricOutcome, RangeQuery } from '../../src/ui/data/answers.ts'
 import type { ChartData } from '../../src/ui/data/chart-data.ts'
@@ -10,7 +12,7 @@ import { ChartFeed } from '../../src/ui/data/chart-feed.ts'
 import { Feeds } from '../../src/ui/data/feeds.ts'
 import type { LiveListener, LiveStream, Wish } from '../../src/ui/data/live.ts'
 import type { Source } from '../../src/ui/data/source.ts'
-import type { Chart, ChartStyle } from '../../src/ui/view/view.ts'
+import type { Chart } from '../../src/ui/view/view.ts'
 
 /** Seconds between live rows and between records; the page opens at a moment, and gets a second metric later. */
 const EVERY = 1
@@ -54,7 +56,7 @@ function timesOf(from: number, every: number, parts: readonly { pause: number; c
 const used = (time: number): number => (time * 7919) % TOTAL
 
 /** What the page has at the end. */
-async function drawn({ recorded, live, added }: Times, style: ChartStyle, width: number): Promise<ChartData> {
+async function drawn({ recorded, live, added }: Times, style: string, width: number): Promise<ChartData> {
   const range = async (query: RangeQuery): Promise<ChartRange> => {
     const times: number[] = []
     const within = recorded.filter((time) => time >= query.start && time <= query.finish)
@@ -163,12 +165,12 @@ test('no point without a sample, no line from one sample to another that does no
 
 test('a stack is no higher than the whole, and shares no larger than all', async () => {
   await fc.assert(
-    fc.asyncProperty(made, fc.constantFrom('stacking', 'utilization'), async ({ times, width }, style) => {
-      const data = await drawn(times, style, width)
+    fc.asyncProperty(made, fc.constantFrom(stacking, utilization), async ({ times, width }, kind) => {
+      const data = await drawn(times, kind.id, width)
       for (const hidden of [new Set<string>(), new Set(data.lines.slice(-1).map(({ key }) => key))])
-        for (const [i, value] of (drawnColumns(data, hidden, style).at(-1) ?? []).entries())
+        for (const [i, value] of (drawnColumns(data, hidden, kind.stacking).at(-1) ?? []).entries())
           expect(value ?? 0, `at ${data.times[i]}`).toBeLessThanOrEqual(
-            (style === 'stacking' ? TOTAL : 1) + 1e-9,
+            (kind === stacking ? TOTAL : 1) + 1e-9,
           )
     }),
     { numRuns: 60 },

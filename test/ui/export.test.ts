@@ -2,11 +2,12 @@
 import { expect, test } from 'vitest'
 import { toCsv } from '../../src/ui/chart/csv.ts'
 import { fileName } from '../../src/ui/chart/file-name.ts'
+import { CHART_KINDS, kindOf } from '../../src/ui/chart/kinds/registry.ts'
 import { toSvg } from '../../src/ui/chart/svg.ts'
 import { textWidth, WIDTH } from '../../src/ui/chart/svg-parts.ts'
 import type { ChartData, ChartLine } from '../../src/ui/data/chart-data.ts'
 import type { Measure } from '../../src/ui/view/measure.ts'
-import { type Chart, type ChartStyle, isList, type Plot, STYLES } from '../../src/ui/view/view.ts'
+import type { Chart, Plot } from '../../src/ui/view/view.ts'
 
 const BYTES: Measure = { kind: 'bytes', factor: 1, suffix: '/s' }
 const NONE: ReadonlySet<string> = new Set()
@@ -16,7 +17,7 @@ type Values = readonly (number | null | undefined)[]
 
 /** A chart of lines with these names, of one plot each. */
 function made(
-  style: ChartStyle,
+  style: string,
   named: Readonly<Record<string, Values>>,
   measure: Measure = BYTES,
   times?: readonly number[],
@@ -100,7 +101,7 @@ test('lines that are hidden are in no file', () => {
 })
 
 /** Of two instances, of which one has nothing in the second column. */
-function list(style: ChartStyle): { chart: Chart; data: ChartData } {
+function list(style: string): { chart: Chart; data: ChartData } {
   const { chart, data } = made(style, { one: [1, 10], two: [2, 20], three: [null, 3] })
   const [plot, other] = [chart.plots[0]!, chart.plots[2]!]
   const lines = data.lines.map((line, i) => ({
@@ -137,10 +138,10 @@ function check(svg: string): void {
   expect(svg).not.toMatch(/NaN|Infinity|undefined|foreignObject/)
 }
 
-test.each(STYLES.map(([style]) => style))(
+test.each(CHART_KINDS.map(({ id }) => id))(
   'a picture of %s is XML, with title, times, names and units',
   (style) => {
-    const isOfRows = isList(style)
+    const isOfRows = kindOf(style).list !== undefined
     const odd = { 'a<b>&"c"\u0001\ud800': [2 ** 20, null, 2 ** 21, 2 ** 21], b: [1, 5, undefined, 2] }
     const { chart, data } = isOfRows ? list(style) : made(style, odd)
     const frame = { from: START, to: START + 5400 }

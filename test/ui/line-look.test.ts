@@ -29,16 +29,16 @@ function chartOf(times: readonly number[], ...columns: readonly ChartLine['value
 
 test('a line reads what holds at a sample, which may be of another line; a gap is nothing', () => {
   const data = chartOf([10, 20, 30, 40], [1, undefined, 3, null], [undefined, 5, undefined, undefined])
-  const read = (i: number) => [0, 1, 2, 3].map((at) => readingOf(data, 'plot', i, at))
+  const read = (i: number) => [0, 1, 2, 3].map((at) => readingOf(data, undefined, i, at))
   expect(read(0)).toEqual(['1', '1', '3', '–'])
   expect(read(1)).toEqual(['–', '5', '5', '5'])
 })
 
 test('the newest reading is of the time that is shown', () => {
-  expect(readingOf(chartOf([10, 90, 900], [1, 2, 3]), 'plot', 0)).toBe('2')
+  expect(readingOf(chartOf([10, 90, 900], [1, 2, 3]), undefined, 0)).toBe('2')
   // The clock of the host is a little ahead.
-  expect(readingOf(chartOf([10, 90, 102], [1, 2, 3]), 'plot', 0)).toBe('3')
-  expect(readingOf(chartOf([900], [3]), 'plot', 0)).toBe('–')
+  expect(readingOf(chartOf([10, 90, 102], [1, 2, 3]), undefined, 0)).toBe('3')
+  expect(readingOf(chartOf([900], [3]), undefined, 0)).toBe('–')
 })
 
 test('all values may be of another time', () => {
@@ -51,7 +51,7 @@ test('all values may be of another time', () => {
 
 test('shares are of all lines, also of hidden ones', () => {
   const data = chartOf([10], [1], [3], [4])
-  expect(readingOf(data, 'utilization', 0)).toBe('12.5 %')
-  expect(readingOf(data, 'utilization', 0, undefined, new Set(['c']))).toBe('12.5 %')
-  expect(readingOf(data, 'utilization', 2, undefined, new Set(['c']))).toBe('–')
+  expect(readingOf(data, 'share', 0)).toBe('12.5 %')
+  expect(readingOf(data, 'share', 0, undefined, new Set(['c']))).toBe('12.5 %')
+  expect(readingOf(data, 'share', 2, undefined, new Set(['c']))).toBe('–')
 })

@@ -101,7 +101,7 @@ test('a stack does not fall to nothing where the gaps of its lines begin at diff
   ])
   // The group of the second one is recorded a moment later.
   const data = stackOf([0, 5, 5.1, 10, 11], [1, null, undefined, 1, 1], [2, undefined, null, 2, 2])
-  expect(drawnColumns(data, none, 'stacking')).toEqual([
+  expect(drawnColumns(data, none, 'sum')).toEqual([
     [1, null, null, 1, 1],
     [3, null, null, 3, 3],
   ])
@@ -109,46 +109,46 @@ test('a stack does not fall to nothing where the gaps of its lines begin at diff
 
 test('a stack has a gap where one of its lines has, unless others were measured in it', () => {
   const data = stackOf([0, 5, 10], [1, null, 1], [2, undefined, 2])
-  expect(drawnColumns(data, none, 'stacking')).toEqual([
+  expect(drawnColumns(data, none, 'sum')).toEqual([
     [1, null, 1],
     [3, null, 3],
   ])
   const measured = stackOf([0, 5, 10], [1, null, 1], [2, 2, 2])
-  expect(drawnColumns(measured, none, 'stacking')).toEqual([
+  expect(drawnColumns(measured, none, 'sum')).toEqual([
     [1, 0, 1],
     [3, 2, 3],
   ])
 })
 
 test('stacks add up, and where nothing is known there is a gap', () => {
-  expect(drawnColumns(stackOf([0, 1], [1, 2], [10, 20]), none, 'stacking')).toEqual([
+  expect(drawnColumns(stackOf([0, 1], [1, 2], [10, 20]), none, 'sum')).toEqual([
     [1, 2],
     [11, 22],
   ])
   const gaps = stackOf([0, 1, 2], [1, 2, null], [10, null, null], [100, 200, null])
-  expect(drawnColumns(gaps, none, 'stacking')).toEqual([
+  expect(drawnColumns(gaps, none, 'sum')).toEqual([
     [1, 2, null],
     [11, 2, null],
     [111, 202, null],
   ])
-  expect(drawnColumns(stackOf([0], [1], [3]), none, 'plot')).toEqual([[1], [3]])
+  expect(drawnColumns(stackOf([0], [1], [3]), none, undefined)).toEqual([[1], [3]])
 })
 
 test('shares are of all lines: hiding some does not make the others larger', () => {
   const whole = stackOf([0, 1], [1, 0], [3, 0])
-  expect(drawnColumns(whole, none, 'utilization')).toEqual([
+  expect(drawnColumns(whole, none, 'share')).toEqual([
     [0.25, null],
     [1, null],
   ])
-  expect(drawnColumns(whole, new Set(['b']), 'utilization')).toEqual([[0.25, null]])
+  expect(drawnColumns(whole, new Set(['b']), 'share')).toEqual([[0.25, null]])
   // Too small to be drawn, and a part of the whole all the same.
   const more = { ...stackOf([0], [1], [3]), rest: [{ plot: { metric: 'b' }, values: [4] }] }
-  expect(drawnColumns(more, none, 'utilization')).toEqual([[1 / 8], [4 / 8]])
+  expect(drawnColumns(more, none, 'share')).toEqual([[1 / 8], [4 / 8]])
 })
 
 test('of a whole that is not all known there are no shares; an instance that is gone is no part of it', () => {
   const lost = stackOf([0, 1], [1, 1], [3, null])
-  expect(drawnColumns(lost, none, 'utilization')).toEqual([
+  expect(drawnColumns(lost, none, 'share')).toEqual([
     [0.25, null],
     [1, null],
   ])
@@ -157,7 +157,7 @@ test('of a whole that is not all known there are no shares; an instance that is 
     times: [0, 1],
     lines: stackOf([0, 1], [1, 1], [3, null]).lines.map((line) => ({ ...line, plot })),
   }
-  expect(drawnColumns(gone, none, 'utilization')).toEqual([
+  expect(drawnColumns(gone, none, 'share')).toEqual([
     [0.25, 1],
     [1, 1],
   ])

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { loneSamples } from '../../src/ui/chart/lone-samples.ts'
 import { pointedAt, sampleAt } from '../../src/ui/chart/pointed.ts'
-import { tipOffset } from '../../src/ui/chart/tip-offset.ts'
+import { tipOffset } from '../../src/ui/chart/Readings.tsx'
 
 const TIMES = [0, 10, 20, 30, 100, 110]
 

@@ -2,15 +2,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { OVERVIEW } from '../../src/ui/view/overview.ts'
-import {
-  fromFragment,
-  fromViewFile,
-  readShared,
-  readView,
-  type Shared,
-  toFragment,
-  toViewFile,
-} from '../../src/ui/view/share.ts'
+import { fromFragment, fromViewFile, readShared, readView } from '../../src/ui/view/received.ts'
+import { type Shared, toFragment, toViewFile } from '../../src/ui/view/share.ts'
 
 const noIds = (shared: unknown): unknown =>
   JSON.parse(JSON.stringify(shared ?? null, (key, value: unknown) => (key === 'id' ? undefined : value)))

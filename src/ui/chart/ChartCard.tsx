@@ -1,7 +1,7 @@
 /** One chart on the page: its title and menu, what it draws, its legend, and what is wrong. */
-import { type Signal, useSignal } from '@preact/signals'
-import type { ComponentChild } from 'preact'
-import { useEffect, useMemo } from 'preact/hooks'
+import { type ReadonlySignal, type Signal, useSignal } from '@preact/signals'
+import type { ComponentChild, RefObject } from 'preact'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { ChartData } from '../data/chart-data.ts'
 import { ChartFeed } from '../data/chart-feed.ts'
 import type { Source } from '../data/source.ts'
@@ -10,15 +10,14 @@ import { changeChart, every, feeds, panel, shown, sources } from '../page.ts'
 import { type Frame, time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
 import type { Spread } from '../view/spread.ts'
-import { type Chart, fillIn, isList, titleOf } from '../view/view.ts'
-import { useInView } from './in-view.ts'
-import { Legend } from './Legend.tsx'
+import { type Chart, columnTitle, fillIn, titleOf } from '../view/view.ts'
+import type { ChartKind } from './kind.ts'
+import { kindOf } from './kinds/registry.ts'
+import { Legend, longest } from './Legend.tsx'
 import { isElsewhere } from './line-look.ts'
 import type { Pointed } from './pointed.ts'
 import { type SharedScale, sharedScale } from './shared-scale.ts'
-import { TimeView } from './TimeView.tsx'
 import { Tip } from './Tip.tsx'
-import { Waiting } from './Waiting.tsx'
 
 /** A chart of the view, or what of it is about one source. */
 export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
@@ -36,7 +35,8 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
   )
   useEffect(() => () => feeds.release(chart.id), [chart.id])
   const parts = rest.value
-  const frame = frameOf(chart)
+  const kind = kindOf(chart.style)
+  const frame = frameOf(kind)
   recorded.value
   const data = feed.get(chart, frame, every.value)
   // Also where nothing is chosen: what chooses may be in the rest.
@@ -82,6 +82,7 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
       )}
       {data.lines.length > 0 && (
         <Drawing
+          kind={kind}
           chart={chart}
           data={data}
           source={of}
@@ -91,30 +92,31 @@ export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
         />
       )}
       {data.lines.length === 0 && data.problems.length === 0 && (
-        <Nothing chart={chart} data={data} source={of} />
+        <Nothing kind={kind} chart={chart} data={data} source={of} />
       )}
-      {chart.legend && !isList(chart.style) && chart.style !== 'heat' && data.lines.length > 0 && (
-        <Legend style={chart.style} data={data} hidden={hidden} onHide={setHidden} cursor={cursor} />
+      {chart.legend && kind.legend && data.lines.length > 0 && (
+        <Legend stacking={kind.stacking} data={data} hidden={hidden} onHide={setHidden} cursor={cursor} />
       )}
     </section>
   )
 }
 
 interface NothingProps {
+  readonly kind: ChartKind
   readonly chart: Chart
   readonly data: ChartData
   readonly source: Source | undefined
 }
 
 /** Why there is nothing to see. */
-function Nothing({ chart, data, source }: NothingProps): ComponentChild {
+function Nothing({ kind, chart, data, source }: NothingProps): ComponentChild {
   if (chart.plots.length === 0)
     return (
       <p class="empty">
         <Invitation />
       </p>
     )
-  if (data.isWaiting) return <Waiting chart={chart} />
+  if (data.isWaiting) return <Waiting kind={kind} chart={chart} />
   return <p class="empty">{elsewhere(source)}</p>
 }
 
@@ -140,8 +142,8 @@ function Invitation(): ComponentChild {
 }
 
 /** Lists of the newest values have no time that passes. */
-function frameOf({ style }: Chart): Frame {
-  return isList(style) && time.mode.value === 'live' ? PRESENT : time.frame.value
+function frameOf({ list }: ChartKind): Frame {
+  return list !== undefined && time.mode.value === 'live' ? PRESENT : time.frame.value
 }
 
 const PRESENT: Frame = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
@@ -152,44 +154,54 @@ interface DrawingProps extends NothingProps {
   readonly scale: SharedScale | undefined
 }
 
-/** What a style draws. */
-function Drawing({ chart, data, source, hidden, cursor, scale }: DrawingProps): ComponentChild {
-  const waiting = <Waiting chart={chart} />
-  switch (chart.style) {
-    case 'table':
-      return <Later until={waiting} draw={({ TableView }) => <TableView chart={chart} data={data} />} />
-    case 'grid':
-      return (
-        <Later
-          until={waiting}
-          draw={({ GridView }) => <GridView chart={chart} data={data} scale={scale} />}
-        />
-      )
-    case 'heat':
-      return (
-        <div class="drawing">
-          <Later
-            until={waiting}
-            draw={({ HeatView }) => (
-              <HeatView chart={chart} data={data} frame={time.frame.value} scale={scale} />
-            )}
-          />
-          {isElsewhere(data) && <p class="outside">{elsewhere(source)}</p>}
-        </div>
-      )
-    default:
-      return (
-        <Tip style={chart.style} data={data} hidden={hidden} cursor={cursor}>
-          <TimeView
-            chart={chart}
-            data={data}
-            frame={time.frame.value}
-            hidden={hidden}
-            scale={scale}
-            cursor={cursor}
-          />
-          {isElsewhere(data) && <p class="outside">{elsewhere(source)}</p>}
-        </Tip>
-      )
-  }
+/** What its kind draws; a list stands for itself, all others have the pointer's readings over them. */
+function Drawing({ kind, source, ...own }: DrawingProps): ComponentChild {
+  const { data, hidden, cursor, chart } = own
+  const parts = rest.value
+  const view = kind.view({ ...own, frame: time.frame.value, oldText: parts?.oldText }, parts) ?? (
+    <Later until={<Waiting kind={kind} chart={chart} />} />
+  )
+  if (kind.list !== undefined) return view
+  return (
+    <Tip stacking={kind.stacking} data={data} hidden={hidden} cursor={cursor}>
+      {view}
+      {isElsewhere(data) && <p class="outside">{elsewhere(source)}</p>}
+    </Tip>
+  )
+}
+
+interface WaitingProps {
+  readonly kind: ChartKind
+  readonly chart: Chart
+}
+
+/** A chart before its first values: as large as it is going to be, so that nothing moves when they come. */
+function Waiting({ kind, chart }: WaitingProps): ComponentChild {
+  const names = chart.plots.map(columnTitle)
+  return (
+    <>
+      <p class={`empty ${kind.list === undefined ? 'plot' : 'list'}`}>Waiting for values …</p>
+      {chart.legend && kind.legend && (
+        <ul class="legend" style={{ '--longest': longest(names) }} aria-hidden="true">
+          {Array.from(names, (_, i) => (
+            <li key={i} />
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}
+
+/** Whether an element is in view, and the reference it has to get. Until the browser has said so, it counts as seen. */
+function useInView(): readonly [RefObject<HTMLElement | null>, ReadonlySignal<boolean>] {
+  const element = useRef<HTMLElement>(null)
+  const isSeen = useSignal(true)
+  useEffect(() => {
+    const observer = new IntersectionObserver((entries) => {
+      isSeen.value = entries.at(-1)!.isIntersecting
+    })
+    observer.observe(element.current!)
+    return () => observer.disconnect()
+  }, [])
+  return [element, isSeen]
 }

@@ -3,27 +3,19 @@ import type { ComponentChild } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
 import { paletteColor } from '../theme.ts'
 import { showValue } from '../view/measure.ts'
-import type { Chart } from '../view/view.ts'
 import { oldText } from './age.ts'
+import type { ViewProps } from './drawn.ts'
 import { Name } from './Name.tsx'
-import type { SharedScale } from './shared-scale.ts'
-import { listOf } from './table-rows.ts'
+import { gridList } from './table-rows.ts'
 import { useLimits } from './use-limits.ts'
 
 /** More than this of the limit is a warning. */
 const NEAR = 0.9
 
-interface Props {
-  readonly chart: Chart
-  readonly data: ChartData
-  /** The scale that it has together with other charts. */
-  readonly scale: SharedScale | undefined
-}
-
 /** Shows the newest value of each line beside its limit. */
-export function GridView({ chart, data, scale }: Props): ComponentChild {
+export function GridView({ chart, data, scale }: ViewProps): ComponentChild {
   const limits = useLimits(chart.id, data, scale)
-  const { columns, rows } = listOf(chart, data)
+  const { columns, rows } = gridList(chart, data)
   const olds = columns.map(({ plot }) =>
     oldText(
       data,

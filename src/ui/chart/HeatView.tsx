@@ -4,26 +4,18 @@ import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { colorsVersion } from '../theme.ts'
-import { type Frame, time } from '../time/control.ts'
+import { time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
 import { type Measure, showValue } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
 import { ageOf, oldText } from './age.ts'
+import type { ViewProps } from './drawn.ts'
 import { drawHeat, fits, heatAt } from './heat-map.ts'
 import { newestIndex } from './line-look.ts'
 import { Name } from './Name.tsx'
 import { TipBox } from './Readings.tsx'
-import type { SharedScale } from './shared-scale.ts'
 import { timeMarks } from './time-marks.ts'
 import { useLimits } from './use-limits.ts'
-
-interface Props {
-  readonly chart: Chart
-  readonly data: ChartData
-  readonly frame: Frame
-  /** The scale that it has together with other charts. */
-  readonly scale: SharedScale | undefined
-}
 
 /** Height of a name, and width of a time with some room. */
 const NAME_HEIGHT = 14
@@ -38,7 +30,7 @@ interface Under {
 }
 
 /** Draws `data`. */
-export function HeatView({ chart, data, frame, scale }: Props): ComponentChild {
+export function HeatView({ chart, data, frame, scale }: ViewProps): ComponentChild {
   const ref = useRef<HTMLCanvasElement>(null)
   const under = useSignal<Under | undefined>(undefined)
   const size = useSignal({ width: 300, height: 200 })

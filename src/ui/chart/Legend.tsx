@@ -4,14 +4,13 @@ import type { ComponentChild } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
 import { rest } from '../later.tsx'
 import { showValue } from '../view/measure.ts'
-import type { ChartStyle } from '../view/view.ts'
 import { lineColor, lineDash, readingOf } from './line-look.ts'
 import { Name } from './Name.tsx'
 import { type Pointed, sampleAt } from './pointed.ts'
-import { longest } from './Waiting.tsx'
+import type { Stacking } from './stack.ts'
 
 interface Props {
-  readonly style: ChartStyle
+  readonly stacking: Stacking | undefined
   readonly data: ChartData
   readonly hidden: ReadonlySet<string>
   /** Gets the keys of those of its lines that are to be hidden. */
@@ -21,7 +20,7 @@ interface Props {
 }
 
 /** A click hides or shows a line; with a modifier key, or twice, it leaves that line alone. */
-export function Legend({ style, data, hidden, onHide, cursor }: Props): ComponentChild {
+export function Legend({ stacking, data, hidden, onHide, cursor }: Props): ComponentChild {
   const pointed = cursor.value
   const toggle = (key: string): void => {
     const next = new Set(data.lines.map((line) => line.key).filter((one) => hidden.has(one)))
@@ -42,7 +41,9 @@ export function Legend({ style, data, hidden, onHide, cursor }: Props): Componen
         const isDashed = lineDash(data, i) !== undefined
         const index = pointed === undefined ? undefined : sampleAt(data.times, line.values, pointed)
         const isNothing = pointed !== undefined && index === undefined
-        const reading = isNothing ? showValue(data.measure, null) : readingOf(data, style, i, index, hidden)
+        const reading = isNothing
+          ? showValue(data.measure, null)
+          : readingOf(data, stacking, i, index, hidden)
         const old = pointed === undefined ? rest.value?.oldText(data, [line]) : undefined
         return (
           <li key={line.key} class={old === undefined ? undefined : 'old'}>
@@ -65,4 +66,9 @@ export function Legend({ style, data, hidden, onHide, cursor }: Props): Componen
       })}
     </ul>
   )
+}
+
+/** Length of the longest of some names: legends are laid out by it. */
+export function longest(names: readonly string[]): number {
+  return Math.max(1, ...names.map(({ length }) => length))
 }

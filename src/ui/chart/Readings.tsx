@@ -2,21 +2,35 @@
 import type { Signal } from '@preact/signals'
 import type { ComponentChild, ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import type { ChartData } from '../data/chart-data.ts'
 import { time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
-import { isStacked } from '../view/view.ts'
 import { lineColor, readingOf } from './line-look.ts'
 import { Name } from './Name.tsx'
-import { sampleAt } from './pointed.ts'
-import type { TipPlace, TipProps } from './Tip.tsx'
-import { tipOffset } from './tip-offset.ts'
+import { type Pointed, sampleAt } from './pointed.ts'
+import type { Stacking } from './stack.ts'
+
+/** What is read under the pointer. */
+export interface TipProps {
+  readonly stacking: Stacking | undefined
+  readonly data: ChartData
+  readonly hidden: ReadonlySet<string>
+  /** Position of the crosshair. */
+  readonly cursor: Signal<Pointed | undefined>
+}
+
+/** A place over a chart, in pixels from its left and top. */
+export interface TipPlace {
+  readonly x: number
+  readonly y: number
+}
 
 /** Lines that are listed: a longer list would hide the chart. */
 const MOST = 12
 
 /** A part of its own: the pointer moves often, and the chart stays. */
 export function Readings({
-  style,
+  stacking,
   data,
   hidden,
   cursor,
@@ -30,7 +44,7 @@ export function Readings({
     return index === undefined ? [] : [{ line, i, index, value: line.values[index]! }]
   })
   // As they are seen from top to bottom.
-  if (isStacked(style)) lines.reverse()
+  if (stacking !== undefined) lines.reverse()
   else lines.sort((a, b) => b.value - a.value)
   return (
     <TipBox place={under}>
@@ -41,7 +55,7 @@ export function Readings({
           <li key={line.key}>
             <span class="chip" style={{ background: lineColor(data, i) }} />
             <Name text={line.label} />
-            <span class="value">{readingOf(data, style, i, index, hidden)}</span>
+            <span class="value">{readingOf(data, stacking, i, index, hidden)}</span>
           </li>
         ))}
       </ul>
@@ -70,4 +84,14 @@ export function TipBox({ place, children }: BoxProps): ComponentChild {
       {children}
     </div>
   )
+}
+
+/** Pixels that a tip keeps from the edges of the window. */
+const EDGE = 4
+
+/** Where a box of `size` begins beside `at`: after it, before it where there is no room, or at an edge of the window. */
+export function tipOffset(at: number, gap: number, size: number, room: number): number {
+  if (at + gap + size <= room - EDGE) return at + gap
+  if (at - gap - size >= EDGE) return at - gap - size
+  return Math.max(EDGE, room - EDGE - size)
 }

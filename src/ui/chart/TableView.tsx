@@ -1,23 +1,18 @@
 /** Values as a table: a row an instance, a column a metric, sorted by any of them. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
-import type { ChartData, ChartLine } from '../data/chart-data.ts'
+import type { ChartLine } from '../data/chart-data.ts'
 import { showValue } from '../view/measure.ts'
-import type { Chart, PlainUnit } from '../view/view.ts'
+import type { PlainUnit } from '../view/view.ts'
 import { oldText } from './age.ts'
+import type { ViewProps } from './drawn.ts'
 import { cellMeasure, rowsOf, type TableRow } from './table-rows.ts'
 
 /** Rows that are put on the page: more would make it slow, and nobody reads them. */
 const MOST_ROWS = 200
 
 /** Shows the newest value of each line. */
-export function TableView({
-  chart,
-  data,
-}: {
-  readonly chart: Chart
-  readonly data: ChartData
-}): ComponentChild {
+export function TableView({ chart, data }: ViewProps): ComponentChild {
   const order = useSignal<{ readonly column: number; readonly isUp: boolean }>({ column: 0, isUp: false })
   const filter = useSignal('')
   const columns = chart.plots

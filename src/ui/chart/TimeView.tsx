@@ -1,31 +1,25 @@
 /** A chart over time, in an element that keeps its size. */
-import type { Signal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { ChartData } from '../data/chart-data.ts'
-import { rest } from '../later.tsx'
 import { colorsVersion } from '../theme.ts'
 import { type Frame, time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
-import type { Chart } from '../view/view.ts'
+import type { ViewProps } from './drawn.ts'
 import { readingOf } from './line-look.ts'
-import type { Pointed } from './pointed.ts'
-import type { SharedScale } from './shared-scale.ts'
-import { TimeChart } from './time-chart.ts'
-
-interface Props {
-  readonly chart: Chart
-  readonly data: ChartData
-  readonly frame: Frame
-  readonly hidden: ReadonlySet<string>
-  /** The scale that it has together with other charts. */
-  readonly scale: SharedScale | undefined
-  /** Gets the position of the crosshair. */
-  readonly cursor: Signal<Pointed | undefined>
-}
+import { TimeChart, type TimeLook } from './time-chart.ts'
 
 /** Draws `data`. */
-export function TimeView({ chart, data, frame, hidden, scale, cursor }: Props): ComponentChild {
+export function TimeView({
+  chart,
+  data,
+  frame,
+  hidden,
+  scale,
+  cursor,
+  oldText,
+  look,
+}: ViewProps & { readonly look: TimeLook }): ComponentChild {
   const host = useRef<HTMLDivElement>(null)
   const drawn = useRef<TimeChart>(undefined)
   const colors = colorsVersion.value
@@ -49,15 +43,28 @@ export function TimeView({ chart, data, frame, hidden, scale, cursor }: Props): 
   }, [])
   useLayoutEffect(() => drawn.current?.forget(), [colors])
   useEffect(() => {
-    drawn.current?.draw(data, { chart, frame, hidden, zone, scale })
-  }, [data, chart, frame, hidden, zone, colors, scale, scale?.version])
+    drawn.current?.draw(data, { chart, style: look, frame, hidden, zone, scale })
+  }, [data, chart, look, frame, hidden, zone, colors, scale, scale?.version])
   useEffect(() => () => scale?.drop(chart.id), [scale, chart.id])
-  return <div class="plot" ref={host} role="img" aria-label={summary(chart, data, frame, zone)} />
+  // Read here, not by the card: an age changes each second.
+  const old = oldText?.(data, data.lines)
+  const label = summary(chart.title, readingsOf(data, look), old, frame, zone)
+  return <div class="plot" ref={host} role="img" aria-label={label} />
+}
+
+/** The newest values of the first lines. */
+function readingsOf(data: ChartData, { stacking }: TimeLook): string {
+  const lines = data.lines.slice(0, 8).map(({ label }, i) => `${label} ${readingOf(data, stacking, i)}`)
+  return lines.join(', ') || 'no values'
 }
 
 /** What a chart shows, for those who do not see it. */
-function summary({ title, style }: Chart, data: ChartData, { from, to }: Frame, zone: string): string {
-  const lines = data.lines.slice(0, 8).map(({ label }, i) => `${label} ${readingOf(data, style, i)}`)
-  const old = rest.value?.oldText(data, data.lines)
-  return `${title}, from ${momentText(from, zone)} to ${momentText(to, zone)}. Latest${old === undefined ? '' : `, ${old}`}: ${lines.join(', ') || 'no values'}.`
+function summary(
+  title: string,
+  readings: string,
+  old: string | undefined,
+  { from, to }: Frame,
+  zone: string,
+): string {
+  return `${title}, from ${momentText(from, zone)} to ${momentText(to, zone)}. Latest${old === undefined ? '' : `, ${old}`}: ${readings}.`
 }

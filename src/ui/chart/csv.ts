@@ -3,15 +3,18 @@ import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { momentText } from '../time/words.ts'
 import type { Measure } from '../view/measure.ts'
 import { baseUnit } from '../view/measure.ts'
-import { type Chart, isList } from '../view/view.ts'
-import { type ListColumn, listOf } from './table-rows.ts'
+import type { Chart } from '../view/view.ts'
+import * as drawings from './drawings.ts'
+import { kindOf } from './kinds/registry.ts'
+import type { List, ListColumn } from './table-rows.ts'
 
 /**
  * A row a moment (in the zone, '' for the reader's own) and a column a line, or three where values are means of many; of a list a row an
  * instance. Lines that are `hidden` are left out; where there is no value a cell is empty.
  */
 export function toCsv(chart: Chart, data: ChartData, hidden: ReadonlySet<string>, zone: string): string {
-  const rows = isList(chart.style) ? listRows(chart, data) : momentRows(data, hidden, zone)
+  const list = kindOf(chart.style).list?.(chart, data, drawings)
+  const rows = list === undefined ? momentRows(data, hidden, zone) : listRows(list)
   const text = rows.map((row) => `${row.join(',')}\n`).join('')
   // Without the mark some spreadsheets take other letters than those of ASCII for something else.
   return /[\u0080-\uffff]/.test(text) ? `\uFEFF${text}` : text
@@ -40,8 +43,7 @@ function columnsOf({ label, values, low, high }: ChartLine): readonly Column[] {
   ]
 }
 
-function listRows(chart: Chart, data: ChartData): string[][] {
-  const { columns, rows } = listOf(chart, data)
+function listRows({ columns, rows }: List): string[][] {
   const head = ['instance', ...columns.map(({ title, measure }) => withUnit(title, measure))]
   return [
     head.map(cell),

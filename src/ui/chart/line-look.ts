@@ -2,8 +2,7 @@
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { paletteColor } from '../theme.ts'
 import { showValue } from '../view/measure.ts'
-import type { ChartStyle } from '../view/view.ts'
-import { wholesOf } from './stack.ts'
+import { type Stacking, wholesOf } from './stack.ts'
 
 /** The colour of a line. What is the same of several sources has the same colour: what tells it apart is the dash. */
 export function lineColor({ lines }: ChartData, i: number): string {
@@ -50,7 +49,7 @@ const NOTHING: ReadonlySet<string> = new Set()
 /** What a line reads at a sample, or newest: in a chart of shares its share of all, unless it is `hidden`. */
 export function readingOf(
   data: ChartData,
-  style: ChartStyle,
+  stacking: Stacking | undefined,
   i: number,
   at?: number,
   hidden: ReadonlySet<string> = NOTHING,
@@ -58,7 +57,7 @@ export function readingOf(
   const { values, key } = data.lines[i]!
   const index = at ?? newestIndex(data, values)
   const value = valueAt(values, index)
-  if (style !== 'utilization' || value == null) return showValue(data.measure, value)
+  if (stacking !== 'share' || value == null) return showValue(data.measure, value)
   if (hidden.has(key)) return showValue(data.measure, undefined)
   const whole = wholesOf(data)[index] ?? 0
   return showValue({ ...data.measure, kind: 'share' }, whole > 0 ? value / whole : undefined)

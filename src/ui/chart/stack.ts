@@ -4,7 +4,9 @@
  */
 import type { ChartData } from '../data/chart-data.ts'
 import { held } from '../data/line.ts'
-import { type ChartStyle, isStacked } from '../view/view.ts'
+
+/** How lines are put on top of each other: as sums, or as shares of the whole. */
+export type Stacking = 'sum' | 'share'
 
 type Column = readonly (number | null | undefined)[]
 
@@ -15,13 +17,17 @@ export type StackData = Pick<ChartData, 'times' | 'rest'> & {
 
 /**
  * Columns of the lines that are not `hidden`: in a stack each on top of those before it, in a chart of shares as a share of the whole. An
- * unknown value adds nothing. Where all are unknown, or a line ends between the samples of all, there is a gap. Columns of other styles are
+ * unknown value adds nothing. Where all are unknown, or a line ends between the samples of all, there is a gap. Without `stacking` columns are
  * unchanged.
  */
-export function drawnColumns(data: StackData, hidden: ReadonlySet<string>, style: ChartStyle): Column[] {
+export function drawnColumns(
+  data: StackData,
+  hidden: ReadonlySet<string>,
+  stacking: Stacking | undefined,
+): Column[] {
   const shown = data.lines.filter(({ key }) => !hidden.has(key)).map(({ values }) => values)
-  if (!isStacked(style)) return shown
-  const wholes = style === 'utilization' ? wholesOf(data) : undefined
+  if (stacking === undefined) return shown
+  const wholes = stacking === 'share' ? wholesOf(data) : undefined
   const { times } = data
   const full = shown.map((values) => held(values, times))
   // At a moment that only ends a line nothing was measured: no part may fall to nothing there, and others rise again.

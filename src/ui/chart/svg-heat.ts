@@ -1,7 +1,7 @@
 /** Pictures of heat maps. */
 import { showValue } from '../view/measure.ts'
+import type { Body, ColorOf, Drawn } from './drawn.ts'
 import { heatColors, heatLimits, heatRuns } from './heat-map.ts'
-import type { Body, ColorOf, Drawn } from './svg.ts'
 import { fitted, rect, text, textWidth, WIDTH } from './svg-parts.ts'
 import { timeMarks } from './time-marks.ts'
 
@@ -12,7 +12,7 @@ const KEY_WIDTH = 160
 const TIMES = 8
 
 /** Rows with their names, and below them what the colours mean. */
-export function heatBody({ data, frame, zone }: Drawn, color: ColorOf): Body {
+export function heatPicture({ data, frame, zone }: Drawn, color: ColorOf): Body {
   const limits = heatLimits(data)
   const colors = heatColors(color)
   const rowHeight = data.lines.length > 24 ? 14 : 20

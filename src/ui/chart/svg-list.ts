@@ -1,10 +1,10 @@
 /** Pictures of lists: tables, and grids of bars. */
 import { paletteColor } from '../theme.ts'
 import { showValue } from '../view/measure.ts'
+import type { Body, ColorOf, Drawn } from './drawn.ts'
 import { heatLimits } from './heat-map.ts'
-import type { Body, ColorOf, Drawn } from './svg.ts'
 import { fitted, rect, text, textWidth, WIDTH } from './svg-parts.ts'
-import { type List, listOf } from './table-rows.ts'
+import { gridList, type List, tableList } from './table-rows.ts'
 
 const MARGIN = 16
 const LINE = 20
@@ -16,8 +16,8 @@ const BAR_HEIGHT = 10
 const VALUE = 84
 
 /** Values in rows and columns. */
-export function tableBody({ chart, data }: Drawn, color: ColorOf): Body {
-  const list = listOf(chart, data)
+export function tablePicture({ chart, data }: Drawn, color: ColorOf): Body {
+  const list = tableList(chart, data)
   const { columns, rows } = list
   const { left, width } = layout(list)
   const parts = heads(list, (i) => left + (i + 1) * width, width, color, 'end')
@@ -34,8 +34,8 @@ export function tableBody({ chart, data }: Drawn, color: ColorOf): Body {
 }
 
 /** A bar for each value, beside its limit or the largest. */
-export function gridBody({ chart, data }: Drawn, color: ColorOf): Body {
-  const list = listOf(chart, data)
+export function gridPicture({ chart, data }: Drawn, color: ColorOf): Body {
+  const list = gridList(chart, data)
   const { columns, rows } = list
   const { left, width } = layout(list)
   const [low, high] = heatLimits(data)

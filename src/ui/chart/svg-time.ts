@@ -1,11 +1,11 @@
 /** Pictures of charts over time: axes, and lines, areas or bars. */
+import type { ChartLine } from '../data/chart-data.ts'
 import type { Measure } from '../view/measure.ts'
-import { isStacked } from '../view/view.ts'
 import { axisLabels } from './axis.ts'
+import type { Body, ColorOf, Drawn } from './drawn.ts'
 import { drawBand, drawEnvelope, extentOf } from './envelope.ts'
 import { lineColor, lineDash } from './line-look.ts'
-import { drawnColumns } from './stack.ts'
-import type { Body, ColorOf, Drawn } from './svg.ts'
+import { drawnColumns, type Stacking } from './stack.ts'
 import { n, rect, text, WIDTH, xml } from './svg-parts.ts'
 import { timeMarks } from './time-marks.ts'
 
@@ -24,27 +24,40 @@ interface Scales {
   readonly high: number
 }
 
+/** What marks are drawn for. */
+interface Plotted {
+  readonly times: readonly number[]
+  /** The lines, and where each is drawn. */
+  readonly lines: readonly ChartLine[]
+  readonly columns: readonly Column[]
+  readonly strokes: readonly Stroke[]
+  readonly scales: Scales
+}
+
+/** Draws values between the axes. */
+type Marks = (plotted: Plotted) => string[]
+
 /** A chart with its axes. */
-export function timeBody(drawn: Drawn, color: ColorOf): Body {
-  const { chart, data, hidden, frame, zone } = drawn
+export function timePicture(drawn: Drawn, color: ColorOf, marks: Marks, stacking?: Stacking): Body {
+  const { data, hidden, frame, zone } = drawn
   const shown = data.lines.map((line, i) => ({ line, i })).filter(({ line }) => !hidden.has(line.key))
-  const columns = drawnColumns(data, hidden, chart.style)
-  const [low, high] = limitsOf(drawn, columns)
+  const columns = drawnColumns(data, hidden, stacking)
+  const [low, high] = limitsOf(drawn, columns, stacking)
   const scales: Scales = {
     low,
     high,
     x: (time) => LEFT + ((time - frame.from) / (frame.to - frame.from)) * PLOT_WIDTH,
     y: (value) => HEIGHT - ((value - low) / (high - low)) * HEIGHT,
   }
-  const measure: Measure = chart.style === 'utilization' ? { ...data.measure, kind: 'share' } : data.measure
+  const measure: Measure = stacking === 'share' ? { ...data.measure, kind: 'share' } : data.measure
   const grid = color('var(--grid)')
   const faint = color('var(--faint)')
   const parts = [
     `<clipPath id="plot"><rect x="${LEFT}" y="0" width="${PLOT_WIDTH}" height="${HEIGHT}"/></clipPath>`,
   ]
-  const marks = valueMarks(low, high, measure)
-  for (const [i, label] of axisLabels(measure, marks).entries()) {
-    const at = n(scales.y(marks[i]!))
+  const values = valueMarks(low, high, measure)
+  for (const [i, label] of axisLabels(measure, values).entries()) {
+    const at = n(scales.y(values[i]!))
     parts.push(
       `<path d="M${LEFT} ${at}H${WIDTH - RIGHT}" stroke="${xml(grid)}"/>`,
       text(LEFT - 8, Number(at) + 4, label, faint, { anchor: 'end' }),
@@ -59,39 +72,43 @@ export function timeBody(drawn: Drawn, color: ColorOf): Body {
   }
   parts.push('<g clip-path="url(#plot)">')
   const strokes = shown.map(({ i }) => ({ color: color(lineColor(data, i)), dash: lineDash(data, i) }))
-  if (chart.style === 'bar') parts.push(...bars(data.times, columns, strokes, scales))
-  else if (isStacked(chart.style)) parts.push(...stack(data.times, columns, strokes, scales))
-  else {
-    const stretch = {
-      from: 0,
-      to: data.times.length - 1,
-      x: (i: number) => scales.x(data.times[i]!),
-      y: scales.y,
-    }
-    for (const [j, { line }] of shown.entries()) {
-      if (line.low === undefined) continue
-      const band = new PathText()
-      drawBand(band, line, stretch)
-      parts.push(`<path d="${band}" fill="${xml(strokes[j]!.color)}" fill-opacity="0.35"/>`)
-    }
-    for (const [j, { line }] of shown.entries()) {
-      const means = { values: line.values }
-      const { color: stroke, dash } = strokes[j]!
-      if (chart.style === 'area') {
-        const area = new PathText()
-        drawEnvelope(area, means, stretch, scales.y(Math.max(0, low)))
-        parts.push(`<path d="${area}" fill="${xml(stroke)}" fill-opacity="0.2"/>`)
-      }
-      const path = new PathText()
-      drawEnvelope(path, means, stretch)
-      const dashes = dash === undefined ? '' : ` stroke-dasharray="${dash.join(' ')}"`
-      parts.push(
-        `<path d="${path}" fill="none" stroke="${xml(stroke)}" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"${dashes}/>`,
-      )
-    }
-  }
+  const lines = shown.map(({ line }) => line)
+  parts.push(...marks({ times: data.times, lines, columns, strokes, scales }))
   parts.push('</g>')
   return { parts, height: HEIGHT + 28 }
+}
+
+/** A line for each. */
+export const lineMarks: Marks = (plotted) => drawLines(plotted, false)
+
+/** Lines that are filled down to nothing. */
+export const areaMarks: Marks = (plotted) => drawLines(plotted, true)
+
+/** Lines before their bands from least to most. */
+function drawLines({ times, lines, strokes, scales }: Plotted, isFilled: boolean): string[] {
+  const parts: string[] = []
+  const stretch = { from: 0, to: times.length - 1, x: (i: number) => scales.x(times[i]!), y: scales.y }
+  for (const [j, line] of lines.entries()) {
+    if (line.low === undefined) continue
+    const band = new PathText()
+    drawBand(band, line, stretch)
+    parts.push(`<path d="${band}" fill="${xml(strokes[j]!.color)}" fill-opacity="0.35"/>`)
+  }
+  for (const [j, { values }] of lines.entries()) {
+    const { color: stroke, dash } = strokes[j]!
+    if (isFilled) {
+      const area = new PathText()
+      drawEnvelope(area, { values }, stretch, scales.y(Math.max(0, scales.low)))
+      parts.push(`<path d="${area}" fill="${xml(stroke)}" fill-opacity="0.2"/>`)
+    }
+    const path = new PathText()
+    drawEnvelope(path, { values }, stretch)
+    const dashes = dash === undefined ? '' : ` stroke-dasharray="${dash.join(' ')}"`
+    parts.push(
+      `<path d="${path}" fill="none" stroke="${xml(stroke)}" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"${dashes}/>`,
+    )
+  }
+  return parts
 }
 
 /** A pen that writes. */
@@ -112,12 +129,17 @@ class PathText {
 }
 
 /** Those of the chart, or from nothing to a little above what is drawn. */
-function limitsOf({ chart, data, hidden }: Drawn, columns: readonly Column[]): readonly [number, number] {
+function limitsOf(
+  { data, hidden }: Drawn,
+  columns: readonly Column[],
+  stacking: Stacking | undefined,
+): readonly [number, number] {
   if (data.limits !== undefined) return data.limits
-  if (chart.style === 'utilization') return [0, 1]
-  const lines = isStacked(chart.style)
-    ? columns.map((values) => ({ values }))
-    : data.lines.filter(({ key }) => !hidden.has(key))
+  if (stacking === 'share') return [0, 1]
+  const lines =
+    stacking === undefined
+      ? data.lines.filter(({ key }) => !hidden.has(key))
+      : columns.map((values) => ({ values }))
   const [least, most] = extentOf(lines, 0, data.times.length - 1) ?? [0, 1]
   const low = Math.min(0, least)
   return most > low ? [low, most + 0.05 * (most - low)] : [low, low + 1]
@@ -142,16 +164,12 @@ const TIMES = 8
 
 interface Stroke {
   readonly color: string
+  readonly dash: readonly number[] | undefined
 }
 
 /** Each column down to the one below it. */
-function stack(
-  times: readonly number[],
-  columns: readonly Column[],
-  strokes: readonly Stroke[],
-  { x, y, low }: Scales,
-): string[] {
-  return columns.flatMap((column, j) => {
+export const stackMarks: Marks = ({ times, columns, strokes, scales: { x, y, low } }) =>
+  columns.flatMap((column, j) => {
     const fill = xml(strokes[j]!.color)
     return stretches(column).map((points) => {
       const place = (i: number, value: number): string => `${n(x(times[i]!))} ${n(y(value))}`
@@ -160,7 +178,6 @@ function stack(
       return `<path d="M${top.join('L')}L${below.join('L')}Z" fill="${fill}" fill-opacity="0.6"/>`
     })
   })
-}
 
 /** Indexes of the values between gaps. */
 function stretches(column: Column): number[][] {
@@ -178,12 +195,7 @@ function stretches(column: Column): number[][] {
 const WIDEST_BAR = 60
 
 /** A bar a sample; each stands on the one it is drawn before. */
-function bars(
-  times: readonly number[],
-  columns: readonly Column[],
-  strokes: readonly Stroke[],
-  { x, y, low }: Scales,
-): string[] {
+export const barMarks: Marks = ({ times, columns, strokes, scales: { x, y, low } }) => {
   let gap = PLOT_WIDTH
   for (let i = 1; i < times.length; i++) gap = Math.min(gap, x(times[i]!) - x(times[i - 1]!))
   const width = Math.max(1, Math.min(WIDEST_BAR, 0.8 * gap))

@@ -52,31 +52,53 @@ export interface ListColumn {
 /** Everything that a list shows. */
 export interface List {
   readonly columns: readonly ListColumn[]
-  /** A table's have the largest value of the first column first. */
   readonly rows: readonly TableRow[]
 }
 
-/** The columns and rows of a list. */
-export function listOf(chart: Chart, data: ChartData): List {
-  const isTable = chart.style === 'table'
-  const columns = chart.plots
-    .map((plot) => ({ plot, lines: data.lines.filter((line) => line.plot === plot) }))
-    .filter(({ lines }) => lines.length > 0)
-  const found = rowsOf(columns.map(({ lines }) => lines))
+/** The plots that have lines. */
+function plotsOf({ plots }: Chart, { lines }: ChartData): readonly PlotLines[] {
+  return plots
+    .map((plot) => ({ plot, lines: lines.filter((line) => line.plot === plot) }))
+    .filter((column) => column.lines.length > 0)
+}
+
+interface PlotLines {
+  readonly plot: Plot
+  readonly lines: readonly ChartLine[]
+}
+
+/** A table: each column has its own measure, and the largest value of the first one is on top. */
+export function tableList(chart: Chart, data: ChartData): List {
+  const columns = plotsOf(chart, data)
   return {
     columns: columns.map(({ plot, lines }) => {
-      const measure = isTable ? cellMeasure(lines[0]!, chart.unit) : data.measure
-      // The values of a grid are in base units already: it has one axis.
-      return { plot, title: data.heads.get(plot) ?? '', measure, factor: isTable ? measure.factor : 1 }
+      const measure = cellMeasure(lines[0]!, chart.unit)
+      return { plot, title: data.heads.get(plot) ?? '', measure, factor: measure.factor }
     }),
-    rows: isTable
-      ? found.sort((a, b) => (b.values[0] ?? -Infinity) - (a.values[0] ?? -Infinity) || 0)
-      : found.map((row) => (row.instance === '' ? { ...row, instance: rowName(columns) } : row)),
+    rows: rowsOf(columns.map(({ lines }) => lines)).sort(
+      (a, b) => (b.values[0] ?? -Infinity) - (a.values[0] ?? -Infinity) || 0,
+    ),
+  }
+}
+
+/** A grid: one axis for all, whose base units values are in already. */
+export function gridList(chart: Chart, data: ChartData): List {
+  const columns = plotsOf(chart, data)
+  return {
+    columns: columns.map(({ plot }) => ({
+      plot,
+      title: data.heads.get(plot) ?? '',
+      measure: data.measure,
+      factor: 1,
+    })),
+    rows: rowsOf(columns.map(({ lines }) => lines)).map((row) =>
+      row.instance === '' ? { ...row, instance: rowName(columns) } : row,
+    ),
   }
 }
 
 /** What stands for the one row of metrics without instances. */
-function rowName(columns: readonly { readonly lines: readonly ChartLine[] }[]): string {
+function rowName(columns: readonly PlotLines[]): string {
   return columns.length > 1 ? 'all' : columns[0]!.lines[0]!.label
 }
 

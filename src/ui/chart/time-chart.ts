@@ -3,14 +3,14 @@ import uPlot from 'uplot'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { resolveColor, thinned } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
-import { type Chart, isStacked } from '../view/view.ts'
+import type { Chart } from '../view/view.ts'
 import { axisX, axisY } from './axis.ts'
 import { drawBand, extentOf } from './envelope.ts'
 import { lineColor, lineDash } from './line-look.ts'
 import { loneSamples } from './lone-samples.ts'
 import { type Pointed, pointedAt, sampleAt } from './pointed.ts'
 import type { SharedScale } from './shared-scale.ts'
-import { drawnColumns } from './stack.ts'
+import { drawnColumns, type Stacking } from './stack.ts'
 
 /** What a chart tells of what a person does with it. */
 export interface ChartEvents {
@@ -25,6 +25,7 @@ export interface ChartEvents {
 /** What is drawn, beside the values. */
 export interface ChartLook {
   readonly chart: Chart
+  readonly style: TimeLook
   readonly frame: Frame
   /** Keys of lines that are not drawn. */
   readonly hidden: ReadonlySet<string>
@@ -34,9 +35,36 @@ export interface ChartLook {
   readonly scale: SharedScale | undefined
 }
 
-interface Stroke {
+/** How one line is drawn. */
+export interface Stroke {
   readonly color: string
   readonly dash: readonly number[] | undefined
+}
+
+/** How a kind of chart draws its lines. */
+export interface TimeLook {
+  readonly stacking?: Stacking
+  /** Is nothing on the axis, however far the values are from it? */
+  readonly isFromZero?: boolean
+  /** Is the last line drawn first? */
+  readonly isReversed?: boolean
+  /** What differs from a plain line. */
+  readonly series: (stroke: Stroke, isFirst: boolean) => Partial<uPlot.Series>
+  /** What is filled between lines. */
+  readonly bands?: (strokes: readonly Stroke[]) => uPlot.Band[]
+}
+
+/** Areas on top of each other. */
+export function stackLook(stacking: Stacking): TimeLook {
+  return {
+    stacking,
+    isFromZero: true,
+    series: ({ color }, isFirst) => ({
+      width: color === 'transparent' ? 0 : 1,
+      ...(isFirst ? { fill: thinned(color, STACK_FILL) } : {}),
+    }),
+    bands: bandsOf,
+  }
 }
 
 type Column = readonly (number | null | undefined)[]
@@ -63,7 +91,6 @@ export class TimeChart {
   #look: ChartLook | undefined
   /** The lines that are drawn each for itself, and may have bands. */
   #lines: readonly ChartLine[] = []
-  #isStacked = false
   #pointed: Pointed | undefined
 
   constructor(host: HTMLElement, events: ChartEvents) {
@@ -75,27 +102,25 @@ export class TimeChart {
   /** Draws. */
   draw(data: ChartData, look: ChartLook): void {
     this.#look = look
-    const { style } = look.chart
-    this.#isStacked = isStacked(style)
+    const { stacking, isReversed = false } = look.style
     const shown = data.lines.map((line, i) => ({ line, i })).filter(({ line }) => !look.hidden.has(line.key))
     const made = JSON.stringify([
-      style,
+      look.chart.style,
       look.zone,
       data.limits,
       data.measure,
       shown.map(({ line, i }) => [line.key, lineColor(data, i), lineDash(data, i)]),
     ])
-    const columns = drawnColumns(data, look.hidden, style)
-    // Each bar stands before the taller one that it is a part of.
-    if (style === 'bar') columns.reverse()
+    const columns = drawnColumns(data, look.hidden, stacking)
+    if (isReversed) columns.reverse()
     const values = [data.times, ...columns] as unknown as uPlot.AlignedData
-    this.#lines = this.#isStacked ? [] : shown.map(({ line }) => line)
+    this.#lines = stacking === undefined ? shown.map(({ line }) => line) : []
     const plot = this.#plot
     if (plot === undefined || made !== this.#made) {
       plot?.destroy()
       this.#made = made
       const strokes = shown.map(({ i }) => ({ color: lineColor(data, i), dash: lineDash(data, i) }))
-      if (style === 'bar') strokes.reverse()
+      if (isReversed) strokes.reverse()
       const options = { ...this.#options(data, look, strokes), ...this.#room() }
       this.#plot = new uPlot(options, values, this.#host)
     } else
@@ -147,16 +172,16 @@ export class TimeChart {
     look: ChartLook,
     strokes: readonly Stroke[],
   ): Omit<uPlot.Options, 'width' | 'height'> {
-    const { style } = look.chart
+    const { stacking, isFromZero = false, bands } = look.style
     const { limits } = data
-    const isShare = style === 'utilization'
+    const isShare = stacking === 'share'
     const bandColors = strokes.map(({ color }) => thinned(color, BAND_FILL))
     const range = (plot: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax => {
       if (limits !== undefined) return [limits[0], limits[1]]
       if (isShare) return [0, 1]
       const [from, to] = plot.series[0]!.idxs ?? [0, plot.data[0].length - 1]
       const own = extentOf(this.#lines, from, to) ?? [low, high]
-      return naturalRange(...this.#shared(own, data), this.#isStacked || style === 'area')
+      return naturalRange(...this.#shared(own, data), isFromZero)
     }
     const measure = isShare ? { ...data.measure, kind: 'share' as const } : data.measure
     return {
@@ -167,7 +192,7 @@ export class TimeChart {
         // Charts share moments, not values.
         y: false,
         drag: { x: true, y: false, setScale: false },
-        points: { show: !this.#isStacked },
+        points: { show: stacking === undefined },
         dataIdx: (plot, series, closest, moment) => {
           const [times, ...columns] = plot.data
           // Called for the times first; the dots of all lines follow the crosshair.
@@ -195,8 +220,8 @@ export class TimeChart {
       tzDate: (stamp) =>
         look.zone === '' ? new Date(stamp * 1000) : uPlot.tzDate(new Date(stamp * 1000), look.zone),
       axes: [axisX(), axisY(measure)],
-      series: [{}, ...strokes.map((stroke, i) => this.#series(style, stroke, i === 0))],
-      bands: this.#isStacked && style !== 'bar' ? bandsOf(strokes) : [],
+      series: [{}, ...strokes.map((stroke, i) => seriesOf(look.style, stroke, i === 0))],
+      bands: bands?.(strokes) ?? [],
       hooks: {
         drawAxes: [(plot) => fillBands(plot, this.#lines, bandColors)],
         setCursor: [(plot) => this.#point(plot)],
@@ -214,38 +239,6 @@ export class TimeChart {
     return [low, high]
   }
 
-  #series(style: Chart['style'], { color, dash }: Stroke, isLowest: boolean): uPlot.Series {
-    const stroke = resolveColor(color)
-    const common: uPlot.Series = {
-      stroke,
-      width: 1.5,
-      points: { show: false, filter: lonePoints, size: LONE_SIZE, fill: stroke },
-      spanGaps: false,
-      ...(dash === undefined ? {} : { dash: [...dash] }),
-    }
-    switch (style) {
-      case 'area':
-        return { ...common, fill: thinned(color, 0.2) }
-      case 'stacking':
-      case 'utilization':
-        return {
-          ...common,
-          width: color === 'transparent' ? 0 : 1,
-          ...(isLowest ? { fill: thinned(color, STACK_FILL) } : {}),
-        }
-      case 'bar':
-        return {
-          ...common,
-          points: { show: false },
-          width: 0,
-          fill: stroke,
-          paths: uPlot.paths.bars!({ size: [0.8, 60] }),
-        }
-      default:
-        return common
-    }
-  }
-
   /** Moves the crosshair to the sample that is read. uPlot keeps the pointer's place, from which spans are selected. */
   #point(plot: uPlot): void {
     const pointed = plot.cursor.idx == null ? undefined : this.#pointed
@@ -260,6 +253,18 @@ export class TimeChart {
     if (width < 4) return
     this.#events.show(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'))
     plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+  }
+}
+
+function seriesOf({ series }: TimeLook, { color, dash }: Stroke, isFirst: boolean): uPlot.Series {
+  const stroke = resolveColor(color)
+  return {
+    stroke,
+    width: 1.5,
+    points: { show: false, filter: lonePoints, size: LONE_SIZE, fill: stroke },
+    spanGaps: false,
+    ...(dash === undefined ? {} : { dash: [...dash] }),
+    ...series({ color, dash }, isFirst),
   }
 }
 

@@ -1,16 +1,8 @@
 /** Puts together what one chart draws: live and recorded values of its plots between two moments, on one axis of time. */
+import { kindOf } from '../chart/kinds/registry.ts'
 import type { Frame } from '../time/control.ts'
 import { asShare, isSameMeasure, type Measure, measureOf } from '../view/measure.ts'
-import {
-  type Chart,
-  type ChartStyle,
-  columnTitle,
-  isChosen,
-  isList,
-  isStacked,
-  legendOf,
-  type Plot,
-} from '../view/view.ts'
+import { type Chart, columnTitle, isChosen, legendOf, type Plot } from '../view/view.ts'
 import { isFailure, type MetricFailure, type MetricInfo } from './answers.ts'
 import type { ChartData, ChartLine, SourceEnd } from './chart-data.ts'
 import type { Feeds } from './feeds.ts'
@@ -26,8 +18,6 @@ import type { Source } from './source.ts'
 const MOST_LINES = 64
 /** Lists show the newest values: in an archive those that are not older. */
 const RECENT_SEC = 1800
-/** Where each has a row of its own there may be more. */
-const MOST: Partial<Record<ChartStyle, number>> = { table: 20_000, heat: 512, grid: 512 }
 
 /** Puts together what one chart draws, and keeps what it has asked for. */
 export class ChartFeed {
@@ -80,11 +70,11 @@ export class ChartFeed {
         `None of these metrics is known here: ${[...new Set(chart.plots.map(nameOf))].join(', ')}`,
       )
     }
-    const most = MOST[chart.style] ?? MOST_LINES
+    const { most = MOST_LINES, stacking } = kindOf(chart.style)
     if (state.lines.length > most) {
       state.problems.add(`${state.lines.length - most} lines with less are not shown: choose instances`)
       const chosen = largest(state.lines, most)
-      const rest = chart.style === 'utilization' ? state.lines.filter((line) => !chosen.includes(line)) : []
+      const rest = stacking === 'share' ? state.lines.filter((line) => !chosen.includes(line)) : []
       state.lines.splice(0, Infinity, ...chosen, ...rest)
     }
     const { times, lines: columns } = align(state.lines.map(({ line }) => line))
@@ -138,9 +128,10 @@ export class ChartFeed {
       if (live.problem === undefined && !live.isRunning) state.isWaiting = true
     }
     state.ends.set(plots[0]!.source, endOf(source, live, chart.every ?? every))
-    const isAligned = isStacked(chart.style)
+    const { stacking, list } = kindOf(chart.style)
+    const isAligned = stacking !== undefined
     const history = this.#historyOf(state, source, plots, { isAligned })
-    const isShort = isList(chart.style)
+    const isShort = list !== undefined
     const isLive = (live?.span?.start ?? Infinity) <= frame.to
     const { to, isFixed } = recordedEnd(live, plots, frame)
     const from = !isShort ? frame.from : isLive ? to : Math.max(frame.from, to - RECENT_SEC)
@@ -323,8 +314,8 @@ function addPlot(
 ): void {
   const measure = asShare(measureOf(info.units, info.sem), plot.unit ?? unit)
   state.measure ??= measure
-  // The columns of a table stand on their own.
-  if (style !== 'table' && !isSameMeasure(state.measure, measure)) {
+  const { hasOwnUnits = false } = kindOf(style)
+  if (!hasOwnUnits && !isSameMeasure(state.measure, measure)) {
     tell(state, source, `${nameOf(plot)} has units other than the rest of the chart`)
     return
   }
@@ -340,6 +331,6 @@ function addPlot(
       plot,
       info,
       line,
-      factor: style === 'table' ? 1 : measure.factor,
+      factor: hasOwnUnits ? 1 : measure.factor,
     })
 }

@@ -1,6 +1,7 @@
 /** What the charts of a page need, put together: one subscription a host and interval, whatever charts share it. */
 import { type Signal, signal } from '@preact/signals'
-import { type Chart, isList, type Plot } from '../view/view.ts'
+import { kindOf } from '../chart/kinds/registry.ts'
+import type { Chart, Plot } from '../view/view.ts'
 import type { LiveStream, Wish } from './live.ts'
 import { KEPT, LiveStore } from './live-store.ts'
 
@@ -56,7 +57,7 @@ export class Feeds {
       feed = this.#newFeed(host, every)
       this.#feeds.set(key, feed)
     }
-    const kept = isList(chart.style) ? FEW : KEPT
+    const kept = kindOf(chart.style).list === undefined ? KEPT : FEW
     feed.needs.set(chart.id, { plots, kept })
     this.#later(feed)
     return feed.values

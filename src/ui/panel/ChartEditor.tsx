@@ -2,18 +2,12 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
+import { CHART_KINDS } from '../chart/kinds/registry.ts'
 import type { Source } from '../data/source.ts'
 import { changeChart, editing, shown, sources, view } from '../page.ts'
 import { hexColor, paletteColor } from '../theme.ts'
 import { isPattern } from '../view/patterns.ts'
-import {
-  type Chart,
-  type ChartStyle,
-  type InstanceChoice,
-  isChosen,
-  type Plot,
-  STYLES,
-} from '../view/view.ts'
+import { type Chart, type InstanceChoice, isChosen, type Plot } from '../view/view.ts'
 import { ExpressionField } from './ExpressionField.tsx'
 import { Icon } from './Icon.tsx'
 
@@ -43,13 +37,10 @@ export function ChartEditor(): ComponentChild {
         </label>
         <label>
           <span class="label">Style</span>
-          <select
-            value={chart.style}
-            onChange={({ currentTarget }) => set({ style: currentTarget.value as ChartStyle })}
-          >
-            {STYLES.map(([style, name]) => (
-              <option key={style} value={style}>
-                {name}
+          <select value={chart.style} onChange={({ currentTarget }) => set({ style: currentTarget.value })}>
+            {CHART_KINDS.map(({ id, title }) => (
+              <option key={id} value={id}>
+                {title}
               </option>
             ))}
           </select>

@@ -2,7 +2,7 @@
 import type { ComponentChild } from 'preact'
 import { rest } from '../later.tsx'
 import { compare, compared, layout, panel, show, shownKey, sources } from '../page.ts'
-import type { Layout } from '../view/spread.ts'
+import type { Layout } from '../view/view.ts'
 import { Icon } from './Icon.tsx'
 
 const LAYOUTS: readonly (readonly [Layout, string])[] = [

@@ -1,6 +1,6 @@
 /** Views that a browser keeps. Other tabs of it change them too. */
 import { type Signal, signal } from '@preact/signals'
-import { readView } from './share.ts'
+import { readView } from './received.ts'
 import type { View } from './view.ts'
 
 /** The part of a browser's storage that is used. */

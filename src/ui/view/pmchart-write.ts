@@ -1,8 +1,9 @@
 /** PCP's view files, written: what pmchart(1) reads. */
+import { STYLES } from './pmchart.ts'
 import type { Chart, Plot } from './view.ts'
 
-/** Styles that PCP's own tool knows. */
-const KNOWN: ReadonlySet<string> = new Set(['plot', 'bar', 'stacking', 'area', 'utilization'])
+/** Kinds of charts that PCP's own tool knows. */
+const KNOWN: ReadonlySet<string> = new Set(Object.values(STYLES))
 const LONGEST = 255
 
 /** A file, and what of the charts it has no place for: a sentence each. */

@@ -1,6 +1,6 @@
 /** PCP's view files, read: the grammar of pmchart(1). */
 import { isPattern } from './patterns.ts'
-import { type Chart, type ChartStyle, type InstanceChoice, newId, type Plot } from './view.ts'
+import { type Chart, type InstanceChoice, newId, type Plot } from './view.ts'
 
 /** Something in a view file that could not be understood. */
 export interface ViewMistake {
@@ -28,7 +28,8 @@ export interface ReadView {
 /** PCP reads no longer word. */
 const LONGEST = 255
 
-const STYLES: Readonly<Record<string, ChartStyle>> = {
+/** PCP's words for kinds of charts. */
+export const STYLES: Readonly<Record<string, string>> = {
   plot: 'plot',
   line: 'plot',
   bar: 'bar',
@@ -179,7 +180,7 @@ class ViewReader {
 
   #chart(words: readonly Word[]): void {
     let title = ''
-    let style: ChartStyle = 'plot'
+    let style = 'plot'
     let scale: readonly [number, number] | undefined
     let legend = true
     if (words.length < 2) throw this.#expecting('title, style, scale or legend', undefined)

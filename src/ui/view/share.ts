@@ -1,6 +1,5 @@
 /** Views as text: in the address of the page, in files, and where the browser keeps them. */
-import type { Layout } from './spread.ts'
-import { type Chart, derivedName, newId, type PlainUnit, type Plot, STYLES, type View } from './view.ts'
+import type { Layout, View } from './view.ts'
 
 /** A view and the moment it is looked at. */
 export interface Shared {
@@ -20,19 +19,6 @@ export interface Shared {
   readonly every?: number
 }
 
-/** What was read, and what was not. */
-export interface Received {
-  readonly shared: Shared
-  /** Charts that make no sense here: of a later version, or damaged. */
-  readonly leftOut: number
-}
-
-/** Longer addresses are refused, as is what unfolds to more than `MOST_BYTES`. */
-const LONGEST = 500_000
-const MOST_BYTES = 4_000_000
-/** Seconds between samples. */
-const SHORTEST = 0.1
-
 /** As the part of an address behind `#`: compressed, in letters that no program changes. */
 export async function toFragment(shared: Shared): Promise<string> {
   // Ids are made anew by whoever reads it.
@@ -44,141 +30,11 @@ export async function toFragment(shared: Shared): Promise<string> {
   return `v=${btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`
 }
 
-/** Nothing for a fragment that is none of ours. Throws an Error with a sentence for one that was damaged on the way. */
-export async function fromFragment(fragment: string): Promise<Received | undefined> {
-  const code = /^#?v=(.*)$/s.exec(fragment)?.[1]
-  if (code === undefined) return undefined
-  if (code.length > LONGEST) throw new Error('The address is too long to be one of this page')
-  let received: Received | undefined
-  try {
-    const text = atob(code.replaceAll('-', '+').replaceAll('_', '/'))
-    received = readShared(JSON.parse(await unpacked(Uint8Array.from(text, (letter) => letter.charCodeAt(0)))))
-  } catch (error) {
-    throw new Error('The address is damaged: was it copied to its end?', { cause: error })
-  }
-  if (received === undefined) throw new Error('There is no view in the address')
-  return received
-}
-
-/** Text that was compressed. What is not, is as it was made before addresses were. */
-async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  if (bytes[0] === '{'.charCodeAt(0)) return new TextDecoder().decode(bytes)
-  const reader = new Blob([bytes])
-    .stream()
-    .pipeThrough(new DecompressionStream('deflate-raw'))
-    .pipeThrough(new TextDecoderStream())
-    .getReader()
-  let text = ''
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return text
-    text += value
-    if (text.length > MOST_BYTES) {
-      await reader.cancel()
-      throw new Error('It unfolds to too much')
-    }
-  }
-}
-
-const FILE_TYPE = 'pcp-ts view'
+/** What view files begin with. */
+export const VIEW_FILE_TYPE = 'pcp-ts view'
 
 /** A view as a file of its own, with all that there is to it. */
 export function toViewFile(view: View): string {
-  const kept = { type: FILE_TYPE, view }
+  const kept = { type: VIEW_FILE_TYPE, view }
   return `${JSON.stringify(kept, (key, value: unknown) => (key === 'id' ? undefined : value), 2)}\n`
-}
-
-/** Nothing for a file that is none of `toViewFile`. Throws an Error with a sentence for one that cannot be read. */
-export function fromViewFile(text: string): Received | undefined {
-  if (!/^\s*\{/.test(text)) return undefined
-  let read: unknown
-  try {
-    read = JSON.parse(text)
-  } catch (error) {
-    throw new Error(`It is damaged: ${(error as Error).message}`, { cause: error })
-  }
-  const received = record(read)['type'] === FILE_TYPE ? readShared(read) : undefined
-  if (received === undefined) throw new Error('There is no view in it')
-  return received
-}
-
-/** Takes what it understands of something that came from outside; nothing unless there is a view in it. */
-export function readShared(from: unknown): Received | undefined {
-  const { view, source, compared, layout, width, end, zone, every } = record(from)
-  const read = readView(view)
-  if (read === undefined) return undefined
-  const shared: Shared = {
-    view: read,
-    ...(typeof source === 'string' ? { source } : {}),
-    ...(Array.isArray(compared)
-      ? { compared: compared.slice(0, 20).filter((key): key is string => typeof key === 'string') }
-      : {}),
-    ...(layout === 'beside' || layout === 'over' ? { layout } : {}),
-    ...(isNumber(width) && width > 0 ? { width } : {}),
-    ...(isNumber(end) && end >= 0 ? { end } : {}),
-    ...(typeof zone === 'string' ? { zone } : {}),
-    ...(isNumber(every) && every >= SHORTEST ? { every } : {}),
-  }
-  return { shared, leftOut: (record(view)['charts'] as unknown[]).length - read.charts.length }
-}
-
-/** A view that came from outside: charts that make no sense are left out. */
-export function readView(from: unknown): View | undefined {
-  const { name, charts } = record(from)
-  if (typeof name !== 'string' || !Array.isArray(charts)) return undefined
-  return {
-    name: name.slice(0, 200),
-    charts: charts.slice(0, 200).flatMap((chart) => readChart(chart) ?? []),
-  }
-}
-
-function readChart(from: unknown): Chart | undefined {
-  const { title, style, scale, legend, plots, every, wide, unit, tab, hidden } = record(from)
-  const known = STYLES.find(([name]) => name === style)
-  if (known === undefined || !Array.isArray(plots)) return undefined
-  const [low, high]: unknown[] = Array.isArray(scale) ? scale : []
-  return {
-    id: newId(),
-    title: typeof title === 'string' ? title.slice(0, 500) : '',
-    style: known[0],
-    legend: legend !== false,
-    plots: plots.slice(0, 500).flatMap((plot) => readPlot(plot) ?? []),
-    ...(isNumber(low) && isNumber(high) ? { scale: [low, high] as const } : {}),
-    ...(isNumber(every) && every >= SHORTEST ? { every } : {}),
-    ...(wide === true ? { wide } : {}),
-    ...(isUnit(unit) ? { unit } : {}),
-    ...(typeof tab === 'string' ? { tab: tab.slice(0, 500) } : {}),
-    ...(Array.isArray(hidden)
-      ? { hidden: hidden.slice(0, 1000).filter((key): key is string => typeof key === 'string') }
-      : {}),
-  }
-}
-
-function readPlot(from: unknown): Plot | undefined {
-  const { metric, expr, source, instances, legend, color, optional, unit } = record(from)
-  if (typeof metric !== 'string') return undefined
-  const { mode, text } = record(instances)
-  const isMode = mode === 'instance' || mode === 'matching' || mode === 'not-matching'
-  return {
-    metric: typeof expr === 'string' ? derivedName(expr) : metric,
-    ...(typeof expr === 'string' ? { expr } : {}),
-    ...(typeof source === 'string' ? { source } : {}),
-    ...(isMode && typeof text === 'string' ? { instances: { mode, text } } : {}),
-    ...(typeof legend === 'string' ? { legend } : {}),
-    ...(typeof color === 'string' && /^[\w#(),.%\s-]{1,50}$/.test(color) ? { color } : {}),
-    ...(optional === true ? { optional } : {}),
-    ...(isUnit(unit) ? { unit } : {}),
-  }
-}
-
-function record(from: unknown): Record<string, unknown> {
-  return typeof from === 'object' && from !== null ? (from as Record<string, unknown>) : {}
-}
-
-function isUnit(value: unknown): value is PlainUnit {
-  return value === 'percent' || value === 'share'
-}
-
-function isNumber(value: unknown): value is number {
-  return Number.isFinite(value)
 }

@@ -1,11 +1,6 @@
 /** One view over several sources: each chart beside itself, or the lines of all of them in one. */
-import type { Chart, ChartStyle } from './view.ts'
-
-/** How a page shows several sources. */
-export type Layout = 'beside' | 'over'
-
-/** Styles in which lines of several sources can be read: what is stacked, or one row an instance, would run together. */
-const READABLE: ReadonlySet<ChartStyle> = new Set(['plot', 'area', 'heat'])
+import { kindOf } from '../chart/kinds/registry.ts'
+import type { Chart, Layout } from './view.ts'
 
 /** A chart as it is put on the page. */
 export interface Spread {
@@ -21,7 +16,7 @@ export function spread(origin: Chart, sources: readonly string[], layout: Layout
   const [first] = sources
   const isFree = origin.plots.some(({ source }) => source === undefined)
   if (sources.length < 2 || !isFree) return [{ chart: origin, origin, source: first }]
-  if (layout === 'over' && READABLE.has(origin.style)) {
+  if (layout === 'over' && kindOf(origin.style).isOverlaid === true) {
     const plots = sources.flatMap((source) =>
       origin.plots
         .filter((plot) => source === first || plot.source === undefined)

@@ -1,31 +1,6 @@
 /** What a page of charts is made of. Its vocabulary is that of PCP's view files. docs/guide/charts.md */
 import { signal } from '@preact/signals'
 
-/** How a chart draws. The first five are PCP's own styles; `area` fills each line, `stacking` puts them on each other. */
-export type ChartStyle = 'plot' | 'bar' | 'stacking' | 'area' | 'utilization' | 'heat' | 'grid' | 'table'
-
-/** Every style, in the order they are offered, with its name for people. */
-export const STYLES: readonly (readonly [ChartStyle, string])[] = [
-  ['plot', 'Lines'],
-  ['area', 'Filled lines'],
-  ['stacking', 'Stacked area'],
-  ['utilization', 'Utilisation'],
-  ['bar', 'Bars'],
-  ['heat', 'Heat map'],
-  ['grid', 'Grid of bars'],
-  ['table', 'Table'],
-]
-
-/** Does this style show the newest values in rows, not how they were over time? */
-export function isList(style: ChartStyle): boolean {
-  return style === 'table' || style === 'grid'
-}
-
-/** Does this style put its lines on top of each other? */
-export function isStacked(style: ChartStyle): boolean {
-  return style === 'stacking' || style === 'utilization' || style === 'bar'
-}
-
 /** Numbers that are percent, or shares of one. */
 export type PlainUnit = 'percent' | 'share'
 
@@ -60,7 +35,8 @@ export interface Chart {
   readonly id: string
   /** With PCP's wildcards %h %H. */
   readonly title: string
-  readonly style: ChartStyle
+  /** Id of its kind. */
+  readonly style: string
   /** Fixed limits of the axis, in the units of the metrics; default: what the values need. */
   readonly scale?: readonly [low: number, high: number]
   readonly legend: boolean
@@ -82,6 +58,9 @@ export interface View {
   readonly name: string
   readonly charts: readonly Chart[]
 }
+
+/** How a page shows several sources. */
+export type Layout = 'beside' | 'over'
 
 let made = 0
 

@@ -1,0 +1,19 @@
+/** Lines that are filled down to nothing. */
+import { thinned } from '../../theme.ts'
+import type { ChartKind } from '../kind.ts'
+import { TimeView } from '../TimeView.tsx'
+import type { TimeLook } from '../time-chart.ts'
+
+const LOOK: TimeLook = {
+  isFromZero: true,
+  series: ({ color }) => ({ fill: thinned(color, 0.2) }),
+}
+
+export const area: ChartKind = {
+  id: 'area',
+  title: 'Filled lines',
+  legend: true,
+  isOverlaid: true,
+  view: (props) => <TimeView {...props} look={LOOK} />,
+  svg: (drawn, color, { timePicture, areaMarks }) => timePicture(drawn, color, areaMarks),
+}

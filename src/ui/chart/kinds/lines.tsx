@@ -1,0 +1,15 @@
+/** Lines: one for each instance. */
+import type { ChartKind } from '../kind.ts'
+import { TimeView } from '../TimeView.tsx'
+import type { TimeLook } from '../time-chart.ts'
+
+const LOOK: TimeLook = { series: () => ({}) }
+
+export const lines: ChartKind = {
+  id: 'plot',
+  title: 'Lines',
+  legend: true,
+  isOverlaid: true,
+  view: (props) => <TimeView {...props} look={LOOK} />,
+  svg: (drawn, color, { timePicture, lineMarks }) => timePicture(drawn, color, lineMarks),
+}

@@ -1,0 +1,26 @@
+/** The kinds of charts, in the order they are offered. */
+import type { ChartKind } from '../kind.ts'
+import { area } from './area.tsx'
+import { bar } from './bar.tsx'
+import { grid } from './grid.tsx'
+import { heat } from './heat.tsx'
+import { lines } from './lines.tsx'
+import { stacking } from './stacking.tsx'
+import { table } from './table.tsx'
+import { utilization } from './utilization.tsx'
+
+export const CHART_KINDS: readonly ChartKind[] = [lines, area, stacking, utilization, bar, heat, grid, table]
+
+const byId = new Map(CHART_KINDS.map((kind) => [kind.id, kind]))
+
+/** Is there a kind with this id? */
+export function isChartKind(id: string): boolean {
+  return byId.has(id)
+}
+
+/** Returns the kind with an id. Throws for one that `isChartKind` rejects: readers leave such charts out. */
+export function kindOf(id: string): ChartKind {
+  const kind = byId.get(id)
+  if (kind === undefined) throw new Error(`No kind of chart is called ${id}`)
+  return kind
+}

@@ -1,0 +1,15 @@
+/** Areas on top of each other. */
+import type { ChartKind } from '../kind.ts'
+import { TimeView } from '../TimeView.tsx'
+import { stackLook } from '../time-chart.ts'
+
+const LOOK = stackLook('sum')
+
+export const stacking: ChartKind = {
+  id: 'stacking',
+  title: 'Stacked area',
+  legend: true,
+  stacking: 'sum',
+  view: (props) => <TimeView {...props} look={LOOK} />,
+  svg: (drawn, color, { timePicture, stackMarks }) => timePicture(drawn, color, stackMarks, 'sum'),
+}
