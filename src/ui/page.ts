@@ -11,8 +11,8 @@ import { isZone } from './time/words.ts'
 import { KeptViews } from './view/kept.ts'
 import { OUR_VIEWS } from './view/ours.ts'
 import { fromFragment } from './view/received.ts'
-import { type Shared, toFragment } from './view/share.ts'
-import { type Chart, type Layout, newId, type Plot, type View } from './view/view.ts'
+import type { Shared } from './view/share.ts'
+import type { Chart, Layout, View } from './view/view.ts'
 
 /** Everything that can be shown, by key. */
 export const sources: Signal<ReadonlyMap<string, Source>> = signal(new Map())
@@ -104,28 +104,6 @@ export function compare(key: string, isWanted: boolean): void {
   compared.value = isWanted && key !== shownKey.value ? [...others, key] : others
 }
 
-/** What becomes of a source that is opened: it is the page's own, or shown together with that. */
-export type Place = 'alone' | 'with'
-
-/** Opens a host that was typed in. */
-export function openHost(spec: string, place: Place): void {
-  const key = `host:${spec}`
-  if (!sources.value.has(key)) addSource(hostSource(spec, spec, null))
-  put(key, place)
-}
-
-/** Opens an archive on the server. */
-export function openArchive(info: ArchiveInfo, place: Place): void {
-  const source = archiveSource(info)
-  addSource(source)
-  put(source.key, place)
-}
-
-function put(key: string, place: Place): void {
-  if (place === 'alone') show(key)
-  else compare(key, true)
-}
-
 /** Opens the sources of a shared address, when the server has them. */
 async function openShared(shared: Shared): Promise<void> {
   const { source, width, end, zone } = shared
@@ -198,56 +176,10 @@ async function openAddress(): Promise<void> {
     say(`${received.leftOut} charts of the address are of a kind that this page does not know`, true)
 }
 
-/** The address of what is shown now. */
-export async function shareAddress(): Promise<string> {
-  const { to } = time.frame.value
-  const shared: Shared = {
-    view: view.value,
-    source: shownKey.value,
-    ...(compared.value.length === 0 ? {} : { compared: compared.value, layout: layout.value }),
-    width: time.width.value,
-    ...(time.mode.value === 'live' ? {} : { end: to }),
-    ...(time.zone.value === '' ? {} : { zone: time.zone.value }),
-    ...(every.value === 1 ? {} : { every: every.value }),
-  }
-  return `${location.origin}${location.pathname}#${await toFragment(shared)}`
-}
-
 // Charts of the view.
 
 /** Puts a changed chart in place of the one with its id. */
 export function changeChart(id: string, change: Partial<Chart>): void {
   const { name, charts } = view.value
   view.value = { name, charts: charts.map((chart) => (chart.id === id ? { ...chart, ...change } : chart)) }
-}
-
-/** Takes a chart off the page. */
-export function removeChart(id: string): void {
-  const { name, charts } = view.value
-  view.value = { name, charts: charts.filter((chart) => chart.id !== id) }
-}
-
-/** Moves a chart among the others. */
-export function moveChart(id: string, by: -1 | 1): void {
-  const { name } = view.value
-  const charts = [...view.value.charts]
-  const at = charts.findIndex((chart) => chart.id === id)
-  const to = at + by
-  if (at < 0 || to < 0 || to >= charts.length) return
-  ;[charts[at], charts[to]] = [charts[to]!, charts[at]!]
-  view.value = { name, charts }
-}
-
-/** Adds a chart at the end of the page. */
-export function addChart(title: string, plots: readonly Plot[]): string {
-  const id = newId()
-  const chart: Chart = { id, title, style: 'plot', legend: true, plots }
-  view.value = { name: view.value.name, charts: [...view.value.charts, chart] }
-  return id
-}
-
-/** Adds plots to a chart. */
-export function addPlots(id: string, plots: readonly Plot[]): void {
-  const chart = view.value.charts.find((one) => one.id === id)
-  if (chart !== undefined) changeChart(id, { plots: [...chart.plots, ...plots] })
 }

@@ -1,7 +1,8 @@
 /** What to do with a chart. */
 import type { ComponentChild } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
-import { complain, editing, moveChart, removeChart } from '../page.ts'
+import { complain, editing } from '../page.ts'
+import { moveChart, removeChart } from '../panel/edit-view.ts'
 import { Menu } from '../panel/Menu.tsx'
 import type { Chart } from '../view/view.ts'
 import { saveChart } from './save.ts'

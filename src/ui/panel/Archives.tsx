@@ -4,15 +4,14 @@ import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { ArchiveInfo } from '../data/answers.ts'
 import { openFiles } from '../data/dropped.ts'
+import { archiveSource, hostSource } from '../data/server.ts'
 import {
+  addSource,
   archives,
   compare,
   compared,
   complain,
   config,
-  openArchive,
-  openHost,
-  type Place,
   panel,
   refreshArchives,
   show,
@@ -21,6 +20,28 @@ import {
 } from '../page.ts'
 import { time } from '../time/control.ts'
 import { momentText, spanText } from '../time/words.ts'
+
+/** What becomes of a source that is opened: it is the page's own, or shown together with that. */
+type Place = 'alone' | 'with'
+
+/** Opens a host that was typed in. */
+function openHost(spec: string, place: Place): void {
+  const key = `host:${spec}`
+  if (!sources.value.has(key)) addSource(hostSource(spec, spec, null))
+  put(key, place)
+}
+
+/** Opens an archive on the server. */
+function openArchive(info: ArchiveInfo, place: Place): void {
+  const source = archiveSource(info)
+  addSource(source)
+  put(source.key, place)
+}
+
+function put(key: string, place: Place): void {
+  if (place === 'alone') show(key)
+  else compare(key, true)
+}
 
 /** Archives that are listed; the filter finds the others. */
 const MOST_ARCHIVES = 300

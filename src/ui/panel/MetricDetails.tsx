@@ -4,9 +4,10 @@ import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { MetricDetails as Details, InstanceInfo } from '../data/answers.ts'
 import type { Source } from '../data/source.ts'
-import { addChart, addPlots, say } from '../page.ts'
+import { say } from '../page.ts'
 import { type InstanceChoice, isChosen, type Plot } from '../view/view.ts'
 import { ChartTarget } from './ChartTarget.tsx'
+import { addChart, addPlots } from './edit-view.ts'
 
 /** Instances that are listed; a pattern finds the others too. */
 const MOST_INSTANCES = 300

@@ -4,14 +4,15 @@ import type { ComponentChild } from 'preact'
 import { download } from '../chart/export.ts'
 import { fileName } from '../chart/file-name.ts'
 import {
-  addChart,
+  compared,
   complain,
   every,
   kept,
+  layout,
   openKeys,
   say,
-  shareAddress,
   shown,
+  shownKey,
   shownKeys,
   sources,
   view,
@@ -22,9 +23,10 @@ import { OUR_VIEWS } from '../view/ours.ts'
 import { readViewFile, type ViewMistake } from '../view/pmchart.ts'
 import { writeViewFile } from '../view/pmchart-write.ts'
 import { fromViewFile } from '../view/received.ts'
-import { toViewFile } from '../view/share.ts'
+import { type Shared, toFragment, toViewFile } from '../view/share.ts'
 import type { View } from '../view/view.ts'
 import { aroundMistake } from './caret.ts'
+import { addChart } from './edit-view.ts'
 import { Menu } from './Menu.tsx'
 
 /** Some programs cut longer addresses. */
@@ -313,4 +315,19 @@ async function readFile(file: File): Promise<Problems | undefined> {
   if (charts.length === 0) say(`There are no charts in ${file.name}`, true)
   else if (hosts.every((host) => sources.value.has(`host:${host}`))) say(`${file.name} is shown`)
   return undefined
+}
+
+/** The address of what is shown now. */
+async function shareAddress(): Promise<string> {
+  const { to } = time.frame.value
+  const shared: Shared = {
+    view: view.value,
+    source: shownKey.value,
+    ...(compared.value.length === 0 ? {} : { compared: compared.value, layout: layout.value }),
+    width: time.width.value,
+    ...(time.mode.value === 'live' ? {} : { end: to }),
+    ...(time.zone.value === '' ? {} : { zone: time.zone.value }),
+    ...(every.value === 1 ? {} : { every: every.value }),
+  }
+  return `${location.origin}${location.pathname}#${await toFragment(shared)}`
 }
