@@ -2,8 +2,8 @@
 import { render } from 'preact'
 import { App } from './App.tsx'
 import { takeKey } from './data/key.ts'
-import { listenForDrops } from './drops.ts'
 import { listenToKeys } from './keys.ts'
+import { askForRest } from './later.tsx'
 import { complain, start } from './page.ts'
 import { applyTheme, watchSystemTheme } from './theme.ts'
 
@@ -14,3 +14,23 @@ listenToKeys()
 listenForDrops()
 render(<App />, document.getElementById('page')!)
 start().catch(complain)
+
+/** Takes what is dropped anywhere on the page. */
+function listenForDrops(): void {
+  addEventListener('dragover', (event) => {
+    event.preventDefault()
+    document.body.classList.add('dropping')
+  })
+  addEventListener('dragleave', (event) => {
+    if (event.relatedTarget === null) document.body.classList.remove('dropping')
+  })
+  addEventListener('drop', (event) => {
+    event.preventDefault()
+    document.body.classList.remove('dropping')
+    const files = [...(event.dataTransfer?.files ?? [])]
+    if (files.length === 0) return
+    askForRest()
+      .then(({ openFiles }) => openFiles(files))
+      .catch(complain)
+  })
+}

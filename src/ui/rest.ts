@@ -1,8 +1,7 @@
 /** What the first view of the page does without, in one file of its own. It is had through later.tsx. */
-export { oldText } from './chart/age.ts'
+export { OldMark, oldText } from './chart/age.tsx'
 export { ChartMenu } from './chart/ChartMenu.tsx'
 export * from './chart/drawings.ts'
-export { OldMark } from './chart/OldMark.tsx'
 export { Readings } from './chart/Readings.tsx'
 export { openFiles } from './data/dropped.ts'
 export { Archives } from './panel/Archives.tsx'

@@ -1,6 +1,6 @@
 /** How old what the page shows is: of hosts whose rows stop, and of single lines. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { oldText } from '../../src/ui/chart/age.ts'
+import { oldText } from '../../src/ui/chart/age.tsx'
 import type { ChartData, ChartLine } from '../../src/ui/data/chart-data.ts'
 import { ChartFeed } from '../../src/ui/data/chart-feed.ts'
 import { Feeds } from '../../src/ui/data/feeds.ts'

@@ -1,7 +1,7 @@
 /** Charts as files: what is in them, for every style. */
 import { expect, test } from 'vitest'
 import { toCsv } from '../../src/ui/chart/csv.ts'
-import { fileName } from '../../src/ui/chart/file-name.ts'
+import { fileName } from '../../src/ui/chart/export.ts'
 import { CHART_KINDS, kindOf } from '../../src/ui/chart/kinds/registry.ts'
 import { toSvg } from '../../src/ui/chart/svg.ts'
 import { textWidth, WIDTH } from '../../src/ui/chart/svg-parts.ts'

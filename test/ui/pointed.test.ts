@@ -1,6 +1,6 @@
 /** What the crosshair, the tip and the legend read: one moment, also where nothing was recorded. */
 import { expect, test } from 'vitest'
-import { loneSamples } from '../../src/ui/chart/lone-samples.ts'
+import { loneSamples } from '../../src/ui/chart/envelope.ts'
 import { pointedAt, sampleAt } from '../../src/ui/chart/pointed.ts'
 import { tipOffset } from '../../src/ui/chart/Readings.tsx'
 

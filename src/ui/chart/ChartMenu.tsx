@@ -5,7 +5,7 @@ import { complain, editing } from '../page.ts'
 import { moveChart, removeChart } from '../panel/edit-view.ts'
 import { Menu } from '../panel/Menu.tsx'
 import type { Chart } from '../view/view.ts'
-import { saveChart } from './save.ts'
+import { saveChart } from './export.ts'
 
 interface MenuProps {
   readonly chart: Chart

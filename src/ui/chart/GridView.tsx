@@ -3,11 +3,11 @@ import type { ComponentChild } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
 import { paletteColor } from '../theme.ts'
 import { showValue } from '../view/measure.ts'
-import { oldText } from './age.ts'
+import { oldText } from './age.tsx'
 import type { ViewProps } from './drawn.ts'
+import { useLimits } from './heat-map.ts'
 import { Name } from './Name.tsx'
 import { gridList } from './table-rows.ts'
-import { useLimits } from './use-limits.ts'
 
 /** More than this of the limit is a warning. */
 const NEAR = 0.9

@@ -8,14 +8,13 @@ import { time } from '../time/control.ts'
 import { momentText } from '../time/words.ts'
 import { type Measure, showValue } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
-import { ageOf, oldText } from './age.ts'
+import { ageOf, oldText } from './age.tsx'
 import type { ViewProps } from './drawn.ts'
-import { drawHeat, fits, heatAt } from './heat-map.ts'
+import { drawHeat, fits, heatAt, useLimits } from './heat-map.ts'
 import { newestIndex } from './line-look.ts'
 import { Name } from './Name.tsx'
 import { TipBox } from './Readings.tsx'
 import { timeMarks } from './time-marks.ts'
-import { useLimits } from './use-limits.ts'
 
 /** Height of a name, and width of a time with some room. */
 const NAME_HEIGHT = 14

@@ -4,7 +4,7 @@ import type { ComponentChild } from 'preact'
 import type { ChartLine } from '../data/chart-data.ts'
 import { showValue } from '../view/measure.ts'
 import type { PlainUnit } from '../view/view.ts'
-import { oldText } from './age.ts'
+import { oldText } from './age.tsx'
 import type { ViewProps } from './drawn.ts'
 import { cellMeasure, rowsOf, type TableRow } from './table-rows.ts'
 

@@ -1,8 +1,10 @@
 /** Many lines at once: a row each, time to the right, values as colour. Drawn on a canvas. */
+import { useEffect, useMemo } from 'preact/hooks'
 import type { ChartData } from '../data/chart-data.ts'
 import { firstAtOrAfter } from '../data/line.ts'
 import { resolveColor } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
+import type { SharedScale } from './shared-scale.ts'
 
 /** The limits of the colours: those of the chart, or what the values need. */
 export function heatLimits(data: ChartData): readonly [number, number] {
@@ -132,4 +134,17 @@ export function heatAt(
   let before = index - 1
   while (before >= 0 && values[before] === undefined) before--
   return values[index] != null && values[before] != null ? { row, index } : undefined
+}
+
+/** Returns the limits of a chart, wide enough for those of its `scale`. */
+export function useLimits(
+  id: string,
+  data: ChartData,
+  scale: SharedScale | undefined,
+): readonly [number, number] {
+  const own = useMemo(() => heatLimits(data), [data])
+  useEffect(() => () => scale?.drop(id), [scale, id])
+  if (scale === undefined || data.limits !== undefined) return own
+  scale.version // drawn again when another chart needs more
+  return scale.include(id, data.measure, own)
 }

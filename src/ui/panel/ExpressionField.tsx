@@ -7,7 +7,6 @@ import type { Source } from '../data/source.ts'
 import { rateOf } from '../view/measure.ts'
 import { derivedName, type Plot } from '../view/view.ts'
 import { CompletedInput } from './CompletedInput.tsx'
-import { aroundMistake } from './caret.ts'
 
 const PAUSE_MS = 250
 
@@ -117,4 +116,17 @@ const SHOWN = 38
 function pointer(typed: string, at: number): string {
   const { text, before } = aroundMistake(typed, at, SHOWN)
   return `${typed.length <= SHOWN ? '' : `${text}\n`}${before}^\n`
+}
+
+/** Characters shown before a mistake. */
+const BEFORE = 20
+
+/** The part of a text that fits, and spaces for what is before the character in it. */
+export function aroundMistake(
+  text: string,
+  at: number,
+  most: number,
+): { readonly text: string; readonly before: string } {
+  const from = text.length <= most ? 0 : Math.max(0, Math.min(at - BEFORE, text.length - most))
+  return { text: text.slice(from, from + most).replaceAll('\t', ' '), before: ' '.repeat(at - from) }
 }

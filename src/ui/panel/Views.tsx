@@ -1,8 +1,7 @@
 /** Views: kept by this browser, shared as an address or a file, read from and written as PCP's view files. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
-import { download } from '../chart/export.ts'
-import { fileName } from '../chart/file-name.ts'
+import { download, fileName } from '../chart/export.ts'
 import {
   compared,
   complain,
@@ -19,13 +18,13 @@ import {
 } from '../page.ts'
 import { hexColor } from '../theme.ts'
 import { time } from '../time/control.ts'
-import { OUR_VIEWS } from '../view/ours.ts'
+import { OUR_VIEWS } from '../view/overview.ts'
 import { readViewFile, type ViewMistake } from '../view/pmchart.ts'
 import { writeViewFile } from '../view/pmchart-write.ts'
 import { fromViewFile } from '../view/received.ts'
 import { type Shared, toFragment, toViewFile } from '../view/share.ts'
 import type { View } from '../view/view.ts'
-import { aroundMistake } from './caret.ts'
+import { aroundMistake } from './ExpressionField.tsx'
 import { addChart } from './edit-view.ts'
 import { Menu } from './Menu.tsx'
 

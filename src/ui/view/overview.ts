@@ -1,4 +1,5 @@
 /** The page there is without any configuration: the state of one host. */
+import { GRIDS, NFS_GRIDS } from './grids.ts'
 import { type Chart, derivedName, type Plot, type View } from './view.ts'
 
 const plot = (metric: string, rest: Omit<Plot, 'metric'> = {}): Plot => ({ metric, ...rest })
@@ -151,3 +152,6 @@ const CHARTS: readonly Chart[] = [
 
 /** The overview of a host. */
 export const OVERVIEW: View = { name: 'Overview', charts: CHARTS }
+
+/** The views of every page. It opens on the first, unless the reader has chosen another. */
+export const OUR_VIEWS: readonly View[] = [OVERVIEW, GRIDS, NFS_GRIDS]

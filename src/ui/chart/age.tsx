@@ -1,4 +1,5 @@
 /** How old the readings of a chart are: beside legends, tables and bars, which show the newest value there is. */
+import type { ComponentChild } from 'preact'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { isOverdue } from '../data/live-store.ts'
 import { time } from '../time/control.ts'
@@ -60,4 +61,15 @@ function spacingAt(times: readonly number[], values: ChartLine['values'], index:
   let before = index - 1
   while (before >= 0 && values[before] === undefined) before--
   return before < 0 ? 0 : times[index]! - times[before]!
+}
+
+/** Shows how old the readings of a chart are, once samples have been missed. It alone is drawn again each second. */
+export function OldMark({ data }: { readonly data: ChartData }): ComponentChild {
+  const old = oldText(data, data.lines)
+  if (old === undefined) return null
+  return (
+    <span class="old-mark" title={old}>
+      {old.slice(0, old.indexOf(','))}
+    </span>
+  )
 }
