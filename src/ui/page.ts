@@ -12,7 +12,7 @@ import { KeptViews } from './view/kept.ts'
 import { OUR_VIEWS } from './view/overview.ts'
 import { fromFragment } from './view/received.ts'
 import type { Shared } from './view/share.ts'
-import type { Chart, Layout, View } from './view/view.ts'
+import { type Chart, hostKey, hostOf, type Layout, type View } from './view/view.ts'
 
 /** Everything that can be shown, by key. */
 export const sources: Signal<ReadonlyMap<string, Source>> = signal(new Map())
@@ -57,7 +57,7 @@ const stream = new LiveStream(
 )
 // The present of the page is that of the host it shows.
 stream.onRow = (host, at) => {
-  if (shownKey.peek() === `host:${host}`) time.hear(at)
+  if (shownKey.peek() === hostKey(host)) time.hear(at)
 }
 /** The page's live values. */
 export const feeds: Feeds = new Feeds(stream)
@@ -134,8 +134,8 @@ export async function openKeys(keys: readonly string[]): Promise<void> {
 
 async function openKey(key: string): Promise<void> {
   if (sources.value.has(key)) return
-  if (key.startsWith('host:') && config.value?.anyHost === true)
-    addSource(hostSource(key.slice(5), key.slice(5), null))
+  const host = hostOf(key)
+  if (host !== undefined && config.value?.anyHost === true) addSource(hostSource(host, host, null))
   if (key.startsWith('archive:')) {
     await refreshArchives()
     const info = archives.value.find(({ id }) => `archive:${id}` === key)

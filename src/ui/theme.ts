@@ -1,5 +1,6 @@
 /** Dark, light, or as the reader's system is; and the colours of the style sheet for what is drawn on canvases. */
 import { type Signal, signal } from '@preact/signals'
+import { inStore } from './storage.ts'
 
 /** What the reader chose. */
 export type Theme = 'auto' | 'dark' | 'light'
@@ -7,13 +8,11 @@ export type Theme = 'auto' | 'dark' | 'light'
 const STORE = 'pcp-ts.theme'
 const THEMES: readonly Theme[] = ['auto', 'dark', 'light']
 
+const ofBrowser = (): Storage => localStorage
+
 function readKept(): Theme {
-  try {
-    const kept = localStorage.getItem(STORE)
-    return THEMES.find((theme) => theme === kept) ?? 'auto'
-  } catch {
-    return 'auto'
-  }
+  const kept = inStore(ofBrowser, (storage) => storage.getItem(STORE))
+  return THEMES.find((theme) => theme === kept) ?? 'auto'
 }
 
 /** What is chosen. */
@@ -24,9 +23,7 @@ export const colorsVersion: Signal<number> = signal(0)
 /** Chooses the next of the three. */
 export function nextTheme(): void {
   theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!
-  try {
-    localStorage.setItem(STORE, theme.value)
-  } catch {}
+  inStore(ofBrowser, (storage) => storage.setItem(STORE, theme.value))
   applyTheme()
 }
 

@@ -5,7 +5,7 @@ import { paletteColor } from '../theme.ts'
 import { showValue } from '../view/measure.ts'
 import { oldText } from './age.tsx'
 import type { ViewProps } from './drawn.ts'
-import { useLimits } from './heat-map.ts'
+import { shareOf, useLimits } from './heat-map.ts'
 import { Name } from './Name.tsx'
 import { gridList } from './table-rows.ts'
 
@@ -70,14 +70,14 @@ interface CellProps {
   readonly old: string | undefined
 }
 
-function Cell({ value, data, limits: [low, high], color, old }: CellProps): ComponentChild {
+function Cell({ value, data, limits, color, old }: CellProps): ComponentChild {
   if (value === null) return <td />
-  const share = Math.min(1, Math.max(0, (value - low) / (high - low)))
+  const share = shareOf(value, limits)
   const background = share > NEAR && data.limits !== undefined ? 'var(--bad)' : color
   return (
     <td class={old === undefined ? undefined : 'old'} title={old}>
       <span class="grid-cell">
-        <span class={`grid-bar${value > high ? ' over' : ''}`} aria-hidden="true">
+        <span class={`grid-bar${value > limits[1] ? ' over' : ''}`} aria-hidden="true">
           <span style={{ width: `${100 * share}%`, background }} />
         </span>
         <span class="grid-value">{showValue(data.measure, value)}</span>

@@ -6,10 +6,7 @@ import { showValue } from '../view/measure.ts'
 import type { PlainUnit } from '../view/view.ts'
 import { oldText } from './age.tsx'
 import type { ViewProps } from './drawn.ts'
-import { cellMeasure, rowsOf, type TableRow } from './table-rows.ts'
-
-/** Rows that are put on the page: more would make it slow, and nobody reads them. */
-const MOST_ROWS = 200
+import { cellMeasure, MOST_ROWS, rowsOf, type TableRow } from './table-rows.ts'
 
 /** Shows the newest value of each line. */
 export function TableView({ chart, data }: ViewProps): ComponentChild {

@@ -1,6 +1,7 @@
 /** How old the readings of a chart are: beside legends, tables and bars, which show the newest value there is. */
 import type { ComponentChild } from 'preact'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
+import { sampleFrom } from '../data/line.ts'
 import { isOverdue } from '../data/live-store.ts'
 import { time } from '../time/control.ts'
 import { seconds } from '../time/seconds.ts'
@@ -58,8 +59,7 @@ function ageText({ at, sec }: Age): string {
 
 /** Seconds between a sample of a line and the one before it; 0 for its first. */
 function spacingAt(times: readonly number[], values: ChartLine['values'], index: number): number {
-  let before = index - 1
-  while (before >= 0 && values[before] === undefined) before--
+  const before = sampleFrom(values, index - 1, -1)
   return before < 0 ? 0 : times[index]! - times[before]!
 }
 

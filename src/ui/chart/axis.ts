@@ -1,7 +1,7 @@
 /** The axes of charts over time: which marks they have, and what is written at them. */
 import type uPlot from 'uplot'
 import { resolveColor } from '../theme.ts'
-import { type Measure, stepFor } from '../view/measure.ts'
+import { type Measure, stepFor, withUnit } from '../view/measure.ts'
 
 const FONT = '12px system-ui, sans-serif'
 /** Marks of a chart that is as wide as a column stand below each other: narrower than this no axis is. */
@@ -72,12 +72,23 @@ export function axisY(measure: Measure): uPlot.Axis {
 /** What is written at marks: one unit and as many decimals for all of them, nothing as a plain 0. */
 export function axisLabels(measure: Measure, marks: readonly number[]): string[] {
   const { divisor, unit } = stepFor(measure, Math.max(...marks.map(Math.abs)))
-  const space = unit === '' || unit.startsWith(' ') ? '' : ' '
   const shown = marks.map((mark) => mark / divisor)
   const decimals = DECIMALS.find((digits) => shown.every((value) => isRound(value * 10 ** digits))) ?? 3
-  return shown.map((value) => (value === 0 ? '0' : `${value.toFixed(decimals)}${space}${unit}`))
+  return shown.map((value) => (value === 0 ? '0' : withUnit(value.toFixed(decimals), unit)))
 }
 
 const DECIMALS: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
 
 const isRound = (value: number): boolean => Math.abs(value - Math.round(value)) < 1e-6
+
+/** From nothing up, with a little room above; around the values where they are far from nothing and may go below. */
+export function naturalRange(
+  low: number | null,
+  high: number | null,
+  isFromZero: boolean,
+): [low: number, high: number] {
+  const top = high ?? 1
+  const bottom = isFromZero || (low ?? 0) >= 0 ? 0 : low!
+  if (top <= bottom) return [bottom, bottom + 1]
+  return [bottom, top + 0.05 * (top - bottom)]
+}

@@ -1,6 +1,6 @@
 /** Charts as comma separated values: what is seen, in base units, for spreadsheets and programs. */
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
-import { momentText } from '../time/words.ts'
+import { momentText, zoneName } from '../time/words.ts'
 import type { Measure } from '../view/measure.ts'
 import { baseUnit } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
@@ -22,7 +22,7 @@ export function toCsv(chart: Chart, data: ChartData, hidden: ReadonlySet<string>
 
 function momentRows(data: ChartData, hidden: ReadonlySet<string>, zone: string): string[][] {
   const columns = data.lines.filter(({ key }) => !hidden.has(key)).flatMap(columnsOf)
-  const name = zone || Intl.DateTimeFormat().resolvedOptions().timeZone
+  const name = zoneName(zone)
   const head = [`time (${name})`, ...columns.map(({ label }) => withUnit(label, data.measure))]
   const rows = [head.map(cell)]
   const isWhole = data.times.every((time) => Number.isInteger(time))

@@ -1,7 +1,7 @@
 /** Many lines at once: a row each, time to the right, values as colour. Drawn on a canvas. */
 import { useEffect, useMemo } from 'preact/hooks'
 import type { ChartData } from '../data/chart-data.ts'
-import { firstAtOrAfter } from '../data/line.ts'
+import { firstAtOrAfter, sampleFrom } from '../data/line.ts'
 import { resolveColor } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
 import type { SharedScale } from './shared-scale.ts'
@@ -18,6 +18,11 @@ export function heatLimits(data: ChartData): readonly [number, number] {
         if (value < low) low = value
       }
   return [low, high > low ? high : low + 1]
+}
+
+/** Where a value is between two limits, from 0 to 1. */
+export function shareOf(value: number, [low, high]: readonly [number, number]): number {
+  return Math.min(1, Math.max(0, (value - low) / (high - low)))
 }
 
 /** Pixels that a canvas takes on the page. */
@@ -77,7 +82,7 @@ export interface HeatRun {
 export function heatRuns(
   times: readonly number[],
   values: readonly (number | null | undefined)[],
-  [low, high]: readonly [number, number],
+  limits: readonly [number, number],
   shades: number,
 ): HeatRun[] {
   const runs: { from: number; to: number; shade: number }[] = []
@@ -90,7 +95,7 @@ export function heatRuns(
       continue
     }
     const to = times[i]!
-    const shade = Math.round(Math.min(1, Math.max(0, (value - low) / (high - low))) * (shades - 1))
+    const shade = Math.round(shareOf(value, limits) * (shades - 1))
     if (open?.shade === shade) open.to = to
     else {
       open = { from: open?.to ?? to, to, shade }
@@ -127,12 +132,10 @@ export function heatAt(
   const row = Math.floor(y * data.lines.length)
   const values = data.lines[row]?.values
   if (values === undefined) return undefined
-  let index = firstAtOrAfter(data.times, time)
   // Where other rows have a sample this one need not.
-  while (index < values.length && values[index] === undefined) index++
+  const index = sampleFrom(values, firstAtOrAfter(data.times, time), 1)
   // A value fills the time since the one before it: the first of a row, and of what follows a gap, none.
-  let before = index - 1
-  while (before >= 0 && values[before] === undefined) before--
+  const before = sampleFrom(values, index - 1, -1)
   return values[index] != null && values[before] != null ? { row, index } : undefined
 }
 

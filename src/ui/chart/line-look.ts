@@ -1,5 +1,6 @@
 /** How one line of a chart looks, and what it reads: the same on the page, in its legend and in files. */
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
+import { sampleFrom } from '../data/line.ts'
 import { paletteColor } from '../theme.ts'
 import { showValue } from '../view/measure.ts'
 import { type Stacking, wholesOf } from './stack.ts'
@@ -84,7 +85,5 @@ export function isElsewhere(data: ChartData): boolean {
 
 /** The value that holds at a sample, which may be one of another line only. */
 export function valueAt(values: ChartLine['values'], index: number): number | null | undefined {
-  let at = index
-  while (at > 0 && values[at] === undefined) at--
-  return values[at]
+  return values[sampleFrom(values, index, -1)]
 }

@@ -1,5 +1,5 @@
 /** What the pointer is over in a chart: one moment, which the crosshair, its dots, the tip and the legend all read. */
-import { firstAtOrAfter } from '../data/line.ts'
+import { firstAtOrAfter, sampleFrom } from '../data/line.ts'
 
 type Column = readonly (number | null | undefined)[]
 
@@ -22,11 +22,9 @@ export function sampleAt(
 ): number | undefined {
   const middle = firstAtOrAfter(times, at)
   // Moments of other lines only are no gap in this one.
-  let after = middle
-  while (after < times.length && values[after] === undefined) after++
+  const after = sampleFrom(values, middle, 1)
   if (times[after] === at) return values[after] === null ? undefined : after
-  let before = middle - 1
-  while (before >= 0 && values[before] === undefined) before--
+  const before = sampleFrom(values, middle - 1, -1)
   const [left, right] = [distance(times, values, before, at), distance(times, values, after, at)]
   const nearest = left <= right ? before : after
   const isDrawn = Number.isFinite(left) && Number.isFinite(right)

@@ -2,14 +2,12 @@
 import { paletteColor } from '../theme.ts'
 import { showValue } from '../view/measure.ts'
 import type { Body, ColorOf, Drawn } from './drawn.ts'
-import { heatLimits } from './heat-map.ts'
+import { heatLimits, shareOf } from './heat-map.ts'
 import { fitted, rect, text, textWidth, WIDTH } from './svg-parts.ts'
-import { gridList, type List, tableList } from './table-rows.ts'
+import { gridList, type List, MOST_ROWS, tableList } from './table-rows.ts'
 
 const MARGIN = 16
 const LINE = 20
-/** As on the page: nobody reads more. */
-const MOST_ROWS = 200
 const WIDEST_NAME = 300
 const BAR_HEIGHT = 10
 /** Room for a value beside its bar. */
@@ -38,7 +36,7 @@ export function gridPicture({ chart, data }: Drawn, color: ColorOf): Body {
   const list = gridList(chart, data)
   const { columns, rows } = list
   const { left, width } = layout(list)
-  const [low, high] = heatLimits(data)
+  const limits = heatLimits(data)
   const barWidth = Math.max(10, width - VALUE)
   const parts = heads(list, (i) => left + i * width + 10, width, color, 'start')
   for (const [row, { instance, values }] of rows.slice(0, MOST_ROWS).entries()) {
@@ -48,7 +46,7 @@ export function gridPicture({ chart, data }: Drawn, color: ColorOf): Body {
       const value = values[i]
       if (value == null) continue
       const at = left + i * width + 10
-      const share = Math.min(1, Math.max(0, (value - low) / (high - low)))
+      const share = shareOf(value, limits)
       parts.push(
         rect(at, base - BAR_HEIGHT + 1, barWidth, BAR_HEIGHT, color('var(--grid)')),
         rect(at, base - BAR_HEIGHT + 1, share * barWidth, BAR_HEIGHT, color(plot.color ?? paletteColor(i))),

@@ -1,7 +1,7 @@
 /** Pictures of charts over time: axes, and lines, areas or bars. */
 import type { ChartLine } from '../data/chart-data.ts'
 import type { Measure } from '../view/measure.ts'
-import { axisLabels } from './axis.ts'
+import { axisLabels, naturalRange } from './axis.ts'
 import type { Body, ColorOf, Drawn } from './drawn.ts'
 import { drawBand, drawEnvelope, extentOf } from './envelope.ts'
 import { lineColor, lineDash } from './line-look.ts'
@@ -141,8 +141,7 @@ function limitsOf(
       ? data.lines.filter(({ key }) => !hidden.has(key))
       : columns.map((values) => ({ values }))
   const [least, most] = extentOf(lines, 0, data.times.length - 1) ?? [0, 1]
-  const low = Math.min(0, least)
-  return most > low ? [low, most + 0.05 * (most - low)] : [low, low + 1]
+  return naturalRange(least, most, false)
 }
 
 const MARKS = 6

@@ -1,6 +1,6 @@
 /** Charts as pictures that can be scaled: title, what is drawn, legend. Colours are those of the page. */
 import { resolveColor } from '../theme.ts'
-import { momentText } from '../time/words.ts'
+import { momentText, zoneName } from '../time/words.ts'
 import * as drawings from './drawings.ts'
 import type { Body, ColorOf, Drawn } from './drawn.ts'
 import { kindOf } from './kinds/registry.ts'
@@ -35,7 +35,7 @@ export function toSvg(drawn: Drawn, color: ColorOf = resolveColor): string {
 
 /** The span of time, or of a list the moment. */
 function whenOf({ chart, frame, data, zone }: Drawn): string {
-  const name = zone || Intl.DateTimeFormat().resolvedOptions().timeZone
+  const name = zoneName(zone)
   if (kindOf(chart.style).list === undefined)
     return `${momentText(frame.from, zone)} – ${momentText(frame.to, zone)}, ${name}`
   const newest = data.times.at(-1)

@@ -3,6 +3,9 @@ import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { asShare, type Measure, measureOf } from '../view/measure.ts'
 import type { Chart, PlainUnit, Plot } from '../view/view.ts'
 
+/** Rows of a table on the page and in pictures: more would be slow, and too many to read. */
+export const MOST_ROWS = 200
+
 /** A row of a table. */
 export interface TableRow {
   readonly instance: string

@@ -4,7 +4,7 @@ import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { resolveColor, thinned } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
 import type { Chart } from '../view/view.ts'
-import { axisX, axisY } from './axis.ts'
+import { axisX, axisY, naturalRange } from './axis.ts'
 import { drawBand, extentOf, loneSamples } from './envelope.ts'
 import { lineColor, lineDash } from './line-look.ts'
 import { type Pointed, pointedAt, sampleAt } from './pointed.ts'
@@ -309,12 +309,4 @@ function bandsOf(strokes: readonly Stroke[]): uPlot.Band[] {
     series: [i + 2, i + 1] as uPlot.Band.Bounds,
     fill: thinned(color, STACK_FILL),
   }))
-}
-
-/** From nothing up, with a little room above; around the values where they are far from nothing and may go below. */
-function naturalRange(low: number | null, high: number | null, isFromZero: boolean): uPlot.Range.MinMax {
-  const top = high ?? 1
-  const bottom = isFromZero || (low ?? 0) >= 0 ? 0 : low!
-  if (top <= bottom) return [bottom, bottom + 1]
-  return [bottom, top + 0.05 * (top - bottom)]
 }

@@ -2,7 +2,7 @@
 import { kindOf } from '../chart/kinds/registry.ts'
 import type { Frame } from '../time/control.ts'
 import { asShare, isSameMeasure, type Measure, measureOf } from '../view/measure.ts'
-import { type Chart, columnTitle, isChosen, legendOf, type Plot } from '../view/view.ts'
+import { type Chart, columnTitle, hostOf, isChosen, legendOf, type Plot } from '../view/view.ts'
 import { isFailure, type MetricFailure, type MetricInfo } from './answers.ts'
 import type { ChartData, ChartLine, SourceEnd } from './chart-data.ts'
 import type { Feeds } from './feeds.ts'
@@ -115,12 +115,7 @@ export class ChartFeed {
   #addSource(state: Assembly, source: Source, plots: readonly Plot[], { chart, frame, every }: Shown): void {
     let live: LiveStore | undefined
     if (source.span === undefined) {
-      const { store, version } = this.#feeds.need(
-        chart,
-        source.key.slice('host:'.length),
-        chart.every ?? every,
-        plots,
-      )
+      const { store, version } = this.#feeds.need(chart, hostOf(source.key)!, chart.every ?? every, plots)
       version.value // whoever draws this draws again when there are new values
       live = store
       state.stores.add(store)

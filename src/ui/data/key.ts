@@ -1,7 +1,11 @@
 /** The key that proves a page is its user's: from the link that the server printed, for this tab. docs/start.md */
 
+import { inStore } from '../storage.ts'
+
 const STORED = 'pcp-ts-key'
 const FRAGMENT = /^#key=([\w-]{16,128})$/
+
+const ofTab = (): Storage => sessionStorage
 
 /** The key, also where the browser keeps nothing for this tab. */
 let held: string | undefined
@@ -11,33 +15,24 @@ export function takeKey(): void {
   const [, key] = FRAGMENT.exec(location.hash) ?? []
   if (key === undefined) return
   held = key
-  inStorage((storage) => storage.setItem(STORED, key))
+  inStore(ofTab, (storage) => storage.setItem(STORED, key))
   history.replaceState(null, '', location.pathname + location.search)
 }
 
 /** The key of this tab. */
 export function pageKey(): string | undefined {
-  held ??= inStorage((storage) => storage.getItem(STORED)) ?? undefined
+  held ??= inStore(ofTab, (storage) => storage.getItem(STORED)) ?? undefined
   return held
 }
 
 /** Forgets a key that the server does not accept, such as that of a server before it. */
 export function forgetKey(): void {
   held = undefined
-  inStorage((storage) => storage.removeItem(STORED))
+  inStore(ofTab, (storage) => storage.removeItem(STORED))
 }
 
 /** Subprotocols of a WebSocket, which can carry no other header. */
 export function keyProtocols(): string[] {
   const key = pageKey()
   return key === undefined ? [] : ['pcp-ts', `key.${key}`]
-}
-
-/** Uses what the browser keeps for this tab; returns undefined where it keeps nothing. */
-function inStorage<T>(act: (storage: Storage) => T): T | undefined {
-  try {
-    return act(sessionStorage)
-  } catch {
-    return undefined
-  }
 }

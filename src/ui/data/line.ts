@@ -67,6 +67,17 @@ export function firstAtOrAfter(times: readonly number[], time: number): number {
   return low
 }
 
+/** Index of the first sample of a line from an index on, forwards or (`step` -1) back; beyond the ends without one. */
+export function sampleFrom(
+  values: readonly (number | null | undefined)[],
+  index: number,
+  step: 1 | -1,
+): number {
+  let at = index
+  while (at >= 0 && at < values.length && values[at] === undefined) at += step
+  return at
+}
+
 /** Samples that show how often a line has some. */
 const FEW = 12
 

@@ -2,6 +2,7 @@
 
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import { decodeChartRange } from '../../archive/chart-bytes.ts'
+import { hostKey } from '../view/view.ts'
 import {
   type ArchiveInfo,
   type ConfigAnswer,
@@ -109,7 +110,7 @@ function serverSource(
 /** A host behind the server. `history`: id of the archives in which it is recorded. */
 export function hostSource(spec: string, hostname: string, history: string | null): Source {
   return serverSource(
-    { key: `host:${spec}`, title: hostname, host: hostname },
+    { key: hostKey(spec), title: hostname, host: hostname },
     { host: spec },
     history === null ? undefined : { archive: history },
   )

@@ -20,13 +20,14 @@ import {
 } from '../page.ts'
 import { time } from '../time/control.ts'
 import { momentText, spanText } from '../time/words.ts'
+import { hostKey } from '../view/view.ts'
 
 /** What becomes of a source that is opened: it is the page's own, or shown together with that. */
 type Place = 'alone' | 'with'
 
 /** Opens a host that was typed in. */
 function openHost(spec: string, place: Place): void {
-  const key = `host:${spec}`
+  const key = hostKey(spec)
   if (!sources.value.has(key)) addSource(hostSource(spec, spec, null))
   put(key, place)
 }

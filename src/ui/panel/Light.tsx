@@ -6,9 +6,7 @@ import { feeds, shownKey, sources } from '../page.ts'
 import { time } from '../time/control.ts'
 import { seconds } from '../time/seconds.ts'
 import { spanText } from '../time/words.ts'
-
-/** What keys of hosts begin with. */
-export const HOST = 'host:'
+import { hostOf } from '../view/view.ts'
 
 /** A light, and how long ago the newest values arrived where that is too long. */
 interface Shown {
@@ -39,7 +37,7 @@ export function lightOf(state: HostState | undefined): Shown {
 export function Light(): ComponentChild {
   if (sources.value.get(shownKey.value)?.span !== undefined) return <span class="light">archive</span>
   seconds.value // ages grow
-  const { light, text, age } = lightOf(feeds.stateOf(shownKey.value.slice(HOST.length)))
+  const { light, text, age } = lightOf(feeds.stateOf(hostOf(shownKey.value) ?? ''))
   return (
     <span class={`light ${light}`} role="status">
       {text}

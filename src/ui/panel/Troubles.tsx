@@ -3,13 +3,15 @@ import type { ComponentChild } from 'preact'
 import { LOST } from '../data/live.ts'
 import { feeds, sources } from '../page.ts'
 import { seconds } from '../time/seconds.ts'
-import { HOST, lightOf } from './Light.tsx'
+import { hostKey, hostOf } from '../view/view.ts'
+import { lightOf } from './Light.tsx'
 
 /** The light of a compared source: in words only where something is wrong. */
 export function ComparedLight({ source }: { readonly source: string }): ComponentChild {
-  if (!source.startsWith(HOST)) return null
+  const host = hostOf(source)
+  if (host === undefined) return null
   seconds.value
-  const { light, text, age } = lightOf(feeds.stateOf(source.slice(HOST.length)))
+  const { light, text, age } = lightOf(feeds.stateOf(host))
   return (
     <span class={`light ${light}`} role="status" title={text}>
       {light === 'open' ? <span class="unseen">{text}</span> : text}
@@ -23,7 +25,7 @@ export function ComparedLight({ source }: { readonly source: string }): Componen
 export function Troubles(): ComponentChild {
   seconds.value
   const troubles = feeds.hosts.flatMap((host) => {
-    const title = sources.value.get(`${HOST}${host}`)?.title ?? host
+    const title = sources.value.get(hostKey(host))?.title ?? host
     const problems = feeds.stateOf(host)?.problems ?? []
     return problems
       .filter((problem) => problem !== LOST)

@@ -23,7 +23,7 @@ import { readViewFile, type ViewMistake } from '../view/pmchart.ts'
 import { writeViewFile } from '../view/pmchart-write.ts'
 import { fromViewFile } from '../view/received.ts'
 import { type Shared, toFragment, toViewFile } from '../view/share.ts'
-import type { View } from '../view/view.ts'
+import { hostKey, type View } from '../view/view.ts'
 import { aroundMistake } from './ExpressionField.tsx'
 import { addChart } from './edit-view.ts'
 import { Menu } from './Menu.tsx'
@@ -309,10 +309,10 @@ async function readFile(file: File): Promise<Problems | undefined> {
     const { points = 0 } = globals
     if (points > 0 && shown.value?.span === undefined) time.setWidth(points * every.value)
   }
-  await openKeys(hosts.map((host) => `host:${host}`))
+  await openKeys(hosts.map(hostKey))
   if (mistakes.length > 0) return { file: file.name, mistakes }
   if (charts.length === 0) say(`There are no charts in ${file.name}`, true)
-  else if (hosts.every((host) => sources.value.has(`host:${host}`))) say(`${file.name} is shown`)
+  else if (hosts.every((host) => sources.value.has(hostKey(host)))) say(`${file.name} is shown`)
   return undefined
 }
 

@@ -2,6 +2,7 @@
 import { effect, type Signal, signal } from '@preact/signals'
 import { connection, type FollowedClock, type LiveStream } from '../data/live.ts'
 import type { TimeControl } from './control.ts'
+import { zoneName } from './words.ts'
 
 type Kind = FollowedClock['source']
 
@@ -49,7 +50,7 @@ export class Leader {
   #leadZone(kind: Kind): void {
     const chosen = this.#time.zone.value
     if (chosen === '' && !this.#told.has('zone')) return
-    const name = chosen === '' ? Intl.DateTimeFormat().resolvedOptions().timeZone : chosen
+    const name = zoneName(chosen)
     this.#tell('zone', name, () => this.#send(kind, { do: 'zone', name }))
   }
 

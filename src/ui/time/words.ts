@@ -41,6 +41,11 @@ export function offsetOf(seconds: number, zone: string): number {
   return Date.parse(`${momentText(seconds, zone).replace(' ', 'T')}Z`) / 1000 - Math.floor(seconds)
 }
 
+/** The name of a zone, of the reader's own for ''. */
+export function zoneName(zone: string): string {
+  return zone || Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
 /** Is there a zone of this name? */
 export function isZone(name: string): boolean {
   try {

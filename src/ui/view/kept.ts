@@ -1,5 +1,6 @@
 /** Views that a browser keeps. Other tabs of it change them too. */
 import { type Signal, signal } from '@preact/signals'
+import { inStore } from '../storage.ts'
 import { readView } from './received.ts'
 import type { View } from './view.ts'
 
@@ -80,11 +81,8 @@ export class KeptViews {
   }
 
   #get(key: string): string | undefined {
-    try {
-      return this.#store().getItem(key) ?? undefined
-    } catch {
-      return undefined // told of when something is to be kept
-    }
+    // A failure is reported when something is to be kept.
+    return inStore(this.#store, (store) => store.getItem(key)) ?? undefined
   }
 
   #keep(views: readonly View[]): void {

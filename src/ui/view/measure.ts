@@ -151,8 +151,12 @@ function powerOf(magnitude: number, base: number, count: number): number {
 export function showValue(measure: Measure, value: number | null | undefined): string {
   if (value === null || value === undefined || Number.isNaN(value)) return '–'
   const { divisor, unit } = stepFor(measure, value)
-  const space = unit === '' || unit.startsWith(' ') ? '' : ' '
-  return `${showNumber(value / divisor)}${space}${unit}`
+  return withUnit(showNumber(value / divisor), unit)
+}
+
+/** A number and its unit as one text. */
+export function withUnit(number: string, unit: string): string {
+  return unit === '' || unit.startsWith(' ') ? `${number}${unit}` : `${number} ${unit}`
 }
 
 /** Three digits where there is a fraction, all digits where there is none worth showing. */

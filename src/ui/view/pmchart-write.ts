@@ -1,6 +1,6 @@
 /** PCP's view files, written: what pmchart(1) reads. */
 import { STYLES } from './pmchart.ts'
-import type { Chart, Plot } from './view.ts'
+import { type Chart, hostOf, type Plot } from './view.ts'
 
 /** Kinds of charts that PCP's own tool knows. */
 const KNOWN: ReadonlySet<string> = new Set(Object.values(STYLES))
@@ -38,7 +38,7 @@ export function writeViewFile(
     tab = label
     const written = plots.filter(({ expr }) => expr === undefined)
     expressions += plots.length - written.length
-    archives += written.filter(({ source }) => source !== undefined && !source.startsWith('host:')).length
+    archives += written.filter(({ source }) => source !== undefined && hostOf(source) === undefined).length
     lines.push(
       '',
       [
@@ -69,12 +69,13 @@ function plotLine(
   hex: (color: string) => string | undefined,
 ): string {
   const shown = color === undefined ? undefined : hex(color)
+  const host = source === undefined ? undefined : hostOf(source)
   return [
     optional ? '\toptional-plot' : '\tplot',
     ...(legend === undefined ? [] : ['legend', quoted(legend)]),
     'color',
     shown ?? '#-cycle',
-    ...(source?.startsWith('host:') ? ['host', wordOf(source.slice('host:'.length))] : []),
+    ...(host === undefined ? [] : ['host', wordOf(host)]),
     'metric',
     wordOf(metric),
     ...(instances === undefined ? [] : [instances.mode, quoted(instances.text)]),

@@ -1,6 +1,6 @@
 /** PCP's view files, read: the grammar of pmchart(1). */
 import { isPattern } from './patterns.ts'
-import { type Chart, type InstanceChoice, newId, type Plot } from './view.ts'
+import { type Chart, hostKey, type InstanceChoice, newId, type Plot } from './view.ts'
 
 /** Something in a view file that could not be understood. */
 export interface ViewMistake {
@@ -245,7 +245,7 @@ class ViewReader {
       host = this.#host(words[i + 1])
       i += 2
     }
-    if (host !== undefined) made.source = `host:${host}`
+    if (host !== undefined) made.source = hostKey(host)
     if (keyword() !== 'metric') throw this.#expecting('metric', words[i])
     made.metric = this.#need(words[i + 1], 'a metric')
     i += 2

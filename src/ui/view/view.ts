@@ -62,6 +62,16 @@ export interface View {
 /** How a page shows several sources. */
 export type Layout = 'beside' | 'over'
 
+const HOST = 'host:'
+
+/** The key of a host as a source. */
+export const hostKey = (spec: string): string => `${HOST}${spec}`
+
+/** The host that a key names; undefined for archives. */
+export function hostOf(key: string): string | undefined {
+  return key.startsWith(HOST) ? key.slice(HOST.length) : undefined
+}
+
 let made = 0
 
 /** An id no chart of this page has. */
