@@ -18,8 +18,8 @@ import type { Ask, Child, Credentials, Instances } from '../model/source.ts'
 import { PM_TYPE_STRING } from '../model/types.ts'
 import { extract } from '../model/value-set.ts'
 import type { FetchResult, ValueSet } from '../model/values.ts'
+import { EventLoopTurn } from '../sys/event-loop.ts'
 import { type ArchiveControl, forgetting, isNeverRecorded } from './archive-control.ts'
-import { EventLoopTurn } from './event-loop-turn.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { only } from './only.ts'
 
@@ -263,9 +263,16 @@ export abstract class ContextCalls {
   /** Values of metrics now, in the order asked for. @see pmFetch(3) */
   async fetch(ids: readonly Pmid[], options?: CallOptions): Promise<FetchResult> {
     if (ids.length === 0) throw new PcpError('PM_ERR_TOOSMALL', 'A fetch needs at least one metric')
-    if (this.#archive !== undefined && options?.signal !== undefined)
-      await this.#turn.yieldIfDue(options.signal)
+    const signal = this.#archive && options?.signal
+    if (signal !== undefined && (this.#turn.shouldYield() || signal.aborted)) await this.#yield(signal)
     return this.#lifecycle.source.fetch(ids, this.#asking(options))
+  }
+
+  /** Fetches from archives resolve without waiting for anything: without turns of the event loop no signal would ever arrive. */
+  async #yield(signal: AbortSignal): Promise<void> {
+    await this.#turn.yield()
+    if (signal.aborted)
+      throw new PcpError('ECANCELED', 'Reading the archive was given up', { cause: signal.reason })
   }
 
   /**

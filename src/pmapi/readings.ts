@@ -9,6 +9,7 @@ import { addTimes, compareTimes } from '../time/arithmetic.ts'
 import { parseInterval } from '../time/interval.ts'
 import type { Clock } from './clock.ts'
 import type { CallOptions, ContextCalls } from './context-calls.ts'
+import { type SamplingPlan, samples } from './samples.ts'
 
 /** When to read. */
 export interface ReadingsOptions extends CallOptions {
@@ -33,10 +34,10 @@ export interface Subject<R> {
 }
 
 /**
- * Reads a subject again and again. Live, a slow reading skips moments, it does not shift them; where the context reconnects by
- * itself there is one gap for each time its source was away, and nothing is compared across it. From an archive the values
- * are interpolated, and the context is left where the reading ended. Ends after `count` rows, gaps apart. PM_ERR_ARG for an
- * interval that is none, PM_ERR_NOTARCHIVE for options that only archives have, ECANCELED when the signal is aborted.
+ * Samples a subject, row by row. Live, a slow sample skips moments, it does not shift them; a context that reconnects by itself
+ * yields one gap each time its source was away, and nothing is compared across it. Archives are interpolated, and the context
+ * stays where the rows ended. Ends after `count` rows, gaps not counted. PM_ERR_ARG for an invalid interval, PM_ERR_NOTARCHIVE
+ * for options that only archives have, ECANCELED when the signal is aborted.
  */
 export async function* readings<R>(
   context: ContextCalls,
@@ -44,56 +45,52 @@ export async function* readings<R>(
   options: ReadingsOptions & { readonly count?: number },
   clock: Clock,
 ): AsyncGenerator<R> {
-  const interval = intervalMs(options.every ?? 1)
-  const { count = Number.POSITIVE_INFINITY } = options
-  const isLive = context.archive === undefined
-  const found = isLive
-    ? liveRows(context, subject, interval, options, clock)
-    : archiveRows(context, subject, interval / 1000, options)
+  const intervalSec = intervalMs(options.every ?? 1) / 1000
+  const { count = Number.POSITIVE_INFINITY, signal } = options
+  const steps =
+    context.archive === undefined
+      ? liveSteps(context, subject, intervalSec, options, clock)
+      : await archiveSteps(context, subject, intervalSec, options)
   let rows = 0
-  for await (const { row, isGap } of found) {
+  for await (const { row, isGap } of samples(context, { ...steps, ...(signal && { signal }) })) {
+    if (row === undefined) continue
     yield row
-    if (!isGap && ++rows >= count) return
+    if (isGap !== true && ++rows >= count) return
   }
 }
 
-interface Found<R> {
-  readonly row: R
-  readonly isGap: boolean
+/** A row, or none where it takes another sample. */
+interface Step<R> {
+  readonly time: Timestamp
+  readonly row: R | undefined
+  /** The row marks that the source was away. */
+  readonly isGap?: boolean
 }
 
-async function* liveRows<R>(
+function liveSteps<R>(
   context: ContextCalls,
   subject: Subject<R>,
-  interval: number,
+  intervalSec: number,
   options: ReadingsOptions,
   clock: Clock,
-): AsyncGenerator<Found<R>> {
-  const { from, to, backward, signal } = options
+): SamplingPlan<Step<R>> {
+  const { from, to, backward } = options
   if (from !== undefined || backward === true)
     throw new PcpError('PM_ERR_NOTARCHIVE', 'Only archives can be read from a moment on, or backwards')
   const reader = new Reader(context, subject, options, clock)
-  const start = clock.now()
-  let isAway = false
-  for (;;) {
-    const { row, away } = await reader.read()
-    if (away === undefined) {
-      if (to !== undefined && compareTimes(reader.time, to) > 0) return
-      isAway = false
-      if (row !== undefined) yield { row, isGap: false }
-    } else {
-      // A source that comes and goes without a reading in between was away once.
-      if (reader.hasRead && !isAway) {
-        isAway = true
-        yield { row: subject.gap(away, reader.time), isGap: true }
-      }
+  return {
+    intervalSec,
+    clock,
+    late: 'skip',
+    take: () => reader.step(),
+    isBeyond: ({ time, isGap }) => isGap !== true && to !== undefined && compareTimes(time, to) > 0,
+    ready: async () => {
+      if (!reader.isAway) return true
       const left = to === undefined ? undefined : secondsBetween(reader.time, to)
-      if (left !== undefined && left < 0) return
+      if (left !== undefined && left < 0) return false
       await untilOpen(context, options, clock, left)
-    }
-    const now = clock.now()
-    const next = start + (Math.floor((now - start) / interval) + 1) * interval
-    await clock.sleep(next - now, signal)
+      return true
+    },
   }
 }
 
@@ -137,10 +134,8 @@ class Reader<R> {
     this.#clock = clock
   }
 
-  /** Was there ever a reading? */
-  get hasRead(): boolean {
-    return this.#last !== undefined
-  }
+  /** Whether the last step was while the source was away. */
+  isAway = false
 
   /** Now, by the clock of the source as of its last reading. */
   get time(): Timestamp {
@@ -149,8 +144,18 @@ class Reader<R> {
     return addTimes(last.time, fromMillis(this.#clock.now() - last.ms))
   }
 
-  /** Reads once: a row, nothing where a row needs two readings, or why the source is away or was. Other errors are thrown. */
-  async read(): Promise<{ readonly row?: R | undefined; readonly away?: PcpError }> {
+  /** Takes a step. A source that comes and goes without a sample in between was away once. */
+  async step(): Promise<Step<R>> {
+    const { row, away } = await this.#read()
+    const wasAway = this.isAway
+    this.isAway = away !== undefined
+    if (away === undefined) return { time: this.time, row }
+    const gap = this.#last === undefined || wasAway ? undefined : this.#subject.gap(away, this.time)
+    return { time: this.time, row: gap, isGap: true }
+  }
+
+  /** Reads once: a row, nothing where a row needs two samples, or why the source is away or was. Other errors are thrown. */
+  async #read(): Promise<{ readonly row?: R | undefined; readonly away?: PcpError }> {
     const { openings } = this.#context
     try {
       if (this.#opening === undefined || this.#opening === openings) {
@@ -174,7 +179,7 @@ class Reader<R> {
 
   async #row(): Promise<R | undefined> {
     if (!this.#isComplete) {
-      const { ids, isComplete } = await this.#subject.lookup(this.hasRead)
+      const { ids, isComplete } = await this.#subject.lookup(this.#last !== undefined)
       this.#ids = ids
       this.#isComplete = isComplete
     }
@@ -196,34 +201,27 @@ export function setOf(before: FetchResult | undefined, id: Pmid, place: number):
   return set?.pmid === id ? set : before?.sets.find(({ pmid }) => pmid === id)
 }
 
-async function* archiveRows<R>(
+async function archiveSteps<R>(
   context: ContextCalls,
   subject: Subject<R>,
-  stepSec: number,
+  intervalSec: number,
   options: ReadingsOptions,
-): AsyncGenerator<Found<R>> {
+): Promise<SamplingPlan<Step<R>>> {
   const { ids } = await subject.lookup(false)
   const archive = context.archive!
   const { from, to, backward = false } = options
-  archive.setMode(
-    'interpolate',
-    from ?? (backward ? archive.end() : archive.start),
-    backward ? -stepSec : stepSec,
-  )
   let before: FetchResult | undefined
-  for (;;) {
-    let result: FetchResult
-    try {
-      result = await context.fetch(ids, options)
-    } catch (error) {
-      if (error instanceof PcpError && error.code === 'PM_ERR_EOL') return
-      throw error
-    }
-    const beyond = to === undefined ? 0 : compareTimes(result.timestamp, to) * (backward ? -1 : 1)
-    if (beyond > 0) return
-    const row = await subject.row(result, before)
-    before = result
-    if (row !== undefined) yield { row, isGap: false }
+  return {
+    origin: from ?? (backward ? archive.end() : archive.start),
+    intervalSec: backward ? -intervalSec : intervalSec,
+    take: async () => {
+      const result = await context.fetchNow(ids, options)
+      const row = await subject.row(result, before)
+      before = result
+      return { time: result.timestamp, row }
+    },
+    isBeyond: ({ time }) =>
+      to !== undefined && (backward ? compareTimes(time, to) < 0 : compareTimes(time, to) > 0),
   }
 }
 
