@@ -140,7 +140,7 @@ export {
 } from './known-metrics.ts'
 export { type MetricSpec, parseMetricSpec } from './metric-spec.ts'
 export { loadNameSpace, type NameSpaceOptions } from './name-space.ts'
-export type { ReadingsOptions } from './readings.ts'
+export type { ReadingsOptions } from './shaped-rows.ts'
 export { type MetricValues, type PlainValues, Row, type RowJson } from './row.ts'
 export type { SampleOptions, ValuesOptions } from './sample.ts'
 export type { Cell, Column, Columns, TableOptions, TableRow } from './table.ts'

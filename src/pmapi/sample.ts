@@ -12,7 +12,7 @@ import type { Clock } from './clock.ts'
 import type { CallOptions, ContextCalls } from './context-calls.ts'
 import { InstanceNames, isWanted } from './instance-names.ts'
 import { placeOf } from './instance-places.ts'
-import { type ReadingsOptions, readings, type Subject, setOf } from './readings.ts'
+import { type ReadingsOptions, readings, type Subject, setOf } from './shaped-rows.ts'
 import { type MetricValues, Row } from './row.ts'
 
 /** How `Context.values` reads. */

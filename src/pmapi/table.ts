@@ -11,7 +11,7 @@ import { planConversion } from './conversion.ts'
 import { IndomItem, Item } from './fetch-item.ts'
 import { findInstance, InstanceNames, isWanted } from './instance-names.ts'
 import { parseMetricSpec } from './metric-spec.ts'
-import { type ReadingsOptions, readings, type Subject, setOf } from './readings.ts'
+import { type ReadingsOptions, readings, type Subject, setOf } from './shaped-rows.ts'
 
 /** What a column shows. */
 export interface Column {
