@@ -12,8 +12,8 @@ import type { Clock } from './clock.ts'
 import type { CallOptions, ContextCalls } from './context-calls.ts'
 import { InstanceNames, isWanted } from './instance-names.ts'
 import { placeOf } from './instance-places.ts'
-import { type ReadingsOptions, readings, type Subject, setOf } from './shaped-rows.ts'
 import { type MetricValues, Row } from './row.ts'
+import { type ReadingsOptions, type RowShaper, setOf, shapedRows } from './shaped-rows.ts'
 
 /** How `Context.values` reads. */
 export interface ValuesOptions extends CallOptions {
@@ -60,11 +60,11 @@ export function sampleRows(
   options: SampleOptions,
   clock: Clock,
 ): AsyncGenerator<Row> {
-  return readings(context, new Sampler(context, names, options), options, clock)
+  return shapedRows(context, new Sampler(context, names, options), options, clock)
 }
 
 /** What stays the same from one reading to the next: metrics, and the names of instances as they become known. */
-class Sampler implements Subject<Row> {
+class Sampler implements RowShaper<Row> {
   readonly #context: ContextCalls
   readonly #asked: readonly string[]
   readonly #options: SampleOptions

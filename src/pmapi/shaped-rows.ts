@@ -1,4 +1,4 @@
-/** Fetches at an interval: live, without drift, or through a window of an archive. docs/pmapi.md */
+/** Rows of `Context.sample` and `Context.table`: what one sample after another comes to, across absences of the source. docs/pmapi.md */
 
 import { fromMillis, secondsBetween, type Timestamp } from '../base/timestamp.ts'
 import { withSignal } from '../base/with-signal.ts'
@@ -24,7 +24,7 @@ export interface ReadingsOptions extends CallOptions {
 }
 
 /** Metrics to read repeatedly, and the rows made of them. */
-export interface Subject<R> {
+export interface RowShaper<R> {
   /** Looks up what to fetch; `isAgain` after the source was away, or while something is missing that was there before. */
   lookup(isAgain: boolean): Promise<{ readonly ids: readonly Pmid[]; readonly isComplete: boolean }>
   /** Makes a row of a reading and the one before, if it belongs to the same source; undefined where a row needs two. */
@@ -34,14 +34,14 @@ export interface Subject<R> {
 }
 
 /**
- * Samples a subject, row by row. Live, a slow sample skips moments, it does not shift them; a context that reconnects by itself
+ * Samples what a shaper looks up, and yields its rows. Live, a slow sample skips moments, it does not shift them; a context that reconnects by itself
  * yields one gap each time its source was away, and nothing is compared across it. Archives are interpolated, and the context
  * stays where the rows ended. Ends after `count` rows, gaps not counted. PM_ERR_ARG for an invalid interval, PM_ERR_NOTARCHIVE
  * for options that only archives have, ECANCELED when the signal is aborted.
  */
-export async function* readings<R>(
+export async function* shapedRows<R>(
   context: ContextCalls,
-  subject: Subject<R>,
+  shaper: RowShaper<R>,
   options: ReadingsOptions & { readonly count?: number },
   clock: Clock,
 ): AsyncGenerator<R> {
@@ -49,8 +49,8 @@ export async function* readings<R>(
   const { count = Number.POSITIVE_INFINITY, signal } = options
   const steps =
     context.archive === undefined
-      ? liveSteps(context, subject, intervalSec, options, clock)
-      : await archiveSteps(context, subject, intervalSec, options)
+      ? liveSteps(context, shaper, intervalSec, options, clock)
+      : await archiveSteps(context, shaper, intervalSec, options)
   let rows = 0
   for await (const { row, isGap } of samples(context, { ...steps, ...(signal && { signal }) })) {
     if (row === undefined) continue
@@ -69,7 +69,7 @@ interface Step<R> {
 
 function liveSteps<R>(
   context: ContextCalls,
-  subject: Subject<R>,
+  shaper: RowShaper<R>,
   intervalSec: number,
   options: ReadingsOptions,
   clock: Clock,
@@ -77,7 +77,7 @@ function liveSteps<R>(
   const { from, to, backward } = options
   if (from !== undefined || backward === true)
     throw new PcpError('PM_ERR_NOTARCHIVE', 'Only archives can be read from a moment on, or backwards')
-  const reader = new Reader(context, subject, options, clock)
+  const reader = new Reader(context, shaper, options, clock)
   return {
     intervalSec,
     clock,
@@ -117,7 +117,7 @@ async function untilOpen(
 /** Reads a live source, and notices when it is another one than before. */
 class Reader<R> {
   readonly #context: ContextCalls
-  readonly #subject: Subject<R>
+  readonly #shaper: RowShaper<R>
   readonly #options: CallOptions
   readonly #clock: Clock
   #ids: readonly Pmid[] = []
@@ -127,9 +127,9 @@ class Reader<R> {
   #before: FetchResult | undefined
   #last: { readonly time: Timestamp; readonly ms: number } | undefined
 
-  constructor(context: ContextCalls, subject: Subject<R>, options: CallOptions, clock: Clock) {
+  constructor(context: ContextCalls, shaper: RowShaper<R>, options: CallOptions, clock: Clock) {
     this.#context = context
-    this.#subject = subject
+    this.#shaper = shaper
     this.#options = options
     this.#clock = clock
   }
@@ -150,7 +150,7 @@ class Reader<R> {
     const wasAway = this.isAway
     this.isAway = away !== undefined
     if (away === undefined) return { time: this.time, row }
-    const gap = this.#last === undefined || wasAway ? undefined : this.#subject.gap(away, this.time)
+    const gap = this.#last === undefined || wasAway ? undefined : this.#shaper.gap(away, this.time)
     return { time: this.time, row: gap, isGap: true }
   }
 
@@ -179,7 +179,7 @@ class Reader<R> {
 
   async #row(): Promise<R | undefined> {
     if (!this.#isComplete) {
-      const { ids, isComplete } = await this.#subject.lookup(this.#last !== undefined)
+      const { ids, isComplete } = await this.#shaper.lookup(this.#last !== undefined)
       this.#ids = ids
       this.#isComplete = isComplete
     }
@@ -188,7 +188,7 @@ class Reader<R> {
     const result = isEmpty
       ? { timestamp: this.time, changes: 0, sets: [] }
       : await this.#context.fetch(this.#ids, this.#options)
-    const row = await this.#subject.row(result, this.#before)
+    const row = await this.#shaper.row(result, this.#before)
     this.#before = result
     this.#last = { time: result.timestamp, ms: this.#clock.now() }
     return row
@@ -203,11 +203,11 @@ export function setOf(before: FetchResult | undefined, id: Pmid, place: number):
 
 async function archiveSteps<R>(
   context: ContextCalls,
-  subject: Subject<R>,
+  shaper: RowShaper<R>,
   intervalSec: number,
   options: ReadingsOptions,
 ): Promise<SamplingPlan<Step<R>>> {
-  const { ids } = await subject.lookup(false)
+  const { ids } = await shaper.lookup(false)
   const archive = context.archive!
   const { from, to, backward = false } = options
   let before: FetchResult | undefined
@@ -216,7 +216,7 @@ async function archiveSteps<R>(
     intervalSec: backward ? -intervalSec : intervalSec,
     take: async () => {
       const result = await context.fetchNow(ids, options)
-      const row = await subject.row(result, before)
+      const row = await shaper.row(result, before)
       before = result
       return { time: result.timestamp, row }
     },

@@ -11,7 +11,7 @@ import { planConversion } from './conversion.ts'
 import { IndomItem, Item } from './fetch-item.ts'
 import { findInstance, InstanceNames, isWanted } from './instance-names.ts'
 import { parseMetricSpec } from './metric-spec.ts'
-import { type ReadingsOptions, readings, type Subject, setOf } from './shaped-rows.ts'
+import { type ReadingsOptions, type RowShaper, setOf, shapedRows } from './shaped-rows.ts'
 
 /** What a column shows. */
 export interface Column {
@@ -83,11 +83,11 @@ export function sampleTable<const C extends Columns>(
   options: TableOptions,
   clock: Clock,
 ): AsyncGenerator<TableRow<C>> {
-  return readings(context, new Table<C>(context, columns, options), options, clock)
+  return shapedRows(context, new Table<C>(context, columns, options), options, clock)
 }
 
 /** The columns, as they are in the source that is open. */
-class Table<C extends Columns> implements Subject<TableRow<C>> {
+class Table<C extends Columns> implements RowShaper<TableRow<C>> {
   readonly #context: ContextCalls
   readonly #columns: C
   readonly #options: TableOptions
