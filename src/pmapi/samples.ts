@@ -1,7 +1,7 @@
 /**
  * The sampling loop: live at an interval that does not drift, or through a window of an archive.
  *
- *     for await (const result of samples(context, { intervalSec: 5, take: () => context.fetchNow(ids, { signal }), signal })) ...
+ *     for await (const result of samples(context, { intervalSec: 5, take: () => context.fetchNow(ids, call), call })) ...
  */
 import type { ArchiveMode } from '../archive/source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
@@ -42,8 +42,8 @@ export interface SamplingPlan<R> {
   readonly flush?: () => Promise<void>
   /** Default: that of this process. */
   readonly clock?: Clock
-  /** Gives up sampling. */
-  readonly signal?: AbortSignal
+  /** Its signal gives up sampling. Looked at before each wait and behind each turn of the event loop, not before. */
+  readonly call?: { readonly signal?: AbortSignal }
 }
 
 /** What sampling needs of a context. */
@@ -53,7 +53,7 @@ export interface SampledContext {
 
 /**
  * Samples a context, or several together. Archives are placed where the plan starts immediately; moments are counted from the
- * first sample on. Iterate, or call `next`, which needs no promise for archives. ECANCELED when the plan's signal is aborted.
+ * first sample on. Iterate, or call `next`, which needs no promise for archives. ECANCELED when the signal is aborted.
  */
 export function samples<R extends {}>(
   contexts: SampledContext | readonly SampledContext[],
@@ -100,8 +100,7 @@ export class Samples<R extends {}> implements AsyncIterable<R> {
   next(): R | undefined | Promise<R | undefined> {
     if (this.#isOver || this.#taken >= (this.#plan.count ?? Number.POSITIVE_INFINITY)) return undefined
     if (this.#isPaced) return this.#inTime()
-    if (this.#turn.shouldYield() || this.#plan.signal?.aborted === true) return this.#afterTurn()
-    return this.#take()
+    return this.#turn.shouldYield() ? this.#afterTurn() : this.#take()
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<R> {
@@ -153,7 +152,7 @@ export class Samples<R extends {}> implements AsyncIterable<R> {
   }
 
   async #wait(ms: number): Promise<void> {
-    const { signal } = this.#plan
+    const signal = this.#plan.call?.signal
     if (!(ms > 0)) {
       if (this.#startMs !== undefined) await yieldToEventLoop()
       this.#insistOnGoing()
@@ -176,7 +175,7 @@ export class Samples<R extends {}> implements AsyncIterable<R> {
   }
 
   #insistOnGoing(): void {
-    const { signal } = this.#plan
+    const signal = this.#plan.call?.signal
     if (signal?.aborted === true)
       throw new PcpError('ECANCELED', 'Sampling was given up', { cause: signal.reason })
   }

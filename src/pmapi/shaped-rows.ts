@@ -46,13 +46,13 @@ export async function* shapedRows<R>(
   clock: Clock,
 ): AsyncGenerator<R> {
   const intervalSec = intervalMs(options.every ?? 1) / 1000
-  const { count = Number.POSITIVE_INFINITY, signal } = options
+  const { count = Number.POSITIVE_INFINITY } = options
   const steps =
     context.archive === undefined
       ? liveSteps(context, shaper, intervalSec, options, clock)
       : await archiveSteps(context, shaper, intervalSec, options)
   let rows = 0
-  for await (const { row, isGap } of samples(context, { ...steps, ...(signal && { signal }) })) {
+  for await (const { row, isGap } of samples(context, { ...steps, call: options })) {
     if (row === undefined) continue
     yield row
     if (isGap !== true && ++rows >= count) return
@@ -215,7 +215,7 @@ async function archiveSteps<R>(
     origin: from ?? (backward ? archive.end() : archive.start),
     intervalSec: backward ? -intervalSec : intervalSec,
     take: async () => {
-      const result = await context.fetchNow(ids, options)
+      const result = await context.fetch(ids, options)
       const row = await shaper.row(result, before)
       before = result
       return { time: result.timestamp, row }

@@ -1,6 +1,6 @@
 /** Typed rows: the programmer's guide's example, instances, units, archives in both directions. */
 import { expect, expectTypeOf, test } from 'vitest'
-import { PM_INDOM_NULL, type Pmid, pmid } from '../../src/model/ids.ts'
+import { PM_INDOM_NULL, pmid } from '../../src/model/ids.ts'
 import type { MetricSource } from '../../src/model/source.ts'
 import { PM_SEM_COUNTER, PM_SEM_DISCRETE, PM_SEM_INSTANT, PM_TYPE_U32 } from '../../src/model/types.ts'
 import { makeSingular } from '../../src/model/value-writer.ts'
@@ -135,14 +135,17 @@ function archiveContext(): Context {
       at = when.sec
       step = stepSec
     },
-    fetchNow: (ids: readonly Pmid[]) => {
+  } as unknown as ArchiveControl
+  const source: MetricSource = {
+    ...guideSource(),
+    fetch: async (ids) => {
       const sec = at
       at += step
       const sets = ids.map((id) => makeSingular(id, PM_TYPE_U32, 3 * sec))
       return { timestamp: { sec, nsec: 0 }, changes: 0, sets }
     },
-  } as unknown as ArchiveControl
-  return Context.over(guideSource(), { archive })
+  }
+  return Context.over(source, { archive })
 }
 
 test.each([
