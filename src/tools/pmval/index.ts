@@ -9,7 +9,6 @@ import type { FetchResult } from '../../model/values.ts'
 import { announce } from '../../pmapi/announce.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { type MetricSpec, parseMetricSpec } from '../../pmapi/metric-spec.ts'
-import { breathe } from '../lib/breathe.ts'
 import { fetchError } from '../lib/fetch-error.ts'
 import { endEarly, usageText } from '../lib/options.ts'
 import { printOptions } from '../lib/print.ts'
@@ -27,7 +26,7 @@ import { OPTIONS, type Wanted, wantedFrom } from './options.ts'
 import { Rows } from './row-report.ts'
 import { SUSPENDED } from './rows.ts'
 import { SampleLoop } from './sample-loop.ts'
-import { awaited, controlledFetches, fetches, scheduleOf } from './schedule.ts'
+import { controlledFetches, fetches, scheduleOf } from './schedule.ts'
 import { rowStamp } from './stamps.ts'
 import { findSubject, type Subject } from './subject.ts'
 
@@ -103,8 +102,6 @@ function withSource(
   return { ...standard, source: 'host', hosts: [spec.source] }
 }
 
-const ROWS_TOGETHER = 100
-
 async function show(
   context: Context,
   spec: MetricSpec,
@@ -159,17 +156,14 @@ async function show(
   const events = new EventReport(context, subject, io, print)
   const call = archive?.isRaw === true ? 'pmFetchArchive' : 'pmFetch'
   const rows = new Rows(context, subject, loop, { headings, style, stamp: stamp?.text, call }, io)
-  const results =
+  const sampled =
     followed === undefined
-      ? fetches(context, subject, schedule, loop, io)
-      : awaited(controlledFetches(context, subject, schedule, followed, () => loop.restart(), io))
-  // Nobody waits for a single row of an archive.
-  const together = archive === undefined || archive.delays || followed !== undefined ? 1 : ROWS_TOGETHER
-  let row = 0
-  for (;;) {
+      ? fetches(context, subject, schedule, io)
+      : controlledFetches(context, subject, schedule, followed, () => loop.restart(), io)
+  while (loop.begin()) {
     let result: FetchResult | undefined
     try {
-      const answer = results()
+      const answer = sampled.next()
       result = answer instanceof Promise ? await answer : answer
     } catch (error) {
       throw await failed(error, call, io)
@@ -184,9 +178,6 @@ async function show(
       const done = rows.add(result)
       if (done !== undefined) await done
     }
-    if (++row % together !== 0) continue
-    await breathe(io)
-    io.signal.throwIfAborted()
   }
 }
 

@@ -6,9 +6,9 @@ import { PM_IN_NULL } from '../../model/ids.ts'
 import { Counters, rateUnits } from '../../model/rate.ts'
 import { PM_TYPE_64, PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_U64 } from '../../model/types.ts'
 import type { Context } from '../../pmapi/context.ts'
+import { samples } from '../../pmapi/samples.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
-import { breathe } from '../lib/breathe.ts'
-import { isRecordedNumber, isTracingValues, nextOf } from '../lib/report/number-cells.ts'
+import { isRecordedNumber, isTracingValues } from '../lib/report/number-cells.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { formatReal } from './format.ts'
 import type { Headings } from './header.ts'
@@ -16,9 +16,6 @@ import { NOTHING, type RowStyle } from './rows.ts'
 import type { SampleLoop, Shown } from './sample-loop.ts'
 import type { Schedule } from './schedule.ts'
 import { columnsOf, type Subject } from './subject.ts'
-
-/** Rows between two looks at whether the user interrupts. */
-const STRETCH = 1024
 
 /** How rows are laid out. */
 export interface NumberLayout {
@@ -45,28 +42,33 @@ export async function showNumbers(
   io: ToolIo,
 ): Promise<void> {
   const archive = context.archive!
-  const open = (time: Timestamp): NumberRows => {
-    archive.setMode('interpolate', time, intervalSec)
-    return archive.rows([{ desc: subject.desc, insts: instsOf(subject) }], context.profile)
-  }
-  let rows = open(origin)
+  const open = (): NumberRows =>
+    archive.rows([{ desc: subject.desc, insts: instsOf(subject) }], context.profile)
+  let rows = open()
+  const sampled = samples(context, {
+    origin,
+    intervalSec,
+    take: () => rows.next(),
+    isBeyond: (time) => compareTimes(time, finish) > 0,
+    call: io,
+    flush: () => io.stdout.flush(),
+  })
   const text = new NumberText(subject, loop, layout)
-  for (let n = 0; loop.begin(); n++) {
-    const time = nextOf(rows)
-    if (time === undefined || compareTimes(time, finish) > 0) return
+  while (loop.begin()) {
+    const answer = sampled.next()
+    const time = answer instanceof Promise ? await answer : answer
+    if (time === undefined) return
     if (subject.isOpen && text.hasHeading && hasOthers(rows.columns)) {
       // The archive grew meanwhile: new instances get columns, and all of them are named again.
       const before = instsOf(subject)
       subject.columns = await columnsOf(context, subject.desc, undefined, io)
       io.stdout.write(layout.headings.lines(subject.columns))
       text.rearrange(before)
-      rows = open(time)
+      archive.setMode('interpolate', time, intervalSec)
+      rows = open()
       rows.next()
     }
     io.stdout.write(text.row(time, rows.columns))
-    if (n % STRETCH !== STRETCH - 1) continue
-    await breathe(io)
-    io.signal.throwIfAborted()
   }
 }
 
