@@ -69,7 +69,7 @@ export function samples<R extends {}>(
 }
 
 /** Returns whether an error is the end of an archive. */
-export function isEndOfArchive(error: unknown): error is PcpError {
+export function isEndOfArchive(error: unknown): boolean {
   return error instanceof PcpError && error.code === 'PM_ERR_EOL'
 }
 
@@ -203,6 +203,6 @@ export class Samples<R extends {}> implements AsyncIterable<R> {
   #ended(error: unknown): undefined {
     if (!isEndOfArchive(error)) throw error
     this.#isOver = true
-    this.end = error
+    this.end = PcpError.from(error)
   }
 }

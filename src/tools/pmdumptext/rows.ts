@@ -5,12 +5,11 @@ import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.
 import { PcpError } from '../../model/errors.ts'
 import type { Pmid } from '../../model/ids.ts'
 import type { FetchResult } from '../../model/values.ts'
-import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
+import { isEndOfArchive, samples } from '../../pmapi/samples.ts'
 import { addTimes, compareTimes } from '../../time/arithmetic.ts'
 import { ctime, fromSeconds } from '../../time/stamp.ts'
 import { strftime } from '../../time/strftime.ts'
 import type { Zone } from '../../time/zone.ts'
-import { breathe } from '../lib/breathe.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { ArchiveBounds, SamplingWindow } from '../lib/window.ts'
 import { type Column, columnValue, type Fetched } from './columns.ts'
@@ -42,35 +41,33 @@ export async function showRows(
 ): Promise<void> {
   const intervalSec = (window.interval && toSeconds(window.interval)) || DEFAULT_INTERVAL_SEC
   const feeds = feedsOf(columns)
-  for (const { source } of feeds.values())
-    source.context.archive?.setMode('interpolate', window.origin, intervalSec)
+  const { samples: count, finish, origin } = window
   const end = bounds?.end
+  let at = origin
+  const sampled = samples(
+    [...feeds.keys()].map(({ context }) => context),
+    {
+      origin,
+      intervalSec,
+      call: io,
+      flush: () => io.stdout.flush(),
+      take: () => {
+        if (end === undefined) at = fromSeconds(io.now() / 1000)
+        const waits = [...feeds.values()].flatMap((feed) => fetchInto(feed, io) ?? [])
+        return waits.length === 0 ? at : Promise.all(waits).then(() => at)
+      },
+    },
+  )
   const stamp = stampOf(wanted, zone, bounds?.start ?? window.origin)
   const timeWidth = labelWidth(stamp?.(window.origin) ?? [])
   io.stdout.write(headings(columns, wanted, timeWidth, true))
   if (wanted.checks) return
   const wraps = io.env['PCP_COUNTER_WRAP'] !== undefined
-  const started = SYSTEM_CLOCK.now()
-  const { samples, finish, origin } = window
-  for (let row = 0; row < (samples || Number.POSITIVE_INFINITY); row++) {
-    let at = addTimes(origin, fromSeconds(row * intervalSec))
+  for (let row = 0; row < (count || Number.POSITIVE_INFINITY); row++) {
+    at = addTimes(origin, fromSeconds(row * intervalSec))
     if (compareTimes(at, finish) > 0 || (end !== undefined && compareTimes(at, end) > 0)) return
-    if (end === undefined) {
-      await io.stdout.flush()
-      await SYSTEM_CLOCK.sleep(
-        Math.max(0, started + row * intervalSec * 1000 - SYSTEM_CLOCK.now()),
-        io.signal,
-      )
-      at = fromSeconds(io.now() / 1000)
-    }
-    if (row % ROWS_TOGETHER === ROWS_TOGETHER - 1) {
-      await breathe(io)
-      io.signal.throwIfAborted()
-    }
-    for (const feed of feeds.values()) {
-      const done = fetchInto(feed, io)
-      if (done !== undefined) await done
-    }
+    const answer = sampled.next()
+    if (answer instanceof Promise) await answer
     const cells = columns.map((column) => {
       const { now, before } = feeds.get(column.source)!
       return justified(cellText(columnValue(column, now, before, wraps), wanted), wanted)
@@ -81,9 +78,6 @@ export async function showRows(
       io.stdout.write(`\n${headings(columns, wanted, timeWidth, false)}`)
   }
 }
-
-/** Rows of an archive between two looks at whether the user interrupts. */
-const ROWS_TOGETHER = 100
 
 function feedsOf(columns: readonly Column[]): Map<Source, Feed> {
   const ids = new Map<Source, Set<Pmid>>()
@@ -122,7 +116,7 @@ async function goWithout(feed: Feed, error: unknown, io: ToolIo): Promise<void> 
   const { context, name } = feed.source
   if (!(error instanceof PcpError) || io.signal.aborted) throw error
   feed.now = undefined
-  if (error.code === 'PM_ERR_EOL') return
+  if (isEndOfArchive(error)) return
   io.stderr.write(`${io.progname}: Error: ${name}: ${error.text}\n`)
   if (context.archive === undefined) await context.reconnect(io).catch(() => {})
 }
