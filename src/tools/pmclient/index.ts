@@ -4,11 +4,11 @@
  * Unlike PCP's it heeds -T, and -O where it is not the start of the window.
  */
 
-import { toSeconds } from '../../base/timestamp.ts'
+import { type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
-import { type Clock, SYSTEM_CLOCK } from '../../pmapi/clock.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { FetchGroup } from '../../pmapi/fetch-group.ts'
+import { samples } from '../../pmapi/samples.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 import type { Zone } from '../../time/zone.ts'
 import { endEarly, type OptionTable, usageText } from '../lib/options.ts'
@@ -92,11 +92,9 @@ async function report(
   const window = samplingWindow(standard, bounds, zone, io)
   const intervalSec = window.interval === undefined ? DEFAULT_INTERVAL_SEC : toSeconds(window.interval)
   const activity = await openActivity(FetchGroup.over(context), window)
-  archive?.setMode('interpolate', window.origin, intervalSec)
   const name = archive === undefined ? '' : `Archive: ${standard.archives[0]}, `
   const where = `${name}Host: ${await context.hostname(io)}, ${activity.processors} cpu(s), `
-  const clock = archive === undefined || pauses ? SYSTEM_CLOCK : undefined
-  await showRows(activity, where, { window, intervalSec, zone, clock, isArchive: archive !== undefined }, io)
+  await showRows(context, activity, where, { window, intervalSec, zone, pauses }, io)
   return 0
 }
 
@@ -105,40 +103,51 @@ interface Pace {
   readonly window: SamplingWindow
   readonly intervalSec: number
   readonly zone: Zone
-  /** Undefined: without waiting. */
-  readonly clock: Clock | undefined
-  readonly isArchive: boolean
+  /** Whether samples of an archive wait for each other. */
+  readonly pauses: boolean
 }
 
-/** Rates need two readings: the first one gives no row, nor does the second one of an archive. */
+/** Rates need two samples: the first one makes no row, nor does the second one of an archive. */
 async function showRows(
-  activity: Activity,
+  context: Context,
+  { group, read, processors }: Activity,
   where: string,
-  { window, intervalSec, zone, clock, isArchive }: Pace,
+  { window, intervalSec, zone, pauses }: Pace,
   io: ToolIo,
 ): Promise<void> {
-  const { finish, samples = Number.POSITIVE_INFINITY } = window
-  const started = clock?.now() ?? 0
-  const fetch = async (): Promise<void> => {
+  const { origin, finish, samples: count = Number.POSITIVE_INFINITY } = window
+  const isLive = context.archive === undefined
+  let isFirst = true
+  const sampled = samples(context, {
+    origin,
+    intervalSec,
+    isPaced: isLive || pauses,
+    call: io,
+    flush: () => io.stdout.flush(),
+    take: async () => {
+      if (!isLive && isFirst) await group.fetch(io)
+      isFirst = false
+      await group.fetch(io)
+      return group.timestamp!
+    },
+  })
+  const next = async (): Promise<Timestamp> => {
     try {
-      await activity.group.fetch({ signal: io.signal })
+      const time = await sampled.next()
+      if (time === undefined) throw sampled.end!
+      return time
     } catch (error) {
       const { code, text } = PcpError.from(error)
       throw new PcpError(code, `pmFetch: ${text}`, { cause: error })
     }
   }
-  await fetch()
-  if (isArchive) await fetch()
-  for (let row = 0; row < samples; row++) {
+  let time = await next()
+  for (let row = 0; row < count; row++) {
     // The heading comes before the wait, with the time of the sample before.
-    if (row % ROWS_A_HEADING === 0)
-      io.stdout.write(heading(where, activity.group.timestamp!, zone, activity.processors))
-    await io.stdout.flush()
-    // Moments are counted from the start: a slow fetch does not shift those that follow.
-    await clock?.sleep(started + (row + 1) * intervalSec * 1000 - clock.now(), io.signal)
-    await fetch()
-    if (compareTimes(activity.group.timestamp!, finish) > 0) return
-    io.stdout.write(rowText(activity.read(), activity.processors))
+    if (row % ROWS_A_HEADING === 0) io.stdout.write(heading(where, time, zone, processors))
+    time = await next()
+    if (compareTimes(time, finish) > 0) return
+    io.stdout.write(rowText(read(), processors))
     await io.stdout.flush()
   }
 }
