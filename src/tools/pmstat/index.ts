@@ -7,12 +7,11 @@
 import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import { announce } from '../../pmapi/announce.ts'
-import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
 import type { Context } from '../../pmapi/context.ts'
+import { samples } from '../../pmapi/samples.ts'
 import { addTimes, compareTimes, earlierOf, FOREVER, laterOf } from '../../time/arithmetic.ts'
 import { ctime, fromSeconds } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
-import { breathe } from '../lib/breathe.ts'
 import { openProblem } from '../lib/open-error.ts'
 import { endEarly, type OptionTable } from '../lib/options.ts'
 import { boundsOf, openReport } from '../lib/source.ts'
@@ -59,7 +58,6 @@ const DEFAULT_INTERVAL_SEC = 5
 /** Lines of a terminal that is none, and those that headings take. */
 const SCREEN = 24
 const HEADING_LINES = 3
-const ROWS_TOGETHER = 100
 
 /** Reports on load, memory, swapping, disks and processors. Status 1 when an archive ends first. */
 export const tool: Tool = {
@@ -221,28 +219,28 @@ async function showRows(
   zone: Zone,
   io: ToolIo,
 ): Promise<number> {
-  const started = SYSTEM_CLOCK.now()
   const screen = (io.stdout.isTerminal ? process.stdout.rows : SCREEN) - HEADING_LINES
-  let lines = screen
-  for (const source of sources) await source.prime()
+  /** On this screen; undefined while counting begins, which makes no rows. */
+  let lines: number | undefined
+  const sampled = samples(
+    sources.map(({ context }) => context),
+    {
+      intervalSec,
+      isPaced: waits,
+      call: io,
+      flush: () => io.stdout.flush(),
+      take: () => linesOf(sources, lines === undefined ? undefined : layout),
+    },
+  )
+  await sampled.next()
+  lines = screen
   for (let row = 1; row <= rows; row++) {
     if (lines >= screen) {
       io.stdout.write(`${moment(sources, archive?.origin, zone, io)}${headings(layout)}`)
       lines = 0
     }
-    // Nobody waits for a single row of an archive.
-    if (waits || row % ROWS_TOGETHER === 0) {
-      await breathe(io)
-      io.signal.throwIfAborted()
-    }
-    if (waits) {
-      const wait = started + row * intervalSec * 1000 - SYSTEM_CLOCK.now()
-      await SYSTEM_CLOCK.sleep(Math.max(0, wait), io.signal)
-    }
-    for (const source of sources) {
-      const line = source.line(layout)
-      io.stdout.write(line instanceof Promise ? await line : line)
-    }
+    const answer = sampled.next()
+    io.stdout.write((answer instanceof Promise ? await answer : answer)!)
     lines += sources.length
     if (sources.every(({ hasEnded }) => hasEnded)) return 1
     const isBehind =
@@ -252,6 +250,13 @@ async function showRows(
     if (isBehind === true && isOver) return sources.some(({ timestamp }) => timestamp !== undefined) ? 1 : 0
   }
   return 0
+}
+
+/** Fetches from all sources together; the lines of those that have one. Without a layout rates begin, and nothing is laid out. */
+function linesOf(sources: readonly Source[], layout: Layout | undefined): string | Promise<string> {
+  const lines = sources.map((source) => source.line(layout))
+  const isRecorded = lines.every((line) => typeof line === 'string')
+  return isRecorded ? lines.join('') : Promise.all(lines).then((all) => all.join(''))
 }
 
 /** Where the time comes from when a control has it. */
@@ -274,16 +279,14 @@ async function followTime(
   const host = await contexts[0]!.hostname(io)
   const followed = await FollowedTime.open(port, { ...pace, contexts, host }, io)
   const zone = zoneOf(followed)
-  for (const source of sources) await source.prime()
+  await linesOf(sources, undefined)
   io.stdout.write(`${moment(sources, pace.origin, zone, io)}${headings(layout)}`)
   for (;;) {
     const { isAnew, isFirst } = await followed.next()
     const isJump = isAnew && !isFirst
     if (isJump) for (const source of sources) source.restart()
-    const rows: string[] = []
-    for (const source of sources) rows.push(await source.line(layout))
-    if (isJump) io.stdout.write(moment(sources, pace.origin, zone, io))
-    else io.stdout.write(rows.join(''))
+    const lines = await linesOf(sources, layout)
+    io.stdout.write(isJump ? moment(sources, pace.origin, zone, io) : lines)
     if (sources.every(({ hasEnded }) => hasEnded)) followed.endOfArchive()
     else followed.done()
   }

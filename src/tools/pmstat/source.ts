@@ -61,12 +61,7 @@ export class Source {
     this.hasEnded = false
   }
 
-  /** Reads what rates begin from. What is wrong shows with the first line. */
-  async prime(): Promise<void> {
-    await this.line(undefined)
-  }
-
-  /** Fetches, and gives the line; at once where there is nothing to wait for. Without a layout nothing is laid out. */
+  /** Fetches, and gives the line; at once where there is nothing to wait for. Without a layout, rates begin, and what is wrong shows with the next line. */
   line(layout: Layout | undefined): string | Promise<string> {
     const problem = this.#fetch()
     return problem instanceof Promise
