@@ -56,6 +56,11 @@ export function openAgent(
   return new Agent(definition, env, help)
 }
 
+/** Returns the tables from which an open agent answers now; undefined for other sources. */
+export function tablesOf(source: AgentSource): AgentTables | undefined {
+  return source instanceof Agent ? source.tables : undefined
+}
+
 class Agent implements AgentSource {
   readonly agent: string
   readonly domain: number
@@ -97,6 +102,10 @@ class Agent implements AgentSource {
 
   names(): Iterable<NamedId> {
     return this.#names.forCollector()
+  }
+
+  get tables(): AgentTables {
+    return this.#compiled.tables
   }
 
   async children(name: string, ask: Ask): Promise<readonly Child[]> {

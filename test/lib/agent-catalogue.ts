@@ -1,12 +1,14 @@
 /** Compares an open agent with a catalogue of metrics: JSON rows of name, PMID, type, semantics, units and indom. */
 import { readFileSync } from 'node:fs'
 import { expect } from 'vitest'
+import type { PlacedRow } from '../../src/agents/lib/name-order.ts'
 import { isError } from '../../src/model/errors.ts'
 import { indomStr, PM_INDOM_NULL, pmidStr } from '../../src/model/ids.ts'
 import { ANONYMOUS, type Ask } from '../../src/model/source.ts'
 import { semStr, typeStr } from '../../src/model/types.ts'
 import { unitsStr } from '../../src/model/units.ts'
-import type { AgentSource } from '../../src/pmda/open-agent.ts'
+import type { AliasSpec } from '../../src/pmda/define.ts'
+import { type AgentSource, tablesOf } from '../../src/pmda/open-agent.ts'
 
 /** An anonymous question. */
 export const ASK: Ask = { requester: ANONYMOUS }
@@ -52,15 +54,17 @@ export async function catalogueOf(agent: AgentSource): Promise<CatalogueRow[]> {
 }
 
 /**
- * Every metric of the agent stands in the catalogue just so, and every row of the catalogue that `wants` accepts stands
- * in the agent. Prints how much was compared.
+ * Compares each metric of the agent with its row in the catalogue, and expects every row that `wants` accepts. Metrics whose rows
+ * say `isAddition` must not be in the catalogue. Prints how much was compared.
  */
 export async function assertCatalogue(
   agent: AgentSource,
   catalogue: readonly CatalogueRow[],
   wants: (row: CatalogueRow) => boolean = () => true,
 ): Promise<void> {
-  const has = await catalogueOf(agent)
+  const added = additionsOf(agent)
+  expect(catalogue.filter(({ name }) => added.has(name))).toEqual([])
+  const has = (await catalogueOf(agent)).filter(({ name }) => !added.has(name))
   const names = new Set(has.map(({ name }) => name))
   const expected = catalogue
     .filter((row) => names.has(row.name) || wants(row))
@@ -68,6 +72,20 @@ export async function assertCatalogue(
     .sort(byName)
   console.log(`${agent.agent}: ${has.length} metrics compared, ${catalogue.length} in the catalogue`)
   expect(has).toEqual(expected)
+}
+
+/** Compares the order of the agent's names with that of the catalogue, which is the order of PCP's name space. */
+export function assertNameOrder(agent: AgentSource, catalogue: readonly CatalogueRow[]): void {
+  const added = additionsOf(agent)
+  const ours = [...agent.names()].map(([name]) => name).filter((name) => !added.has(name))
+  expect(ours).toEqual(catalogue.map(({ name }) => name).filter((name) => ours.includes(name)))
+}
+
+/** Names of the metrics that PCP's agent of that name does not have. */
+function additionsOf(agent: AgentSource): ReadonlySet<string> {
+  const isAddition = (row: Partial<PlacedRow> | AliasSpec): boolean => 'isAddition' in row
+  const rows = Object.entries(tablesOf(agent)?.metrics ?? {})
+  return new Set(rows.filter(([, row]) => isAddition(row)).map(([name]) => name))
 }
 
 /** Every metric and instance domain has a line of help that says more than its name does. */

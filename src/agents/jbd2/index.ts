@@ -2,7 +2,7 @@
 import type { AgentEnv, AgentTables, IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent, Reading } from '../../pmda/index.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
-import { inNameOrder } from '../lib/name-order.ts'
+import { inNameOrder, type PlacedRow } from '../lib/name-order.ts'
 import { AVERAGES, type AverageName, type Journal, readJournals } from './journals.ts'
 
 /** The agent for the collector's registry. */
@@ -152,7 +152,7 @@ function open(env: AgentEnv): AgentTables {
       return journal === undefined ? undefined : value(journal)
     },
   })
-  const metrics: { [name: string]: MetricSpec } = {
+  const metrics: { [name: string]: PlacedRow } = {
     'jbd2.njournals': {
       item: 0,
       type: 'u32',
@@ -175,7 +175,7 @@ type PerJournal = (
 ) => MetricSpec
 
 /** What the first line of a journal's file tells. */
-function headerMetrics(perJournal: PerJournal): { [name: string]: MetricSpec } {
+function headerMetrics(perJournal: PerJournal): { [name: string]: PlacedRow } {
   const text = 'From the first line of the file info of the journal.'
   return {
     'jbd2.transaction.count': perJournal(
@@ -215,10 +215,10 @@ function headerMetrics(perJournal: PerJournal): { [name: string]: MetricSpec } {
 }
 
 /** The average that a line of the file is, and the total it stands for. */
-function rowMetrics(row: Row, perJournal: PerJournal): { [name: string]: MetricSpec } {
+function rowMetrics(row: Row, perJournal: PerJournal): { [name: string]: PlacedRow } {
   const { average, name, totalItem, averageItem, units, type = 'u64', what, text } = row
   const line = `the line "N${AVERAGES[average]}"`
-  const found: { [name: string]: MetricSpec } = {
+  const found: { [name: string]: PlacedRow } = {
     [`jbd2.transaction.average.${name}`]: perJournal(
       {
         item: averageItem,

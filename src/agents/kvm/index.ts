@@ -1,8 +1,9 @@
 /** The kvm agent (domain 95): what the kernel counts while it runs virtual machines. debugfs, trace points; docs/environment.md */
 import { type ErrorCode, PcpError } from '../../model/errors.ts'
-import type { AgentEnv, AgentTables, MetricSpec, Sample } from '../../pmda/define.ts'
+import type { AgentEnv, AgentTables, Sample } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent, Reading } from '../../pmda/index.ts'
 import { readAttribute, readSmallFile, rooted } from '../../sys/proc.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import { readKvmConfig } from './config.ts'
 import { KVM_FILES } from './files.ts'
 import { traceMetrics } from './traces.ts'
@@ -23,7 +24,7 @@ function open(env: AgentEnv): AgentTables {
     log: env.log,
   })
   const permission = new Reading(() => checkLockdown(root, config.lockdown))
-  const metrics: { [name: string]: MetricSpec } = { ...traces.metrics }
+  const metrics: { [name: string]: PlacedRow } = { ...traces.metrics }
   for (const [item, [name, help]] of KVM_FILES.entries())
     metrics[`kvm.${name}`] = {
       item,

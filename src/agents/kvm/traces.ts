@@ -1,9 +1,10 @@
 /** kvm.trace: how often trace points of KVM are passed, on each processor. */
-import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import type { IndomSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { parseCpuList } from '../../sys/cpu-list.ts'
 import { type OpenPerfCounter, openPerfCounters, type PerfCounter } from '../../sys/native/perf-counters.ts'
 import { readAttribute } from '../../sys/proc.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { KvmConfig } from './config.ts'
 
 /** What the metrics need to be read. */
@@ -19,7 +20,7 @@ export interface TraceOptions {
 
 /** Counters that are open, and what they count. */
 export interface Traces {
-  readonly metrics: { readonly [name: string]: MetricSpec }
+  readonly metrics: { readonly [name: string]: PlacedRow }
   close(): void
 }
 
@@ -46,7 +47,7 @@ export function traceMetrics(options: TraceOptions): Traces {
     labels: { device_type: 'cpu', indom_name: 'per cpu' },
     instanceLabels: (inst) => ({ cpu: inst }),
   }
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [at, name] of [...traces.entries()].reverse())
     metrics[`kvm.trace.${name}`] = {
       cluster: CLUSTER,

@@ -1,10 +1,12 @@
 /** The order of names in the name space, which tools show when they list metrics: that of the rows. */
 import type { MetricSpec } from '../../pmda/define.ts'
 
-/** A row that may stand elsewhere in the name space than in its table. */
+/** A row with its place among the metrics of PCP's agent of that name. */
 export interface PlacedRow extends MetricSpec {
   /** Last part of the sibling that it follows. Default: the row before it. */
   readonly after?: string
+  /** PCP's agent has no such metric. Tests accept no other additions to the catalogues of test/vectors/metrics. */
+  readonly isAddition?: true
 }
 
 /** One inner node of the name space. */

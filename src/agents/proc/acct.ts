@@ -2,8 +2,9 @@
 import { PcpError } from '../../model/errors.ts'
 import type { Ask } from '../../model/source.ts'
 import type { Value } from '../../model/values.ts'
-import type { IndomSpec, MetricSpec, Sample, SemName, TypeName } from '../../pmda/define.ts'
+import type { IndomSpec, Sample, SemName, TypeName } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { AcctFile, AcctRecord, AcctSettings } from './acct-file.ts'
 import type { ProcContext } from './context.ts'
 import { TtyNames } from './ttyname.ts'
@@ -95,7 +96,7 @@ function rowsOf(ctx: ProcContext): readonly Row[] {
 }
 
 /** The metrics of cluster 70. */
-export function acctMetrics(ctx: ProcContext, file: AcctFile): { [name: string]: MetricSpec } {
+export function acctMetrics(ctx: ProcContext, file: AcctFile): { [name: string]: PlacedRow } {
   const ended = new Reading(() => file.update())
   const indom: IndomSpec = {
     serial: 40,
@@ -107,7 +108,7 @@ export function acctMetrics(ctx: ProcContext, file: AcctFile): { [name: string]:
     help: 'Processes that ended a short time ago',
     text: 'The number is that of the process, the name that of its program. A process stays for acct.control.lifetime seconds.',
   }
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [name, item, type, sem, units, help, pick] of rowsOf(ctx))
     metrics[`acct.${name}`] = {
       cluster: 70,
@@ -165,8 +166,8 @@ const SETTINGS: readonly SettingRow[] = [
   ['refresh', 'refresh', 27, 'u32', 'sec', 'How often a file of this agent alone is read when nobody asks'],
 ]
 
-function settingMetrics(file: AcctFile): { [name: string]: MetricSpec } {
-  const metrics: { [name: string]: MetricSpec } = {}
+function settingMetrics(file: AcctFile): { [name: string]: PlacedRow } {
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [name, key, item, type, units, help] of SETTINGS)
     metrics[`acct.control.${name}`] = {
       cluster: 70,

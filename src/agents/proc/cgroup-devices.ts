@@ -1,7 +1,8 @@
 /** cgroup.blkio and cgroup.io: what control groups do with disks. */
-import type { IndomSpec, MetricSpec, SemName, TypeName } from '../../pmda/define.ts'
+import type { IndomSpec, SemName, TypeName } from '../../pmda/define.ts'
 import type { Reading } from '../../pmda/reading.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { CgroupDomain } from './cgroup-domain.ts'
 import {
   BLKIO_FILES,
@@ -61,7 +62,7 @@ function numbersAt(map: Map<string, Numbers>, key: string): Numbers {
 }
 
 /** The metrics of cluster 49 but for the container. */
-export function blkioMetrics(ctx: ProcContext, groups: CgroupDomain): { [name: string]: MetricSpec } {
+export function blkioMetrics(ctx: ProcContext, groups: CgroupDomain): { [name: string]: PlacedRow } {
   const { reading } = groups
   let of: CgroupSnapshot | undefined
   let read: Blkio = { perGroup: new Map(), perDisk: new Map() }
@@ -78,7 +79,7 @@ export function blkioMetrics(ctx: ProcContext, groups: CgroupDomain): { [name: s
     () => now().perDisk.keys(),
     'Disks of control groups that count requests',
   )
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const row of blkioRows(1000 / ctx.hertz)) {
     const { name, type, sem, units, pick, file } = row
     const common = { cluster: 49, type, sem, units, reading, text: `From the file blkio.${file}.` } as const
@@ -195,7 +196,7 @@ function namedDomain(
 }
 
 /** The metrics of cluster 68: io.stat of version 2. */
-export function ioStatMetrics(reading: Reading<CgroupSnapshot>): { [name: string]: MetricSpec } {
+export function ioStatMetrics(reading: Reading<CgroupSnapshot>): { [name: string]: PlacedRow } {
   let of: CgroupSnapshot | undefined
   const rows = new Map<string, string>()
   const now = (): ReadonlyMap<string, string> => {
@@ -210,7 +211,7 @@ export function ioStatMetrics(reading: Reading<CgroupSnapshot>): { [name: string
     return rows
   }
   const disks = namedDomain(reading, 17, () => now().keys(), 'Disks of control groups of version 2')
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [item, [field, kind, help]] of IO_STAT_FIELDS.entries()) {
     const [type, sem, units] = CGROUP_KINDS[kind]!
     const pattern = new RegExp(` ${field}=(\\d+)`)

@@ -1,7 +1,8 @@
 /** cgroup.*: control groups of versions 1 and 2. cgroups(7) */
-import type { IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
+import type { IndomSpec, Sample } from '../../pmda/define.ts'
 import type { Reading } from '../../pmda/reading.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import { blkioMetrics, ioStatMetrics } from './cgroup-devices.ts'
 import { type CgroupDomain, cgroupDomain } from './cgroup-domain.ts'
 import { fieldOf, numberAt } from './cgroup-fields.ts'
@@ -21,7 +22,7 @@ import { containerOf } from './container.ts'
 import type { ProcContext } from './context.ts'
 
 /** The metrics of control groups. */
-export function cgroupMetrics(ctx: ProcContext, files: CgroupFiles): { [name: string]: MetricSpec } {
+export function cgroupMetrics(ctx: ProcContext, files: CgroupFiles): { [name: string]: PlacedRow } {
   const reading = cgroupReading(files)
   const domain = (
     serial: number,
@@ -85,8 +86,8 @@ function fieldMetrics(
   cluster: number,
   { reading, indom, group }: CgroupDomain,
   rows: readonly CgroupRow[],
-): { [name: string]: MetricSpec } {
-  const metrics: { [name: string]: MetricSpec } = {}
+): { [name: string]: PlacedRow } {
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [name, item, file, field, kind, help] of rows) {
     const [type, sem, units] = CGROUP_KINDS[kind]!
     const factor = kind === 'ticks' ? 1000 / ctx.hertz : 1
@@ -135,7 +136,7 @@ function containerMetric(
   cluster: number,
   item: number,
   { reading, indom, group }: CgroupDomain,
-): { [name: string]: MetricSpec } {
+): { [name: string]: PlacedRow } {
   return {
     [`${root}.id.container`]: {
       cluster,
@@ -157,7 +158,7 @@ function containerMetric(
 
 const PER_CPU_SERIAL = 22
 
-function perCpuMetric(cpuacct: CgroupDomain): { [name: string]: MetricSpec } {
+function perCpuMetric(cpuacct: CgroupDomain): { [name: string]: PlacedRow } {
   const { reading } = cpuacct
   const ids = new InstanceIds()
   let of: CgroupSnapshot | undefined
@@ -211,8 +212,8 @@ const AVERAGES = [
   ['avg5min', 2, 'avg300', 'five minutes'],
 ] as const
 
-function pressureMetrics({ reading, indom, group }: CgroupDomain): { [name: string]: MetricSpec } {
-  const metrics: { [name: string]: MetricSpec } = {}
+function pressureMetrics({ reading, indom, group }: CgroupDomain): { [name: string]: PlacedRow } {
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [resource, cluster, kinds, what] of PRESSURES)
     for (const [first, kind] of kinds.entries()) {
       const who = kind === 'some' ? 'some process' : 'every process'
@@ -255,7 +256,7 @@ function pressureMetrics({ reading, indom, group }: CgroupDomain): { [name: stri
 }
 
 /** What the kernel can do, and what is mounted. */
-function subsystemMetrics(reading: Reading<CgroupSnapshot>): { [name: string]: MetricSpec } {
+function subsystemMetrics(reading: Reading<CgroupSnapshot>): { [name: string]: PlacedRow } {
   const subsystemIds = new InstanceIds()
   const mountIds = new InstanceIds()
   const subsystems: IndomSpec = {

@@ -2,7 +2,7 @@
 import { PcpError } from '../../model/errors.ts'
 import type { Ask } from '../../model/source.ts'
 import type { Value } from '../../model/values.ts'
-import type { MetricSpec } from '../../pmda/define.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { ProcContext } from './context.ts'
 import type { ListChoices } from './process-list.ts'
 
@@ -52,7 +52,7 @@ export class Controls {
 }
 
 /** The metrics of cluster 10. */
-export function controlMetrics(ctx: ProcContext, controls: Controls): { [name: string]: MetricSpec } {
+export function controlMetrics(ctx: ProcContext, controls: Controls): { [name: string]: PlacedRow } {
   const from = { cluster: 10, sem: 'instant', units: 'none' } as const
   return {
     'proc.control.all.threads': {

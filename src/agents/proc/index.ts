@@ -1,5 +1,5 @@
 /** The proc agent (domain 3): processes, control groups, and what stood in the accounts of ended processes. */
-import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
+import type { IndomSpec } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent } from '../../pmda/index.ts'
 import { readAttribute } from '../../sys/proc.ts'
 import { inNameOrder, type PlacedRow } from '../lib/name-order.ts'
@@ -104,7 +104,7 @@ function autogroupSwitch(
   ctx: ProcContext,
   root: 'proc' | 'hotproc',
   cluster: number,
-): { [name: string]: MetricSpec } {
+): { [name: string]: PlacedRow } {
   const path = '/proc/sys/kernel/sched_autogroup_enabled'
   return {
     [`${root}.autogroup.enabled`]: {

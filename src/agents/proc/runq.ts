@@ -2,7 +2,7 @@
 
 import { PcpError } from '../../model/errors.ts'
 import type { Ask } from '../../model/source.ts'
-import type { MetricSpec } from '../../pmda/define.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import type { PerProcess } from './process-files.ts'
 import type { ProcessList } from './process-list.ts'
 import type { ProcessStat } from './stat.ts'
@@ -48,10 +48,7 @@ export function runqStateOf({ state, columns }: ProcessStat): StateName {
 }
 
 /** The metrics of cluster 13, and the number of processes. They need no rights: nobody is named. */
-export function runqMetrics(
-  list: ProcessList,
-  stat: PerProcess<ProcessStat>,
-): { [name: string]: MetricSpec } {
+export function runqMetrics(list: ProcessList, stat: PerProcess<ProcessStat>): { [name: string]: PlacedRow } {
   const counts = new Map<StateName, number>()
   let countedFor: Ask | undefined
   const count = (ask: Ask): void => {
@@ -65,7 +62,7 @@ export function runqMetrics(
       counts.set(state, (counts.get(state) ?? 0) + 1)
     }
   }
-  const metrics: { [name: string]: MetricSpec } = {
+  const metrics: { [name: string]: PlacedRow } = {
     'proc.nprocs': {
       cluster: 8,
       item: 99,

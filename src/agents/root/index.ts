@@ -6,6 +6,7 @@ import { type Container, containerPlaces } from '../../sys/containers/container.
 import { containerHostname } from '../../sys/containers/hostname.ts'
 import { ContainerLookup, listContainers } from '../../sys/containers/list.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import { type RootAnswers, RootSocket } from './socket.ts'
 
 /** The agent for the collector's registry. Environment: that of `containerPlaces`. */
@@ -104,7 +105,7 @@ function open(env: AgentEnv): AgentTables {
     help: 'Containers, by the long id of docker and podman or the name of lxc',
     text: 'Those that an engine keeps files of, whether they run or not. Containers that users without root rights started with podman are not seen.',
   }
-  const metrics: { [name: string]: MetricSpec } = {}
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [name, { of, ...row }] of Object.entries(ROWS))
     metrics[`containers.${name}`] = {
       ...row,

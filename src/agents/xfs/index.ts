@@ -5,6 +5,7 @@ import type { AgentEnv, AgentTables, IndomSpec, MetricSpec, Sample } from '../..
 import { type AgentDefinition, defineAgent, Reading } from '../../pmda/index.ts'
 import { rooted } from '../../sys/proc.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 import { quotaMetrics } from './quota.ts'
 import { XFS_ROWS, type XfsRow } from './rows.ts'
 import { readDevices, readSum, type XfsStatistics } from './statistics.ts'
@@ -64,7 +65,7 @@ function open(env: AgentEnv): AgentTables {
       }),
     },
   ]
-  const metrics: { [name: string]: MetricSpec } = Object.create(null)
+  const metrics: { [name: string]: PlacedRow } = Object.create(null)
   for (const family of families)
     for (const row of XFS_ROWS) {
       metrics[`${family.root}.${row.name}`] = statisticMetric(family, row)

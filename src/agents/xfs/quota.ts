@@ -9,6 +9,7 @@ import {
 } from '../../sys/native/project-quota.ts'
 import { readAttribute } from '../../sys/proc.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
+import type { PlacedRow } from '../lib/name-order.ts'
 
 /** What the metrics need to be read. */
 export interface QuotaOptions {
@@ -50,7 +51,7 @@ interface Mounted {
 const CLUSTER = 30
 
 /** The metrics, in the order of PCP's name space. */
-export function quotaMetrics(options: QuotaOptions): { [name: string]: MetricSpec } {
+export function quotaMetrics(options: QuotaOptions): { [name: string]: PlacedRow } {
   const quotas = quotasOnFirstUse(options)
   const mountIds = new InstanceIds()
   const projectIds = new InstanceIds()
@@ -93,7 +94,7 @@ function quotasOnFirstUse({
   }
 }
 
-function stateMetrics(mounts: Reading<ReadonlyMap<number, Mounted>>): { [name: string]: MetricSpec } {
+function stateMetrics(mounts: Reading<ReadonlyMap<number, Mounted>>): { [name: string]: PlacedRow } {
   const indom: IndomSpec = {
     serial: 5,
     reading: mounts,
@@ -137,7 +138,7 @@ function projectMetrics(
   projects: Reading<ReadonlyMap<number, ProjectQuota>>,
   ids: InstanceIds,
   clock: () => number,
-): { [name: string]: MetricSpec } {
+): { [name: string]: PlacedRow } {
   const indom: IndomSpec = {
     serial: 16,
     reading: projects,

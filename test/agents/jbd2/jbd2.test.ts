@@ -7,7 +7,7 @@ import { agent } from '../../../src/agents/jbd2/index.ts'
 import { parseJournal } from '../../../src/agents/jbd2/journals.ts'
 import { type AgentSource, openAgent } from '../../../src/pmda/open-agent.ts'
 import { allAnswers, answer } from '../../lib/agent-answers.ts'
-import { ASK, assertCatalogue, assertHelp, readCatalogue } from '../../lib/agent-catalogue.ts'
+import { ASK, assertCatalogue, assertHelp, assertNameOrder, readCatalogue } from '../../lib/agent-catalogue.ts'
 
 const OLD = `24 transaction, each up to 2048 blocks
 average: 
@@ -61,7 +61,7 @@ test('describes and explains every metric as the catalogue of PCP 6.0.3 does, in
   const catalogue = readCatalogue('jbd2')
   await assertCatalogue(source, catalogue)
   await assertHelp(source)
-  expect([...source.names()].map(([name]) => name)).toEqual(catalogue.map(({ name }) => name))
+  assertNameOrder(source, catalogue)
 })
 
 test('takes both forms of the file apart; nothing committed is no journal', () => {

@@ -12,7 +12,7 @@ import { type AgentSource, openAgent } from '../../../src/pmda/open-agent.ts'
 import type { NativeCalls } from '../../../src/sys/native/calls.ts'
 import { openPerfCounters } from '../../../src/sys/native/perf-counters.ts'
 import { allAnswers, answer } from '../../lib/agent-answers.ts'
-import { assertCatalogue, assertHelp, readCatalogue } from '../../lib/agent-catalogue.ts'
+import { assertCatalogue, assertHelp, assertNameOrder, readCatalogue } from '../../lib/agent-catalogue.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'pcp-ts-kvm-'))
 const write = (path: string, text: string): void => {
@@ -37,7 +37,7 @@ test('describes and explains every metric as the catalogue of PCP 6.0.3 does, in
   const catalogue = readCatalogue('kvm')
   await assertCatalogue(source, catalogue)
   await assertHelp(source)
-  expect([...source.names()].map(([name]) => name)).toEqual(catalogue.map(({ name }) => name))
+  assertNameOrder(source, catalogue)
 })
 
 test('each metric is the file of its name; a file that is not there is no value', async () => {

@@ -2,7 +2,13 @@
 import { afterAll, expect, test } from 'vitest'
 import { indom } from '../../../src/model/ids.ts'
 import { LABEL_DOMAIN, LABEL_INDOM } from '../../../src/model/labels.ts'
-import { ASK, assertCatalogue, assertHelp, readCatalogue } from '../../lib/agent-catalogue.ts'
+import {
+  ASK,
+  assertCatalogue,
+  assertHelp,
+  assertNameOrder,
+  readCatalogue,
+} from '../../lib/agent-catalogue.ts'
 import { openProc } from '../../lib/proc-agent.ts'
 
 const agent = openProc('v1')
@@ -13,9 +19,7 @@ test('describes every metric as the catalogue of PCP 6.0.3 does', async () => {
 })
 
 test('has its names in the order of the name space of PCP', () => {
-  const ours = [...agent.names()].map(([name]) => name)
-  const theirs = readCatalogue('proc').map(({ name }) => name)
-  expect(ours).toEqual(theirs.filter((name) => ours.includes(name)))
+  assertNameOrder(agent, readCatalogue('proc'))
 })
 
 test('explains every metric and instance domain', async () => {

@@ -3,8 +3,9 @@ import { statSync } from 'node:fs'
 import { PcpError } from '../../../model/errors.ts'
 import type { Ask } from '../../../model/source.ts'
 import type { Value } from '../../../model/values.ts'
-import type { IndomSpec, MetricSpec } from '../../../pmda/define.ts'
+import type { IndomSpec } from '../../../pmda/define.ts'
 import { readSmallFile, rooted } from '../../../sys/proc.ts'
+import type { PlacedRow } from '../../lib/name-order.ts'
 import type { ProcContext } from '../context.ts'
 import { canonicalName, type ProcessList } from '../process-list.ts'
 import { type HotFacts, parsePredicate } from './predicate.ts'
@@ -75,7 +76,7 @@ export function hotMetrics(
   indom: IndomSpec,
   sampler: HotSampler,
   config: HotConfig,
-): { [name: string]: MetricSpec } {
+): { [name: string]: PlacedRow } {
   return {
     'hotproc.nprocs': {
       cluster: 52,
@@ -93,7 +94,7 @@ export function hotMetrics(
   }
 }
 
-function controlMetrics(sampler: HotSampler, config: HotConfig): { [name: string]: MetricSpec } {
+function controlMetrics(sampler: HotSampler, config: HotConfig): { [name: string]: PlacedRow } {
   const from = { cluster: 60, sem: 'instant', units: 'none' } as const
   return {
     'hotproc.control.refresh': {
@@ -160,7 +161,7 @@ function textIn(value: Value): string {
   return value
 }
 
-function totalMetrics(sampler: HotSampler): { [name: string]: MetricSpec } {
+function totalMetrics(sampler: HotSampler): { [name: string]: PlacedRow } {
   const from = { cluster: 60, type: 'float', sem: 'instant', units: 'none' } as const
   const text = 'In seconds a second, so that 1 is one processor; as of the last sample.'
   const other = (): number => sampler.totals.transient + sampler.totals.notCpuburn
@@ -235,8 +236,8 @@ function predicateMetrics(
   ctx: ProcContext,
   indom: IndomSpec,
   sampler: HotSampler,
-): { [name: string]: MetricSpec } {
-  const metrics: { [name: string]: MetricSpec } = {}
+): { [name: string]: PlacedRow } {
+  const metrics: { [name: string]: PlacedRow } = {}
   for (const [name, item, type, units, help] of PREDICATES)
     metrics[`hotproc.predicate.${name}`] = {
       cluster: 61,
