@@ -7,7 +7,13 @@ import { agent } from '../../../src/agents/jbd2/index.ts'
 import { parseJournal } from '../../../src/agents/jbd2/journals.ts'
 import { type AgentSource, openAgent } from '../../../src/pmda/open-agent.ts'
 import { allAnswers, answer } from '../../lib/agent-answers.ts'
-import { ASK, assertCatalogue, assertHelp, assertNameOrder, readCatalogue } from '../../lib/agent-catalogue.ts'
+import {
+  ASK,
+  assertCatalogue,
+  assertHelp,
+  assertNameOrder,
+  readCatalogue,
+} from '../../lib/agent-catalogue.ts'
 
 const OLD = `24 transaction, each up to 2048 blocks
 average: 
