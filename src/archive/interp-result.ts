@@ -1,7 +1,9 @@
 /** The values of one metric at a moment between its bounds. docs/formats/archive.md §10 */
+import { PM_IN_NULL } from '../model/ids.ts'
 import { PM_SEM_COUNTER, PM_SEM_DISCRETE } from '../model/types.ts'
+import type { ValueColumns } from '../model/value-columns.ts'
 import type { ValueSet } from '../model/values.ts'
-import { type FoundNumbers, SetOutput } from './interp-set.ts'
+import { SetOutput } from './interp-set.ts'
 import { type Bounds, OBSERVED, type Track } from './interp-track.ts'
 import { interpolateCounter, type Words } from './interp-value.ts'
 
@@ -49,9 +51,15 @@ export class TrackValues {
     return this.#sign > 0 ? this.#blocks(behind, ahead, moment) : this.#blocks(ahead, behind, moment)
   }
 
-  /** Slots and words of the numbers that `find` found last. */
-  get found(): FoundNumbers {
-    return this.#output
+  /** Puts the first `count` numbers that `find` found last into columns. */
+  putFound(columns: ValueColumns, count: number): void {
+    const { insts, isSingular } = this.track
+    const { found, high, low } = this.#output
+    columns.begin(count)
+    for (let i = 0; i < count; i++) {
+      columns.setInst(i, isSingular ? PM_IN_NULL : insts[found[i]!]!)
+      columns.putWords(i, high[i]!, low[i]!)
+    }
   }
 
   /** Finds the values of a metric of numbers at `moment`; returns how many. */

@@ -9,18 +9,11 @@ const NO_BYTES = new Uint8Array(0)
 const SHORT = 8
 const LONG = 12
 
-/** Numbers of some slots, one after the other: which slots, and the two words of each. */
-export interface FoundNumbers {
-  readonly found: Int32Array
-  readonly high: Int32Array
-  readonly low: Int32Array
-}
-
 /**
  * Makes sets of a metric's own format, moment after moment. Sets of the same instances share them, also those that are good for
  * ever.
  */
-export class SetOutput implements FoundNumbers {
+export class SetOutput {
   /** Slots that have a value, and the words of numbers: filled in by whoever asks for a set. */
   readonly found: Int32Array
   readonly high: Int32Array

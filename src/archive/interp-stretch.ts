@@ -14,10 +14,10 @@ import {
   PM_TYPE_U64,
   PM_VAL_INSITU,
 } from '../model/types.ts'
+import { numberOf } from '../model/value-columns.ts'
 import type { ValueSet } from '../model/values.ts'
 import type { TrackValues, ValueRules } from './interp-result.ts'
 import { type Bounds, MARK, OBSERVED, type Track } from './interp-track.ts'
-import { numberOf } from './interp-value.ts'
 
 /** Values at moments of a stretch, forwards. The set may be the one of the moment before, filled anew, if so agreed. */
 export type Stretch = (moment: number) => ValueSet

@@ -11,6 +11,8 @@ import {
   PM_TYPE_U32,
   PM_TYPE_U64,
 } from '../model/types.ts'
+import { doubleOf, numberOf } from '../model/value-columns.ts'
+import { floatFromBits } from '../model/value-set.ts'
 
 /** Two words of 32 bits: the big-endian bytes of a value. */
 export interface Words {
@@ -114,49 +116,16 @@ function shareOf(growth: bigint, { elapsed, span }: Between): bigint {
 }
 
 function betweenFloat({ prior, next, elapsed, span }: Between): number {
-  const [p, n] = [floatOf(prior.high), floatOf(next.high)]
+  const [p, n] = [floatFromBits(prior.high), floatFromBits(next.high)]
   scratch.setFloat32(0, p + (elapsed * Math.fround(n - p)) / span)
   return scratch.getInt32(0)
 }
 
 function betweenDouble({ prior, next, elapsed, span }: Between, out: Words): void {
-  const [p, n] = [doubleOf(prior), doubleOf(next)]
+  const [p, n] = [doubleOf(prior.high, prior.low), doubleOf(next.high, next.low)]
   scratch.setFloat64(0, p + (elapsed * (n - p)) / span)
   out.high = scratch.getInt32(0)
   out.low = scratch.getInt32(4)
-}
-
-function floatOf(word: number): number {
-  scratch.setInt32(0, word)
-  return scratch.getFloat32(0)
-}
-
-function doubleOf({ high, low }: Words): number {
-  return doubleFrom(high, low)
-}
-
-function doubleFrom(high: number, low: number): number {
-  scratch.setInt32(0, high)
-  scratch.setInt32(4, low)
-  return scratch.getFloat64(0)
-}
-
-/** A value of a numeric type as a double, from its two words; integers beyond 2^53 are rounded. */
-export function numberOf(type: number, high: number, low: number): number {
-  switch (type) {
-    case PM_TYPE_U32:
-      return high >>> 0
-    case PM_TYPE_64:
-      return high * TWO_32 + (low >>> 0)
-    case PM_TYPE_U64:
-      return (high >>> 0) * TWO_32 + (low >>> 0)
-    case PM_TYPE_FLOAT:
-      return floatOf(high)
-    case PM_TYPE_DOUBLE:
-      return doubleFrom(high, low)
-    default:
-      return high
-  }
 }
 
 function toBigint({ high, low }: Words): bigint {

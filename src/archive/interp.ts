@@ -14,6 +14,7 @@ import { isError, PcpError, statusOf } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import type { Profile } from '../model/profile.ts'
 import { PM_SEM_COUNTER, PM_TYPE_32, PM_TYPE_DOUBLE, PM_TYPE_NOSUPPORT } from '../model/types.ts'
+import type { ValueColumns } from '../model/value-columns.ts'
 import { emptySet, type ValueSet } from '../model/values.ts'
 import type { Archive } from './archive.ts'
 import type { ValueRules } from './interp-result.ts'
@@ -21,7 +22,6 @@ import { openStretch, type Stretch, stretchEnd } from './interp-stretch.ts'
 import { openSubject, type Subject, secondsSince } from './interp-subject.ts'
 import type { Place, Track } from './interp-track.ts'
 import { MarkFilter } from './mark-filter.ts'
-import type { NumberColumns } from './number-columns.ts'
 import { RecordReader } from './reader.ts'
 import type { RecordView } from './record-view.ts'
 
@@ -104,14 +104,20 @@ export class Interpolator {
   }
 
   /** As `at`, of metrics of numbers that the archive has, each once: into their columns. */
-  fill(columns: NumberColumns, time: Timestamp, sign: 1 | -1, profile: Profile): void {
+  fill(
+    columns: readonly ValueColumns[],
+    time: Timestamp,
+    sign: 1 | -1,
+    ids: readonly Pmid[],
+    profile: Profile,
+  ): void {
     const moment = this.#seconds(time) * sign
-    const { subjects } = this.#move(time, moment, sign, columns.ids, profile)
+    const { subjects } = this.#move(time, moment, sign, ids, profile)
     for (let m = 0; m < subjects.length; m++) {
       const { track, values } = subjects[m]!
       const count = this.#isHeldBack(track) ? 0 : values.find(moment)
       track.lastCount = count
-      columns.takeFound(m, track.insts, values.found, count)
+      values.putFound(columns[m]!, count)
     }
   }
 

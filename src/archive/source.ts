@@ -15,10 +15,11 @@ import type {
   MetricSource,
   TextQuery,
 } from '../model/source.ts'
+import type { ValueColumns } from '../model/value-columns.ts'
 import { emptySet, type FetchResult, type ValueSet } from '../model/values.ts'
 import type { Archive } from './archive.ts'
 import { Interpolator } from './interp.ts'
-import { type ColumnMetric, NumberColumns } from './number-columns.ts'
+import { type ColumnMetric, NumberColumns, RecordColumns } from './number-columns.ts'
 import { RecordReader } from './reader.ts'
 import type { RecordView } from './record-view.ts'
 import { numberDescOf } from './scan.ts'
@@ -30,6 +31,14 @@ export type ArchiveMode = 'forward' | 'backward' | 'interpolate'
 export interface NumberRows {
   /** Of the moment that `next` told last. */
   readonly columns: NumberColumns
+  /** On to the next moment, as a fetch would; errors as of `fetchNow`. */
+  next(): Timestamp
+}
+
+/** Values of some metrics in columns, moment after moment. */
+export interface ValueRows {
+  /** One a metric, of the moment that `next` returned last. */
+  readonly columns: readonly ValueColumns[]
   /** On to the next moment, as a fetch would; errors as of `fetchNow`. */
   next(): Timestamp
 }
@@ -132,26 +141,45 @@ export class ArchiveSource implements MetricSource {
   }
 
   /**
-   * What `fetchNow` would give, fetch after fetch, as columns of numbers, which cost a fraction of value sets. PM_ERR_PMID_LOG for a metric
+   * What `fetchNow` would give, fetch after fetch, as columns, which cost a fraction of value sets. PM_ERR_PMID_LOG for a metric
    * that is not recorded, PM_ERR_TYPE for one whose values are no numbers, PM_ERR_ARG for one that is there twice.
    */
-  rows(metrics: readonly ColumnMetric[], profile: Profile = ALL_INSTANCES): NumberRows {
-    const columns = new NumberColumns(metrics)
-    for (const id of columns.ids) numberDescOf(this.archive, id)
-    if (new Set(columns.ids).size < columns.ids.length)
+  valueRows(ids: readonly Pmid[], profile: Profile = ALL_INSTANCES): ValueRows {
+    const metrics = ids.map((id) => new RecordColumns(numberDescOf(this.archive, id), profile))
+    if (new Set(ids).size < ids.length)
       throw new PcpError('PM_ERR_ARG', 'Columns of the same metric have to be asked for together')
-    return { columns, next: () => this.#nextRow(columns, profile) }
+    const columns = metrics.map((metric) => metric.columns)
+    const takeRecord = (record: RecordView): boolean => {
+      if (record.count === 0) return false
+      let isAny = false
+      for (let m = 0; m < metrics.length; m++) if (metrics[m]!.take(record)) isAny = true
+      return isAny
+    }
+    const next = (): Timestamp => {
+      if (this.#mode === 'interpolate') {
+        const time = this.#nextMoment()
+        this.#interpolator.fill(columns, time, this.#stepSec > 0 ? 1 : -1, ids, profile)
+        return time
+      }
+      this.#nextRecord(takeRecord)
+      return this.#origin
+    }
+    return { columns, next }
   }
 
-  #nextRow(columns: NumberColumns, profile: Profile): Timestamp {
-    columns.clear()
-    if (this.#mode === 'interpolate') {
-      const time = this.#nextMoment()
-      this.#interpolator.fill(columns, time, this.#stepSec > 0 ? 1 : -1, profile)
+  /** As `valueRows`, with a column for each instance asked for. */
+  rows(metrics: readonly ColumnMetric[], profile: Profile = ALL_INSTANCES): NumberRows {
+    const rows = this.valueRows(
+      metrics.map(({ desc }) => desc.pmid),
+      profile,
+    )
+    const columns = new NumberColumns(metrics, rows.columns)
+    const next = (): Timestamp => {
+      const time = rows.next()
+      columns.refresh()
       return time
     }
-    this.#nextRecord((record) => record.count > 0 && columns.takeRecord(record))
-    return this.#origin
+    return { columns, next }
   }
 
   /** Is it a metric that no archive has, as `event.flags`? Any record will do for its lack of values. */

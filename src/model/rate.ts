@@ -93,7 +93,7 @@ export interface CounterValues {
   exact(place: number, type: number): bigint
 }
 
-/** Numbers of one reading in columns: 1 in `has` for a column with a value. */
+/** Numbers of one reading in columns: 0 in `has` for a column without a value. */
 export interface CounterColumns extends CounterValues {
   readonly has: Uint8Array
 }
@@ -150,7 +150,7 @@ export class Counters {
     this.#had.set(this.#has)
     for (let i = 0; i < growth.length; i++) {
       const column = first + i
-      if (has[column] === 1) growth[i] = this.next(i, values[column]!, columns, column, isBackward)
+      if (has[column] !== 0) growth[i] = this.next(i, values[column]!, columns, column, isBackward)
       else {
         growth[i] = Number.NaN
         this.#has[i] = 0

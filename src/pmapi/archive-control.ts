@@ -3,7 +3,7 @@
 import type { ArchiveLabel } from '../archive/label.ts'
 import type { ColumnMetric } from '../archive/number-columns.ts'
 import type { ScanOptions, ScanResult } from '../archive/scan.ts'
-import type { ArchiveMode, NumberRows } from '../archive/source.ts'
+import type { ArchiveMode, NumberRows, ValueRows } from '../archive/source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import { DOMAIN_RESERVED, domainOf, type Indom, type Pmid } from '../model/ids.ts'
 import type { Profile } from '../model/profile.ts'
@@ -77,6 +77,8 @@ export interface ArchiveControl {
    * and PM_ERR_ARG for a metric that is there twice.
    */
   rows(metrics: readonly ColumnMetric[], profile?: Profile): NumberRows
+  /** As `rows`, with all values of each metric, in the order of its value set. */
+  valueRows(ids: readonly Pmid[], profile?: Profile): ValueRows
   /**
    * All values of some recorded metrics as columns of times and numbers, in one pass over the records. PM_ERR_PMID_LOG for a metric
    * that is not there, or derived; PM_ERR_TYPE for one whose values are no numbers.

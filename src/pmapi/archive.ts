@@ -180,6 +180,10 @@ function controlOf(source: ArchiveSource): ArchiveControl {
       insistOnRecorded(metrics.map(({ desc }) => desc.pmid))
       return source.rows(metrics, profile)
     },
+    valueRows: (ids, profile) => {
+      insistOnRecorded(ids)
+      return source.valueRows(ids, profile)
+    },
     scan: (ids, options) => {
       insistOnRecorded(ids)
       return scan(archive, ids, options)

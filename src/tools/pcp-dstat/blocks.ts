@@ -167,10 +167,9 @@ class PlainBlock implements Block {
       const insts = hasInstances
         ? isSpread || this.#choice.insts !== undefined
           ? this.#insts(column)
-          : [...readings.cells.keys()].map((k) => readings.insts[k]!)
+          : [...readings.insts.subarray(0, readings.size)]
         : [PM_INDOM_NULL]
-      if (readings.cells.every((cell) => cell === undefined))
-        return [{ cell: undefined, exact: undefined, style }]
+      if (!readings.hasValues()) return [{ cell: undefined, exact: undefined, style }]
       const mean = this.#means[i]!
       const shown: StyledCell[] = insts.map((inst) => {
         const cell = column.cell(inst)
@@ -264,15 +263,16 @@ class TopBlock implements Block {
   }
 
   row(): readonly (readonly StyledCell[])[] {
-    const { insts, cells } = this.#rank.readings
+    const cells = this.#rank.readings
     let most = 0
     let inst: number | undefined
-    for (const [i, cell] of cells.entries()) {
+    for (let i = 0; i < cells.size; i++) {
+      const cell = cells.at(i)
       if (typeof cell === 'string' || cell === undefined) continue
       const value = Number(cell)
-      if (!(value > most) && !(value === most && inst !== undefined && insts[i]! < inst)) continue
+      if (!(value > most) && !(value === most && inst !== undefined && cells.insts[i]! < inst)) continue
       most = value
-      inst = insts[i]!
+      inst = cells.insts[i]!
     }
     if (inst === undefined) {
       const style = { ...this.#rank.style, width: this.#plugin.width }
@@ -297,12 +297,13 @@ function inFile(cell: Cell, { fileFactor }: Column): Cell {
 
 /** Of all instances that count; of shares of something the mean. */
 function sumOf(column: Column, culled: RegExp | undefined, isShare: boolean): Cell {
-  const { insts, cells } = column.readings
+  const cells = column.readings
   let sum = 0
   let count = 0
-  for (const [i, cell] of cells.entries()) {
+  for (let i = 0; i < cells.size; i++) {
+    const cell = cells.at(i)
     if (cell === undefined || typeof cell === 'string') continue
-    if (culled !== undefined && column.hasInstances && culled.test(column.nameOf(insts[i]!))) continue
+    if (culled !== undefined && column.hasInstances && culled.test(column.nameOf(cells.insts[i]!))) continue
     sum += Number(cell)
     count++
   }

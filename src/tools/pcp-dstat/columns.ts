@@ -5,10 +5,10 @@ import { isError, PcpError } from '../../model/errors.ts'
 import { PM_INDOM_NULL } from '../../model/ids.ts'
 import { PM_SEM_COUNTER, PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_STRING } from '../../model/types.ts'
 import { unpackUnits } from '../../model/units.ts'
-import type { ValueSet } from '../../model/values.ts'
+import { NO_VALUES, type ValueColumns } from '../../model/value-columns.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { type Conversion, planConversion } from '../../pmapi/conversion.ts'
-import { type Cell, indexOf, MetricReader, NO_READINGS, type Readings } from '../lib/report/values.ts'
+import { type Cell, MetricReader } from '../lib/report/values.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { CellStyle } from './format.ts'
 import type { ColumnSpec, PrintType } from './plugins.ts'
@@ -32,7 +32,7 @@ export class Column {
   readonly names: readonly string[]
   readonly #reader: MetricReader
   /** What was read; rates need two samples. */
-  readings: Readings = NO_READINGS
+  readings: ValueColumns = NO_VALUES
 
   constructor(
     spec: ColumnSpec,
@@ -64,14 +64,13 @@ export class Column {
   }
 
   /** Takes the values of a sample. */
-  read(set: ValueSet, elapsedSec: number): void {
-    this.readings = this.#reader.read(set, elapsedSec)
+  read(values: ValueColumns, elapsedSec: number): void {
+    this.readings = this.#reader.read(values, elapsedSec)
   }
 
   /** The value of an instance; of a metric without instances the only one. */
   cell(inst: number): Cell {
-    const { insts, cells } = this.readings
-    return cells[this.hasInstances ? indexOf(insts, inst) : 0]
+    return this.readings.at(this.hasInstances ? this.readings.find(inst) : 0)
   }
 
   /** The name of an instance; its number where it has none. */

@@ -1,13 +1,13 @@
 /** dstat's report: when samples are taken, and where their lines go. pcp-dstat(1) */
 import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
-import type { Pmid } from '../../model/ids.ts'
-import type { FetchResult } from '../../model/values.ts'
 import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
 import type { Context } from '../../pmapi/context.ts'
+import { type ContextRows, valueRows } from '../../pmapi/value-rows.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { SamplingWindow } from '../lib/window.ts'
+import type { Column } from './columns.ts'
 import {
   fitting,
   headingLines,
@@ -87,46 +87,33 @@ export async function report(setup: ReportSetup, io: ToolIo): Promise<void> {
   screen.end()
 }
 
-/** Fetches, and hands values to columns. */
+/** Goes from sample to sample, and hands values to columns. */
 class Reader {
-  readonly #context: Context
-  readonly #columns: readonly {
-    readonly id: Pmid
-    read(set: FetchResult['sets'][number], sec: number): void
-  }[]
-  readonly #ids: readonly Pmid[]
+  readonly #rows: ContextRows
+  readonly #columns: readonly { readonly column: Column; readonly place: number }[]
   #before: Timestamp | undefined
 
   constructor(context: Context, parts: readonly LinePart[]) {
-    this.#context = context
-    this.#columns = parts.flatMap((part) =>
-      isTime(part)
-        ? []
-        : part.columns.map((column) => ({
-            id: column.desc.pmid,
-            read: (set: FetchResult['sets'][number], sec: number): void => column.read(set, sec),
-          })),
-    )
-    this.#ids = [...new Set(this.#columns.map(({ id }) => id))]
+    const columns = parts.flatMap((part) => (isTime(part) ? [] : part.columns))
+    const descs = new Map(columns.map(({ desc }) => [desc.pmid, desc]))
+    const ids = [...descs.keys()]
+    this.#columns = columns.map((column) => ({ column, place: ids.indexOf(column.desc.pmid) }))
+    this.#rows = valueRows(context, [...descs.values()])
   }
 
   /** When the values are of; undefined at the end of an archive. */
   async read(io: ToolIo): Promise<Timestamp | undefined> {
-    let result: FetchResult
+    let time: Timestamp
     try {
-      result = await this.#context.fetch(this.#ids, io)
+      time = await this.#rows.next(io)
     } catch (error) {
       if (error instanceof PcpError && error.code === 'PM_ERR_EOL') return undefined
       throw error
     }
-    const sets = new Map(this.#ids.map((id, i) => [id, result.sets[i]]))
-    const elapsed = this.#before === undefined ? 0 : secondsBetween(this.#before, result.timestamp)
-    this.#before = result.timestamp
-    for (const { id, read } of this.#columns) {
-      const set = sets.get(id)
-      if (set !== undefined) read(set, elapsed)
-    }
-    return result.timestamp
+    const elapsed = this.#before === undefined ? 0 : secondsBetween(this.#before, time)
+    this.#before = time
+    for (const { column, place } of this.#columns) column.read(this.#rows.columns[place]!, elapsed)
+    return time
   }
 }
 

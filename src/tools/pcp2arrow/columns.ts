@@ -9,9 +9,10 @@ import {
   PM_TYPE_U32,
   PM_TYPE_U64,
 } from '../../model/types.ts'
+import { NO_VALUES } from '../../model/value-columns.ts'
 import type { ReportMetric } from '../lib/report/metrics.ts'
 import type { ReportPlan, Sample } from '../lib/report/report.ts'
-import { type Cell, indexOf, NO_READINGS } from '../lib/report/values.ts'
+import type { Cell } from '../lib/report/values.ts'
 
 /** What the cells of a column are. */
 export type Kind = 'int32' | 'uint32' | 'int64' | 'uint64' | 'float' | 'double' | 'string'
@@ -86,8 +87,8 @@ export class BatchMaker {
   add({ time, readings }: Sample): void {
     this.#times.push(nanoseconds(time))
     for (const [i, { at, inst, metric, kind }] of this.#columns.entries()) {
-      const { insts, cells } = readings[at] ?? NO_READINGS
-      const cell = metric.hasInstances ? cells[indexOf(insts, inst)] : cells[0]
+      const cells = readings[at] ?? NO_VALUES
+      const cell = cells.at(metric.hasInstances ? cells.find(inst) : 0)
       this.#values[i]!.push(stored(cell, kind))
     }
   }

@@ -105,10 +105,9 @@ class JsonReporter implements Reporter {
     const { plan, stamps } = this.#work
     const tree = newTree<Json>()
     for (const [i, metric] of plan.metrics.entries()) {
-      const { insts, cells } = readings[i]!
-      const values = [...cells.keys()].filter((k) => cells[k] !== undefined)
-      if (values.length === 0) continue
-      const leaves = values.map((k) => this.#leaf(metric, insts[k]!, cells[k]!))
+      const cells = readings[i]!
+      if (!cells.hasValues()) continue
+      const leaves = cells.places().map((k) => this.#leaf(metric, cells.insts[k]!, cells.at(k)!))
       plant(tree, metric.name, metric.hasInstances ? { '@instances': leaves } : leaves[0]!)
     }
     const interval = String(this.#elapsed.next(time))

@@ -84,16 +84,16 @@ class OpenMetricsReporter implements Reporter {
       ? ` ${time.sec}.${String(Math.floor(time.nsec / 1e6)).padStart(3, '0')}`
       : ''
     for (const [i, metric] of plan.metrics.entries()) {
-      const { insts, cells } = readings[i]!
+      const cells = readings[i]!
       if (metric.desc.type === PM_TYPE_STRING) continue
       const name = metric.name.replaceAll(/\W/g, '_')
       const total = metric.desc.sem === PM_SEM_COUNTER ? '_total' : ''
-      for (let k = 0; k < cells.length; k++) {
-        const cell = cells[k]
+      for (let k = 0; k < cells.size; k++) {
+        const cell = cells.at(k)
         if (cell === undefined) continue
         this.#describe(metric, name)
         out.write(
-          `${name}${total}${this.#labels(metric, insts[k]!)} ${special(valueText(metric, cell))}${stamp}\n`,
+          `${name}${total}${this.#labels(metric, cells.insts[k]!)} ${special(valueText(metric, cell))}${stamp}\n`,
         )
       }
     }

@@ -1,4 +1,5 @@
 /** pcp2xml: values of metrics as XML. pcp2xml(1) */
+import type { ValueColumns } from '../../model/value-columns.ts'
 import type { OptionTable } from '../lib/options.ts'
 import {
   DOCUMENT_ROWS,
@@ -16,7 +17,6 @@ import {
 import { labelText } from '../lib/report/label-texts.ts'
 import type { ReportMetric } from '../lib/report/metrics.ts'
 import type { Reporter, Sample } from '../lib/report/report.ts'
-import type { Readings } from '../lib/report/values.ts'
 import type { Output, Tool } from '../lib/tool.ts'
 
 const OPTIONS: OptionTable = {
@@ -42,7 +42,7 @@ Writes an XML document with an element for every sample, and in it one for every
 /** What a metric is in one sample. */
 interface Leaf {
   readonly metric: ReportMetric
-  readonly readings: Readings
+  readonly readings: ValueColumns
 }
 
 /** Writes an element a sample. */
@@ -77,8 +77,7 @@ class XmlReporter implements Reporter {
     const { out, plan, stamps } = this.#work
     const tree = newTree<Leaf>()
     for (const [i, metric] of plan.metrics.entries())
-      if (readings[i]!.cells.some((cell) => cell !== undefined))
-        plant(tree, metric.name, { metric, readings: readings[i]! })
+      if (readings[i]!.hasValues()) plant(tree, metric.name, { metric, readings: readings[i]! })
     const interval = this.#elapsed.next(time)
     out.write(`      <timestamp value="${attribute(stamps.text(time))}" interval="${interval}">\n`)
     this.#branch(tree, ' '.repeat(8))
@@ -102,14 +101,14 @@ class XmlReporter implements Reporter {
     }
   }
 
-  #leaf(name: string, { metric, readings: { insts, cells } }: Leaf, indent: string): void {
+  #leaf(name: string, { metric, readings }: Leaf, indent: string): void {
     const { plan, labels, out } = this.#work
     const { extended, everything, include_labels } = plan.settings
     const { desc, units, hasInstances } = metric
-    for (let i = 0; i < cells.length; i++) {
-      const cell = cells[i]
+    for (let i = 0; i < readings.size; i++) {
+      const cell = readings.at(i)
       if (cell === undefined) continue
-      const inst = insts[i]!
+      const inst = readings.insts[i]!
       const attributes: (readonly [string, string])[] = []
       if (hasInstances) attributes.push(['instance-name', plan.nameOf(metric, inst)])
       if (units.text !== '') attributes.push(['unit', units.text])

@@ -53,10 +53,11 @@ export class ArchiveReporter implements Reporter {
 
   sample({ time, readings }: Sample): void {
     for (const [i, metric] of this.#plan.metrics.entries()) {
-      const { insts, cells } = readings[i]!
+      const cells = readings[i]!
+      const { insts } = cells
       const member = this.#members.get(metric)
-      for (let k = 0; k < cells.length; k++) {
-        const cell = cells[k]
+      for (let k = 0; k < cells.size; k++) {
+        const cell = cells.at(k)
         if (member === undefined || cell === undefined || this.#isKnown(metric, insts[k]!, cell)) continue
         if (metric.hasInstances) this.#archive.put(member, cell, this.#instance(metric, insts[k]!))
         else this.#archive.put(member, cell)

@@ -1,11 +1,17 @@
 /** Cells of pmrep written straight into bytes: what `cellText` and `fitted` make, without a string for every number. */
 import type { ByteText } from '../../base/byte-text.ts'
-import { type CellRow, NUMBER } from '../lib/report/cell-row.ts'
+import { NUMBER, type ValueColumns } from '../../model/value-columns.ts'
 import { type CellShape, cellText, decimalsOf, fitted } from './cell.ts'
 
-/** Writes the `i`th cell of a line at the right of its column. */
-export function putCell(to: ByteText, cells: CellRow, i: number, shape: CellShape, delimiter: string): void {
-  if (cells.kinds[i] === NUMBER && putNumber(to, cells.numbers[i]!, shape)) return
+/** Writes the `i`th value at the right of its column; -1 for none. */
+export function putCell(
+  to: ByteText,
+  cells: ValueColumns,
+  i: number,
+  shape: CellShape,
+  delimiter: string,
+): void {
+  if (i >= 0 && i < cells.size && cells.has[i] === NUMBER && putNumber(to, cells.values[i]!, shape)) return
   to.text(fitted(cellText(cells.at(i), shape, delimiter), shape.width))
 }
 
@@ -19,16 +25,16 @@ function putNumber(to: ByteText, value: number, { width, precision, isReal }: Ce
   return decimals >= 0
 }
 
-/** Writes the `i`th cell of a line of CSV: nothing where there is no value. */
+/** Writes the `i`th value as a cell of CSV: nothing where there is none. */
 export function putCsvCell(
   to: ByteText,
-  cells: CellRow,
+  cells: ValueColumns,
   i: number,
   { isReal, precision }: CellShape,
   delimiter: string,
 ): void {
-  if (cells.kinds[i] === NUMBER) {
-    const value = cells.numbers[i]!
+  if (i >= 0 && i < cells.size && cells.has[i] === NUMBER) {
+    const value = cells.values[i]!
     if (isReal) putReal(to, value, precision)
     else if (Number.isSafeInteger(value)) to.int(value)
     else to.text(String(value))

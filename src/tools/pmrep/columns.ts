@@ -1,8 +1,10 @@
 /** The columns of a table: one for each instance of each metric. pmrep(1) */
+
+import { NO_VALUES, NOTHING, type ValueColumns } from '../../model/value-columns.ts'
 import type { ReportMetric } from '../lib/report/metrics.ts'
 import type { ReportPlan } from '../lib/report/report.ts'
 import type { Settings } from '../lib/report/settings.ts'
-import { isReal, NO_READINGS, type Readings } from '../lib/report/values.ts'
+import { isReal } from '../lib/report/values.ts'
 import type { CellShape } from './cell.ts'
 
 /** A column. */
@@ -11,6 +13,8 @@ export interface Column extends CellShape {
   /** Place of its metric in samples. */
   readonly at: number
   readonly inst: number
+  /** Where its value was in the sample before. */
+  place: number
   /** '' for a metric without instances. */
   readonly instance: string
 }
@@ -39,20 +43,28 @@ export function allColumns(plan: ReportPlan): Column[] {
       metric,
       at,
       inst,
+      place: i,
       instance: metric.hasInstances ? metric.names[i]! : '',
     })),
   )
 }
 
 /** A column for every value that there is. */
-export function presentColumns(plan: ReportPlan, readings: readonly Readings[]): Column[] {
+export function presentColumns(plan: ReportPlan, readings: readonly ValueColumns[]): Column[] {
   return plan.metrics.flatMap((metric, at) => {
-    const { insts, cells } = readings[at] ?? NO_READINGS
+    const { insts, has, size } = readings[at] ?? NO_VALUES
     const shape = shapeOf(metric, plan.settings)
     const columns: Column[] = []
-    for (let i = 0; i < cells.length; i++) {
-      if (cells[i] === undefined) continue
-      columns.push({ ...shape, metric, at, inst: insts[i]!, instance: plan.nameOf(metric, insts[i]!) })
+    for (let i = 0; i < size; i++) {
+      if (has[i] === NOTHING) continue
+      columns.push({
+        ...shape,
+        metric,
+        at,
+        inst: insts[i]!,
+        place: i,
+        instance: plan.nameOf(metric, insts[i]!),
+      })
     }
     return inOrder(columns, metric, plan.settings)
   })
@@ -70,6 +82,14 @@ export function inOrder<T extends { readonly inst: number }>(
   for (const [i, inst] of insts.entries()) if (!places.has(inst)) places.set(inst, i)
   const place = ({ inst }: T): number => places.get(inst) ?? insts.length
   return items.sort((a, b) => place(a) - place(b))
+}
+
+/** Where a column's value is among those of its metric; -1 for nowhere. */
+export function placeOf(column: Column, cells: ValueColumns): number {
+  if (!column.metric.hasInstances) return 0
+  const place = cells.find(column.inst, column.place)
+  if (place >= 0) column.place = place
+  return place
 }
 
 /** Are these the same columns? */

@@ -1,20 +1,18 @@
 /** pmrep's report for programs: comma-separated values. pmrep(1) -o csv */
 import { encodeText } from '../../base/text.ts'
 import { secondsBetween, type Timestamp } from '../../base/timestamp.ts'
-import type { CellRow } from '../lib/report/cell-row.ts'
+import { NO_VALUES } from '../../model/value-columns.ts'
 import { labelText } from '../lib/report/label-texts.ts'
-import type { Sample } from '../lib/report/report.ts'
+import type { Reporter, Sample } from '../lib/report/report.ts'
 import { utcOffset } from '../lib/report/stamps.ts'
 import { putCsvCell, quoted } from './cell-bytes.ts'
-import { allColumns, areSame, type Column, presentColumns } from './columns.ts'
-import { HeadingClock, type Layout, type LinePrinter, LineText } from './layout.ts'
-import { SampleCells } from './sample-cells.ts'
+import { allColumns, areSame, type Column, placeOf, presentColumns } from './columns.ts'
+import { HeadingClock, type Layout, LineText } from './layout.ts'
 
 /** Prints CSV. */
-export class CsvReporter implements LinePrinter {
+export class CsvReporter implements Reporter {
   readonly #layout: Layout
   readonly #clock: HeadingClock
-  readonly #cells = new SampleCells()
   readonly #lines: LineText
   readonly #between: Uint8Array
   #columns: readonly Column[]
@@ -38,7 +36,7 @@ export class CsvReporter implements LinePrinter {
   }
 
   sample({ time, readings }: Sample): void {
-    const { plan } = this.#layout
+    const { plan, delimiter } = this.#layout
     const { dynamic_header, header } = plan.settings
     const isDue = this.#clock.isDue()
     if (dynamic_header) {
@@ -50,20 +48,18 @@ export class CsvReporter implements LinePrinter {
         this.#clock.restart(true)
       }
     }
-    this.line(time, this.#cells.read(this.#columns, readings))
-  }
-
-  line(time: Timestamp, cells: CellRow): void {
-    const { plan, delimiter } = this.#layout
     const { text } = this.#lines
     text.text(this.#prefix(time))
     const columns = this.#columns
     const times = plan.settings.include_labels ? 2 : 1
     for (let i = 0; i < columns.length; i++) {
+      const column = columns[i]!
+      const cells = readings[column.at] ?? NO_VALUES
+      const place = placeOf(column, cells)
       // Below its labels a value stands again, as in 6.0.3.
       for (let n = 0; n < times; n++) {
         text.raw(this.#between)
-        putCsvCell(text, cells, i, columns[i]!, delimiter)
+        putCsvCell(text, cells, place, column, delimiter)
       }
     }
     this.#lines.end()

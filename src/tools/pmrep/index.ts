@@ -18,7 +18,6 @@ import { bannerLines } from './banner.ts'
 import { CsvReporter } from './csv.ts'
 import { JsonLinesReporter } from './json-lines.ts'
 import { type Layout, layoutOf } from './layout.ts'
-import { withNumbers } from './number-report.ts'
 import { OPTIONS } from './options.ts'
 import { OverallReporter } from './overall.ts'
 import { RowReporter, sortKeys } from './rows.ts'
@@ -142,7 +141,7 @@ async function reporterOf(
     for (const metric of plan.metrics) labels.set(metric.name, await labelsOf(plan, metric))
   const rows = screenLines(io)
   const layout = layoutOf(plan, labels, out, { now, rows })
-  const reporter = printerOf(layout, io)
+  const reporter = printerOf(layout)
   return plan.archiveName === undefined || settings.delay ? flushing(reporter, out) : reporter
 }
 
@@ -168,12 +167,11 @@ function flushing(reporter: Reporter, out: ToolIo['stdout']): Reporter {
   }
 }
 
-function printerOf(layout: Layout, io: ToolIo): Reporter {
-  const { plan } = layout
-  const { output, colxrow } = plan.settings
-  if (output === 'csv') return withNumbers(plan, new CsvReporter(layout), io)
+function printerOf(layout: Layout): Reporter {
+  const { output, colxrow } = layout.plan.settings
+  if (output === 'csv') return new CsvReporter(layout)
   if (output === 'json') return new JsonLinesReporter(layout)
-  return colxrow === undefined ? withNumbers(plan, new TableReporter(layout), io) : new RowReporter(layout)
+  return colxrow === undefined ? new TableReporter(layout) : new RowReporter(layout)
 }
 
 /** PM_ERR_GENERIC with the line to print when lines cannot be sorted by what -6 names. */

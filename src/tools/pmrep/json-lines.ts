@@ -36,12 +36,14 @@ export class JsonLinesReporter implements Reporter {
     const { plan, write } = this.#layout
     const members: string[] = []
     for (const [i, metric] of plan.metrics.entries()) {
-      const { insts, cells } = readings[i]!
+      const cells = readings[i]!
       const present: string[] = []
-      for (let k = 0; k < cells.length; k++) {
-        const text = jsonOf(cells[k], metric.units.conversion.type === PM_TYPE_FLOAT)
+      for (let k = 0; k < cells.size; k++) {
+        const text = jsonOf(cells.at(k), metric.units.conversion.type === PM_TYPE_FLOAT)
         if (text === undefined) continue
-        present.push(metric.hasInstances ? `${JSON.stringify(plan.nameOf(metric, insts[k]!))}:${text}` : text)
+        present.push(
+          metric.hasInstances ? `${JSON.stringify(plan.nameOf(metric, cells.insts[k]!))}:${text}` : text,
+        )
       }
       if (present.length === 0) continue
       const value = metric.hasInstances ? `{${present.join(',')}}` : present[0]!

@@ -1,9 +1,8 @@
 /** What all of pmrep's printed reports share: delimiter, time column, when headings come again. pmrep(1) */
 import { ByteText } from '../../base/byte-text.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
-import type { CellRow } from '../lib/report/cell-row.ts'
 import type { MetricLabels } from '../lib/report/label-texts.ts'
-import type { Reporter, ReportPlan } from '../lib/report/report.ts'
+import type { ReportPlan } from '../lib/report/report.ts'
 import { StampWriter } from '../lib/report/stamps.ts'
 import type { Output } from '../lib/tool.ts'
 
@@ -24,12 +23,6 @@ export interface Layout {
   readonly write: (text: string) => void
   /** Writes finished text in bytes, which may be used again at once. */
   readonly writeBytes: (bytes: Uint8Array) => void
-}
-
-/** Prints a line a sample. */
-export interface LinePrinter extends Reporter {
-  /** A line with the cells of all columns, in place of a sample. */
-  line(time: Timestamp, cells: CellRow): void
 }
 
 /** Lines of a terminal where nobody knows how many it has. */

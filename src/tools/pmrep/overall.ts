@@ -33,11 +33,11 @@ export class OverallReporter implements Reporter {
   sample({ readings }: Sample): void {
     const isLowest = this.#plan.settings.rank < 0
     for (const [i, best] of this.#best.entries()) {
-      const { insts, cells } = readings[i]!
-      for (let k = 0; k < cells.length; k++) {
-        const cell = cells[k]
+      const cells = readings[i]!
+      for (let k = 0; k < cells.size; k++) {
+        const cell = cells.at(k)
         if (cell === undefined || typeof cell === 'string') continue
-        const inst = insts[k]!
+        const inst = cells.insts[k]!
         const before = best.get(inst)
         const order = before === undefined ? 1 : compareCells(cell, before.cell)
         if (before === undefined || (isLowest ? order < 0 : order > 0)) best.set(inst, { inst, cell })

@@ -1,11 +1,12 @@
 /** pmrep's report with instances as lines: a column for each label. pmrep(1) -X */
 
+import { NO_VALUES } from '../../model/value-columns.ts'
 import { labelText } from '../lib/report/label-texts.ts'
 import type { ReportMetric } from '../lib/report/metrics.ts'
 import { compareCells } from '../lib/report/narrow.ts'
 import type { Reporter, Sample } from '../lib/report/report.ts'
 import type { Settings } from '../lib/report/settings.ts'
-import { type Cell, indexOf, NO_READINGS } from '../lib/report/values.ts'
+import type { Cell } from '../lib/report/values.ts'
 import { cellText, fitted, NO_VALUE } from './cell.ts'
 import { inOrder, shapeOf } from './columns.ts'
 import { blankCell, HeadingClock, type Layout, legendLine, stampCell } from './layout.ts'
@@ -203,21 +204,20 @@ export function sortKeys({
 }
 
 function cellAt({ readings }: Sample, { hasInstances }: ReportMetric, at: number, inst: number): Cell {
-  const { insts, cells } = readings[at] ?? NO_READINGS
-  return hasInstances ? cells[indexOf(insts, inst)] : cells[0]
+  const cells = readings[at] ?? NO_VALUES
+  return cells.at(hasInstances ? cells.find(inst) : 0)
 }
 
 /** Places of the metrics that have values. */
 function placesWithValues({ readings }: Sample): number[] {
-  return [...readings.keys()].filter((at) => readings[at]!.cells.some((cell) => cell !== undefined))
+  return [...readings.keys()].filter((at) => readings[at]!.hasValues())
 }
 
 /** A line for every value that there is. */
 function presentLines(layout: Layout, { readings }: Sample): Line[] {
   const present = (metric: ReportMetric, at: number): number[] => {
-    const { insts, cells } = readings[at] ?? NO_READINGS
-    const found: { readonly inst: number }[] = []
-    for (let i = 0; i < cells.length; i++) if (cells[i] !== undefined) found.push({ inst: insts[i]! })
+    const cells = readings[at] ?? NO_VALUES
+    const found = cells.places().map((i) => ({ inst: cells.insts[i]! }))
     return inOrder(found, metric, layout.plan.settings).map(({ inst }) => inst)
   }
   return linesOf(layout.plan.metrics, present, layout)

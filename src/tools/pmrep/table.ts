@@ -2,28 +2,18 @@
 
 import { encodeText } from '../../base/text.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
-import type { CellRow } from '../lib/report/cell-row.ts'
+import { NO_VALUES, type ValueColumns } from '../../model/value-columns.ts'
 import { labelText } from '../lib/report/label-texts.ts'
-import type { Sample } from '../lib/report/report.ts'
+import type { Reporter, Sample } from '../lib/report/report.ts'
 import { fitted, NO_VALUE } from './cell.ts'
 import { putCell } from './cell-bytes.ts'
-import { allColumns, areSame, type Column, presentColumns } from './columns.ts'
-import {
-  blankCell,
-  HeadingClock,
-  type Layout,
-  type LinePrinter,
-  LineText,
-  legendLine,
-  stampCell,
-} from './layout.ts'
-import { SampleCells } from './sample-cells.ts'
+import { allColumns, areSame, type Column, placeOf, presentColumns } from './columns.ts'
+import { blankCell, HeadingClock, type Layout, LineText, legendLine, stampCell } from './layout.ts'
 
 /** Prints the table. */
-export class TableReporter implements LinePrinter {
+export class TableReporter implements Reporter {
   readonly #layout: Layout
   readonly #clock: HeadingClock
-  readonly #cells = new SampleCells()
   readonly #lines: LineText
   readonly #between: Uint8Array
   #columns: readonly Column[]
@@ -50,18 +40,14 @@ export class TableReporter implements LinePrinter {
     const columns = isDynamic ? presentColumns(plan, readings) : this.#columns
     const isNew = isDynamic && !areSame(columns, this.#columns)
     this.#columns = columns
-    this.#print(time, this.#cells.read(columns, readings), isNew)
-  }
-
-  line(time: Timestamp, cells: CellRow): void {
-    this.#print(time, cells, false)
+    this.#print(time, readings, isNew)
   }
 
   end(): void {
     this.#lines.flush()
   }
 
-  #print(time: Timestamp, cells: CellRow, isNew: boolean): void {
+  #print(time: Timestamp, readings: readonly ValueColumns[], isNew: boolean): void {
     const { text } = this.#lines
     const { plan, delimiter } = this.#layout
     const columns = this.#columns
@@ -74,7 +60,9 @@ export class TableReporter implements LinePrinter {
     if (columns.length === 0) text.text(fitted(NO_VALUE, emptyWidth(this.#layout)))
     for (let i = 0; i < columns.length; i++) {
       if (i > 0) text.raw(this.#between)
-      putCell(text, cells, i, columns[i]!, delimiter)
+      const column = columns[i]!
+      const cells = readings[column.at] ?? NO_VALUES
+      putCell(text, cells, placeOf(column, cells), column, delimiter)
     }
     this.#lines.end()
     this.#clock.printed()

@@ -7,8 +7,8 @@ import { Counters, rateUnits } from '../../model/rate.ts'
 import { PM_TYPE_64, PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_U64 } from '../../model/types.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { samples } from '../../pmapi/samples.ts'
+import { hasRecordedRows } from '../../pmapi/value-rows.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
-import { isRecordedNumber, isTracingValues } from '../lib/report/number-cells.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { formatReal } from './format.ts'
 import type { Headings } from './header.ts'
@@ -26,9 +26,8 @@ export interface NumberLayout {
 }
 
 /** Are there columns of the metric: does an archive have it, as numbers, each instance once, and does -D not ask about fetches? */
-export function hasNumberRows({ archive }: Context, { desc, columns }: Subject): boolean {
-  if (archive === undefined || columns?.length === 0 || !isRecordedNumber(desc) || isTracingValues())
-    return false
+export function hasNumberRows(context: Context, { desc, columns }: Subject): boolean {
+  if (columns?.length === 0 || !hasRecordedRows(context, [desc])) return false
   return columns === undefined || new Set(columns.map(({ inst }) => inst)).size === columns.length
 }
 

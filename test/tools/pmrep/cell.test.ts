@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { ByteText } from '../../../src/base/byte-text.ts'
-import { CellRow } from '../../../src/tools/lib/report/cell-row.ts'
+import { PM_INDOM_NULL } from '../../../src/model/ids.ts'
+import { PM_TYPE_DOUBLE } from '../../../src/model/types.ts'
+import { ValueColumns } from '../../../src/model/value-columns.ts'
 import { cellText, fitted } from '../../../src/tools/pmrep/cell.ts'
 import { putCell } from '../../../src/tools/pmrep/cell-bytes.ts'
 
@@ -70,7 +72,8 @@ test('cells in bytes are the cells in text', () => {
   for (const shape of shapes)
     for (const cell of [...values, 12345678901234567890n, 'text|more', undefined]) {
       const bytes = new ByteText(8)
-      const cells = new CellRow(1)
+      const cells = new ValueColumns({ type: PM_TYPE_DOUBLE, indom: PM_INDOM_NULL })
+      cells.begin(1)
       cells.set(0, cell)
       putCell(bytes, cells, 0, shape, '|')
       expect(new TextDecoder().decode(bytes.written())).toBe(fitted(cellText(cell, shape, '|'), shape.width))

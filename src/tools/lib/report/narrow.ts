@@ -1,9 +1,10 @@
 /** What a report leaves out of a sample: ranks, limits, predicates, instances chosen anew. pmrep(1) -J -8 -N -j -n */
 import { PcpError } from '../../../model/errors.ts'
 import { PM_TYPE_STRING } from '../../../model/types.ts'
+import type { ValueColumns } from '../../../model/value-columns.ts'
 import type { ReportMetric } from './metrics.ts'
 import type { Settings } from './settings.ts'
-import { type Cell, indexOf, NO_READINGS, type Readings } from './values.ts'
+import type { Cell } from './values.ts'
 
 /** What a filter needs to know: names of the instances of a metric. */
 export type NameOf = (metric: ReportMetric, inst: number) => string
@@ -47,7 +48,7 @@ export class Narrowing {
   }
 
   /** What is left of a sample: readings of every metric, in step with the metrics. */
-  narrow(sample: readonly Readings[]): readonly Readings[] {
+  narrow(sample: readonly ValueColumns[]): readonly ValueColumns[] {
     if (!this.#isNeeded) return sample
     const { live_filter, invert_filter } = this.#settings
     const isLive = live_filter && !invert_filter
@@ -55,7 +56,7 @@ export class Narrowing {
       const live = isLive ? this.#choose(metric, sample[i]!) : sample[i]!
       return this.#isPredicate.has(metric) ? live : limited(metric, live)
     })
-    const ranked = new Map<ReportMetric, Readings>()
+    const ranked = new Map<ReportMetric, ValueColumns>()
     for (const [i, metric] of this.#metrics.entries())
       if (!this.#predicates.has(metric)) ranked.set(metric, this.#rank(metric, early[i]!))
     return this.#metrics.map((metric, i) => {
@@ -72,22 +73,16 @@ export class Narrowing {
     })
   }
 
-  #choose(metric: ReportMetric, readings: Readings): Readings {
-    if (!metric.hasInstances || metric.filter.isEmpty || readings.cells.length === 0) return readings
+  #choose(metric: ReportMetric, readings: ValueColumns): ValueColumns {
+    if (!metric.hasInstances || metric.filter.isEmpty || readings.size === 0) return readings
     const names = Array.from(readings.insts, (inst) => this.#nameOf(metric, inst))
-    return pick(
-      readings,
-      [...new Set(metric.filter.choose(names))].sort((a, b) => a - b),
-    )
+    return readings.pick([...new Set(metric.filter.choose(names))].sort((a, b) => a - b))
   }
 
-  #rank(metric: ReportMetric, readings: Readings): Readings {
+  #rank(metric: ReportMetric, readings: ValueColumns): ValueColumns {
     const { rank } = this.#settings
-    if (rank === 0 || !metric.hasInstances || readings.cells.length <= Math.abs(rank)) return readings
-    return pick(
-      readings,
-      ranking(readings, rank).sort((a, b) => a - b),
-    )
+    if (rank === 0 || !metric.hasInstances || readings.size <= Math.abs(rank)) return readings
+    return readings.pick(ranking(readings, rank).sort((a, b) => a - b))
   }
 }
 
@@ -100,10 +95,10 @@ export function isNarrowing(
 }
 
 /** Positions of the `rank` highest values, or the lowest where it is negative, best first. */
-export function ranking({ cells }: Readings, rank: number): number[] {
-  const order: number[] = []
-  for (let i = 0; i < cells.length; i++) if (cells[i] !== undefined) order.push(i)
-  order.sort((a, b) => (rank > 0 ? compareCells(cells[b]!, cells[a]!) : compareCells(cells[a]!, cells[b]!)))
+export function ranking(readings: ValueColumns, rank: number): number[] {
+  const order = readings.places()
+  const compare = (i: number, j: number): number => compareCells(readings.at(i)!, readings.at(j)!)
+  order.sort((a, b) => (rank > 0 ? compare(b, a) : compare(a, b)))
   return order.slice(0, Math.abs(rank))
 }
 
@@ -113,33 +108,23 @@ export function compareCells(a: NonNullable<Cell>, b: NonNullable<Cell>): number
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function limited({ limit }: ReportMetric, readings: Readings): Readings {
+function limited({ limit }: ReportMetric, readings: ValueColumns): ValueColumns {
   if (limit === 0) return readings
-  return pick(
-    readings,
-    [...readings.cells.keys()].filter((i) => {
-      const cell = readings.cells[i]
-      if (cell === undefined || typeof cell === 'string') return true
-      return !(limit > 0 ? cell < limit : cell > -limit) // NaN passes, as in PCP
-    }),
-  )
+  return kept(readings, (i) => {
+    const cell = readings.at(i)
+    if (cell === undefined || typeof cell === 'string') return true
+    return !(limit > 0 ? cell < limit : cell > -limit) // NaN passes, as in PCP
+  })
 }
 
 /** Only instances that have a value in one of the others. */
-function onlyThose(readings: Readings, by: readonly Readings[]): Readings {
-  const isShown = (inst: number): boolean =>
-    by.some(({ insts, cells }) => cells[indexOf(insts, inst)] !== undefined)
-  return pick(
-    readings,
-    [...readings.cells.keys()].filter((i) => isShown(readings.insts[i]!)),
-  )
+function onlyThose(readings: ValueColumns, by: readonly ValueColumns[]): ValueColumns {
+  return kept(readings, (i) => by.some((one) => one.at(one.find(readings.insts[i]!)) !== undefined))
 }
 
-function pick(readings: Readings, positions: readonly number[]): Readings {
-  if (positions.length === readings.cells.length) return readings
-  if (positions.length === 0) return NO_READINGS
-  return {
-    insts: positions.map((i) => readings.insts[i]!),
-    cells: positions.map((i) => readings.cells[i]),
-  }
+/** The values at the places that are wanted. */
+export function kept(readings: ValueColumns, isWanted: (place: number) => boolean): ValueColumns {
+  const places: number[] = []
+  for (let i = 0; i < readings.size; i++) if (isWanted(i)) places.push(i)
+  return readings.pick(places)
 }

@@ -8,9 +8,11 @@ import { isFault, parseExpr } from '../../../derive/parse.ts'
 import { PcpError } from '../../../model/errors.ts'
 import { DOMAIN_RESERVED, domainOf, type Indom, type Pmid } from '../../../model/ids.ts'
 import { exclude, include } from '../../../model/profile.ts'
-import { PMCD_ADD_AGENT, PMCD_DROP_AGENT, PMCD_NAMES_CHANGE, type ValueSet } from '../../../model/values.ts'
+import type { ValueColumns } from '../../../model/value-columns.ts'
+import { PMCD_ADD_AGENT, PMCD_DROP_AGENT, PMCD_NAMES_CHANGE } from '../../../model/values.ts'
 import { announce } from '../../../pmapi/announce.ts'
 import type { Context } from '../../../pmapi/context.ts'
+import { type ContextRows, valueRows } from '../../../pmapi/value-rows.ts'
 import type { Zone } from '../../../time/zone.ts'
 import { fetchError } from '../fetch-error.ts'
 import { isCtrlC } from '../interrupt.ts'
@@ -20,11 +22,11 @@ import { type SamplingWindow, samplingWindow } from '../window.ts'
 import { reportingZone } from '../zone.ts'
 import { goOnInBackground, isInBackground, tellHeadingsAreOut } from './background.ts'
 import { findMetrics, type ReportMetric, sayLines } from './metrics.ts'
-import { Narrowing, predicatesOf } from './narrow.ts'
-import { fetches, placeIn, type Schedule, scheduleOf } from './schedule.ts'
+import { kept, Narrowing, predicatesOf } from './narrow.ts'
+import { momentsOf, placeIn, type Schedule, scheduleOf } from './schedule.ts'
 import { checkValues, type Settings } from './settings.ts'
 import type { Derived, ReportRequest } from './setup.ts'
-import { MetricReader, type Readings } from './values.ts'
+import { MetricReader } from './values.ts'
 
 /** Everything that is known before the first sample. */
 export interface ReportPlan {
@@ -45,16 +47,15 @@ export interface ReportPlan {
 /** One sample: readings in step with the metrics of the plan. */
 export interface Sample {
   readonly time: Timestamp
-  readonly readings: readonly Readings[]
+  readonly readings: readonly ValueColumns[]
 }
 
 /** Who prints. */
 export interface Reporter {
   /** Headings that come before any sample. */
   begin(): void | Promise<void>
+  /** What the sample has is good until the next one. */
   sample(sample: Sample): void | Promise<void>
-  /** Takes all samples by itself, in place of `sample`. */
-  takeAll?(): Promise<void>
   /** Behind the last sample, also when the user interrupts. */
   end(): void | Promise<void>
 }
@@ -204,30 +205,22 @@ async function take(
   reporter: Reporter,
   io: ToolIo,
 ): Promise<number> {
-  const { context, schedule, settings } = plan
+  const { settings } = plan
   restrict(plan)
-  let before: Timestamp | undefined
   try {
-    if (reporter.takeAll !== undefined) {
-      await reporter.takeAll()
-      return 0
-    }
-    for await (const { timestamp, sets, changes } of fetches(
-      context,
-      () => reading.ids,
-      schedule,
-      settings,
-      io,
-    )) {
-      const elapsed = before === undefined ? 0 : secondsBetween(before, timestamp)
-      before = timestamp
-      const isNews = (changes & NAMES) !== 0
+    const moments = momentsOf(plan.context, () => reading.next(io), plan.schedule, settings, io)
+    for (;;) {
+      const answer = moments.next()
+      const time = answer instanceof Promise ? await answer : answer
+      if (time === undefined) break
+      const isNews = (reading.changes & NAMES) !== 0
       if (isNews && settings.names_change === 'abort') {
         // Scripts know PCP's to end without a word.
         if (io.stderr.isTerminal) io.stderr.write('Aborting because of changed metric names.\n')
         return 1
       }
-      await reporter.sample({ time: timestamp, readings: reading.read(sets, elapsed) })
+      const printing = reporter.sample({ time, readings: reading.read(time) })
+      if (printing instanceof Promise) await printing
       if (io.signal.aborted) break
       if (isNews && (await hasNewNames(plan, request, io))) reading.begin()
     }
@@ -260,14 +253,18 @@ async function hasNewNames(plan: ReportPlan, request: ReportRequest, io: ToolIo)
   return true
 }
 
-/** Reads fetch after fetch. Readers of metrics that stay go on where they were. */
+/** Reads sample after sample. Readers of metrics that stay go on where they were. */
 class Reading {
   readonly #plan: ReportPlan
   readonly #wraps: boolean
-  readonly #readers = new Map<Pmid, MetricReader>()
+  readonly #known = new Map<Pmid, MetricReader>()
+  #readers: readonly MetricReader[] = []
+  #rows: ContextRows | undefined
   #narrowing!: Narrowing
-  #known: readonly (ReadonlySet<number> | undefined)[] = []
-  ids: readonly Pmid[] = []
+  /** What is wanted of each metric; undefined for all its instances. */
+  #wanted: readonly (Wanted | undefined)[] = []
+  #cells: ValueColumns[] = []
+  #before: Timestamp | undefined
 
   constructor(plan: ReportPlan, io: ToolIo) {
     this.#plan = plan
@@ -278,35 +275,65 @@ class Reading {
   /** Takes the plan's metrics as they are now. */
   begin(): void {
     const { metrics, settings, nameOf } = this.#plan
-    this.ids = metrics.map(({ desc }) => desc.pmid)
-    for (const metric of metrics)
-      if (!this.#readers.has(metric.desc.pmid))
-        this.#readers.set(metric.desc.pmid, new MetricReader(metric, this.#wraps))
+    this.#rows = undefined
+    this.#readers = metrics.map((metric) => {
+      const reader = this.#known.get(metric.desc.pmid) ?? new MetricReader(metric, this.#wraps)
+      this.#known.set(metric.desc.pmid, reader)
+      return reader
+    })
     this.#narrowing = new Narrowing(metrics, settings, nameOf)
-    this.#known = metrics.map(({ insts, hasInstances }) =>
-      hasInstances && !settings.live_filter ? new Set(insts) : undefined,
+    this.#wanted = metrics.map(({ insts, hasInstances }) =>
+      hasInstances && !settings.live_filter ? new Wanted(insts) : undefined,
     )
+    this.#cells = []
   }
 
-  /** What is left of the sets of one fetch. */
-  read(sets: readonly ValueSet[], elapsedSec: number): readonly Readings[] {
-    const all = sets.map((set, i) => {
-      const readings = this.#readers.get(this.ids[i]!)!.read(set, elapsedSec)
-      const known = this.#known[i]
-      return known === undefined ? readings : among(readings, known)
-    })
-    return this.#narrowing.narrow(all)
+  /** Changes that came with the values. */
+  get changes(): number {
+    return this.#rows?.changes ?? 0
+  }
+
+  /** On to the next values. */
+  next(io: ToolIo): Timestamp | Promise<Timestamp> {
+    const { context, metrics } = this.#plan
+    this.#rows ??= valueRows(
+      context,
+      metrics.map(({ desc }) => desc),
+    )
+    return this.#rows.next(io)
+  }
+
+  /** What is left of the values that `next` went on to. */
+  read(time: Timestamp): readonly ValueColumns[] {
+    const elapsed = this.#before === undefined ? 0 : secondsBetween(this.#before, time)
+    this.#before = time
+    const { columns } = this.#rows!
+    for (let i = 0; i < columns.length; i++) {
+      const cells = this.#readers[i]!.read(columns[i]!, elapsed)
+      this.#cells[i] = this.#wanted[i]?.among(cells) ?? cells
+    }
+    return this.#narrowing.narrow(this.#cells)
   }
 }
 
-/** Without the instances that were not there at the start, or not wanted. */
-function among(readings: Readings, known: ReadonlySet<number>): Readings {
-  const { insts, cells } = readings
-  let strangers = 0
-  for (let i = 0; i < cells.length; i++) if (!known.has(insts[i]!)) strangers++
-  if (strangers === 0) return readings
-  const kept = [...cells.keys()].filter((i) => known.has(insts[i]!))
-  return { insts: kept.map((i) => insts[i]!), cells: kept.map((i) => cells[i]) }
+/** The instances at the start that are wanted. */
+class Wanted {
+  readonly #insts: ReadonlySet<number>
+  /** Instances that all are wanted. */
+  #known: Int32Array | undefined
+
+  constructor(insts: readonly number[]) {
+    this.#insts = new Set(insts)
+  }
+
+  /** Without others. */
+  among(cells: ValueColumns): ValueColumns {
+    const { insts, size } = cells
+    if (size === 0 || insts === this.#known) return cells
+    const left = kept(cells, (place) => this.#insts.has(insts[place]!))
+    if (left === cells) this.#known = insts
+    return left
+  }
 }
 
 /** Fetches no instances that are not wanted, unless a derived metric may need them. */

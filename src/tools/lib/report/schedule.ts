@@ -1,10 +1,8 @@
 /** When a report takes samples. pmrep(1) -s -t -T, pmGetContextOptions(3) */
 import { type Timestamp, toSeconds } from '../../../base/timestamp.ts'
-import { PcpError } from '../../../model/errors.ts'
-import type { FetchResult } from '../../../model/values.ts'
 import type { ArchiveControl } from '../../../pmapi/archive-control.ts'
-import { SYSTEM_CLOCK } from '../../../pmapi/clock.ts'
 import type { Context } from '../../../pmapi/context.ts'
+import { type Samples, samples } from '../../../pmapi/samples.ts'
 import type { ToolIo } from '../tool.ts'
 import type { SamplingWindow } from '../window.ts'
 import { sayLines } from './metrics.ts'
@@ -47,35 +45,33 @@ export function scheduleOf(window: SamplingWindow, hasFinish: boolean, isRecorde
   }
 }
 
-/** The results of fetches, one a sample; `ids` may change from one to the next. */
-export async function* fetches(
+/** The moments of samples; `take` goes on to the next one. */
+export function momentsOf(
   context: Context,
-  ids: () => readonly number[],
+  take: () => Timestamp | Promise<Timestamp>,
   schedule: Schedule,
   settings: Settings,
   io: ToolIo,
-): AsyncGenerator<FetchResult> {
-  const { samples = Number.POSITIVE_INFINITY, intervalSec, origin, finish } = schedule
-  const { archive } = context
-  if (archive !== undefined) placeIn(archive, schedule, settings)
-  // Live, -A moves the origin to a time that is yet to come.
-  const early = archive === undefined ? toSeconds(origin) * 1000 - io.now() : 0
-  if (early > 0) await SYSTEM_CLOCK.sleep(early, io.signal)
-  const start = SYSTEM_CLOCK.now()
-  for (let n = 0; n < samples; n++) {
-    if (n > 0 && (archive === undefined || settings.delay)) {
-      const wait = start + n * intervalSec * 1000 - SYSTEM_CLOCK.now()
-      if (wait > 0) await SYSTEM_CLOCK.sleep(wait, io.signal)
-    }
-    const result = await unlessEnded(() => context.fetch(ids(), io))
-    if (result === undefined) return
-    if (archive !== undefined && isBehind(result.timestamp, finish, settings)) return
-    yield result
-  }
+): Samples<Timestamp> {
+  const { samples: count, intervalSec, origin, finish } = schedule
+  const isLive = context.archive === undefined
+  return samples(context, {
+    take,
+    intervalSec,
+    origin,
+    mode: settings.interpol ? 'interpolate' : 'forward',
+    ...(count === undefined ? {} : { count }),
+    ...(isLive ? {} : { isBeyond: (time) => isBehind(time, finish, settings) }),
+    isPaced: isLive || settings.delay,
+    // Live, -A moves the origin to a time that is yet to come.
+    startInMs: isLive ? toSeconds(origin) * 1000 - io.now() : 0,
+    flush: () => io.stdout.flush(),
+    call: io,
+  })
 }
 
 /** Is a record too late? By its second, as in the reference. Values between records end by their number alone. */
-export function isBehind(
+function isBehind(
   { sec }: Timestamp,
   finish: Timestamp | undefined,
   { interpol }: Pick<Settings, 'interpol'>,
@@ -91,19 +87,4 @@ export function placeIn(
 ): void {
   if (interpol) archive.setMode('interpolate', origin, intervalSec)
   else archive.setMode('forward', origin)
-}
-
-/** The answer, or undefined at the end of the archive. */
-async function unlessEnded<T>(fetch: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await fetch()
-  } catch (error) {
-    if (isEnd(error)) return undefined
-    throw error
-  }
-}
-
-/** Was this the end of the archive? */
-export function isEnd(error: unknown): boolean {
-  return error instanceof PcpError && error.code === 'PM_ERR_EOL'
 }

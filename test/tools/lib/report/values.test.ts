@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { MetricDesc } from '../../../../src/model/desc.ts'
 import { indom, PM_INDOM_NULL, pmid } from '../../../../src/model/ids.ts'
 import { PM_SEM_COUNTER, PM_TYPE_U32 } from '../../../../src/model/types.ts'
+import { ValueColumns } from '../../../../src/model/value-columns.ts'
 import { makeSet } from '../../../../src/model/value-writer.ts'
 import { planConversion } from '../../../../src/pmapi/conversion.ts'
 import { MetricReader } from '../../../../src/tools/lib/report/values.ts'
@@ -11,6 +12,7 @@ const ID = pmid(1, 10, 1)
 
 function rates(domain: number, samples: readonly (readonly (readonly [inst: number, value: number])[])[]) {
   const desc: MetricDesc = { pmid: ID, type: PM_TYPE_U32, indom: domain, sem: PM_SEM_COUNTER, units: 0 }
+  const columns = new ValueColumns(desc)
   const reader = new MetricReader({ desc, units: { conversion: planConversion(desc, {}) } }, false)
   return samples.map((cells) => {
     const set = makeSet(
@@ -19,7 +21,9 @@ function rates(domain: number, samples: readonly (readonly (readonly [inst: numb
       cells.map(([inst]) => inst),
       cells.map(([, value]) => value),
     )
-    return reader.read(set, 2).cells
+    columns.take(set)
+    const read = reader.read(columns, 2)
+    return cells.map((_, i) => read.at(i))
   })
 }
 

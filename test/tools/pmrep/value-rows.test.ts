@@ -1,4 +1,4 @@
-/** Columns of numbers make the lines that value sets make: -j, which chooses nothing here, has pmrep go the long way. */
+/** Columns out of records make the lines that those out of value sets make: -D, which traces fetches, has pmrep fetch these. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { clearDebug, traceTo } from '../../../src/model/debug.ts'
@@ -110,7 +110,7 @@ async function printed(
   options: TestArchive,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-): Promise<string> {
+): Promise<{ readonly stdout: string; readonly stderr: string }> {
   const files = memoryFiles(archive('a', options))
   const io = testIo('pmrep', ['-z', '-a', 'a', ...args, 'm'], {
     PCP_DERIVED_CONFIG: '',
@@ -124,7 +124,7 @@ async function printed(
   } catch (error) {
     io.stderr.write((error as Error).message)
   }
-  return io.printed.stdout + io.printed.stderr
+  return io.printed
 }
 
 const OPTIONS: readonly (readonly string[])[] = [
@@ -135,10 +135,16 @@ const OPTIONS: readonly (readonly string[])[] = [
   ['-t', '0.75', '-p', '-r', '-w', '9'],
   ['-t', '2', '-A', '1', '-q', 'count x 10^3', '-s', '5'],
   ['-t', '3', '-S', '+2', '-T', '+40'],
+  ['-u', '-X', 'Instance', '-p'],
+  ['-t', '1', '-J', '2', '-o', 'json'],
+  ['-u', '-j', '-N', 'm.m0', '-8', '2'],
+  ['-u', '-1', '-i', 'i1', '-r'],
+  ['-u', '-J', '-1', '-X', 'I', '-1'],
 ]
 
-test('lines of numbers are those of value sets', { timeout: 60_000 }, async () => {
+test('lines out of records are those out of value sets', { timeout: 60_000 }, async () => {
   let lines = 0
+  let traced = 0
   const check = fc.asyncProperty(
     fc.array(aMetric, { minLength: 1, maxLength: 4 }),
     fc.array(aRecord, { minLength: 2, maxLength: 12 }),
@@ -148,20 +154,25 @@ test('lines of numbers are those of value sets', { timeout: 60_000 }, async () =
       const options = archiveOf(metrics, records)
       const env: Record<string, string> = wraps ? { PCP_COUNTER_WRAP: 'yes' } : {}
       const short = await printed(options, args, env)
-      expect(short).toBe(await printed(options, ['-j', ...args], env))
-      lines += short.split('\n').length
+      const long = await printed(options, ['-D', 'fetch', ...args], env)
+      clearDebug('all')
+      traceTo()
+      traced += long.stderr.split('fetch: values').length - 1
+      expect(short.stdout).toBe(long.stdout)
+      lines += short.stdout.split('\n').length
     },
   )
   await fc.assert(check, { numRuns: 40 })
   expect(lines).toBeGreaterThan(100)
+  expect(traced).toBeGreaterThan(100)
 })
 
 test('-D fetch tells of every fetch, also where value sets could be done without', async () => {
   const records = [1, 2, 3].map((n): TestRecord => ({ gap: 1, isMark: false, values: [[2 * n]] }))
   const options = archiveOf([{ type: 0, sem: 3, hasInstances: false }], records)
   try {
-    const text = await printed(options, ['-u', '-s', '3', '-D', 'fetch'], {})
-    expect(text.match(/^fetch: values of m\.m0 /gm)).toHaveLength(3)
+    const { stderr } = await printed(options, ['-u', '-s', '3', '-D', 'fetch'], {})
+    expect(stderr.match(/^fetch: values of m\.m0 /gm)).toHaveLength(3)
   } finally {
     clearDebug('all')
     traceTo()

@@ -1,0 +1,255 @@
+/**
+ * The values of one metric at one moment, decoded into columns: those of its value set, in the same order.
+ *
+ *     insts      3     7     9     1
+ *     has        1     1     0     2       NUMBER, NUMBER, NOTHING, OTHER
+ *     values    17.    4.    ?     2^64
+ *     others     -     -     -     18446744073709551615n
+ *
+ * Archives fill them out of records, without value sets; `take` fills them with a fetched set.
+ */
+import { type Indom, PM_INDOM_NULL } from './ids.ts'
+import {
+  PM_TYPE_32,
+  PM_TYPE_64,
+  PM_TYPE_DOUBLE,
+  PM_TYPE_FLOAT,
+  PM_TYPE_STRING,
+  PM_TYPE_U32,
+  PM_TYPE_U64,
+  PM_VAL_INSITU,
+} from './types.ts'
+import { extract, uint32At } from './value-set.ts'
+import type { ValueSet } from './values.ts'
+
+/** No value, or one of another type than the metric's. */
+export const NOTHING = 0
+/** A number. */
+export const NUMBER = 1
+/** Text, or an integer that no double holds exactly. */
+export const OTHER = 2
+
+/** A value as columns hold it; undefined for NOTHING. */
+export type ColumnValue = number | bigint | string | undefined
+
+const TWO_32 = 0x1_0000_0000
+const scratch = new DataView(new ArrayBuffer(8))
+
+/** See the drawing above. The first `size` entries are values, good until the columns are filled again. */
+export class ValueColumns {
+  readonly type: number
+  readonly isSingular: boolean
+  /** Values in the set; negative for an error, 0 without values. */
+  status = 0
+  /** Instances; another array only when they differ from those before. */
+  insts: Int32Array = new Int32Array(0)
+  /** NOTHING, NUMBER or OTHER. */
+  has: Uint8Array = new Uint8Array(0)
+  /** Values that are numbers, and integers that are OTHER, rounded. */
+  values: Float64Array = new Float64Array(0)
+  /** Values that are OTHER. */
+  readonly others: ColumnValue[] = []
+  readonly #isLong: boolean
+  /** May values stand for themselves, without a block? */
+  readonly #isWord: boolean
+  /** Header words of blocks: with a type, and as old agents sent them. */
+  readonly #header: number
+  readonly #plainHeader: number
+  #isOwnInsts = false
+
+  constructor({ type, indom }: { readonly type: number; readonly indom: Indom }) {
+    this.type = type
+    this.isSingular = indom === PM_INDOM_NULL
+    this.#isLong = type === PM_TYPE_64 || type === PM_TYPE_U64
+    this.#isWord = type === PM_TYPE_32 || type === PM_TYPE_U32 || type === PM_TYPE_FLOAT
+    const length = type === PM_TYPE_FLOAT ? 8 : this.#isLong || type === PM_TYPE_DOUBLE ? 12 : -1
+    this.#plainHeader = length
+    this.#header = length < 0 ? length : (type << 24) | length
+  }
+
+  /** How many values there are. */
+  get size(): number {
+    return this.status > 0 ? this.status : 0
+  }
+
+  /** A value. */
+  at(i: number): ColumnValue {
+    if (!(i >= 0 && i < this.status)) return undefined
+    if (this.has[i] === NUMBER) return this.values[i]
+    return this.has[i] === OTHER ? this.others[i] : undefined
+  }
+
+  /** A 64-bit integer without rounding. */
+  exact(i: number): bigint {
+    return this.has[i] === OTHER ? (this.others[i] as bigint) : BigInt(this.values[i]!)
+  }
+
+  /** The place of an instance, `guess` if that is one; -1 for none. */
+  find(inst: number, guess = 0): number {
+    const { insts, size } = this
+    if (guess < size && insts[guess] === inst) return guess
+    for (let i = 0; i < size; i++) if (insts[i] === inst) return i
+    return -1
+  }
+
+  /** Has any instance a value? */
+  hasValues(): boolean {
+    for (let i = 0; i < this.size; i++) if (this.has[i] !== NOTHING) return true
+    return false
+  }
+
+  /** Places that have a value. */
+  places(): number[] {
+    const places: number[] = []
+    for (let i = 0; i < this.size; i++) if (this.has[i] !== NOTHING) places.push(i)
+    return places
+  }
+
+  /** Copies the values at some places; all of them: these columns. */
+  pick(places: readonly number[]): ValueColumns {
+    if (places.length === this.size) return this
+    const picked = new ValueColumns({ type: this.type, indom: this.isSingular ? PM_INDOM_NULL : 0 })
+    picked.begin(places.length)
+    for (const [i, place] of places.entries()) {
+      picked.setInst(i, this.insts[place]!)
+      picked.set(i, this.at(place))
+    }
+    return picked
+  }
+
+  /** Fills the columns with a fetched set. */
+  take(set: ValueSet): void {
+    const { status, inst, word } = set
+    this.begin(status)
+    for (let i = 0; i < status; i++) {
+      this.setInst(i, inst[i]!)
+      if (set.format === PM_VAL_INSITU) this.putWord(i, word[i]!)
+      else if (this.type === PM_TYPE_STRING) this.#putText(i, set)
+      else this.#putBlockOf(i, set.bytes, word[i]!)
+    }
+  }
+
+  /** Begins to fill the columns: each value up to `status` gets its instance, and is put. */
+  begin(status: number): void {
+    this.status = status
+    this.#isOwnInsts = false
+    if (status <= 0 || this.insts.length === status) return
+    this.insts = new Int32Array(status)
+    this.#isOwnInsts = true
+    if (this.has.length >= status) return
+    this.has = new Uint8Array(status)
+    this.values = new Float64Array(status)
+  }
+
+  /** Takes the instances and the number of values from other columns: each value is to be put. */
+  beginAs({ status, insts }: ValueColumns): void {
+    this.status = status
+    this.insts = insts
+    this.#isOwnInsts = false
+    if (this.has.length >= status) return
+    this.has = new Uint8Array(status)
+    this.values = new Float64Array(status)
+  }
+
+  /** Takes all values of other columns. */
+  copy(from: ValueColumns): void {
+    this.beginAs(from)
+    for (let i = 0; i < from.size; i++) this.set(i, from.at(i))
+  }
+
+  /** The instance of a value. */
+  setInst(i: number, inst: number): void {
+    if (this.insts[i] === inst) return
+    if (!this.#isOwnInsts) this.insts = this.insts.slice()
+    this.#isOwnInsts = true
+    this.insts[i] = inst
+  }
+
+  /** Puts a value that is decoded. */
+  set(i: number, value: ColumnValue): void {
+    if (typeof value === 'number') {
+      this.putNumber(i, value)
+      return
+    }
+    this.has[i] = value === undefined ? NOTHING : OTHER
+    this.others[i] = value
+    if (typeof value === 'bigint') this.values[i] = Number(value)
+  }
+
+  /** Puts a number. */
+  putNumber(i: number, value: number): void {
+    this.has[i] = NUMBER
+    this.values[i] = value
+  }
+
+  /** Puts a value that stands for itself; of a type that does not it is none. */
+  putWord(i: number, word: number): void {
+    if (this.#isWord) this.putWords(i, word, 0)
+    else this.has[i] = NOTHING
+  }
+
+  /** Puts the value of the block at `at`; of another type or size than the metric's it is none. */
+  putBlock(i: number, view: DataView, at: number): void {
+    const header = view.getInt32(at)
+    if (header !== this.#header && header !== this.#plainHeader) this.has[i] = NOTHING
+    else if (this.type === PM_TYPE_DOUBLE) this.putNumber(i, view.getFloat64(at + 4))
+    else this.putWords(i, view.getInt32(at + 4), this.#isLong ? view.getInt32(at + 8) : 0)
+  }
+
+  /** Puts a number of the metric's type from its two words. */
+  putWords(i: number, high: number, low: number): void {
+    const number = numberOf(this.type, high, low)
+    this.values[i] = number
+    this.has[i] = NUMBER
+    if (!this.#isLong || (number <= Number.MAX_SAFE_INTEGER && number >= Number.MIN_SAFE_INTEGER)) return
+    this.has[i] = OTHER
+    this.others[i] = (BigInt(this.type === PM_TYPE_U64 ? high >>> 0 : high) << 32n) | BigInt(low >>> 0)
+  }
+
+  #putBlockOf(i: number, bytes: Uint8Array, at: number): void {
+    const length = this.#plainHeader
+    this.has[i] = NOTHING
+    if (length < 0 || at < 0 || at + length > bytes.length) return
+    const header = uint32At(bytes, at)
+    if (header !== this.#header && header !== length) return
+    this.putWords(i, uint32At(bytes, at + 4) | 0, length === 12 ? uint32At(bytes, at + 8) | 0 : 0)
+  }
+
+  #putText(i: number, set: ValueSet): void {
+    try {
+      const text = extract(set, i, this.type)
+      this.set(i, typeof text === 'object' ? undefined : text)
+    } catch {
+      this.has[i] = NOTHING // a value of another type than the metric's
+    }
+  }
+}
+
+/** Columns that are never filled. */
+export const NO_VALUES: ValueColumns = new ValueColumns({ type: PM_TYPE_32, indom: PM_INDOM_NULL })
+
+/** A value of a numeric type as a double, from its two words; integers beyond 2^53 are rounded. */
+export function numberOf(type: number, high: number, low: number): number {
+  switch (type) {
+    case PM_TYPE_U32:
+      return high >>> 0
+    case PM_TYPE_64:
+      return high * TWO_32 + (low >>> 0)
+    case PM_TYPE_U64:
+      return (high >>> 0) * TWO_32 + (low >>> 0)
+    case PM_TYPE_FLOAT:
+      scratch.setInt32(0, high)
+      return scratch.getFloat32(0)
+    case PM_TYPE_DOUBLE:
+      return doubleOf(high, low)
+    default:
+      return high
+  }
+}
+
+/** The double whose bits are two words. */
+export function doubleOf(high: number, low: number): number {
+  scratch.setInt32(0, high)
+  scratch.setInt32(4, low)
+  return scratch.getFloat64(0)
+}
