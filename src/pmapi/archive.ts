@@ -19,6 +19,7 @@ import type { ArchiveControl, ArchiveRange } from './archive-control.ts'
 import type { Clock } from './clock.ts'
 import { type CallOptions, Context } from './context.ts'
 import { type DerivedSetup, derivedSetup } from './derived.ts'
+import { isEndOfArchive } from './samples.ts'
 import { settingsOf } from './settings.ts'
 
 /** How to open archives. */
@@ -224,7 +225,7 @@ function* until(
     try {
       result = fetch()
     } catch (error) {
-      if (error instanceof PcpError && error.code === 'PM_ERR_EOL') return
+      if (isEndOfArchive(error)) return
       throw error
     }
     if (!isWithin(result.timestamp)) return

@@ -2,9 +2,10 @@
 import type { Timestamp } from '../base/timestamp.ts'
 import { isDerivedPmid } from '../derive/definitions.ts'
 import { debug } from '../model/debug.ts'
-import { PcpError } from '../model/errors.ts'
 import type { FetchResult } from '../model/values.ts'
 import type { Context } from '../pmapi/context.ts'
+import { isEndOfArchive } from '../pmapi/samples.ts'
+import { EventLoopTurn } from '../sys/event-loop.ts'
 import { compareTimes } from '../time/arithmetic.ts'
 import { deliver } from './host.ts'
 import type { Task, TaskHost } from './task.ts'
@@ -24,9 +25,6 @@ interface Scheduled {
   time: Timestamp
 }
 
-/** Evaluations between two looks at what else happens. */
-const STRETCH = 1000
-
 /** Evaluates all tasks in the order of their moments. Of tasks at the same moment the one that was evaluated last goes first. */
 export async function replay(
   tasks: readonly Task[],
@@ -39,9 +37,9 @@ export async function replay(
     const readers = await Promise.all(task.hosts.map((entry) => openReader(entry, task.deltaSec)))
     queue.push({ task, readers, time: origin })
   }
-  for (let n = 1; ; n++) {
-    // Nothing else waits here: without it nobody could interrupt.
-    if (n % STRETCH === 0) await new Promise((resolve) => setImmediate(resolve))
+  const turn = new EventLoopTurn()
+  for (;;) {
+    if (turn.shouldYield()) await turn.yield()
     const next = queue.shift()
     if (next === undefined || signal.aborted || compareTimes(next.time, finish) > 0) break
     for (const reader of next.readers) {
@@ -102,7 +100,7 @@ function derivedReader(entry: TaskHost, context: Context, deltaSec: number): Rea
       try {
         return await context.fetch(entry.ready.ids)
       } catch (error) {
-        if (!(error instanceof PcpError) || error.code !== 'PM_ERR_EOL') throw error
+        if (!isEndOfArchive(error)) throw error
         isEnded = true
         return undefined
       }

@@ -10,6 +10,7 @@ import { haveSameContent } from '../archive-store/copy.ts'
 import { recover, Transaction } from '../archive-store/transaction.ts'
 import { PcpError } from '../model/errors.ts'
 import { archiveFiles } from '../sys/archive-files.ts'
+import { yieldToEventLoop } from '../sys/event-loop.ts'
 import { baseOf, partsOf } from './lib/archive-input.ts'
 import { endEarly, HELP_ROW, type OptionTable, parseOptions } from './lib/options.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
@@ -116,7 +117,7 @@ async function transfer(
     for (const { from, to } of steps) {
       const verb = await make(transaction, { from, to }, copies, checks)
       if (verbose) stdout.write(`${verb} ${from} -> ${to}\n`)
-      await new Promise((proceed) => setImmediate(proceed)) // a signal among what waits
+      await yieldToEventLoop()
       if (signal.aborted) throw new PcpError('EINTR', 'interrupted')
     }
     await transaction.commit()

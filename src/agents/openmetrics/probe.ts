@@ -1,7 +1,7 @@
 /** Reading the document of one source, wherever it is. docs/openmetrics.md */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { PcpError } from '../../model/errors.ts'
+import { yieldToEventLoop } from '../../sys/event-loop.ts'
 import type { SourceFile } from './directory.ts'
 import { readDocument, runScript } from './documents.ts'
 import { ExpositionReader, type LabelCache } from './exposition.ts'
@@ -55,7 +55,7 @@ export async function readExposition(text: string, cache: LabelCache): Promise<E
     const end = newline < 0 ? text.length : newline + 1
     reader.read(text.slice(start, end))
     start = end
-    if (start < text.length) await nextTurn()
+    if (start < text.length) await yieldToEventLoop()
   }
   return reader
 }

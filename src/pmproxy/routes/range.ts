@@ -1,5 +1,4 @@
 /** /ui/api/range: columns of an archive for charts. docs/pmproxy.md */
-import { setImmediate } from 'node:timers/promises'
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import { encodeChartRange } from '../../archive/chart-bytes.ts'
 import type { ChartArchive, ComputedFrom } from '../../archive/chart-metric.ts'
@@ -10,6 +9,7 @@ import { isError, PcpError } from '../../model/errors.ts'
 import type { Pmid } from '../../model/ids.ts'
 import type { ArchiveControl } from '../../pmapi/archive-control.ts'
 import type { Context } from '../../pmapi/context.ts'
+import { yieldToEventLoop } from '../../sys/event-loop.ts'
 import { describeNames, jsonText, orNothing } from '../describe.ts'
 import { json, type Reply } from '../http/reply.ts'
 import { namesOf, type PageCall, whole } from './page-call.ts'
@@ -119,7 +119,7 @@ function chartArchive(context: Context, archive: ArchiveControl, signal: AbortSi
     moveTo: (when) => archive.moveTo(when),
     fetch: (ids) => context.fetch(ids, { signal }),
     turn: async () => {
-      await setImmediate()
+      await yieldToEventLoop()
       signal.throwIfAborted()
       if (performance.now() > deadline)
         throw new PcpError('PM_ERR_TIMEOUT', 'The window takes too long to read: ask for a shorter one')

@@ -15,6 +15,7 @@ import { PcpError } from '../../model/errors.ts'
 import { archiveAccess } from '../../sys/archive-access.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import { loadConfig } from '../../sys/config.ts'
+import { yieldToEventLoop } from '../../sys/event-loop.ts'
 import type { FileMark } from '../../sys/staging.ts'
 import { clockStampNanos } from '../../time/stamp.ts'
 import { isTaken } from '../lib/archive-output.ts'
@@ -140,7 +141,7 @@ async function write(
   try {
     while (merge.step()) {
       progress.update(merge.bytesRead)
-      await new Promise((proceed) => setImmediate(proceed))
+      await yieldToEventLoop()
       io.signal.throwIfAborted()
     }
   } catch (error) {

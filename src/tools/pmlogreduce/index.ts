@@ -15,6 +15,7 @@ import { sourceRules } from '../../pmapi/archive.ts'
 import { archiveAccess } from '../../sys/archive-access.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import { loadConfig } from '../../sys/config.ts'
+import { EventLoopTurn } from '../../sys/event-loop.ts'
 import { clockStampNanos } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
 import { type ArchiveInput, openArchive } from '../lib/archive-input.ts'
@@ -47,7 +48,6 @@ const OPTIONS: OptionTable = {
 
 const DEFAULT_INTERVAL = { sec: 600, nsec: 0 }
 const COLLECT = 1 << 18
-const TURN_MS = 50
 
 /** Samples an archive into a smaller one. */
 export const tool: Tool = {
@@ -141,7 +141,7 @@ async function reduce(
         io.stderr.write(`${io.progname}: ${metric}: Warning: skipping ${typeStr(type)} metric\n`)
       },
     })
-    let turn = io.now()
+    const turn = new EventLoopTurn()
     let records = 0
     const begin = (at: Timestamp): void => {
       if (perVolume > 0 && records > 0 && records % perVolume === 0) beginVolume(writer, at, zone, io)
@@ -150,11 +150,10 @@ async function reduce(
     while (records < samples) {
       const at = reduction.step(finish, begin)
       if (at === undefined) break
-      if (io.now() - turn < TURN_MS) continue
+      if (!turn.shouldYield()) continue
       progress.update(at.sec - origin.sec)
-      await new Promise((proceed) => setImmediate(proceed))
+      await turn.yield()
       io.signal.throwIfAborted()
-      turn = io.now()
     }
     writer.close()
     if (writer.lastTime === undefined) {

@@ -6,7 +6,6 @@ import { ArchiveSource, type ArchiveSourceOptions } from '../../archive/source.t
 import type { ArchiveWriter } from '../../archive/write/writer.ts'
 import { type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
-import { PcpError } from '../../model/errors.ts'
 import { clusterId, domainOf, PM_ID_NULL, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
 import {
   LABEL_CLUSTER,
@@ -27,6 +26,7 @@ import {
 import { extract } from '../../model/value-set.ts'
 import { makeSet } from '../../model/value-writer.ts'
 import { emptySet, type ValueSet } from '../../model/values.ts'
+import { isEndOfArchive } from '../../pmapi/samples.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 
 interface Metric {
@@ -113,7 +113,7 @@ export class Reduction {
     try {
       return this.#source.fetchNow(this.#ids)
     } catch (error) {
-      if (error instanceof PcpError && error.code === 'PM_ERR_EOL') return undefined
+      if (isEndOfArchive(error)) return undefined
       throw error
     }
   }

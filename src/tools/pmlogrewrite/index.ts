@@ -14,6 +14,7 @@ import { PcpError } from '../../model/errors.ts'
 import { archiveAccess } from '../../sys/archive-access.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import { loadConfig } from '../../sys/config.ts'
+import { yieldToEventLoop } from '../../sys/event-loop.ts'
 import type { FileMark } from '../../sys/staging.ts'
 import { isTaken } from '../lib/archive-output.ts'
 import { endEarly, usageText } from '../lib/options.ts'
@@ -148,7 +149,7 @@ async function write(
     rewriting.metadata()
     for (const _ of rewriting.volumes()) {
       progress.update(rewriting.bytesRead)
-      await new Promise((proceed) => setImmediate(proceed))
+      await yieldToEventLoop()
       io.signal.throwIfAborted()
     }
   } finally {
