@@ -35,8 +35,6 @@ const IN_CIRCLES: string[] = [
   'pmproxy/routes/range.ts',
   'pmproxy/routes/session.ts',
   'pmproxy/services.ts',
-  'sys/config.ts',
-  'sys/user-dirs.ts',
   'tools/pcp-atop/cpu-cells.ts',
   'tools/pcp-atop/device-cells.ts',
   'tools/pcp-atop/memory-cells.ts',

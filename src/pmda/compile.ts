@@ -3,7 +3,7 @@ import type { MetricDesc } from '../model/desc.ts'
 import { type Indom, indom, PM_INDOM_NULL, type Pmid, pmid } from '../model/ids.ts'
 import type { AgentTables, IndomSpec, MetricSpec } from './define.ts'
 import { AgentIndom } from './indom.ts'
-import { SEMANTICS, TYPES, unitsWord } from './words.ts'
+import { SEMANTICS, TYPES, unitsWord } from './type-tables.ts'
 
 /** A metric as it is fetched. */
 export interface AgentMetric {

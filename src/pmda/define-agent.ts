@@ -2,7 +2,7 @@
 import { PcpError } from '../model/errors.ts'
 import { checkOwnOptions, type DaemonOption } from './daemon-options.ts'
 import type { AgentEnv, AgentSpec, AgentTables, IndomSpec, MetricSpec } from './define.ts'
-import { SEMANTICS, TYPES, unitsWord } from './words.ts'
+import { SEMANTICS, TYPES, unitsWord } from './type-tables.ts'
 
 /** A checked agent: what collectors and daemons open. */
 export interface AgentDefinition {

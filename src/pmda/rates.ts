@@ -1,6 +1,6 @@
 /** Rates that an agent works out itself, for metrics that are no counters any more. docs/agents.md */
 import { counterRate } from '../model/rate.ts'
-import { TYPES } from './words.ts'
+import { TYPES } from './type-tables.ts'
 
 /** How rates are worked out. */
 export interface RatesOptions {

@@ -8,8 +8,8 @@ import { every } from '../base/every.ts'
 import type { Gauge } from '../mmv/handles.ts'
 import { MmvWriter } from '../mmv/writer.ts'
 import { PcpError } from '../model/errors.ts'
+import { memoryUsage } from '../sys/live-memory.ts'
 import type { Log } from '../sys/log.ts'
-import { memoryUsage } from '../sys/memory-usage.ts'
 import type { Statistics } from './statistics.ts'
 
 /** How often values are brought up to date, ms. */

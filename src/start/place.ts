@@ -5,9 +5,9 @@ import { VERSION } from '../base/version.ts'
 import { PcpError } from '../model/errors.ts'
 import { MOST_SOCKET_PATH } from '../net/listen.ts'
 import type { Variables } from '../sys/config.ts'
+import { type UserDirs, userDirs } from '../sys/config.ts'
 import { makeDir } from '../sys/make-dir.ts'
 import { hasTrustedTree, insistOnTrustedStart, trustedPath } from '../sys/trusted-path.ts'
-import { type UserDirs, userDirs } from '../sys/user-dirs.ts'
 
 /** The directories and files of one running system. */
 export interface Place {

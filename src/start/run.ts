@@ -2,19 +2,19 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { AGENTS } from '../agents/registry.ts'
+import type { RetryTimes } from '../base/backoff.ts'
 import { onAbort } from '../base/on-abort.ts'
-import type { RetryTimes } from '../base/retry.ts'
 import { VERSION } from '../base/version.ts'
 import { PcpError } from '../model/errors.ts'
 import { BUILTIN_AGENTS } from '../pmcd/open-agents.ts'
 import { parsePcpConf, type Variables } from '../sys/config.ts'
-import { chartsLink, linkPath, newOwnerKey, writeLink } from './charts-link.ts'
 import { DEFAULT_PORT, readOptions, type StartOptions } from './options.ts'
 import { openPart } from './part-process.ts'
 import type { ChartsReport, CollectorAddress, PartName, PartSetup, RecorderReport } from './parts.ts'
 import { makePlace, type Place, planPlace, usableSocketPath } from './place.ts'
 import { checkPort } from './ports.ts'
 import { Supervisor } from './supervisor.ts'
+import { chartsLink, linkPath, newOwnerKey, writeLink } from './web.ts'
 
 /** What starting touches. */
 export interface StartIo {

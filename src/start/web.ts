@@ -10,6 +10,7 @@ import { type RunningProxy, startProxy } from '../pmproxy/server.ts'
 import type { Variables } from '../sys/config.ts'
 import { type Log, openLog } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
+import { writeNewFile } from '../sys/new-file.ts'
 import { TIME_CONTROL_PORT } from '../wire/time-control.ts'
 import type { StartOptions } from './options.ts'
 import type { CollectorAddress } from './parts.ts'
@@ -102,4 +103,26 @@ function readTls(variables: Variables, log: Log, say: (line: string) => void): T
     warn(`${PcpError.from(error).message}: connections are not encrypted`)
     return undefined
   }
+}
+
+const KEY_BYTES = 32
+
+/** Makes a key that cannot be guessed. */
+export function newOwnerKey(): string {
+  return process.getBuiltinModule('node:crypto').randomBytes(KEY_BYTES).toString('base64url')
+}
+
+/** Returns the link; the key is behind #, so it is neither sent nor logged. */
+export function chartsLink(port: number, key: string): string {
+  return `http://localhost:${port}/ui/#key=${key}`
+}
+
+/** Path of the file with the link, for its user alone. */
+export function linkPath(place: Place): string {
+  return join(dirname(place.socketPath), 'charts-link')
+}
+
+/** Writes the link to a new file in place of an older one. */
+export function writeLink(path: string, link: string): void {
+  writeNewFile(path, `${link}\n`, 0o600)
 }

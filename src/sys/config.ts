@@ -1,7 +1,7 @@
-/** pcp.conf: where PCP's files are. pcp.conf(5), pcp.env(5) */
+/** Where files are: PCP's by pcp.conf, those of one user by the XDG variables. pcp.conf(5), pcp.env(5), XDG Base Directory Specification */
 import { readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { trustedPath } from './trusted-path.ts'
-import { userDirs } from './user-dirs.ts'
 
 /** Names to values: environment and pcp.conf variables. */
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -114,5 +114,43 @@ function readIfPresent(path: string): string | undefined {
     return readFileSync(path, 'utf8')
   } catch {
     return undefined // unreadable is as good as missing: the next place is tried, or the caller is told
+  }
+}
+
+/** Where a user's settings, data and state are; none of them is below a directory that others share. */
+export interface UserDirs {
+  readonly config: string
+  readonly data: string
+  readonly state: string
+  /** Sockets and process ids: `pcp` below the runtime directory, or below `state` where the session has none. */
+  readonly run: string
+}
+
+/** Returns the directories that the environment names, or those below the user's home. */
+export function userDirs(env: Variables): UserDirs {
+  const home = homeDir(env)
+  const named = (name: string, otherwise: string): string => {
+    const path = env[name]
+    // The specification wants relative paths ignored: they would mean another place in each directory.
+    return path?.startsWith('/') ? path : otherwise
+  }
+  const state = named('XDG_STATE_HOME', `${home}/.local/state`)
+  const runtime = named('XDG_RUNTIME_DIR', '')
+  return {
+    config: named('XDG_CONFIG_HOME', `${home}/.config`),
+    data: named('XDG_DATA_HOME', `${home}/.local/share`),
+    state,
+    run: runtime === '' ? `${state}/pcp/run` : `${runtime}/pcp`,
+  }
+}
+
+/** Returns $HOME, or the home of the account where it is unset; a directory that does not exist for an account without one. */
+export function homeDir(env: Variables): string {
+  const home = env['HOME']
+  if (home?.startsWith('/')) return home
+  try {
+    return userInfo().homedir
+  } catch {
+    return '/nonexistent' // a user id without an account
   }
 }

@@ -1,7 +1,5 @@
-/** Memory that this process's data take, without what nobody has collected yet. */
-
+/** Memory that this process's data take, without what nobody has collected yet, and what it uses in all. */
 import type { PerformanceEntry } from 'node:perf_hooks'
-import { memoryUsage } from './memory-usage.ts'
 
 /** Kind of a collection that looks at everything, in entries of type 'gc'. */
 const MAJOR = 4
@@ -72,4 +70,23 @@ function grown(): number {
 
 function isMajor(entry: PerformanceEntry & { readonly detail?: { readonly kind?: number } }): boolean {
   return entry.detail?.kind === MAJOR
+}
+
+let last: NodeJS.MemoryUsage | undefined
+
+/**
+ * `process.memoryUsage()`, which throws EMFILE where the process may open no more files: Node reads the resident size from
+ * /proc. Then the heap is that of now, and the rest as it was when it was last known.
+ */
+export function memoryUsage(): NodeJS.MemoryUsage {
+  try {
+    last = process.memoryUsage()
+  } catch {
+    const { used_heap_size, total_heap_size, external_memory } = process
+      .getBuiltinModule('node:v8')
+      .getHeapStatistics()
+    const heap = { heapUsed: used_heap_size, heapTotal: total_heap_size, external: external_memory }
+    last = { rss: last?.rss ?? 0, arrayBuffers: last?.arrayBuffers ?? 0, ...heap }
+  }
+  return last
 }

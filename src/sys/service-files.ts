@@ -1,4 +1,4 @@
-/** What a daemon leaves where administrators look: its log and its PID file. What goes wrong with either is told, and does not end it. */
+/** A daemon as a service: its log, its PID file, and the service manager that waits for it. No failure of these ends it. sd_notify(3) */
 import { rmSync } from 'node:fs'
 import { type Log, logOnFd, openLog } from './log.ts'
 import { writeNewFile } from './new-file.ts'
@@ -40,4 +40,20 @@ export function removePidFile(path: string, log: Log, describe: Describe): void 
   } catch (error) {
     log.notice('warning', describe(error, `Cannot remove ${path}`))
   }
+}
+
+/** Longest a service manager may take to hear that the daemon is ready. */
+const NOTIFY_MS = 5000
+
+/** Tells systemd that this daemon is ready, through its own program: plain Node has no datagrams on unix sockets. */
+export async function notifyReady(log: Pick<Log, 'notice'>): Promise<void> {
+  const { execFile } = process.getBuiltinModule('node:child_process')
+  await new Promise<void>((done) => {
+    const args = ['--ready', `--pid=${process.pid}`]
+    execFile('systemd-notify', args, { timeout: NOTIFY_MS }, (error) => {
+      if (error !== null)
+        log.notice('warning', `The service manager was not told that the daemon is ready: ${error.message}`)
+      done()
+    })
+  })
 }

@@ -2,8 +2,8 @@
 import { constants, type PerformanceEntry } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { expect, test } from 'vitest'
-import { LiveMemory } from '../../src/sys/live-memory.ts'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { LiveMemory, memoryUsage } from '../../src/sys/live-memory.ts'
 import { eventually } from '../lib/eventually.ts'
 
 const MIB = 2 ** 20
@@ -80,4 +80,18 @@ test('buffers freed late no longer count, without another collection', async () 
     process.memoryUsage = usage
     memory.close()
   }
+})
+
+test('without a descriptor the heap is known all the same, and the rest as it was', () => {
+  const before = memoryUsage()
+  const spy = vi.spyOn(process, 'memoryUsage').mockImplementation(() => {
+    throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })
+  })
+  onTestFinished(() => spy.mockRestore())
+  const { rss, arrayBuffers, heapUsed } = memoryUsage()
+  expect({ rss, arrayBuffers }).toEqual({ rss: before.rss, arrayBuffers: before.arrayBuffers })
+  expect(heapUsed).toBeGreaterThan(1e6)
+  const live = new LiveMemory()
+  expect(live.bytes).toBeGreaterThan(1e6)
+  live.close()
 })

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ProcFile, readAttribute, readSmallFile, rooted } from '../../src/sys/proc.ts'
+import { ParsedFile, ProcFile, readAttribute, readSmallFile, rooted } from '../../src/sys/proc.ts'
 
 let root: string
 let file: ProcFile
@@ -119,4 +119,27 @@ test('rooted puts a path below a root', () => {
   expect(rooted('', '/proc/stat')).toBe('/proc/stat')
   expect(rooted('/tmp/x', '/proc/stat')).toBe('/tmp/x/proc/stat')
   expect(rooted('/tmp/x/', '/proc/stat')).toBe('/tmp/x/proc/stat')
+})
+
+test('what a file says is worked out again when it changes, and only then', () => {
+  const root = mkdtempSync(join(tmpdir(), 'parsed-'))
+  const file = new ProcFile(root, '/x')
+  const parsed = new ParsedFile(file, (text) => {
+    if (text === 'bad') throw new Error('bad')
+    return { text }
+  })
+  const write = (text: string): void => writeFileSync(join(root, 'x'), text)
+  expect(() => parsed.read()).toThrow('ENOENT')
+  write('one')
+  const first = parsed.read()
+  expect([first.text, parsed.read() === first]).toEqual(['one', true])
+  write('two')
+  expect(parsed.read().text).toBe('two')
+  write('bad')
+  expect(() => parsed.read()).toThrow('bad')
+  expect(() => parsed.read()).toThrow('bad')
+  write('two, again')
+  expect(parsed.read().text).toBe('two, again')
+  file.close()
+  rmSync(root, { recursive: true })
 })

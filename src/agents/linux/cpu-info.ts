@@ -2,7 +2,7 @@
 import type { MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { parseCpuList } from '../../sys/cpu-list.ts'
-import { ParsedFile } from '../../sys/parsed-file.ts'
+import { ParsedFile } from '../../sys/proc.ts'
 import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 

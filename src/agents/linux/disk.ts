@@ -1,8 +1,7 @@
 /** disk.dev, disk.all, disk.partitions, disk.dm, disk.md and zram: one table of statistics over five kinds of devices. /proc/diskstats, /sys/block */
 import { readlinkSync } from 'node:fs'
 import { Reading } from '../../pmda/reading.ts'
-import { ParsedFile } from '../../sys/parsed-file.ts'
-import { rooted } from '../../sys/proc.ts'
+import { ParsedFile, rooted } from '../../sys/proc.ts'
 import type { PlacedRow } from '../lib/name-order.ts'
 import { BlockDevices, namedReading } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'

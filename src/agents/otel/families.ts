@@ -1,7 +1,7 @@
 /** All metrics received: families of series, from requests to what is fetched. docs/otel.md */
 import { PcpError } from '../../model/errors.ts'
 import type { AgentEnv } from '../../pmda/define.ts'
-import { FreeNames } from '../lib/free-names.ts'
+import { FreeNames } from '../lib/foreign-names.ts'
 import { Domain, type Slot } from './domain.ts'
 import { metricPath, seriesName } from './labels.ts'
 import type { OtlpMetric, OtlpPoint } from './otlp.ts'

@@ -1,6 +1,6 @@
 /** From attributes to labels, and to the name of the instance that a series is. docs/otel.md */
 import type { Labels, LabelValue } from '../../pmda/define.ts'
-import { foreignLabels, labelName } from '../lib/foreign-labels.ts'
+import { foreignLabels, labelName } from '../lib/foreign-names.ts'
 import type { Attributes, OtlpMetric } from './otlp.ts'
 
 /** What a series is called, and what is known of it. */

@@ -1,5 +1,7 @@
 /** A container as the engine that runs it knows it: docker, podman or lxc. docs/formats/root.md */
 
+import { readAttribute } from '../proc.ts'
+
 /** One container. What its engine's files do not tell is undefined. */
 export interface Container {
   readonly engine: 'docker' | 'podman' | 'lxc'
@@ -58,4 +60,10 @@ export function groupOfProcess(text: string): string | undefined {
     else if (controllers === 'name=systemd') found.systemd = path
   }
   return found.unified ?? found.memory ?? found.systemd
+}
+
+/** As its engine set it up, or as /etc/hostname inside it says; undefined when neither knows. `root` is '/' except in tests. */
+export function containerHostname(root: string, { hostname, pid }: Container): string | undefined {
+  if (hostname) return hostname
+  return pid === undefined ? undefined : readAttribute(root, `/proc/${pid}/root/etc/hostname`) || undefined
 }

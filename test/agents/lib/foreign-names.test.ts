@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { foreignLabels, labelName } from '../../../src/agents/lib/foreign-labels.ts'
+import { FreeNames, foreignLabels, labelName } from '../../../src/agents/lib/foreign-names.ts'
 import { makeLabelSet, mergeLabelSets } from '../../../src/model/label-set.ts'
 import { LABEL_ITEM } from '../../../src/model/labels.ts'
 
@@ -41,4 +41,23 @@ test.each([
   const labels = makeLabelSet(foreignLabels(entries('a')), LABEL_ITEM)
   const notes = makeLabelSet(foreignLabels(entries('b')), LABEL_ITEM, { isOptional: true })
   expect(mergeLabelSets([labels, notes]).labels.length).toBeGreaterThan(50)
+})
+
+test('no name is a part of another', () => {
+  const names = new FreeNames()
+  expect(names.add('a.b.c')).toBe(true)
+  expect(['a.b.c', 'a.b', 'a', 'a.b.c.d'].map((name) => names.add(name))).toEqual([
+    false,
+    false,
+    false,
+    false,
+  ])
+  expect(['a.b.d', 'a.bc', 'b'].map((name) => names.add(name))).toEqual([true, true, true])
+})
+
+test('names are taken all together or not at all', () => {
+  const names = new FreeNames()
+  names.add('x.y')
+  expect(names.add('free', 'x')).toBe(false)
+  expect(names.add('free')).toBe(true)
 })
