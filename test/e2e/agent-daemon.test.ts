@@ -4,7 +4,6 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { connect } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { agent as simple } from '../../src/agents/simple/index.ts'
 import { indom, pmid } from '../../src/model/ids.ts'
@@ -18,6 +17,7 @@ import { encodeHelp } from '../../src/pmda/help-file.ts'
 import { PCP_ATTR_USERID } from '../../src/wire/attr.ts'
 import { PDU_FLAG_AUTH, PDU_FLAG_CONTAINER } from '../../src/wire/creds.ts'
 import { ASK } from '../lib/agent-catalogue.ts'
+import { bundleDaemon, bundleProgram } from '../lib/bundle-tools.ts'
 
 /** An agent that prints where it must not, and tells who asks. */
 const NOISY = `
@@ -39,29 +39,16 @@ const agent = defineAgent({
 void runDaemon(agent)
 `
 
-const SIMPLE = `
-import { agent } from './src/agents/simple/index.ts'
-import { runDaemon } from './src/pmda/run-daemon.ts'
-void runDaemon(agent)
-`
-
 let programs: string
 let dir: string
 let children: ChildProcess[]
 
-async function bundle(name: string, contents: string): Promise<void> {
-  await build({
-    stdin: { contents, resolveDir: process.cwd(), loader: 'ts', sourcefile: `${name}.ts` },
-    outfile: join(programs, `${name}.cjs`),
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-  })
-}
-
 beforeAll(async () => {
   programs = mkdtempSync(join(tmpdir(), 'agent-programs-'))
-  await Promise.all([bundle('simple', SIMPLE), bundle('noisy', NOISY)])
+  await Promise.all([
+    bundleDaemon(join(programs, 'simple.cjs'), 'simple'),
+    bundleProgram(join(programs, 'noisy.cjs'), { text: NOISY }),
+  ])
 })
 afterAll(() => rmSync(programs, { recursive: true }))
 

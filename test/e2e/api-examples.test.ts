@@ -3,18 +3,12 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createArchive } from '../../src/archive.ts'
 import { type CollectorProcess, startCollectorProcess } from '../lib/collector-process.ts'
+import { bundleExamples, typeErrors } from '../lib/example-programs.ts'
 
 const top = process.cwd()
-const ENTRIES = {
-  'pcp-ts': 'src/index.ts',
-  'pcp-ts/local': 'src/local.ts',
-  'pcp-ts/archive': 'src/archive.ts',
-  'pcp-ts/mmv': 'src/mmv/index.ts',
-}
 
 /** One example, named by the file and line that it is in. */
 interface Example {
@@ -78,18 +72,10 @@ beforeAll(async () => {
   made.write({ sec: 1000, nsec: 0 })
   made.close()
   for (const example of examples) writeFileSync(join(dir, `${example.name}.mts`), programOf(example, archive))
-  await build({
-    entryPoints: examples.map(({ name }) => join(dir, `${name}.mts`)),
-    outdir: join(dir, 'built'),
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    target: 'node20.19',
-    format: 'esm',
-    alias: Object.fromEntries(Object.entries(ENTRIES).map(([name, file]) => [name, join(top, file)])),
-    external: ['koffi'],
-    logLevel: 'error',
-  })
+  await bundleExamples(
+    dir,
+    examples.map(({ name }) => name),
+  )
 })
 afterAll(async () => {
   await collector.stop()
@@ -112,21 +98,7 @@ test('there are examples of the calls that people begin with', () => {
 
 // Minutes on a busy machine.
 test('every example compiles', { timeout: 600_000 }, () => {
-  const paths = Object.fromEntries(Object.entries(ENTRIES).map(([name, file]) => [name, [join(top, file)]]))
-  const config = {
-    extends: join(top, 'tsconfig.json'),
-    compilerOptions: {
-      paths,
-      typeRoots: [join(top, 'node_modules/@types')],
-      isolatedDeclarations: false,
-      declaration: false,
-    },
-    include: ['*.mts'],
-  }
-  writeFileSync(join(dir, 'tsconfig.json'), JSON.stringify(config))
-  writeFileSync(join(dir, 'package.json'), '{ "type": "module" }')
-  const tsc = spawnSync(join(top, 'node_modules/.bin/tsc'), ['-p', dir], { encoding: 'utf8' })
-  expect(tsc.stdout.split('\n').filter((line) => /^\S+\.mts\(/.test(line))).toEqual([])
+  expect(typeErrors(dir)).toEqual([])
 })
 
 test.each(examples)('$name runs', ({ name }) => {

@@ -2,12 +2,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { ArchiveThreads, THREAD_LIMITS } from '../../src/pmproxy/archive-threads.ts'
 import { Query } from '../../src/pmproxy/http/query.ts'
 import { archive, result } from '../archive/build.ts'
 import { zstdBomb } from '../lib/bombs.ts'
+import { bundleProgram } from '../lib/bundle-tools.ts'
 
 let dir: string
 let program: string
@@ -15,15 +15,7 @@ let threads: ArchiveThreads | undefined
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'pcp-threads-'))
   program = join(dir, 'archive-thread.cjs')
-  await build({
-    entryPoints: ['src/pmproxy/archive-thread.ts'],
-    outfile: program,
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    external: ['koffi'],
-    define: { 'import.meta.url': '__filename' },
-  })
+  await bundleProgram(program, { file: 'src/pmproxy/archive-thread.ts' })
   place('good')
   place('bomb', zstdBomb(56_000))
   place('stuck', zstdBomb(3_000_000, 1, 27))

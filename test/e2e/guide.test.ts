@@ -3,21 +3,11 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type CollectorProcess, startCollectorProcess } from '../lib/collector-process.ts'
+import { bundleExamples, typeErrors } from '../lib/example-programs.ts'
 
-const top = process.cwd()
-const guide = join(top, 'docs', 'guide')
-const ENTRIES = {
-  'pcp-ts/pmapi': 'src/pmapi/index.ts',
-  'pcp-ts/local': 'src/local.ts',
-  'pcp-ts/archive': 'src/archive.ts',
-  'pcp-ts/derive': 'src/derive.ts',
-  'pcp-ts/pmda': 'src/pmda/index.ts',
-  'pcp-ts/mmv': 'src/mmv/index.ts',
-  'pcp-ts/node': 'src/node/index.ts',
-}
+const guide = join(process.cwd(), 'docs', 'guide')
 
 interface Example {
   readonly page: string
@@ -46,17 +36,10 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'pcp-ts-guide-'))
   for (const { name, program } of examples) writeFileSync(join(dir, `${name}.mts`), program)
   collector = await startCollectorProcess('sample,simple,mmv,node')
-  await build({
-    entryPoints: examples.map(({ name }) => join(dir, `${name}.mts`)),
-    outdir: join(dir, 'built'),
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    alias: Object.fromEntries(Object.entries(ENTRIES).map(([name, file]) => [name, join(top, file)])),
-    external: ['koffi'],
-    logLevel: 'error',
-  })
+  await bundleExamples(
+    dir,
+    examples.map(({ name }) => name),
+  )
 })
 afterAll(async () => {
   await collector.stop()
@@ -73,21 +56,7 @@ test('every page has programs, or is an overview, and every program has its outp
 
 // Minutes on a busy machine.
 test('every program compiles', { timeout: 600_000 }, () => {
-  const paths = Object.fromEntries(Object.entries(ENTRIES).map(([name, file]) => [name, [join(top, file)]]))
-  const config = {
-    extends: join(top, 'tsconfig.json'),
-    compilerOptions: {
-      paths,
-      typeRoots: [join(top, 'node_modules/@types')],
-      isolatedDeclarations: false,
-      declaration: false,
-    },
-    include: ['*.mts'],
-  }
-  writeFileSync(join(dir, 'tsconfig.json'), JSON.stringify(config))
-  writeFileSync(join(dir, 'package.json'), '{ "type": "module" }')
-  const tsc = spawnSync(join(top, 'node_modules/.bin/tsc'), ['-p', dir], { encoding: 'utf8' })
-  expect(tsc.stdout.split('\n').filter((line) => /^\S+\.mts\(/.test(line))).toEqual([])
+  expect(typeErrors(dir)).toEqual([])
 })
 
 test.each(examples)('$page: $name prints what it says', ({ name, output }) => {

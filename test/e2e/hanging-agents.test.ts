@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { pmid } from '../../src/model/ids.ts'
 import { ANONYMOUS, type Ask } from '../../src/model/source.ts'
 import { HostSource } from '../../src/net/host-source.ts'
+import { bundleAgentWorker, bundleTools } from '../lib/bundle-tools.ts'
 
 const ASK: Ask = { requester: ANONYMOUS }
 const VERSION = pmid(2, 0, 7)
@@ -23,24 +23,8 @@ let child: ChildProcess | undefined
 
 beforeAll(async () => {
   programs = mkdtempSync(join(tmpdir(), 'hanging-programs-'))
-  const common = { bundle: true, platform: 'node', format: 'cjs', absWorkingDir: process.cwd() } as const
-  await build({
-    ...common,
-    entryPoints: ['src/pmcd/agent-worker.ts'],
-    outfile: join(programs, 'agent-worker.cjs'),
-  })
-  await build({
-    ...common,
-    stdin: {
-      contents: `import { main } from './src/tools/main.ts'
-        import { tool } from './src/tools/pmcd.ts'
-        void main(tool)`,
-      resolveDir: process.cwd(),
-      loader: 'ts',
-    },
-    define: { 'import.meta.url': '__filename' },
-    outfile: join(programs, 'pmcd.cjs'),
-  })
+  await bundleAgentWorker(programs)
+  await bundleTools(programs, { pmcd: 'pmcd.ts' })
 })
 afterAll(() => rmSync(programs, { recursive: true }))
 

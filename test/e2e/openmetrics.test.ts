@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { agent as definition } from '../../src/agents/openmetrics/index.ts'
@@ -22,6 +21,7 @@ import { type AgentSource, openAgent } from '../../src/pmda/open-agent.ts'
 import { parseConfig } from '../../src/routing/pmcd-conf.ts'
 import { logOnFd } from '../../src/sys/log.ts'
 import { ASK } from '../lib/agent-catalogue.ts'
+import { bundleAgentWorker, bundleDaemon } from '../lib/bundle-tools.ts'
 import { eventually } from '../lib/eventually.ts'
 
 let dir: string
@@ -230,19 +230,7 @@ function isRunning(pid: number): boolean {
 test('runs as a daemon', async () => {
   configure('a', await serve((_request, response) => void response.end('up 1\n')))
   const program = join(dir, 'daemon.cjs')
-  await build({
-    stdin: {
-      contents: `import { agent } from './src/agents/openmetrics/index.ts'
-        import { runDaemon } from './src/pmda/run-daemon.ts'
-        void runDaemon(agent)`,
-      resolveDir: process.cwd(),
-      loader: 'ts',
-    },
-    outfile: program,
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-  })
+  await bundleDaemon(program, 'openmetrics')
   const child = spawn(process.execPath, [program], {
     cwd: dir,
     env: { PATH: process.env['PATH'], PCP_CONF: '/dev/null', ...variables() },
@@ -261,14 +249,7 @@ test('runs as a daemon', async () => {
 
 test('runs in a thread of a collector, which sees names come', async () => {
   configure('a', await serve((_request, response) => void response.end('up 1\n')))
-  const program = join(dir, 'agent-worker.cjs')
-  await build({
-    entryPoints: ['src/pmcd/agent-worker.ts'],
-    outfile: program,
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-  })
+  const program = await bundleAgentWorker(dir)
   const { agents, problems } = parseConfig(
     'openmetrics 144 dso worker:openmetrics_init /x/pmda_openmetrics.so\n',
   )

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { isError } from '../../src/model/errors.ts'
 import type { MetricSource } from '../../src/model/source.ts'
@@ -18,6 +17,7 @@ import { parseConfig } from '../../src/routing/pmcd-conf.ts'
 import { logOnFd } from '../../src/sys/log.ts'
 import { metricsRequest, point } from '../agents/otel/requests.ts'
 import { ASK } from '../lib/agent-catalogue.ts'
+import { bundleAgentWorker, bundleDaemon } from '../lib/bundle-tools.ts'
 import { eventually } from '../lib/eventually.ts'
 
 let dir: string
@@ -56,19 +56,7 @@ function send(port: number, value: number): Promise<Response> {
 
 async function daemon(): Promise<ChildProcess> {
   const program = join(dir, 'daemon.cjs')
-  await build({
-    stdin: {
-      contents: `import { agent } from './src/agents/otel/index.ts'
-        import { runDaemon } from './src/pmda/run-daemon.ts'
-        void runDaemon(agent)`,
-      resolveDir: process.cwd(),
-      loader: 'ts',
-    },
-    outfile: program,
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-  })
+  await bundleDaemon(program, 'otel')
   const env = { PATH: process.env['PATH'], PCP_CONF: '/dev/null', PCP_VAR_DIR: join(dir, 'var') }
   const child = spawn(process.execPath, [program, '--port', '0'], { cwd: dir, env })
   children.push(child)
@@ -100,14 +88,7 @@ test('as a daemon it receives, survives nonsense, and ends with its collector', 
 })
 
 test('in a thread of a collector its names come with what is sent', async () => {
-  const program = join(dir, 'agent-worker.cjs')
-  await build({
-    entryPoints: ['src/pmcd/agent-worker.ts'],
-    outfile: program,
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-  })
+  const program = await bundleAgentWorker(dir)
   const { agents, problems } = parseConfig('otel 508 dso worker:otel_init /x/pmda_otel.so\n')
   expect(problems).toEqual([])
   const collector = await startCollector({

@@ -5,7 +5,6 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { statusOf } from '../../src/model/errors.ts'
 import { PM_IN_NULL, pmid } from '../../src/model/ids.ts'
@@ -23,6 +22,7 @@ import type { AgentOptions, Collector, CollectorOptions } from '../../src/pmcd/o
 import type { HostLabels } from '../../src/routing/host-labels.ts'
 import { parseAccessFile } from '../../src/routing/pmcd-conf.ts'
 import { type Log, logOnFd } from '../../src/sys/log.ts'
+import { bundleDaemon, bundleTools } from '../lib/bundle-tools.ts'
 import { hasIpv6 } from '../lib/ipv6.ts'
 
 const ASK: Ask = { requester: ANONYMOUS }
@@ -36,28 +36,9 @@ const open: HostSource[] = []
 
 beforeAll(async () => {
   programs = mkdtempSync(join(tmpdir(), 'pmcd-programs-'))
-  const bundle = (name: string, contents: string): Promise<unknown> =>
-    build({
-      stdin: { contents, resolveDir: process.cwd(), loader: 'ts', sourcefile: `${name}.ts` },
-      outfile: join(programs, `${name}.cjs`),
-      bundle: true,
-      platform: 'node',
-      format: 'cjs',
-      define: { 'import.meta.url': '__filename' },
-    })
   await Promise.all([
-    bundle(
-      'simple',
-      `import { agent } from './src/agents/simple/index.ts'
-       import { runDaemon } from './src/pmda/run-daemon.ts'
-       void runDaemon(agent)`,
-    ),
-    bundle(
-      'pmcd',
-      `import { main } from './src/tools/main.ts'
-       import { tool } from './src/tools/pmcd.ts'
-       void main(tool)`,
-    ),
+    bundleDaemon(join(programs, 'simple.cjs'), 'simple'),
+    bundleTools(programs, { pmcd: 'pmcd.ts' }),
   ])
 })
 afterAll(() => rmSync(programs, { recursive: true }))

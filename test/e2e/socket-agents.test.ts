@@ -5,7 +5,6 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { pmid } from '../../src/model/ids.ts'
@@ -16,6 +15,7 @@ import { agentFromConfig, builtinAgents } from '../../src/pmcd/open-agents.ts'
 import type { Collector, CollectorOptions } from '../../src/pmcd/options.ts'
 import { parseConfig } from '../../src/routing/pmcd-conf.ts'
 import { logOnFd } from '../../src/sys/log.ts'
+import { bundleDaemon } from '../lib/bundle-tools.ts'
 import { hasIpv6 } from '../lib/ipv6.ts'
 
 const ASK: Ask = { requester: ANONYMOUS }
@@ -30,19 +30,7 @@ const children: ChildProcess[] = []
 
 beforeAll(async () => {
   programs = mkdtempSync(join(tmpdir(), 'socket-programs-'))
-  await build({
-    stdin: {
-      contents: `import { agent } from './src/agents/simple/index.ts'
-        import { runDaemon } from './src/pmda/run-daemon.ts'
-        void runDaemon(agent)`,
-      resolveDir: process.cwd(),
-      loader: 'ts',
-    },
-    outfile: join(programs, 'simple.cjs'),
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-  })
+  await bundleDaemon(join(programs, 'simple.cjs'), 'simple')
 })
 afterAll(() => rmSync(programs, { recursive: true }))
 

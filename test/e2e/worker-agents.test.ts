@@ -19,6 +19,7 @@ import { agentFromConfig, builtinAgents } from '../../src/pmcd/open-agents.ts'
 import type { Collector, CollectorOptions } from '../../src/pmcd/options.ts'
 import { parseConfig } from '../../src/routing/pmcd-conf.ts'
 import { logOnFd } from '../../src/sys/log.ts'
+import { bundleAgentWorker, bundleTools } from '../lib/bundle-tools.ts'
 
 const ASK: Ask = { requester: ANONYMOUS }
 const NUMFETCH = pmid(253, 0, 0)
@@ -63,25 +64,9 @@ const open: HostSource[] = []
 
 beforeAll(async () => {
   programs = mkdtempSync(join(tmpdir(), 'worker-programs-'))
-  const common = { bundle: true, platform: 'node', format: 'cjs' } as const
-  await build({
-    ...common,
-    entryPoints: ['src/pmcd/agent-worker.ts'],
-    outfile: join(programs, 'agent-worker.cjs'),
-  })
+  await bundleAgentWorker(programs)
   writeFileSync(join(programs, 'faulty.mjs'), FAULTY)
-  await build({
-    ...common,
-    stdin: {
-      contents: `import { main } from './src/tools/main.ts'
-        import { tool } from './src/tools/pmcd.ts'
-        void main(tool)`,
-      resolveDir: process.cwd(),
-      loader: 'ts',
-    },
-    define: { 'import.meta.url': '__filename' },
-    outfile: join(programs, 'pmcd.cjs'),
-  })
+  await bundleTools(programs, { pmcd: 'pmcd.ts' })
 })
 afterAll(() => rmSync(programs, { recursive: true }))
 

@@ -1,37 +1,22 @@
 /** Our simple agent under the reference's collector and dbpmda, beside the reference's own simple agent. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildAgent } from './lib/agent-program.ts'
 import { hasReference, plainEnv, run, startReference, type TestCollector } from './lib/programs.ts'
 
 const THEIRS = '/var/lib/pcp/pmdas/simple/pmdasimple'
 const hasBoth = hasReference && existsSync(THEIRS)
 if (!hasBoth) console.log('skipped: the reference’s simple agent is not installed')
 
-const SIMPLE = `
-import { agent } from './src/agents/simple/index.ts'
-import { runDaemon } from './src/pmda/run-daemon.ts'
-void runDaemon(agent)
-`
-
 let dir: string
 let command: string
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'agent-interop-'))
-  const outfile = join(dir, 'pmdasimple.cjs')
-  await build({
-    stdin: { contents: SIMPLE, resolveDir: process.cwd(), loader: 'ts', sourcefile: 'simple.ts' },
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-  })
-  command = join(dir, 'pmdasimple')
-  writeFileSync(command, `#!/bin/sh\nexec ${process.execPath} ${outfile} "$@"\n`, { mode: 0o755 })
+  command = await buildAgent('simple', dir)
 })
 afterAll(() => rmSync(dir, { recursive: true }))
 

@@ -2,9 +2,9 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../bench/macro/lib/free-port.ts'
+import { bundleDaemon } from '../lib/bundle-tools.ts'
 import { hasReference, launch, run, type TestCollector } from './lib/programs.ts'
 
 const SUITE = '/var/lib/pcp/testsuite/openmetrics'
@@ -69,19 +69,7 @@ beforeAll(async () => {
   writeFileSync(join(dir, 'python', 'requests.py'), REQUESTS)
   mkdirSync(join(dir, 'theirs', 'config', 'pmda'), { recursive: true })
   const program = join(dir, 'pmdaopenmetrics.cjs')
-  await build({
-    stdin: {
-      contents: `import { agent } from './src/agents/openmetrics/index.ts'
-        import { runDaemon } from './src/pmda/run-daemon.ts'
-        void runDaemon(agent)`,
-      resolveDir: process.cwd(),
-      loader: 'ts',
-    },
-    outfile: program,
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-  })
+  await bundleDaemon(program, 'openmetrics')
   const config = join(dir, 'config.d')
   theirs = await start(
     'theirs',

@@ -2,11 +2,11 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { pmid } from '../../src/model/ids.ts'
 import { encodeHelp } from '../../src/pmda/help-file.ts'
+import { buildAgent } from './lib/agent-program.ts'
 import { hasReference, launch, run, type TestCollector } from './lib/programs.ts'
 
 const PMNS = `root { toolkit }
@@ -18,23 +18,7 @@ let command = ''
 beforeAll(async () => {
   if (!hasReference) return
   dir = mkdtempSync(join(tmpdir(), 'toolkit-agent-'))
-  const outfile = join(dir, 'pmdatoolkit.cjs')
-  const contents = `
-import { agent } from './test/interop/lib/toolkit-agent.ts'
-import { runDaemon } from './src/pmda/run-daemon.ts'
-void runDaemon(agent)
-`
-  await build({
-    stdin: { contents, resolveDir: process.cwd(), loader: 'ts', sourcefile: 'toolkit.ts' },
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-  })
-  command = join(dir, 'pmdatoolkit')
-  writeFileSync(command, `#!/bin/sh\nunset NODE_EXTRA_CA_CERTS\nexec ${process.execPath} ${outfile} "$@"\n`, {
-    mode: 0o755,
-  })
+  command = await buildAgent('toolkit', dir, './test/interop/lib/toolkit-agent.ts')
   writeFileSync(join(dir, 'root'), PMNS)
   const help = encodeHelp([
     { kind: 'metric', id: pmid(471, 0, 0), name: '471.0.0', oneline: 'From a help file', help: '' },

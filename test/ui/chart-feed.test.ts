@@ -56,6 +56,17 @@ function archive(name: string): Recorded {
 
 const stream = { subscribe() {}, unsubscribe() {} } as unknown as LiveStream
 
+/** A stream of live values that a test feeds through its one listener. */
+class FakeLive {
+  listener: LiveListener | undefined
+  readonly stream = {
+    subscribe: (_key: string, _wish: Wish, listener: LiveListener) => {
+      this.listener = listener
+    },
+    unsubscribe: () => {},
+  } as unknown as LiveStream
+}
+
 /** What a chart draws at once, and when recorded values have come. */
 async function drawn(
   style: string,
@@ -214,19 +225,13 @@ test('what was recorded is drawn up to the first live value, however wide the ch
     return { ...answer, lists: answer.lists.map((list) => list.slice(0, query.finish - SPAN.start + 1)) }
   }
   const { span: _, ...host } = { ...recorded, key: 'host:one', range }
-  let listener: LiveListener | undefined
-  const live = {
-    subscribe: (_key: string, _wish: Wish, hears: LiveListener) => {
-      listener = hears
-    },
-    unsubscribe: () => {},
-  } as unknown as LiveStream
-  const feed = new ChartFeed(new Feeds(live), () => host, { onChange: () => {} })
+  const live = new FakeLive()
+  const feed = new ChartFeed(new Feeds(live.stream), () => host, { onChange: () => {} })
   const chart: Chart = { id: 'c', title: 'c', style: 'plot', legend: true, plots: [{ metric: 'x' }] }
   const draw = (to: number): ChartData => feed.get(chart, { from: to - 400, to }, 1)
   await expect.poll(() => draw(1500).lines.length).toBe(1)
-  listener!.topic([{ ...INFO, name: 'x' }] as unknown as MetricOutcome[], 'one')
-  listener!.row(1507, [[1]])
+  live.listener!.topic([{ ...INFO, name: 'x' }] as unknown as MetricOutcome[], 'one')
+  live.listener!.row(1507, [[1]])
   await expect
     .poll(() => draw(1508).times.slice(-8))
     .toEqual([1500, 1501, 1502, 1503, 1504, 1505, 1506, 1507])
@@ -238,22 +243,16 @@ test('what was recorded is drawn up to the first live value, however wide the ch
 
 test('a metric without values for a reason has that reason, until it has some', async () => {
   const { span: _, range: __, ...host } = { ...archive('one'), key: 'host:one' }
-  let listener: LiveListener | undefined
-  const live = {
-    subscribe: (_key: string, _wish: Wish, hears: LiveListener) => {
-      listener = hears
-    },
-    unsubscribe: () => {},
-  } as unknown as LiveStream
-  const feed = new ChartFeed(new Feeds(live), () => host as unknown as Source, { onChange: () => {} })
+  const live = new FakeLive()
+  const feed = new ChartFeed(new Feeds(live.stream), () => host as unknown as Source, { onChange: () => {} })
   const chart: Chart = { id: 'c', title: 'c', style: 'plot', legend: true, plots: [{ metric: 'x' }] }
   const draw = (): ChartData => feed.get(chart, SPAN_FRAME, 1)
   draw()
-  await expect.poll(() => listener).toBeDefined()
-  listener!.topic([{ ...INFO, name: 'x' }] as unknown as MetricOutcome[], 'one')
-  listener!.row(1500, ['No permission to perform requested operation'])
+  await expect.poll(() => live.listener).toBeDefined()
+  live.listener!.topic([{ ...INFO, name: 'x' }] as unknown as MetricOutcome[], 'one')
+  live.listener!.row(1500, ['No permission to perform requested operation'])
   expect(draw().problems).toEqual(['x: No permission to perform requested operation'])
-  listener!.row(1501, [[5]])
+  live.listener!.row(1501, [[5]])
   expect([draw().problems, draw().lines.length]).toEqual([[], 1])
 })
 
@@ -268,14 +267,8 @@ test('a metric that is added to a page is drawn from what was recorded, without 
     }
   }
   const { span: _, ...host } = { ...recorded, key: 'host:one', range }
-  let listener: LiveListener | undefined
-  const live = {
-    subscribe: (_key: string, _wish: Wish, hears: LiveListener) => {
-      listener = hears
-    },
-    unsubscribe: () => {},
-  } as unknown as LiveStream
-  const feed = new ChartFeed(new Feeds(live), () => host, { onChange: () => {} })
+  const live = new FakeLive()
+  const feed = new ChartFeed(new Feeds(live.stream), () => host, { onChange: () => {} })
   const chart = (id: string, metric: string): Chart => ({
     ...{ id, title: id, style: 'plot', legend: true },
     plots: [{ metric }],
@@ -283,15 +276,15 @@ test('a metric that is added to a page is drawn from what was recorded, without 
   const [early, late] = [chart('early', 'many'), chart('late', 'x')]
   const draw = (what: Chart, to: number): ChartData => feed.get(what, { from: to - 400, to }, 1)
   const topic = (...names: readonly string[]): void =>
-    listener!.topic(names.map((name) => ({ ...INFO, name })) as unknown as MetricOutcome[], 'one')
+    live.listener!.topic(names.map((name) => ({ ...INFO, name })) as unknown as MetricOutcome[], 'one')
   draw(early, 1500)
   await Promise.resolve()
   topic('many')
-  for (let time = 1500; time < 1700; time++) listener!.row(time, [[]])
+  for (let time = 1500; time < 1700; time++) live.listener!.row(time, [[]])
   draw(late, 1700)
   await Promise.resolve()
   topic('many', 'x')
-  for (let time = 1700; time < 1705; time++) listener!.row(time, [[], [time]])
+  for (let time = 1700; time < 1705; time++) live.listener!.row(time, [[], [time]])
   await expect.poll(() => draw(late, 1704).times.length).toBeGreaterThan(300)
   const { times, lines } = draw(late, 1704)
   const around = times.findIndex((time) => time >= 1690)

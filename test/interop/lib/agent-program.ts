@@ -2,24 +2,13 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { bundleDaemon } from '../../lib/bundle-tools.ts'
 import { plainEnv } from './programs.ts'
 
-/** Builds an agent's daemon into `dir`; returns the command that runs it. */
-export async function buildAgent(name: string, dir: string): Promise<string> {
+/** Builds an agent's daemon into `dir`; returns the command that runs it. `module` as of `bundleDaemon`. */
+export async function buildAgent(name: string, dir: string, module?: string): Promise<string> {
   const outfile = join(dir, `pmda${name}.cjs`)
-  const contents = `
-import { agent } from './src/agents/${name}/index.ts'
-import { runDaemon } from './src/pmda/run-daemon.ts'
-void runDaemon(agent)
-`
-  await build({
-    stdin: { contents, resolveDir: process.cwd(), loader: 'ts', sourcefile: `${name}.ts` },
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-  })
+  await bundleDaemon(outfile, name, module)
   const command = join(dir, `pmda${name}`)
   const script = `#!/bin/sh\nunset NODE_EXTRA_CA_CERTS\nexec ${process.execPath} ${outfile} "$@"\n`
   writeFileSync(command, script, { mode: 0o755 })
