@@ -46,15 +46,6 @@ const IN_CIRCLES: string[] = [
   'tools/pmlogdump/values.ts',
   'tools/pmlogrewrite/indoms.ts',
   'tools/pmlogrewrite/metadata.ts',
-  'ui/chart/HeatView.tsx',
-  'ui/chart/Readings.tsx',
-  'ui/chart/Tip.tsx',
-  'ui/chart/svg-heat.ts',
-  'ui/chart/svg-list.ts',
-  'ui/chart/svg-time.ts',
-  'ui/chart/svg.ts',
-  'ui/later.tsx',
-  'ui/rest.ts',
 ]
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
