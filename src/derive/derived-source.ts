@@ -15,6 +15,7 @@ import {
   isDefinition,
   isDerivedPmid,
 } from './definitions.ts'
+import { withEventMetrics } from './event-metrics.ts'
 import { fetchDerived, Histories } from './fetch.ts'
 import type { SameIndom } from './meta.ts'
 import { mergedChildren, mergedTraverse } from './names.ts'
@@ -30,6 +31,8 @@ export interface DerivedOptions {
   readonly sameIndom?: SameIndom
   /** Gets a line for each global metric that has no meaning over this source. */
   readonly report?: (text: string) => void
+  /** Has `event.flags` and `event.missed` as well, which name the fields of event records in every context. Default false. */
+  readonly hasEvents?: boolean
 }
 
 /** What a derived metric is computed from. */
@@ -75,14 +78,17 @@ export function withDerived(
 
 class DerivedLayer extends SourceLayer implements DerivedSource {
   readonly own: DerivedDefinitions
+  /** The source without event metrics, which are among the derived ones by their identifiers. */
+  readonly #below: MetricSource
   readonly #metrics: BoundMetrics
   readonly #histories = new Histories()
   readonly #turns = new Turns()
 
   constructor(source: MetricSource, globals: () => readonly DerivedDefinition[], options: DerivedOptions) {
-    super(source)
+    super(options.hasEvents === true ? withEventMetrics(source) : source)
+    this.#below = source
     this.own = options.own ?? new DerivedDefinitions('context', options.controls)
-    this.#metrics = new BoundMetrics(source, globals, this.own, options)
+    this.#metrics = new BoundMetrics(this.source, globals, this.own, options)
   }
 
   async define(name: string, text: string, ask: Ask): Promise<Pmid> {
@@ -178,9 +184,9 @@ class DerivedLayer extends SourceLayer implements DerivedSource {
     if (ids.some(isDerivedPmid))
       return this.#turns.take(requester, signal, () => this.#fetchDerived(ids, ask))
     if (this.isFetching(requester))
-      return this.#turns.take(requester, signal, () => this.source.fetch(ids, ask))
+      return this.#turns.take(requester, signal, () => this.#below.fetch(ids, ask))
     // Most fetches have nothing derived: they get the source's own promise rather than one more around it.
-    return this.source.fetch(ids, ask)
+    return this.#below.fetch(ids, ask)
   }
 
   async #fetchDerived(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {

@@ -78,7 +78,7 @@ export async function openArchive(
     ...(isLeftOut === undefined ? {} : { isLeftOut }),
   })
   const rules = sourceRules(options)
-  return contextOn(new ArchiveSource(archive, rules), { contexts: 0 }, options)
+  return contextOn(new ArchiveSource(archive, rules), new Set(), options)
 }
 
 /** Returns the rules of interpolation that options and the environment ask for. EINVAL for a PCP_IGNORE_MARK_RECORDS that is no interval. */
@@ -106,25 +106,23 @@ function secondsIn(text: string): number {
   }
 }
 
-/** A context on a source that shares its archive with the contexts counted in `share`: the last one closes it. */
+/** A context on a source that shares its archive with those of other contexts that are open: the last one closes it. */
 function contextOn(
   source: ArchiveSource,
-  share: { contexts: number },
+  open: Set<ArchiveSource>,
   options: OpenArchiveOptions,
 ): ArchiveContext {
   const { names, clock } = options
-  share.contexts++
-  let isOpen = true
+  open.add(source)
   const close = async (): Promise<void> => {
-    if (isOpen && --share.contexts === 0) source.archive.close()
-    isOpen = false
+    if (open.delete(source) && open.size === 0) source.archive.close()
   }
   const named = names === undefined ? source : withLocalNames(source, recordedNames(names, source.archive))
   return Context.over(layer(named, { close }), {
     hostname: source.archive.label.hostname,
     archive: controlOf(source),
     derived: options.derived ?? (() => derivedSetup(settingsOf(options.env))),
-    dup: () => contextOn(source.dup(), share, options),
+    dup: () => contextOn(source.dup(), open, options),
     ...(clock === undefined ? {} : { clock }),
   }) as ArchiveContext
 }

@@ -13,7 +13,6 @@ import type { MetricSource, SourceEvent } from '../model/source.ts'
 import { SourceListeners } from '../net/listeners.ts'
 import type { Clock } from './clock.ts'
 import { type DerivedSetup, derivedSetup } from './derived.ts'
-import { withEventMetrics } from './event-metrics.ts'
 import { SharedSource } from './shared-source.ts'
 import { traced } from './traced.ts'
 
@@ -204,8 +203,7 @@ export class Lifecycle {
   /** The source with what every context adds to it, and derived metrics of this one alone. */
   #layers({ source }: SharedSource, own?: DerivedDefinitions): DerivedSource {
     const { list, ...rest } = (this.#options.derived ?? derivedSetup)()
-    const options = own === undefined ? rest : { ...rest, own }
-    return withDerived(withEventMetrics(source), list, options)
+    return withDerived(source, list, { ...rest, hasEvents: true, ...(own === undefined ? {} : { own }) })
   }
 
   #hold(shared: SharedSource): void {

@@ -9,7 +9,6 @@ import { PM_TYPE_AGGREGATE, PM_TYPE_DOUBLE, PM_TYPE_EVENT, PM_TYPE_FLOAT } from 
 import { unitsStr } from '../../src/model/units.ts'
 import { valuesOf } from '../../src/model/value-set.ts'
 import type { FetchResult, ValueSet } from '../../src/model/values.ts'
-import { withEventMetrics } from '../../src/pmapi/event-metrics.ts'
 import { T0 } from './dataset.ts'
 
 /** A case of a vector file. */
@@ -64,7 +63,7 @@ export async function observe(
   const report = (text: string): void => {
     reported += text
   }
-  const source = withDerived(withEventMetrics(under), globals, { report })
+  const source = withDerived(under, globals, { report, hasEvents: true })
   const ids = await source.lookupNames(marker === undefined ? ['d.x'] : ['d.x', marker], ask)
   const [desc] = await source.descs([outcome.pmid], ask)
   if (isError(desc!)) {
@@ -107,7 +106,7 @@ export function expected({ expr, desc, values, syntaxError, semanticError, bindM
 
 /** What defining the case for one context complains about last; undefined when it does not. */
 export async function complaint({ expr, defs = [] }: Case, under: MetricSource): Promise<string | undefined> {
-  const source = withDerived(withEventMetrics(under), new DerivedDefinitions('global'))
+  const source = withDerived(under, new DerivedDefinitions('global'), { hasEvents: true })
   let message: string | undefined
   for (const [name, text] of [...defs, ['d.x', expr] as const]) {
     try {

@@ -13,7 +13,6 @@ import { extract } from '../../src/model/value-set.ts'
 import { openArchive } from '../../src/pmapi/archive.ts'
 import { Context } from '../../src/pmapi/context.ts'
 import { DerivedMetrics } from '../../src/pmapi/derived.ts'
-import { withEventMetrics } from '../../src/pmapi/event-metrics.ts'
 import { datasetSource, T0, vectors } from '../derive/dataset.ts'
 import { writeDataset } from '../derive/dataset-archive.ts'
 
@@ -74,7 +73,7 @@ async function observe({ mode, path, files, env = {}, metrics }: ConfigCase): Pr
     mode === 'env' ? { PCP_DERIVED_CONFIG: list } : {},
     report,
   )
-  const source = withDerived(withEventMetrics(datasetSource()), definitions, rest)
+  const source = withDerived(datasetSource(), definitions, { ...rest, hasEvents: true })
   await source.traverse('', ask)
   const found: Record<string, object> = {}
   for (const name of Object.keys(metrics ?? {})) {

@@ -1,0 +1,100 @@
+/** The two metrics every context has besides those of its source: they name the fields of event records. pmUnpackEventRecords(3) */
+import type { MetricDesc } from '../model/desc.ts'
+import { isError, PcpError } from '../model/errors.ts'
+import { DOMAIN_RESERVED, domainOf, PM_INDOM_NULL, type Pmid, pmid } from '../model/ids.ts'
+import { LABEL_CLUSTER, LABEL_DOMAIN, LABEL_ITEM } from '../model/labels.ts'
+import { layer } from '../model/layer.ts'
+import type { LabelQuery, MetricSource, TextQuery } from '../model/source.ts'
+import { PM_SEM_DISCRETE, PM_TYPE_U32 } from '../model/types.ts'
+import { emptySet } from '../model/values.ts'
+import { mergedChildren, mergedTraverse } from './names.ts'
+
+interface EventMetric {
+  readonly pmid: Pmid
+  readonly oneline: string
+  readonly help: string
+}
+
+const PARENT = 'event'
+
+const EVENT_METRICS: ReadonlyMap<string, EventMetric> = new Map([
+  [
+    'event.flags',
+    {
+      pmid: pmid(DOMAIN_RESERVED, 0, 1),
+      oneline: 'Flags of an event record',
+      help: 'Stands for the flags of an event record when the record is unpacked into values: point,\nstart, end, id, parent and missed. It has no value of its own.',
+    },
+  ],
+  [
+    'event.missed',
+    {
+      pmid: pmid(DOMAIN_RESERVED, 0, 2),
+      oneline: 'Number of event records that were lost',
+      help: 'Stands for the number of event records that could not be kept until they were asked for,\nwhere a record says that others are missing. It has no value of its own.',
+    },
+  ],
+])
+
+const NAMES = [...EVENT_METRICS.keys()]
+const nameOf = new Map<Pmid, string>([...EVENT_METRICS].map(([name, metric]) => [metric.pmid, name]))
+
+function descOf(id: Pmid): MetricDesc | undefined {
+  if (!nameOf.has(id)) return undefined
+  return { pmid: id, type: PM_TYPE_U32, indom: PM_INDOM_NULL, sem: PM_SEM_DISCRETE, units: 0 }
+}
+
+/** Adds `event.flags` and `event.missed` to what a source knows. Their names come after the source's own. */
+export function withEventMetrics(source: MetricSource): MetricSource {
+  return layer(source, {
+    children: async (name, ask) =>
+      EVENT_METRICS.has(name) ? [] : mergedChildren(name, NAMES, () => source.children(name, ask)),
+    traverse: async (name, ask) =>
+      EVENT_METRICS.has(name) ? [name] : mergedTraverse(name, NAMES, () => source.traverse(name, ask)),
+    lookupNames: async (names, ask) => {
+      const idOf = (name: string): Pmid | undefined => EVENT_METRICS.get(name)?.pmid
+      const found = await besides(names, idOf, (others) => source.lookupNames(others, ask))
+      return found.map((outcome, i) =>
+        names[i] === PARENT && isError(outcome) ? new PcpError('PM_ERR_NONLEAF') : outcome,
+      )
+    },
+    lookupId: async (id, ask) => {
+      const name = nameOf.get(id)
+      return name === undefined ? source.lookupId(id, ask) : [name]
+    },
+    descs: (ids, ask) => besides(ids, descOf, (others) => source.descs(others, ask)),
+    text: async (query, ask) => ownText(query) ?? source.text(query, ask),
+    labels: async (query, ask) => (isOwnLabel(query) ? [] : source.labels(query, ask)),
+    fetch: async (ids, ask) => {
+      const others = ids.filter((id) => !nameOf.has(id))
+      // A fetch needs a metric: one of ours then stands for 'nothing' and its answer is dropped.
+      const result = await source.fetch(others.length === 0 ? ids.slice(0, 1) : others, ask)
+      let next = 0
+      return { ...result, sets: ids.map((id) => (nameOf.has(id) ? emptySet(id) : result.sets[next++]!)) }
+    },
+  })
+}
+
+/** Returns an answer for each item: our own, or the source's for those that it is asked about together. */
+async function besides<I, O>(
+  items: readonly I[],
+  own: (item: I) => O | undefined,
+  ask: (others: readonly I[]) => Promise<readonly O[]>,
+): Promise<readonly O[]> {
+  const answers = items.map(own)
+  const others = items.filter((_, i) => answers[i] === undefined)
+  const found = others.length === 0 ? [] : await ask(others)
+  let next = 0
+  return answers.map((answer) => answer ?? found[next++]!)
+}
+
+function ownText(query: TextQuery): string | undefined {
+  const name = query.kind === 'metric' ? nameOf.get(query.id) : undefined
+  return name === undefined ? undefined : EVENT_METRICS.get(name)![query.level]
+}
+
+/** Is this about the domain of the event metrics, which no agent has? */
+function isOwnLabel({ level, id }: LabelQuery): boolean {
+  if (level === LABEL_DOMAIN) return id === DOMAIN_RESERVED
+  return (level === LABEL_CLUSTER || level === LABEL_ITEM) && domainOf(id) === DOMAIN_RESERVED
+}
