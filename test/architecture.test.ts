@@ -1,4 +1,4 @@
-/** Checks that the code is as docs/architecture.md says: its layer table is the one that holds. */
+/** Checks the code against docs/architecture.md, whose layer table this reads. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -71,6 +71,17 @@ const unitOf = (file: string): string =>
 test('the layer table lists every folder, and no other', () => {
   const folders = new Set(files.map(folderOf).filter((folder) => folder !== ''))
   expect(Object.keys(LAYERS).sort()).toEqual([...folders].sort())
+})
+
+test('the files that the document names exist', () => {
+  const table = document.slice(document.indexOf('## One idea, one place'), document.indexOf('## Errors'))
+  const named = [
+    ...table.matchAll(/`([\w./-]+\.tsx?)`/g),
+    ...document.matchAll(/ ([a-z-]+\/[\w./-]+\.ts)\b/g),
+  ]
+  const paths = named.map(([, path]) => path!.replace(/^src\//, ''))
+  expect(paths.length).toBeGreaterThan(40)
+  expect(paths.filter((path) => !files.includes(path))).toEqual([])
 })
 
 /** Returns the shortest way along imports from a file back to itself. */

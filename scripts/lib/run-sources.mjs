@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { top } from './run.mjs'
 
-/** Bundles the programs into a folder of their own, which is removed at exit; returns its URL. `name` tells folders apart. */
+/** Bundles the programs into a temporary folder with `name` in its name, which is removed at exit; returns its URL. */
 export async function bundleSources(name, entryPoints, plugins = []) {
   const { build } = await import('esbuild')
   const dir = realpathSync(mkdtempSync(join(tmpdir(), `pcp-ts-${name}-`)))

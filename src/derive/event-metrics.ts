@@ -67,7 +67,7 @@ export function withEventMetrics(source: MetricSource): MetricSource {
     labels: async (query, ask) => (isOwnLabel(query) ? [] : source.labels(query, ask)),
     fetch: async (ids, ask) => {
       const others = ids.filter((id) => !nameOf.has(id))
-      // A fetch needs a metric: one of ours then stands for 'nothing' and its answer is dropped.
+      // Sources refuse a fetch of nothing: then one of these metrics is fetched, and its answer dropped.
       const result = await source.fetch(others.length === 0 ? ids.slice(0, 1) : others, ask)
       let next = 0
       return { ...result, sets: ids.map((id) => (nameOf.has(id) ? emptySet(id) : result.sets[next++]!)) }
@@ -75,7 +75,7 @@ export function withEventMetrics(source: MetricSource): MetricSource {
   })
 }
 
-/** Returns an answer for each item: our own, or the source's for those that it is asked about together. */
+/** Answers for each item: `own` or, where that is undefined, `ask`, which gets all such items together. */
 async function besides<I, O>(
   items: readonly I[],
   own: (item: I) => O | undefined,

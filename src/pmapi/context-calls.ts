@@ -82,7 +82,7 @@ export abstract class ContextCalls {
     }
   }
 
-  /** What is special about an archive; undefined when the source is none. */
+  /** Calls for archives alone; undefined over other sources. */
   get archive(): ArchiveControl | undefined {
     return this.#archive
   }

@@ -105,7 +105,7 @@ export class Lifecycle {
     return this.#options.reconnect === true && this.#options.reopen !== undefined
   }
 
-  /** Why there is no source at present; undefined while one is open and after `close`. */
+  /** Why the source is away; undefined while one is open and after `close`. */
   get away(): PcpError | undefined {
     const state = this.#state
     return state.is === 'open' || state.is === 'closed' ? undefined : state.why
