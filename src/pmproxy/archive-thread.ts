@@ -3,7 +3,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { ByteBudget } from '../base/byte-budget.ts'
 import { PcpError } from '../model/errors.ts'
 import { clientMemory } from '../sys/client-memory.ts'
-import type { Variables } from '../sys/config.ts'
+import type { FromThread, ThreadSetup, ToThread } from './archive-threads.ts'
 import { ArchiveRoots } from './archives.ts'
 import { WebContexts } from './contexts.ts'
 import { HostRules } from './host-rules.ts'
@@ -12,23 +12,6 @@ import { Query } from './http/query.ts'
 import type { Reply } from './http/reply.ts'
 import { NameSearch } from './name-search.ts'
 import { answerOfArchives } from './routes/page-api.ts'
-import type { WebUser } from './web-user.ts'
-
-/** What a thread is started with. */
-export interface ThreadSetup {
-  readonly roots: readonly string[]
-  readonly variables: Variables
-}
-
-/** A request for the thread, or the end of one. */
-export type ToThread =
-  | { readonly id: number; readonly path: string; readonly query: string; readonly user: WebUser }
-  | { readonly id: number; readonly gone: true }
-
-/** The answer. */
-export type FromThread =
-  | { readonly id: number; readonly reply: Reply }
-  | { readonly id: number; readonly code: string; readonly message: string }
 
 function serve(port: MessagePort, { roots, variables }: ThreadSetup): void {
   const archives = new ArchiveRoots(roots, variables)

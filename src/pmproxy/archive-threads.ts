@@ -11,10 +11,26 @@ import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import { onAbort } from '../base/on-abort.ts'
 import { type ErrorCode, PcpError } from '../model/errors.ts'
-import type { FromThread, ThreadSetup, ToThread } from './archive-thread.ts'
+import type { Variables } from '../sys/config.ts'
 import type { Reply } from './http/reply.ts'
 import type { WebRequest } from './http/request.ts'
 import { UNKNOWN, type WebUser } from './web-user.ts'
+
+/** What a thread is started with. */
+export interface ThreadSetup {
+  readonly roots: readonly string[]
+  readonly variables: Variables
+}
+
+/** A request for the thread, or the end of one. */
+export type ToThread =
+  | { readonly id: number; readonly path: string; readonly query: string; readonly user: WebUser }
+  | { readonly id: number; readonly gone: true }
+
+/** The answer. */
+export type FromThread =
+  | { readonly id: number; readonly reply: Reply }
+  | { readonly id: number; readonly code: string; readonly message: string }
 
 /** Limits of the threads. */
 export interface ThreadLimits {

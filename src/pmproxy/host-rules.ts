@@ -3,11 +3,16 @@ import { PcpError } from '../model/errors.ts'
 import { collectorPorts } from '../net/dial.ts'
 import { defaultSocketPath, type HostSpec, parseHostSpec } from '../net/host-spec.ts'
 import type { Variables } from '../sys/config.ts'
-import type { ProxyConfig } from './config.ts'
 import { isOwnName } from './http/own-names.ts'
 
 /** Stands for all hosts in a list. */
 export const ANY_HOST = '*'
+
+/** Hosts as the configuration lists them. */
+interface HostLists {
+  readonly hosts: readonly string[] | undefined
+  readonly offeredHosts: readonly string[]
+}
 
 /** A host that clients may name. */
 interface Listed {
@@ -24,7 +29,7 @@ export class HostRules {
   readonly #isOwnListed: boolean
 
   /** Without a list of hosts our own collector and those that the page offers are allowed. */
-  constructor(env: Variables, { hosts, offeredHosts }: Pick<ProxyConfig, 'hosts' | 'offeredHosts'>) {
+  constructor(env: Variables, { hosts, offeredHosts }: HostLists) {
     const texts = hosts ?? offeredHosts
     this.#env = env
     this.isAny = texts.includes(ANY_HOST)

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isLoopback } from '../../net/loopback.ts'
 import type { ProxyConfig } from '../config.ts'
-import type { Services } from '../services.ts'
+import type { RefusedHosts } from '../refused-hosts.ts'
 import { hostIn, isOwnAddress, isThisMachine } from './own-names.ts'
 
 /** Origin of a request: headers and addresses. */
@@ -24,6 +24,12 @@ export interface Asker {
 
 /** Settings about names and origins. */
 export type OriginRules = Pick<ProxyConfig, 'names' | 'origins'>
+
+/** What a check of origins needs of a server. */
+export interface OriginServices {
+  readonly config: OriginRules
+  readonly refusedHosts: Pick<RefusedHosts, 'report'>
+}
 
 /** Whose request it is, or why it is refused. */
 export type Provenance =
@@ -65,10 +71,7 @@ export function provenanceOf(asker: Asker, { names, origins }: OriginRules): Pro
 }
 
 /** Returns the result of `provenanceOf`, and logs each host that is refused: an administrator sees no more of it than a 403 of a client. */
-export function reportedProvenance(
-  asker: Asker,
-  { config, refusedHosts }: Pick<Services, 'config' | 'refusedHosts'>,
-): Provenance {
+export function reportedProvenance(asker: Asker, { config, refusedHosts }: OriginServices): Provenance {
   const provenance = provenanceOf(asker, config)
   if (provenance.kind !== 'refused' || provenance.host === undefined) return provenance
   const { host } = provenance
