@@ -1,5 +1,6 @@
 /** Lines of numbers over time, and how they come to share their moments. */
 import { Pace, patienceAfter } from '../../archive/chart-pace.ts'
+import { counterRate } from '../../model/rate.ts'
 
 /** Values of one instance of a metric, counters as change a second. */
 export interface Line {
@@ -22,9 +23,10 @@ export function ratesOf(
 ): (number | null)[] {
   return values.map((value, i) => {
     const before = i === 0 ? null : values[i - 1]!
-    if (value === null || before === null || value < before) return null
-    const seconds = times[i]! - times[i - 1]!
-    return seconds > 0 ? ((value - before) / seconds) * factor : null
+    const seconds = i === 0 ? 0 : times[i]! - times[i - 1]!
+    if (value === null || before === null || !(seconds > 0)) return null
+    const rate = counterRate(before, value, seconds)
+    return rate === undefined ? null : rate * factor
   })
 }
 
