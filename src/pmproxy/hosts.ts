@@ -1,6 +1,7 @@
 /** Connections to collectors, shared by all who ask the same one as the same user. docs/pmproxy.md */
 import { onAbort } from '../base/on-abort.ts'
 import { PcpError, statusOf } from '../model/errors.ts'
+import { layer } from '../model/layer.ts'
 import type { MetricSource } from '../model/source.ts'
 import { originOf } from '../net/client-origin.ts'
 import { collectorPorts } from '../net/dial.ts'
@@ -98,7 +99,7 @@ export class Hosts {
     }
     try {
       const { cached } = await unlessAborted(entry.opened, signal)
-      return { ...cached, close: release }
+      return layer(cached, { close: release })
     } catch (error) {
       await release()
       if (signal?.aborted !== true && this.#entries.get(key) === entry) this.#entries.delete(key)
