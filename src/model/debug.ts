@@ -132,6 +132,14 @@ export function clearDebug(list: string): void {
   change(list, false)
 }
 
+/** Switches these diagnostics on and all others off; their lines go to `write` from now on, unless there are none. */
+export function replaceDebug(names: ReadonlySet<string>, write: TraceWriter): void {
+  if (names.size > 0) traceTo(write)
+  const off = DEBUG_NAMES.filter((name) => debug[name] && !names.has(name))
+  clearDebug(off.join(','))
+  setDebug([...names].join(','))
+}
+
 function change(list: string, on: boolean): void {
   const names = parseDebug(list)
   if (names === undefined) throw new PcpError('PM_ERR_CONV', `Unknown name of a diagnostic: "${list}"`)

@@ -6,7 +6,6 @@ import { Framer } from '../wire/framer.ts'
 import { pduType } from '../wire/pdu.ts'
 import { countPdu, newPduCounters, type PduCounters } from './counters.ts'
 import { deadline } from './wait.ts'
-import type { PduWatch } from './watch.ts'
 
 /** The two directions of a connection: one socket twice, or two pipes. */
 export interface PduStream {
@@ -16,6 +15,15 @@ export interface PduStream {
   readonly writesSingly?: boolean
   /** What an error of the stream means, on the connection of this name; default: what the system says. */
   readonly explain?: (error: Error, name: string) => PcpError
+}
+
+/** Watches the PDUs of one connection while it is on; off, it costs the connection a field read. docs/pmcd.md */
+export interface PduWatch {
+  readonly isOn: boolean
+  /** A PDU is about to be sent. It must not be kept. */
+  sent(pdu: Uint8Array): void
+  /** A PDU arrived and has not been looked at. It borrows the socket's buffer. */
+  received(pdu: Uint8Array): void
 }
 
 /** How a connection behaves. */

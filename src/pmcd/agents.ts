@@ -1,6 +1,8 @@
 /** All agents of a collector: started, lost, restarted, replaced when the configuration changes. pmcd(1) */
+
 import { loggableMessage } from '../base/printable.ts'
 import { within } from '../base/within.ts'
+import { debug, trace } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { ANONYMOUS, type MetricSource } from '../model/source.ts'
 import { PMCD_ADD_AGENT, PMCD_DROP_AGENT, PMCD_NAMES_CHANGE, PMCD_RESTART_AGENT } from '../model/values.ts'
@@ -150,8 +152,7 @@ export class Agents {
 
   /** Clients hear of all of a round at once, when its agents can be asked. */
   async #startRound(deceased: readonly AgentSlot[], changes: number): Promise<void> {
-    const { debug } = this.#host.env.diagnostics
-    if (debug.appl1) debug.say('appl1', `round of ${deceased.length} agents to start`)
+    if (debug.appl1) trace('appl1', `round of ${deceased.length} agents to start`)
     this.#host.advanced()
     const count = await this.#startSlots(deceased)
     await this.#host.rerouted()
@@ -187,7 +188,7 @@ export class Agents {
       { open, credsTimeoutMs: env.credsTimeoutMs },
       {
         started: (slot) => {
-          this.#host.env.diagnostics.trace.agent('Add', slot.domain, slot.fds)
+          this.#host.env.events.agent('Add', slot.domain, slot.fds)
           this.#debug(slot, `started, ${slot.state}`)
           this.#host.started(slot)
         },
@@ -211,8 +212,7 @@ export class Agents {
   }
 
   #debug(slot: AgentSlot, what: string): void {
-    const { debug } = this.#host.env.diagnostics
-    if (debug.appl0) debug.say('appl0', `agent "${slot.options.name}" ${what}`)
+    if (debug.appl0) trace('appl0', `agent "${slot.options.name}" ${what}`)
   }
 
   /** Names may be others now. */
@@ -234,8 +234,7 @@ export class Agents {
     const since = this.#host.clock() - this.#lastRound
     // A clock that was set back must not put the restart off.
     const wait = since < 0 ? restartIntervalMs : Math.max(0, restartIntervalMs - since)
-    const { debug } = this.#host.env.diagnostics
-    if (debug.appl1) debug.say('appl1', `restart in ${wait} ms`)
+    if (debug.appl1) trace('appl1', `restart in ${wait} ms`)
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       this.#lastRound = this.#host.clock()
@@ -263,9 +262,9 @@ function cleanUp(env: AgentOpenEnv, slot: AgentSlot, reason: string): void {
   const { name, domain } = slot.options
   env.log.notice('info', 'CleanupAgent ...')
   env.log.line(loggableMessage(`Cleanup "${name}" agent (dom ${domain}): ${reason}`))
-  const { trace } = env.diagnostics
-  trace.agent('Drop', domain, slot.fds)
-  trace.dump()
+  const { events } = env
+  events.agent('Drop', domain, slot.fds)
+  events.dump()
 }
 
 /** What an agent tells about its names. One in this process also tells which subtrees it must be asked about each time. */

@@ -3,8 +3,10 @@
  *
  *     challenge ──► introduction (handshake.ts) ──► requests
  */
+
 import { setMaxListeners } from 'node:events'
 import type { ByteAccount, ByteBudget } from '../base/byte-budget.ts'
+import { type DebugName, debug, trace } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { ALL_INSTANCES, type Profile, profileBytes } from '../model/profile.ts'
 import type { Ask, Credentials, MetricSource, Requester } from '../model/source.ts'
@@ -24,7 +26,6 @@ import {
 } from '../wire/pdu.ts'
 import { decodeProfile } from '../wire/profile.ts'
 import { attributesOf, type ClientIdentity, requesterOf } from './client-identity.ts'
-import type { Debug, Topic } from './debug.ts'
 import { flagsIn, type Gate, Handshake, OPEN_GATE } from './handshake.ts'
 import type { Limits } from './options.ts'
 import type { WorkQueue } from './work-queue.ts'
@@ -52,7 +53,6 @@ export interface ClientHost {
   readonly introduced: (client: Client) => void
   /** Logs the first refusal of each host. */
   readonly violation: (client: Client) => void
-  readonly debug: Debug
 }
 
 /** Work that a client may ask for before all others have a turn: so many small requests, or one large one. */
@@ -123,7 +123,7 @@ export class Client {
           this.#outstanding = bytes
           this.#weigh()
         },
-        trace: (topic, text) => this.#say(topic as Topic, text),
+        trace: (topic, text) => this.#trace(topic, text),
       },
       connection,
     )
@@ -286,8 +286,7 @@ export class Client {
     if (context < 0) throw new PcpError('PM_ERR_IPC', `Context ${context} cannot be`)
     if (context >= this.#host.limits.contexts)
       throw new PcpError('EAGAIN', `Context ${context} is one too many`)
-    if (this.#host.debug.profile)
-      this.#say('profile', `context ${context} gets a profile of ${pdu.length} bytes`)
+    if (debug.profile) this.#trace('profile', `context ${context} gets a profile of ${pdu.length} bytes`)
     const before = this.#contexts.get(context)
     this.#account.keep(profileBytes(profile) - (before === undefined ? 0 : profileBytes(before.profile)))
     if (this.#isClosed) return
@@ -315,8 +314,8 @@ export class Client {
     })
   }
 
-  #say(topic: Topic, text: string): void {
-    this.#host.debug.say(topic, `client ${this.identity.seq}: ${text}`)
+  #trace(topic: DebugName, text: string): void {
+    trace(topic, `client ${this.identity.seq}: ${text}`)
   }
 
   /** Lets the others have a turn when this client has asked for much: it may send thousands of requests at a time. */

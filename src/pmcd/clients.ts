@@ -1,6 +1,8 @@
 /** All clients of a collector: let in or refused, numbered, judged anew by new access rules, gone. pmcd(1) */
+
 import type { Socket } from 'node:net'
 import { type BudgetLimits, ByteBudget } from '../base/byte-budget.ts'
+import { debug, trace } from '../model/debug.ts'
 import { PcpError, statusOf } from '../model/errors.ts'
 import { PM_IN_NULL } from '../model/ids.ts'
 import type { Credentials, MetricSource } from '../model/source.ts'
@@ -17,7 +19,7 @@ import type { PeerCredentials } from '../sys/native/peer-credentials.ts'
 import { PDU_FLAG_CONTAINER, PDU_FLAG_DESCS, PDU_FLAG_HIGHRES, PDU_FLAG_LABELS } from '../wire/creds.ts'
 import { encodeChallenge } from '../wire/error.ts'
 import { Client, type ClientHost, LINGER_MS } from './client.ts'
-import { ConnectionWatch, type Diagnostics } from './diagnostics.ts'
+import { ConnectionWatch, type EventTrace } from './event-trace.ts'
 import { FetchBatch } from './fetch-batch.ts'
 import { Once } from './once.ts'
 import type { Limits } from './options.ts'
@@ -41,7 +43,7 @@ export interface ClientsHost {
   readonly incompleteMs: () => number
   /** Milliseconds until a client must have introduced itself. */
   readonly handshakeMs: number
-  readonly diagnostics: Diagnostics
+  readonly events: EventTrace
   /** Who is at the other end of unix sockets; absent where nobody can know. */
   readonly peerCredentials: PeerCredentials | undefined
   readonly security: Security
@@ -81,7 +83,6 @@ export class Clients {
       limits: host.limits,
       features: FEATURES,
       introduced: host.introduced,
-      debug: host.diagnostics.debug,
       violation: (client) => this.#violation(client.identity.address),
     }
     this.#warnOfUnknowns()
@@ -116,7 +117,7 @@ export class Clients {
     const incompleteMs = this.#host.incompleteMs()
     const seq = this.#nextSeq
     const fd = descriptorOf(socket)
-    const { debug, trace } = this.#host.diagnostics
+    const { events } = this.#host
     let client: Client | undefined
     const connection = new PduConnection(socketStream(socket), {
       name: `client ${address}`,
@@ -125,7 +126,7 @@ export class Clients {
       backpressure: true,
       onHeld: (bytes) => client?.setHeld(bytes),
       counters: this.#host.counters,
-      watch: new ConnectionWatch(this.#host.diagnostics, `client ${seq}`, fd),
+      watch: new ConnectionWatch(events, `client ${seq}`, fd),
     })
     const isUnknown = peer.credentials === undefined
     const { hasUsers, demands } = this.#host.security
@@ -133,7 +134,7 @@ export class Clients {
     const isLost = isUnknown && !hasUsers && demands.requiresUser === true
     const isDenied = admission.denied === OP_ALL || isLost
     if (debug.access)
-      debug.say(
+      trace(
         'access',
         `${address} fd=${fd}: denied ${admission.denied}, ${admission.counted.length} rules count it`,
       )
@@ -155,9 +156,9 @@ export class Clients {
       ...(peer.credentials === undefined ? {} : { credentials: peer.credentials }),
     }
     this.#nextSeq++
-    trace.clientAdded(slot, address, fd, seq)
-    if (debug.context) debug.say('context', `client ${seq} comes from ${address}, slot ${slot}, fd=${fd}`)
-    if (debug.auth) debug.say('auth', `client ${seq} is ${JSON.stringify(peer.credentials ?? 'unknown')}`)
+    events.clientAdded(slot, address, fd, seq)
+    if (debug.context) trace('context', `client ${seq} comes from ${address}, slot ${slot}, fd=${fd}`)
+    if (debug.auth) trace('auth', `client ${seq} is ${JSON.stringify(peer.credentials ?? 'unknown')}`)
     const gate = this.#host.security.gateFor({
       connection,
       address: peer.address,
@@ -186,8 +187,7 @@ export class Clients {
     connected.peer = { ...connected.peer, credentials }
     this.#access.release(admission)
     this.#judge(connected)
-    const { debug } = this.#host.diagnostics
-    if (debug.auth) debug.say('auth', `client ${client.identity.seq} is ${JSON.stringify(credentials)}`)
+    if (debug.auth) trace('auth', `client ${client.identity.seq} is ${JSON.stringify(credentials)}`)
     client.setCredentials(credentials)
   }
 
@@ -265,9 +265,9 @@ export class Clients {
 
   #gone({ client, admission }: Connected, error: PcpError): void {
     const { slot, seq, fd } = client.identity
-    const { debug, trace } = this.#host.diagnostics
-    trace.clientEnded(slot, fd, error.code === 'PM_ERR_EOF' ? undefined : error)
-    if (debug.context) debug.say('context', `client ${seq} ends: ${error.message}`)
+    const { events } = this.#host
+    events.clientEnded(slot, fd, error.code === 'PM_ERR_EOF' ? undefined : error)
+    if (debug.context) trace('context', `client ${seq} ends: ${error.message}`)
     this.#slots[slot] = undefined
     client.ended()
     this.#access.release(admission)

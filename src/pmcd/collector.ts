@@ -2,7 +2,7 @@
 import type { AgentInfo, ClientInfo, CollectorStatistics, Controls } from '../agents/pmcd/statistics.ts'
 import { onAbort } from '../base/on-abort.ts'
 import { VERSION } from '../base/version.ts'
-import { debugBits, debugOfBits } from '../model/debug.ts'
+import { debug, debugBits, debugList, debugOfBits, parseDebug, replaceDebug, trace } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import type { MetricSource } from '../model/source.ts'
 import { PMCD_LABEL_CHANGE } from '../model/values.ts'
@@ -19,7 +19,7 @@ import { MAX_CLIENT_PDU } from '../wire/pdu.ts'
 import { Agents } from './agents.ts'
 import type { Client } from './client.ts'
 import { Clients } from './clients.ts'
-import { type Diagnostics, newDiagnostics } from './diagnostics.ts'
+import { EventTrace } from './event-trace.ts'
 import { accessTables, agentTable, clientTable, portTable } from './log-tables.ts'
 import type { Collector, CollectorOptions, Limits } from './options.ts'
 import { Security } from './security.ts'
@@ -55,7 +55,7 @@ class RunningCollector implements Collector {
   readonly #clock: () => number
   readonly #counters: PduCounters = newPduCounters()
   readonly #controls: Controls
-  readonly #diagnostics: Diagnostics
+  readonly #events: EventTrace
   readonly #agents: Agents
   readonly #router: Router
   readonly #clients: Clients
@@ -77,8 +77,7 @@ class RunningCollector implements Collector {
     this.#pmns = options.pmns
     this.#controls = { timeoutSec: options.timeoutSec ?? 5, credsTimeoutSec: options.credsTimeoutSec ?? 3 }
     this.#security = new Security(options.security ?? {}, options.log)
-    this.#diagnostics =
-      options.diagnostics ?? newDiagnostics({}, (line) => options.log.line(line), this.#clock)
+    this.#events = options.events ?? new EventTrace((line) => options.log.line(line), this.#clock)
     this.#agents = new Agents({
       env: {
         timeoutMs: () => this.#controls.timeoutSec * 1000,
@@ -89,7 +88,7 @@ class RunningCollector implements Collector {
         statistics: this.#statistics(),
         counters: this.#counters,
         ...(options.workers === undefined ? {} : { workers: options.workers }),
-        diagnostics: this.#diagnostics,
+        events: this.#events,
       },
       restartsAgents: options.restartsAgents ?? true,
       ...(options.restartIntervalMs === undefined ? {} : { restartIntervalMs: options.restartIntervalMs }),
@@ -120,7 +119,7 @@ class RunningCollector implements Collector {
         clock: this.#clock,
         incompleteMs: () => this.#controls.timeoutSec * 1000,
         handshakeMs: options.handshakeMs ?? HANDSHAKE_MS,
-        diagnostics: this.#diagnostics,
+        events: this.#events,
         peerCredentials: options.peerCredentials,
         security: this.#security,
         introduced: (client) => {
@@ -229,8 +228,7 @@ class RunningCollector implements Collector {
   async #reroute(): Promise<void> {
     this.#reloadNames()
     const pmns = this.#pmns ?? (await this.#agents.names())
-    const { debug } = this.#diagnostics
-    if (debug.pmns) debug.say('pmns', `name space of ${pmns.size} names`)
+    if (debug.pmns) trace('pmns', `name space of ${pmns.size} names`)
     this.#router.setTables({ slots: this.#agents.slots, pmns })
   }
 
@@ -245,10 +243,9 @@ class RunningCollector implements Collector {
   /** Tells an agent who a client is. */
   #introduce(client: Client, slot: AgentSlot): void {
     if (!client.isOpen) return
-    const { debug } = this.#diagnostics
     for (const [key, value] of client.attributes) {
       if (debug.attr)
-        debug.say('attr', `client ${client.identity.seq}, ${key}="${value}" to "${slot.options.name}"`)
+        trace('attr', `client ${client.identity.seq}, ${key}="${value}" to "${slot.options.name}"`)
       slot.attribute(client.identity.slot, key, value)
     }
   }
@@ -257,8 +254,7 @@ class RunningCollector implements Collector {
     const next = this.#options.readLabels?.()
     if (next === undefined) return
     for (const problem of next.problems) this.#options.log.notice('warning', problem)
-    const { debug } = this.#diagnostics
-    if (debug.labels) debug.say('labels', `labels from files: ${fileLabelsJson(next)}`)
+    if (debug.labels) trace('labels', `labels from files: ${fileLabelsJson(next)}`)
     if (fileLabelsJson(next) !== fileLabelsJson(this.#labels)) this.#changed(PMCD_LABEL_CHANGE)
     this.#labels = next
   }
@@ -270,7 +266,6 @@ class RunningCollector implements Collector {
 
   #statistics(): CollectorStatistics {
     const { hostname, log } = this.#options
-    const { debug, trace } = this.#diagnostics
     return {
       version: VERSION,
       build: '1',
@@ -301,13 +296,13 @@ class RunningCollector implements Collector {
       controls: this.#controls,
       debug: {
         get bits() {
-          return debugBits(debug.names)
+          return debugBits(parseDebug(debugList())!)
         },
         set bits(bits) {
-          debug.names = debugOfBits(bits)
+          replaceDebug(debugOfBits(bits), (line) => log.line(line))
         },
       },
-      trace,
+      trace: this.#events,
       limits: this.#limits,
       reconfigure: () => {
         log.notice('info', 'pmcd reset via pmcd.control.sighup')

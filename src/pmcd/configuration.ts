@@ -1,5 +1,7 @@
 /** Reads pmcd.conf, its access file and the name space, at the start and whenever they have changed. pmcd(1) */
+
 import { readFileSync, statSync } from 'node:fs'
+import { debug, trace } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { SYSTEM_NAMES } from '../net/access/system-names.ts'
 import { type AccessTable, buildAccess } from '../net/access/table.ts'
@@ -10,7 +12,6 @@ import type { Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
 import { pmnsFiles } from '../sys/pmns-files.ts'
 import { servicePort } from '../sys/services.ts'
-import type { Debug } from './debug.ts'
 import { agentFromConfig, builtinAgents } from './open-agents.ts'
 import type { Configuration } from './options.ts'
 
@@ -23,7 +24,6 @@ export interface ConfigurationFiles {
   readonly isPmnsUnique: boolean
   readonly variables: Variables
   readonly log: Log
-  readonly debug: Debug
 }
 
 /** A configuration in files. */
@@ -52,10 +52,9 @@ export class FileConfiguration {
     const { agents, access } = await readConfig(configPath, (text) =>
       this.#files.log.line(`pmcd config${text}`),
     )
-    const { debug } = this.#files
     if (debug.config)
       for (const { line, name, domain, kind } of agents)
-        debug.say('config', `${configPath} line ${line}: agent "${name}", domain ${domain}, ${kind}`)
+        trace('config', `${configPath} line ${line}: agent "${name}", domain ${domain}, ${kind}`)
     this.#configStamp = stamp
     return { agents: agents.map(agentFromConfig), access, ...names }
   }
@@ -97,8 +96,7 @@ export class FileConfiguration {
       const { variables, isPmnsUnique: unique } = this.#files
       this.#pmns = loadPmns(path, pmnsFiles(variables), { unique })
       this.#pmnsStamp = stamp
-      const { debug } = this.#files
-      if (debug.pmns) debug.say('pmns', `${path} has ${this.#pmns.size} names`)
+      if (debug.pmns) trace('pmns', `${path} has ${this.#pmns.size} names`)
     }
     return this.#pmns
   }

@@ -8,6 +8,8 @@
  * The time stands where the second is another than in the line above.
  */
 import { errStr, type PcpError } from '../model/errors.ts'
+import type { PduWatch } from '../net/connection.ts'
+import { tracePdus } from '../net/pdu-trace.ts'
 import { ctime } from '../sys/log.ts'
 import { pduName, pduType } from '../wire/pdu.ts'
 import { replyTypeOf, sentDetail } from '../wire/pdu-details.ts'
@@ -27,13 +29,44 @@ interface TraceEvent {
   readonly text: () => string
 }
 
-/** Whose PDUs are traced. */
-export interface TracedConnection {
+/** Watches the PDUs of one connection: for the event trace, and for -D pdu. */
+export class ConnectionWatch implements PduWatch {
   /** Descriptors; a socket has one for both. */
   readonly sendFd: number
   readonly receiveFd: number
   /** Type of the PDU sent last, 0 once something has come back. */
-  lastSent: number
+  lastSent = 0
+  readonly #events: EventTrace
+  readonly #pdus: PduWatch
+
+  /** `peer` is at the other end: `client 7`. */
+  constructor(events: EventTrace, peer: string, sendFd: number, receiveFd: number = sendFd) {
+    this.#events = events
+    this.#pdus = tracePdus(peer, sendFd, receiveFd)
+    this.sendFd = sendFd
+    this.receiveFd = receiveFd
+  }
+
+  get isOn(): boolean {
+    return this.#events.recordsPdus || this.#pdus.isOn
+  }
+
+  /** A PDU is about to be sent. */
+  sent(pdu: Uint8Array): void {
+    if (this.#events.recordsPdus) this.#events.sent(this, pdu)
+    this.#pdus.sent(pdu)
+  }
+
+  /** A PDU arrived. */
+  received(pdu: Uint8Array): void {
+    if (this.#events.recordsPdus) this.#events.received(this, pdu)
+    this.#pdus.received(pdu)
+  }
+
+  /** The connection ended without having been closed. */
+  failed(error: PcpError): void {
+    this.#events.failed(this, error)
+  }
 }
 
 /** The ring. Its settings may change at any time. */
@@ -54,7 +87,7 @@ export class EventTrace {
   #received = 0
 
   /** `write` takes a line of the log; `mask` is the sum of TRACE_* to start with. */
-  constructor(write: (line: string) => void, clock: () => number, mask: number) {
+  constructor(write: (line: string) => void, clock: () => number = Date.now, mask = 0) {
     this.#write = write
     this.#clock = clock
     this.recordsConnections = (mask & TRACE_CONNECTIONS) !== 0
@@ -106,7 +139,7 @@ export class EventTrace {
   }
 
   /** A PDU is sent. */
-  sent(connection: TracedConnection, pdu: Uint8Array): void {
+  sent(connection: ConnectionWatch, pdu: Uint8Array): void {
     const type = pduType(pdu)
     connection.lastSent = type
     const { sendFd: fd } = connection
@@ -115,7 +148,7 @@ export class EventTrace {
   }
 
   /** A PDU was received. PCP shows where its buffer is; ours come and go, so they are numbered. */
-  received(connection: TracedConnection, pdu: Uint8Array): void {
+  received(connection: ConnectionWatch, pdu: Uint8Array): void {
     const type = pduType(pdu)
     const { receiveFd: fd } = connection
     connection.lastSent = 0
@@ -124,7 +157,7 @@ export class EventTrace {
   }
 
   /** The connection to an agent ended while it was expected to answer. */
-  failed({ sendFd, receiveFd, lastSent }: TracedConnection, error: PcpError): void {
+  failed({ sendFd, receiveFd, lastSent }: ConnectionWatch, error: PcpError): void {
     if (!this.recordsPdus) return
     const expected = replyTypeOf(lastSent)
     const expecting = `expecting ${expected === undefined ? 'NO' : pduName(expected)} PDU, fd=${receiveFd}`

@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { onAbort } from '../base/on-abort.ts'
+import { debug, replaceDebug, trace } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { type Account, becomeAccount, serviceAccount } from '../net/access/account.ts'
 import { defaultSocketPath } from '../net/host-spec.ts'
@@ -16,7 +17,7 @@ import { defaultPmnsPath } from '../sys/pmns-files.ts'
 import { notifyReady, openServiceLog, removePidFile, writePidFile } from '../sys/service-files.ts'
 import { startCollector } from './collector.ts'
 import { FileConfiguration, readConfig } from './configuration.ts'
-import { newDiagnostics } from './diagnostics.ts'
+import { EventTrace } from './event-trace.ts'
 import { killWithStuckThreads, stuckThreads } from './open-worker.ts'
 import type { Collector } from './options.ts'
 import { securityOf } from './security.ts'
@@ -108,9 +109,10 @@ async function start(
 ): Promise<{ collector: Collector; pidFile: string | undefined }> {
   const { path: confPath, variables } = loadConfig(io.env)
   const environment = environmentSettings(io.env)
-  const diagnostics = newDiagnostics(settings, (line) => log.line(line))
-  const { debug } = diagnostics
-  if (debug.config) debug.say('config', `settings from ${confPath ?? 'built-in defaults'}`)
+  const write = (line: string): void => log.line(line)
+  const events = new EventTrace(write, Date.now, settings.traceMask)
+  replaceDebug(settings.debug, write)
+  if (debug.config) trace('config', `settings from ${confPath ?? 'built-in defaults'}`)
   for (const notice of environment.notices) log.line(`Warning: ${notice}`)
   const account = settings.isService ? serviceAccount(settings.username, variables) : undefined
   // Without pcp.conf and pmcd.conf there is no installation to follow: the built-in agents run.
@@ -126,7 +128,6 @@ async function start(
     isPmnsUnique: settings.isPmnsUnique ?? false,
     variables,
     log,
-    debug,
   })
   const configuration = await files.read()
   const ports = [...settings.ports, ...environment.ports]
@@ -158,7 +159,7 @@ async function start(
       reloadNames: () => files.reloadNames(),
       readLabels: () =>
         readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname: host, root: '/' }),
-      diagnostics,
+      events,
       peerCredentials: peerCredentials(),
       security: securityOf(variables, log, settings),
     },

@@ -13,7 +13,7 @@ import type { PipeConfig, SocketConfig } from '../routing/pmcd-conf.ts'
 import { descriptorOf } from '../sys/descriptor.ts'
 import type { Log } from '../sys/log.ts'
 import { REPLY_LIMITS } from '../wire/reply-limits.ts'
-import { ConnectionWatch } from './diagnostics.ts'
+import { ConnectionWatch } from './event-trace.ts'
 import type { AgentOpenEnv } from './options.ts'
 
 /** How long an agent may take to end once its connection is closed: to write what it keeps, to log out of what it watches. */
@@ -98,7 +98,7 @@ export async function connectAgent(
   { startsNotReady, running, leftover }: LinkSettings,
 ): Promise<OpenedAgent> {
   const fds = [descriptorOf(stream.writable), descriptorOf(stream.readable)] as const
-  const watch = new ConnectionWatch(env.diagnostics, `agent "${name}"`, ...fds)
+  const watch = new ConnectionWatch(env.events, `agent "${name}"`, ...fds)
   const connection = new PduConnection(stream, {
     name: `agent "${name}"`,
     limit: REPLY_LIMITS.pduBytes,

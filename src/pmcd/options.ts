@@ -11,7 +11,7 @@ import type { HostLabels } from '../routing/host-labels.ts'
 import type { Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
 import type { PeerCredentials } from '../sys/native/peer-credentials.ts'
-import type { Diagnostics } from './diagnostics.ts'
+import type { EventTrace } from './event-trace.ts'
 import type { SecurityOptions } from './security.ts'
 
 /** An agent that the collector opens, keeps and, when it fails, opens again. */
@@ -36,7 +36,7 @@ export interface AgentOpenEnv {
   /** Counts PDUs of all connections. */
   readonly counters: PduCounters
   readonly workers?: WorkerSettings
-  readonly diagnostics: Diagnostics
+  readonly events: EventTrace
 }
 
 /** How agents run in threads. */
@@ -113,8 +113,8 @@ export interface CollectorOptions extends CollectorEndpoints, Configuration {
   readonly peerCredentials?: PeerCredentials
   /** TLS and authentication; default: neither. */
   readonly security?: SecurityOptions
-  /** What it records and tells of itself; default: what is turned on by stores. */
-  readonly diagnostics?: Diagnostics
+  /** Records connections and PDUs; default: once stores turn it on. */
+  readonly events?: EventTrace
   /** Milliseconds since the epoch. */
   readonly clock?: () => number
 }

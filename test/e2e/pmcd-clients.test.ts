@@ -1,4 +1,5 @@
 /** Clients and moments that a collector has to survive, on real sockets. */
+
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -23,7 +24,6 @@ import { makeSet } from '../../src/model/value-writer.ts'
 import { buildAccess } from '../../src/net/access/table.ts'
 import { HostSource } from '../../src/net/host-source.ts'
 import { startCollector } from '../../src/pmcd/collector.ts'
-import { newDiagnostics } from '../../src/pmcd/diagnostics.ts'
 import { agentFromConfig, builtinAgents } from '../../src/pmcd/open-agents.ts'
 import type { AgentOpenEnv, Collector, CollectorOptions } from '../../src/pmcd/options.ts'
 import { Pmns } from '../../src/pmns/tree.ts'
@@ -34,6 +34,7 @@ import { encodeFetch } from '../../src/wire/fetch.ts'
 import { encodePmnsTraverse } from '../../src/wire/pmns.ts'
 import { encodeProfile } from '../../src/wire/profile.ts'
 import { encodeResult } from '../../src/wire/result.ts'
+import { diagnose } from '../pmcd/parts.ts'
 
 const ASK: Ask = { requester: ANONYMOUS }
 const VERSION = pmid(2, 0, 7)
@@ -292,12 +293,12 @@ test('a client that has gone before it is let in cannot do what its host may not
     accounts: () => ({ userId: () => undefined, groupId: () => undefined, membersOf: () => [] }),
   }
   const told: string[] = []
-  const diagnostics = newDiagnostics({ debug: new Set(['context']) }, (line) => told.push(line))
-  const { size } = diagnostics.trace
+  const events = diagnose({ debug: new Set(['context']) }, (line) => told.push(line))
+  const { size } = events
   const { port } = await start({
     agents: builtinAgents(['pmcd']),
     access: (await buildAccess(access, names)).table,
-    diagnostics,
+    events,
   })
   const tracebufs = makeSet(pmid(2, 0, 11), PM_TYPE_U32, [-1], [size + 1])
   const store = encodeResult({ sec: 0, nsec: 0 }, [tracebufs])
@@ -308,6 +309,6 @@ test('a client that has gone before it is let in cannot do what its host may not
   execFileSync(process.execPath, ['-e', visit])
   const other = await client(port)
   expect((await other.fetch([VERSION], ASK)).sets[0]!.status).toBe(1)
-  expect(diagnostics.trace.size).toBe(size)
+  expect(events.size).toBe(size)
   expect(told.filter((line) => line.includes('comes from'))).toHaveLength(1)
 })

@@ -10,11 +10,10 @@ import { PM_TYPE_32 } from '../../src/model/types.ts'
 import { makeSet } from '../../src/model/value-writer.ts'
 import { HostSource } from '../../src/net/host-source.ts'
 import { startCollector } from '../../src/pmcd/collector.ts'
-import { type DiagnosticSettings, newDiagnostics } from '../../src/pmcd/diagnostics.ts'
 import { agentFromConfig, builtinAgents } from '../../src/pmcd/open-agents.ts'
 import type { Collector, CollectorOptions } from '../../src/pmcd/options.ts'
 import { type Log, logOnFd } from '../../src/sys/log.ts'
-import { pmnsOf } from '../pmcd/parts.ts'
+import { type DiagnosticSettings, diagnose, pmnsOf } from '../pmcd/parts.ts'
 
 const ASK: Ask = { requester: ANONYMOUS }
 const VERSION = pmid(2, 0, 7)
@@ -70,7 +69,7 @@ async function start(
     hostname: 'vm',
     log,
     agentDir: dir,
-    diagnostics: newDiagnostics(settings, log.line),
+    events: diagnose(settings, log.line),
     peerCredentials: { of: () => ({ uid: 0, gid: 0, pid: 1 }), problem: () => undefined },
     ...options,
   })
@@ -119,12 +118,12 @@ test('debug output is turned on and off while the collector runs', async () => {
     'profile: client 0: context 0 gets a profile of 28 bytes',
   ])
   lines.length = 0
-  await storeIn(client, 'debug', 1 + 2 + 4)
+  await storeIn(client, 'debug', 1 + 2 + 4 + 64)
   await client.fetch([VERSION], ASK)
   expect(lines).toContainEqual(
-    expect.stringMatching(/^pdu: recv HIGHRES_FETCH from client 0 fd=\d+ len=32 from=\d+$/),
+    expect.stringMatching(/^\[\d+\]pmGetPDU: HIGHRES_FETCH fd=\d+ len=32 from=\d+, client 0, numpmid=1$/),
   )
-  expect(lines).toContainEqual(expect.stringMatching(/^000: +20 +7014 /))
+  expect(lines).toContainEqual(expect.stringMatching(/^pdubuf: 000: +20 +7014 /))
   expect(lines).toContainEqual(expect.stringMatching(/^fetch: client 0: 1 metrics at \d+\.\d{9}: 2\.0\.7=1$/))
   await storeIn(client, 'debug', 0)
   lines.length = 0

@@ -1,4 +1,5 @@
 /** Agents in threads of the collector: what they may do wrong stays their own. docs/decisions/worker-agents.md */
+
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -6,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { clearDebug, setDebug } from '../../src/model/debug.ts'
 import { statusOf } from '../../src/model/errors.ts'
 import { pmid } from '../../src/model/ids.ts'
 import { LABEL_DOMAIN } from '../../src/model/labels.ts'
@@ -14,12 +16,12 @@ import { PM_TYPE_U32 } from '../../src/model/types.ts'
 import { makeSet } from '../../src/model/value-writer.ts'
 import { HostSource } from '../../src/net/host-source.ts'
 import { startCollector } from '../../src/pmcd/collector.ts'
-import { newDiagnostics } from '../../src/pmcd/diagnostics.ts'
 import { agentFromConfig, builtinAgents } from '../../src/pmcd/open-agents.ts'
 import type { Collector, CollectorOptions } from '../../src/pmcd/options.ts'
 import { parseConfig } from '../../src/routing/pmcd-conf.ts'
 import { logOnFd } from '../../src/sys/log.ts'
 import { bundleAgentWorker, bundleTools } from '../lib/bundle-tools.ts'
+import { diagnose } from '../pmcd/parts.ts'
 
 const ASK: Ask = { requester: ANONYMOUS }
 const NUMFETCH = pmid(253, 0, 0)
@@ -330,9 +332,9 @@ test('the example of the documentation runs in the collector, in a thread and as
 })
 
 test('-D libpmda shows the requests of agents in this process and in threads, also when it is switched', async () => {
-  const diagnostics = newDiagnostics({ debug: new Set(['libpmda']) }, (line) => lines.push(line))
+  const events = diagnose({ debug: new Set(['libpmda']) }, (line) => lines.push(line))
   const steady = `faulty 481 dso worker:agent ${join(programs, 'faulty.mjs')}`
-  const source = await start(steady, { diagnostics })
+  const source = await start(steady, { events })
   const requests = async (): Promise<readonly string[]> => {
     lines = []
     await source.fetch([NUMFETCH, STEADY], ASK)
@@ -344,9 +346,9 @@ test('-D libpmda shows the requests of agents in this process and in threads, al
       expect.stringMatching(/^libpmda: simple: fetch for client \d+$/),
       expect.stringMatching(/^faulty: libpmda: faulty: fetch for client \d+$/),
     ])
-  diagnostics.debug.names = new Set()
+  clearDebug('libpmda')
   await expect.poll(requests).toEqual([])
-  diagnostics.debug.names = new Set(['libpmda'])
+  setDebug('libpmda')
   await expect.poll(async () => (await requests()).length).toBe(2)
-  diagnostics.debug.names = new Set()
+  clearDebug('libpmda')
 })

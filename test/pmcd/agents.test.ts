@@ -55,7 +55,7 @@ function newAgents(host: Partial<AgentsHost> = {}): { lines: string[]; changes: 
     line: (text: string) => lines.push(text),
   }
   agents = new Agents({
-    env: { log, diagnostics: QUIET, credsTimeoutMs: () => 3000 } as unknown as AgentOpenEnv,
+    env: { log, events: QUIET, credsTimeoutMs: () => 3000 } as unknown as AgentOpenEnv,
     restartsAgents: true,
     clock: Date.now,
     changed: (bits) => changes.push(bits),

@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { clearDebug } from '../../src/model/debug.ts'
+import { clearDebug, replaceDebug } from '../../src/model/debug.ts'
 import { FileConfiguration } from '../../src/pmcd/configuration.ts'
-import { Debug } from '../../src/pmcd/debug.ts'
 import { logOnFd } from '../../src/sys/log.ts'
 
 let dir: string
@@ -22,13 +21,13 @@ const GOOD = 'pmcd 2 dso pmcd_init /lib/pmda_pmcd.so\n'
 
 function files(topics: ReadonlySet<string> = new Set()): FileConfiguration {
   const log = { ...logOnFd(2, { progname: 'pmcd', host: 'vm' }), line: (text: string) => lines.push(text) }
+  replaceDebug(topics, log.line)
   return new FileConfiguration({
     configPath: join(dir, 'pmcd.conf'),
     pmnsPath: join(dir, 'root'),
     isPmnsUnique: false,
     variables: {},
     log,
-    debug: new Debug(topics, log.line),
   })
 }
 

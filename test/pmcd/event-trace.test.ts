@@ -1,16 +1,18 @@
 import { afterEach, expect, test } from 'vitest'
-import { clearDebug } from '../../src/model/debug.ts'
+import { clearDebug, debugList, replaceDebug, traceTo } from '../../src/model/debug.ts'
 import { PcpError } from '../../src/model/errors.ts'
 import { pmid } from '../../src/model/ids.ts'
-import { ConnectionWatch, newDiagnostics } from '../../src/pmcd/diagnostics.ts'
-import { EventTrace } from '../../src/pmcd/event-trace.ts'
+import { ConnectionWatch, EventTrace } from '../../src/pmcd/event-trace.ts'
 import { encodeCreds } from '../../src/wire/creds.ts'
 import { encodeDescReq } from '../../src/wire/desc.ts'
 import { encodeError } from '../../src/wire/error.ts'
 import { encodeFetch } from '../../src/wire/fetch.ts'
 import { encodePmnsIds } from '../../src/wire/pmns.ts'
 
-afterEach(() => clearDebug('all'))
+afterEach(() => {
+  clearDebug('all')
+  traceTo()
+})
 
 const BOTH = 3
 const UNBUFFERED = 256
@@ -34,7 +36,7 @@ function newTrace(mask: number): { trace: EventTrace; lines: string[]; at: (ms: 
 
 test('events are written with a heading, the time only where the second is another', () => {
   const { trace, lines, at } = newTrace(BOTH)
-  const connection = { sendFd: 7, receiveFd: 7, lastSent: 0 }
+  const connection = new ConnectionWatch(trace, 'client 0', 7)
   trace.clientAdded(0, '/run/pcp/pmcd.socket', 7, 1)
   trace.received(connection, encodeCreds(0))
   at(1000)
@@ -94,31 +96,26 @@ test.each([
   ['PM_ERR_IPC', 'Recv error: expecting RESULT PDU, fd=8, err=-12366: IPC protocol failure'],
 ] as const)('an agent lost by %s leaves its trace', (code, text) => {
   const { trace, lines } = newTrace(BOTH + UNBUFFERED)
-  const connection = { sendFd: 7, receiveFd: 8, lastSent: 0 }
+  const connection = new ConnectionWatch(trace, 'agent', 7, 8)
   trace.sent(connection, encodeFetch(0, [1, 2]))
   trace.failed(connection, new PcpError(code))
   expect(lines.map((line) => line.slice(11))).toEqual(['Xmit: FETCH PDU, fd=7, numpmid=2', text])
 })
 
-test('what is off is neither recorded nor told, and can be turned on', () => {
+test('what is off is neither recorded nor traced, and can be turned on', () => {
   const lines: string[] = []
-  const diagnostics = newDiagnostics(
-    {},
-    (line) => lines.push(line),
-    () => 0,
-  )
-  const { trace, debug } = diagnostics
-  const watch = new ConnectionWatch(diagnostics, 'client 4', 9)
+  const trace = new EventTrace((line) => lines.push(line))
+  const watch = new ConnectionWatch(trace, 'client 4', 9)
   expect(watch.isOn).toBe(false)
   trace.clientAdded(0, 'a', 5, 1)
   trace.failed(watch, new PcpError('PM_ERR_EOF'))
   trace.dump()
   expect(lines).toEqual([])
-  debug.names = new Set(['pdu', 'interp'])
+  replaceDebug(new Set(['pdu', 'interp']), (line) => lines.push(line))
   expect(watch.isOn).toBe(true)
   watch.received(encodeError(-12357))
   expect(lines).toEqual([
-    'pdu: recv ERROR from client 4 fd=9 len=16 from=0\n000:       10     7000        0 ffffcfbb',
+    expect.stringMatching(/^\[\d+\]pmGetPDU: ERROR fd=9 len=16 from=0, client 4, err=-12357: /),
   ])
-  expect([...debug.names]).toEqual(['pdu', 'interp'])
+  expect(debugList()).toBe('pdu,interp')
 })

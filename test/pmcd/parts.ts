@@ -1,11 +1,12 @@
 /** Parts for tests of the collector: agents in memory, and a client whose socket is an array. */
 
 import { ByteBudget } from '../../src/base/byte-budget.ts'
+import { replaceDebug } from '../../src/model/debug.ts'
 import type { Outcome } from '../../src/model/errors.ts'
 import type { MetricSource } from '../../src/model/source.ts'
 import type { ValueSet } from '../../src/model/values.ts'
 import { Client, type ClientConnection, type ClientHost } from '../../src/pmcd/client.ts'
-import { type Diagnostics, newDiagnostics } from '../../src/pmcd/diagnostics.ts'
+import { EventTrace } from '../../src/pmcd/event-trace.ts'
 import { FetchBatch } from '../../src/pmcd/fetch-batch.ts'
 import type { AgentOptions } from '../../src/pmcd/options.ts'
 import { WorkQueue } from '../../src/pmcd/work-queue.ts'
@@ -16,8 +17,25 @@ import { AgentSlot } from '../../src/routing/agent-slot.ts'
 import { Router } from '../../src/routing/router.ts'
 import { encodeCreds } from '../../src/wire/creds.ts'
 
-/** Diagnostics that are off. */
-export const QUIET: Diagnostics = newDiagnostics({}, () => {}, Date.now)
+/** Records nothing. */
+export const QUIET: EventTrace = new EventTrace(() => {})
+
+/** What is on from the start. */
+export interface DiagnosticSettings {
+  /** Sum of TRACE_*. */
+  readonly traceMask?: number
+  /** Names of -D. */
+  readonly debug?: ReadonlySet<string>
+}
+
+/** Switches diagnostics on as the process of a collector does; returns its event trace. */
+export function diagnose(
+  { traceMask = 0, debug }: DiagnosticSettings,
+  write: (line: string) => void,
+): EventTrace {
+  replaceDebug(debug ?? new Set(), write)
+  return new EventTrace(write, Date.now, traceMask)
+}
 
 /** An agent of this domain with metrics `NAME.one` (1), `NAME.two` (2, stored values are kept) and an instance domain. */
 export function memoryAgent(name: string, domain: number): MetricSource {
@@ -125,7 +143,6 @@ export function connectClient(
     features: 0x0e40,
     introduced: () => events.push('introduced'),
     violation: () => events.push('violation'),
-    debug: QUIET.debug,
     ...settings.host,
   }
   const identity = { slot: settings.slot ?? 0, seq: 7, fd: 5, address: '::1', origin: 'loopback', startMs: 0 }
