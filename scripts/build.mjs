@@ -130,7 +130,8 @@ function declareCommands(names) {
 
 /** Removes what an earlier build has left. */
 function keepOnly(folder, names) {
-  for (const name of readdirSync(folder)) if (!names.includes(name)) rmSync(join(folder, name))
+  for (const name of readdirSync(folder))
+    if (!names.includes(name)) rmSync(join(folder, name), { recursive: true })
 }
 
 /** Programs that are found by their names beside what starts them: threads of daemons, and `npm start` with its parts. */
@@ -166,6 +167,8 @@ async function buildPrograms() {
   const loaded = Object.keys(LOADED).map((name) => `${name}.cjs`)
   for (const name of Object.keys(LOADED))
     writeProgram(join(parts, `${name}.cjs`), `require('./launch.cjs').part('${ids.get(name)}')\n`)
+  mkdirSync(join(top, 'dist'), { recursive: true })
+  keepOnly(join(top, 'dist'), ['api', 'cjs', 'completion', 'esm', 'man', 'types', 'types-cjs'])
   keepOnly(bin, [...commands, 'package.json', 'parts'])
   keepOnly(parts, [...[...packs.keys()].map(packFile), ...loaded, 'launch.cjs'])
 }

@@ -16,7 +16,7 @@ import { rolldown } from 'rolldown'
 const BASE_SHARE = 0.5
 /** A piece loaded by so many programs belongs to `core`. */
 const CORE_PROGRAMS = 12
-/** Folders of src whose shared pieces stand apart from the core, and the pack they are in. */
+/** Folders of src whose shared pieces stand apart from the core, and the pack they are in; folders of `tools/lib` have packs of their own. */
 const AREAS = {
   archive: 'archive',
   'archive-store': 'archive',
@@ -31,6 +31,8 @@ const AREAS = {
   start: 'start',
 }
 
+/** What several commands share. */
+const COMMANDS = 'tools/lib/'
 const VIRTUAL = 'program:'
 
 /**
@@ -116,7 +118,8 @@ function packFor(src, chunk, users, total) {
   const entries = users.filter(({ isEntry }) => isEntry)
   const owner = users.length === 1 ? users[0] : entries.length === 1 ? entries[0] : undefined
   if (owner !== undefined) return basename(owner.fileName, '.cjs')
-  const area = AREAS[folderOf(src, chunk)]
+  const folder = folderOf(src, chunk)
+  const area = folder.startsWith(COMMANDS) ? folder.slice(COMMANDS.length) : AREAS[folder]
   // Commands share much with agents and recorders; what is about archives only those load that read some.
   if (area !== undefined && (area !== 'tools' || users.length < CORE_PROGRAMS)) return area
   if (users.length >= total * BASE_SHARE) return 'base'
@@ -127,10 +130,11 @@ function packFor(src, chunk, users, total) {
 function folderOf(src, { modules }) {
   const sizes = new Map()
   for (const [file, { renderedLength }] of Object.entries(modules)) {
-    const [folder] = relative(src, file).split(sep)
+    const [top, ...below] = relative(src, file).split(sep)
+    const folder = top === 'tools' && below.length === 3 ? `${COMMANDS}${below[1]}` : top
     sizes.set(folder, (sizes.get(folder) ?? 0) + renderedLength)
   }
-  return [...sizes].sort(([, a], [, b]) => b - a)[0]?.[0]
+  return [...sizes].sort(([, a], [, b]) => b - a)[0]?.[0] ?? ''
 }
 
 /** A piece as a function of its exports, the pieces and modules it requires, and the path of its pack. */
