@@ -1,6 +1,6 @@
 /** How pmstat lays out its report. */
 import { formatF } from '../../base/printf.ts'
-import { IDLE, INTR, LOAD, MEMORY, NICE, RATES, STEAL, SYS, TIMES, USER, WAIT } from './numbers.ts'
+import { IDLE, INTR, LOAD, MEMORY, NICE, RATES, STEAL, SYS, TIMES, USER, WAIT } from './readings.ts'
 
 /** What decides about columns. */
 export interface Layout {

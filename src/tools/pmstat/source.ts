@@ -2,10 +2,9 @@
 import type { Timestamp } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Context } from '../../pmapi/context.ts'
-import { FetchGroup } from '../../pmapi/fetch-group.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { type Layout, NAME_WIDTH, rowText } from './layout.ts'
-import { openReadings, type Readings } from './readings.ts'
+import { Readings } from './readings.ts'
 
 const NO_DATA = ' No data in the archive'
 
@@ -37,7 +36,7 @@ export class Source {
     io: ToolIo,
   ): Promise<Source | undefined> {
     const counterWrap = io.env['PCP_COUNTER_WRAP'] !== undefined
-    const readings = await openReadings(FetchGroup.over(context, { counterWrap }), counterWrap)
+    const readings = await Readings.open(context, counterWrap)
     if (readings === undefined) {
       io.stderr.write(`${io.progname}: ${label}: Cannot resolve any metrics.\n`)
       await context.close()
@@ -71,7 +70,7 @@ export class Source {
 
   #line(problem: string | undefined, layout: Layout | undefined): string {
     if (problem === undefined && layout !== undefined) this.#hasData = true
-    const text = problem ?? (layout && rowText(this.#readings.read(), layout)) ?? ''
+    const text = problem ?? (layout && rowText(this.#readings.numbers, layout)) ?? ''
     return layout?.hasNames === true ? `${this.#name}${text}\n` : `${text}\n`
   }
 
@@ -80,7 +79,7 @@ export class Source {
     if (this.hasEnded) return this.#hasData ? '' : NO_DATA
     if (this.#isLost) return this.#reconnect()
     try {
-      const fetched = this.#readings.fetch(this.#io)
+      const fetched = this.#readings.next(this.#io)
       if (!(fetched instanceof Promise)) return this.#took(fetched)
       return fetched.then(
         (time) => this.#took(time),
@@ -101,7 +100,7 @@ export class Source {
     return this.#fetch()
   }
 
-  #took(time: Timestamp | undefined): undefined {
+  #took(time: Timestamp): undefined {
     this.timestamp = time
   }
 
