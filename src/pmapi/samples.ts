@@ -79,6 +79,7 @@ export class Samples<R extends {}> implements AsyncIterable<R> {
   readonly #isPaced: boolean
   readonly #clock: Clock
   readonly #turn = new EventLoopTurn()
+  readonly #count: number
   #taken = 0
   #isOver = false
   #startMs: number | undefined
@@ -93,12 +94,13 @@ export class Samples<R extends {}> implements AsyncIterable<R> {
   constructor(plan: SamplingPlan<R>, isPaced: boolean) {
     this.#plan = plan
     this.#isPaced = isPaced
+    this.#count = plan.count ?? Number.POSITIVE_INFINITY
     this.#clock = plan.clock ?? SYSTEM_CLOCK
   }
 
   /** Returns the next sample; undefined behind the last one. A promise only where there is something to wait for. */
   next(): R | undefined | Promise<R | undefined> {
-    if (this.#isOver || this.#taken >= (this.#plan.count ?? Number.POSITIVE_INFINITY)) return undefined
+    if (this.#isOver || this.#taken >= this.#count) return undefined
     if (this.#isPaced) return this.#inTime()
     return this.#turn.shouldYield() ? this.#afterTurn() : this.#take()
   }
