@@ -57,7 +57,7 @@ export class NumberColumns {
       this.counts[m] = from.status
       for (let i = 0; i < insts.length; i++, column++) {
         const place = from.isSingular ? 0 : from.find(insts[i]!, this.#places[column])
-        const kind = place >= 0 && place < from.size ? from.has[place]! : NOTHING
+        const kind = from.has[place] ?? NOTHING
         this.has[column] = kind === NOTHING ? 0 : 1
         if (kind === NOTHING) continue
         this.#places[column] = place

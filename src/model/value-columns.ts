@@ -43,7 +43,7 @@ export class ValueColumns {
   status = 0
   /** Instances; another array only when they differ from those before. */
   insts: Int32Array = new Int32Array(0)
-  /** NOTHING, NUMBER or OTHER. */
+  /** NOTHING, NUMBER or OTHER; NOTHING behind the values. */
   has: Uint8Array = new Uint8Array(0)
   /** Values that are numbers, and integers that are OTHER, rounded. */
   values: Float64Array = new Float64Array(0)
@@ -72,9 +72,8 @@ export class ValueColumns {
     return this.status > 0 ? this.status : 0
   }
 
-  /** A value. */
+  /** A value; undefined for none, or no such place. */
   at(i: number): ColumnValue {
-    if (!(i >= 0 && i < this.status)) return undefined
     if (this.has[i] === NUMBER) return this.values[i]
     return this.has[i] === OTHER ? this.others[i] : undefined
   }
@@ -131,21 +130,24 @@ export class ValueColumns {
 
   /** Begins to fill the columns: each value up to `status` gets its instance, and is put. */
   begin(status: number): void {
-    this.status = status
+    this.#resize(status)
     this.#isOwnInsts = false
     if (status <= 0 || this.insts.length === status) return
     this.insts = new Int32Array(status)
     this.#isOwnInsts = true
-    if (this.has.length >= status) return
-    this.has = new Uint8Array(status)
-    this.values = new Float64Array(status)
   }
 
   /** Takes the instances and the number of values from other columns: each value is to be put. */
   beginAs({ status, insts }: ValueColumns): void {
-    this.status = status
+    this.#resize(status)
     this.insts = insts
     this.#isOwnInsts = false
+  }
+
+  #resize(status: number): void {
+    const before = this.size
+    this.status = status
+    if (status < before) this.has.fill(NOTHING, Math.max(0, status))
     if (this.has.length >= status) return
     this.has = new Uint8Array(status)
     this.values = new Float64Array(status)

@@ -11,7 +11,7 @@ export function putCell(
   shape: CellShape,
   delimiter: string,
 ): void {
-  if (i >= 0 && i < cells.size && cells.has[i] === NUMBER && putNumber(to, cells.values[i]!, shape)) return
+  if (cells.has[i] === NUMBER && putNumber(to, cells.values[i]!, shape)) return
   to.text(fitted(cellText(cells.at(i), shape, delimiter), shape.width))
 }
 
@@ -33,7 +33,7 @@ export function putCsvCell(
   { isReal, precision }: CellShape,
   delimiter: string,
 ): void {
-  if (i >= 0 && i < cells.size && cells.has[i] === NUMBER) {
+  if (cells.has[i] === NUMBER) {
     const value = cells.values[i]!
     if (isReal) putReal(to, value, precision)
     else if (Number.isSafeInteger(value)) to.int(value)

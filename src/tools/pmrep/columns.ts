@@ -13,8 +13,6 @@ export interface Column extends CellShape {
   /** Place of its metric in samples. */
   readonly at: number
   readonly inst: number
-  /** Where its value was in the sample before. */
-  place: number
   /** '' for a metric without instances. */
   readonly instance: string
 }
@@ -43,7 +41,6 @@ export function allColumns(plan: ReportPlan): Column[] {
       metric,
       at,
       inst,
-      place: i,
       instance: metric.hasInstances ? metric.names[i]! : '',
     })),
   )
@@ -62,7 +59,6 @@ export function presentColumns(plan: ReportPlan, readings: readonly ValueColumns
         metric,
         at,
         inst: insts[i]!,
-        place: i,
         instance: plan.nameOf(metric, insts[i]!),
       })
     }
@@ -84,12 +80,28 @@ export function inOrder<T extends { readonly inst: number }>(
   return items.sort((a, b) => place(a) - place(b))
 }
 
-/** Where a column's value is among those of its metric; -1 for nowhere. */
-export function placeOf(column: Column, cells: ValueColumns): number {
-  if (!column.metric.hasInstances) return 0
-  const place = cells.find(column.inst, column.place)
-  if (place >= 0) column.place = place
-  return place
+/** Finds the places of columns among the values of their metrics. */
+export class ColumnPlaces {
+  #columns: readonly Column[] = []
+  #places = new Int32Array(0)
+  /** Instances of each metric when its places were found. */
+  #insts: (Int32Array | undefined)[] = []
+
+  /** A place for each column, -1 for none; good until the next sample. */
+  of(columns: readonly Column[], readings: readonly ValueColumns[]): Int32Array {
+    let isSame = columns === this.#columns
+    for (let at = 0; isSame && at < readings.length; at++)
+      if (readings[at]!.insts !== this.#insts[at]) isSame = false
+    if (isSame) return this.#places
+    this.#columns = columns
+    this.#insts = readings.map(({ insts }) => insts)
+    this.#places = Int32Array.from(columns, ({ metric, at, inst }, i) => {
+      if (!metric.hasInstances) return 0
+      const insts = this.#insts[at]
+      return insts?.[this.#places[i]!] === inst ? this.#places[i]! : (insts?.indexOf(inst) ?? -1)
+    })
+    return this.#places
+  }
 }
 
 /** Are these the same columns? */

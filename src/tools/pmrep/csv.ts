@@ -6,13 +6,14 @@ import { labelText } from '../lib/report/label-texts.ts'
 import type { Reporter, Sample } from '../lib/report/report.ts'
 import { utcOffset } from '../lib/report/stamps.ts'
 import { putCsvCell, quoted } from './cell-bytes.ts'
-import { allColumns, areSame, type Column, placeOf, presentColumns } from './columns.ts'
+import { allColumns, areSame, type Column, ColumnPlaces, presentColumns } from './columns.ts'
 import { HeadingClock, type Layout, LineText } from './layout.ts'
 
 /** Prints CSV. */
 export class CsvReporter implements Reporter {
   readonly #layout: Layout
   readonly #clock: HeadingClock
+  readonly #places = new ColumnPlaces()
   readonly #lines: LineText
   readonly #between: Uint8Array
   #columns: readonly Column[]
@@ -51,15 +52,15 @@ export class CsvReporter implements Reporter {
     const { text } = this.#lines
     text.text(this.#prefix(time))
     const columns = this.#columns
+    const places = this.#places.of(columns, readings)
     const times = plan.settings.include_labels ? 2 : 1
     for (let i = 0; i < columns.length; i++) {
       const column = columns[i]!
       const cells = readings[column.at] ?? NO_VALUES
-      const place = placeOf(column, cells)
       // Below its labels a value stands again, as in 6.0.3.
       for (let n = 0; n < times; n++) {
         text.raw(this.#between)
-        putCsvCell(text, cells, place, column, delimiter)
+        putCsvCell(text, cells, places[i]!, column, delimiter)
       }
     }
     this.#lines.end()

@@ -7,13 +7,14 @@ import { labelText } from '../lib/report/label-texts.ts'
 import type { Reporter, Sample } from '../lib/report/report.ts'
 import { fitted, NO_VALUE } from './cell.ts'
 import { putCell } from './cell-bytes.ts'
-import { allColumns, areSame, type Column, placeOf, presentColumns } from './columns.ts'
+import { allColumns, areSame, type Column, ColumnPlaces, presentColumns } from './columns.ts'
 import { blankCell, HeadingClock, type Layout, LineText, legendLine, stampCell } from './layout.ts'
 
 /** Prints the table. */
 export class TableReporter implements Reporter {
   readonly #layout: Layout
   readonly #clock: HeadingClock
+  readonly #places = new ColumnPlaces()
   readonly #lines: LineText
   readonly #between: Uint8Array
   #columns: readonly Column[]
@@ -58,11 +59,11 @@ export class TableReporter implements Reporter {
     }
     text.text(stampCell(this.#layout, time))
     if (columns.length === 0) text.text(fitted(NO_VALUE, emptyWidth(this.#layout)))
+    const places = this.#places.of(columns, readings)
     for (let i = 0; i < columns.length; i++) {
       if (i > 0) text.raw(this.#between)
       const column = columns[i]!
-      const cells = readings[column.at] ?? NO_VALUES
-      putCell(text, cells, placeOf(column, cells), column, delimiter)
+      putCell(text, readings[column.at] ?? NO_VALUES, places[i]!, column, delimiter)
     }
     this.#lines.end()
     this.#clock.printed()
