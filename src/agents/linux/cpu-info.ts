@@ -64,6 +64,7 @@ type FactRow = readonly [
   fact: readonly string[],
   help: string,
   text: string,
+  own?: Partial<PlacedRow>,
 ]
 
 const FACT_ROWS: readonly FactRow[] = [
@@ -162,7 +163,7 @@ export function cpuInfoMetrics(ctx: LinuxContext): { [name: string]: PlacedRow }
       return mhz === undefined ? frequency(ctx, inst, 'scaling_cur_freq') : leadingNumber(mhz)
     },
   }
-  for (const [name, item, type, units, words, help, text] of FACT_ROWS) {
+  for (const [name, item, type, units, words, help, text, own] of FACT_ROWS) {
     metrics[`hinv.cpu.${name}`] = {
       ...perCpu,
       cluster: 18,
@@ -180,6 +181,7 @@ export function cpuInfoMetrics(ctx: LinuxContext): { [name: string]: PlacedRow }
         }
         return undefined
       },
+      ...own,
     }
   }
   metrics['hinv.map.cpu_num'] = {

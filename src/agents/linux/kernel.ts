@@ -89,6 +89,7 @@ type StatRow = readonly [
   pick: (stat: ProcStat) => number,
   help: string,
   text: string,
+  own?: Partial<PlacedRow>,
 ]
 
 const STAT_ROWS: readonly StatRow[] = [
@@ -143,7 +144,7 @@ const STAT_ROWS: readonly StatRow[] = [
 export function kernelMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const { stat } = ctx
   const metrics: { [name: string]: PlacedRow } = {}
-  for (const [name, item, sem, units, pick, help, text] of STAT_ROWS) {
+  for (const [name, item, sem, units, pick, help, text, own] of STAT_ROWS) {
     metrics[`kernel.all.${name}`] = {
       item,
       type: 'u64',
@@ -153,6 +154,7 @@ export function kernelMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } 
       text,
       reading: stat,
       value: () => orUnsupported(pick(stat.value)),
+      ...own,
     }
   }
   metrics['kernel.all.boottime'] = {
@@ -209,6 +211,7 @@ type LimitRow = readonly [
   path: string,
   help: string,
   text: string,
+  own?: Partial<PlacedRow>,
 ]
 
 const LIMIT_ROWS: readonly LimitRow[] = [
@@ -249,7 +252,7 @@ const LIMIT_ROWS: readonly LimitRow[] = [
 /** kernel.all.pid_max, nptys and entropy. */
 export function limitMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const metrics: { [name: string]: PlacedRow } = {}
-  for (const [name, item, sem, path, help, text] of LIMIT_ROWS) {
+  for (const [name, item, sem, path, help, text, own] of LIMIT_ROWS) {
     const reading = new Reading(() => ctx.file(path).scan().uint())
     metrics[`kernel.all.${name}`] = {
       cluster: 72,
@@ -261,6 +264,7 @@ export function limitMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
       text: `The number in ${path}. ${text}`,
       reading,
       value: () => orNothing(reading.value),
+      ...own,
     }
   }
   return metrics

@@ -2,7 +2,15 @@
 import type { PlacedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
-type Row = readonly [name: string, item: number, file: string, units: string, help: string, text?: string]
+type Row = readonly [
+  name: string,
+  item: number,
+  file: string,
+  units: string,
+  help: string,
+  text?: string | undefined,
+  own?: Partial<PlacedRow>,
+]
 
 const MERGING =
   'Programs offer memory for merging by madvise(MADV_MERGEABLE), as hypervisors do for their guests.'
@@ -77,7 +85,7 @@ const ROWS: readonly Row[] = [
 /** The metrics of samepage merging (cluster 69). */
 export function ksmMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const metrics: { [name: string]: PlacedRow } = {}
-  for (const [name, item, file, units, help, text] of ROWS) {
+  for (const [name, item, file, units, help, text, own] of ROWS) {
     const source = `From /sys/kernel/mm/ksm/${file}. No value where the kernel was built without samepage merging.`
     metrics[`mem.ksm.${name}`] = {
       cluster: 69,
@@ -88,6 +96,7 @@ export function ksmMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
       help,
       text: text === undefined ? source : `${source} ${text}`,
       value: () => ctx.number(`/sys/kernel/mm/ksm/${file}`),
+      ...own,
     }
   }
   return metrics

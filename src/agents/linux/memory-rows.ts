@@ -1,5 +1,7 @@
 /** Data: the metrics that are one field of /proc/meminfo each. proc(5) */
 
+import type { PlacedRow } from '../lib/name-order.ts'
+
 /** Name, item, field, one-line help, what else there is to know. */
 export const MEMORY_ROWS: readonly (readonly [
   name: string,
@@ -7,6 +9,7 @@ export const MEMORY_ROWS: readonly (readonly [
   field: string,
   help: string,
   text: string,
+  own?: Partial<PlacedRow>,
 ])[] = [
   [
     'mem.freemem',

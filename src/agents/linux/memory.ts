@@ -61,7 +61,7 @@ export function memoryMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } 
   for (const [name, item, compute, help, text, own] of FORMULAS) {
     metrics[name] = { item, help, text, value: () => orNothing(compute(field)), ...level, ...own }
   }
-  for (const [name, item, source, help, text] of MEMORY_ROWS) {
+  for (const [name, item, source, help, text, own] of MEMORY_ROWS) {
     const slot = FIELDS.indexOf(source)
     metrics[name] = {
       item,
@@ -69,6 +69,7 @@ export function memoryMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } 
       text: explain(source, text),
       value: () => orNothing(meminfo.value.values[slot]!),
       ...level,
+      ...own,
     }
   }
   for (const [name, item, source, help, bytesItem] of HUGE_ROWS) {

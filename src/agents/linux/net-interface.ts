@@ -15,7 +15,8 @@ type CounterRow = readonly [
   columns: readonly number[],
   units: 'byte' | 'count',
   help: string,
-  text?: string,
+  text?: string | undefined,
+  own?: Partial<PlacedRow>,
 ]
 
 const DRIVERS = 'What exactly is counted is up to the driver.'
@@ -173,7 +174,7 @@ export function interfaceMetrics(ctx: LinuxContext): { [name: string]: PlacedRow
     instanceLabels: (_inst, name) => ({ interface: name }),
   }
   const metrics: { [name: string]: PlacedRow } = {}
-  for (const [name, item, columns, units, help, text] of COUNTERS) {
+  for (const [name, item, columns, units, help, text, own] of COUNTERS) {
     metrics[`network.interface.${name}`] = {
       cluster: 3,
       item,
@@ -185,6 +186,7 @@ export function interfaceMetrics(ctx: LinuxContext): { [name: string]: PlacedRow
       text: `${sourceOf(columns)} Starts at 0 when the interface appears.${text === undefined ? '' : ` ${text}`}`,
       reading,
       value: (inst) => counterOf(reading.value, inst, columns),
+      ...own,
     }
   }
   return {

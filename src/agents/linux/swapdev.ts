@@ -35,6 +35,7 @@ type Row = readonly [
   value: (device: SwapDevice) => number,
   help: string,
   text: string,
+  own?: Partial<PlacedRow>,
 ]
 
 const ROWS: readonly Row[] = [
@@ -109,7 +110,7 @@ export function swapdevMetrics(ctx: LinuxContext): { [name: string]: PlacedRow }
     labels: { device_type: ['block', 'memory'], indom_name: 'per swap device' },
   }
   const metrics: { [name: string]: PlacedRow } = {}
-  for (const [name, item, type, sem, units, value, help, text] of ROWS) {
+  for (const [name, item, type, sem, units, value, help, text, own] of ROWS) {
     metrics[`swapdev.${name}`] = {
       cluster: 6,
       item,
@@ -124,6 +125,7 @@ export function swapdevMetrics(ctx: LinuxContext): { [name: string]: PlacedRow }
         const device = swaps.value.get(inst)
         return device === undefined ? undefined : value(device)
       },
+      ...own,
     }
   }
   return metrics

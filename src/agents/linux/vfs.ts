@@ -13,7 +13,8 @@ type TableRow = readonly [
   file: string,
   column: number,
   help: string,
-  text?: string,
+  text?: string | undefined,
+  own?: Partial<PlacedRow>,
 ]
 
 const TABLES: readonly TableRow[] = [
@@ -59,7 +60,7 @@ const TABLES: readonly TableRow[] = [
 export function vfsMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const metrics: { [name: string]: PlacedRow } = {}
   const readings = new Map<string, Reading<readonly number[]>>()
-  for (const [name, item, file, column, help, text] of TABLES) {
+  for (const [name, item, file, column, help, text, own] of TABLES) {
     const reading =
       readings.get(file) ?? new Reading(() => parseNumbers(ctx.file(`/proc/sys/fs/${file}`).scan()))
     readings.set(file, reading)
@@ -74,6 +75,7 @@ export function vfsMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
       text: text === undefined ? source : `${source} ${text}`,
       reading,
       value: () => withinInt(reading.value[column]),
+      ...own,
     }
   }
   return { ...metrics, ...lockMetrics(ctx) }

@@ -6,7 +6,14 @@ import type { LinuxContext } from './context.ts'
 import { parseNumber } from './sample.ts'
 
 /** Name, item, column, and what it is. */
-type Row = readonly [name: string, item: number, column: number, help: string, text: string]
+type Row = readonly [
+  name: string,
+  item: number,
+  column: number,
+  help: string,
+  text: string,
+  own?: Partial<PlacedRow>,
+]
 
 /** A file of /sys/block/zramN: cluster, semantics, units, what turns a number into these units, and rows. */
 interface StatFile {
@@ -156,7 +163,7 @@ function parseZramStat(text: string): readonly (number | undefined)[] {
 export function zramMetrics(ctx: LinuxContext, zram: BlockDevices): { [name: string]: PlacedRow } {
   const metrics: { [name: string]: PlacedRow } = {}
   for (const { file, cluster, rows, meaning, scale } of FILES) {
-    for (const [name, item, column, help, text] of rows) {
+    for (const [name, item, column, help, text, own] of rows) {
       metrics[`zram.${file}.${name}`] = {
         cluster,
         item,
@@ -171,6 +178,7 @@ export function zramMetrics(ctx: LinuxContext, zram: BlockDevices): { [name: str
           const number = content === undefined ? undefined : parseZramStat(content)[column]
           return number === undefined ? undefined : scale(name, number)
         },
+        ...own,
       }
     }
   }

@@ -11,18 +11,11 @@ import {
 } from '../../lib/agent-catalogue.ts'
 import { openFixture } from '../../lib/linux-agent.ts'
 
-/** Clusters that are wholly there: CPUs and disks, memory, load, interrupts, swap devices, partitions... */
-const COMPLETE = new Set([
-  0, 1, 2, 4, 6, 10, 12, 18, 25, 26, 54, 55, 59, 60, 63, 72, 82, 83, 84, 85, 86, 87, 88, 89, 92, 93,
-])
-
 const agent = openFixture('server')
 afterAll(() => agent.close())
 
 test('describes every metric as the catalogue of PCP 6.0.3 does', async () => {
-  await assertCatalogue(agent, readCatalogue('linux'), ({ pmid: id }) =>
-    COMPLETE.has(Number(id.split('.')[1])),
-  )
+  await assertCatalogue(agent, readCatalogue('linux'))
 })
 
 test('has its names in the order of the name space of PCP', () => {

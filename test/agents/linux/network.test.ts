@@ -27,21 +27,12 @@ import { encodeText } from '../../../src/base/text.ts'
 import { indom } from '../../../src/model/ids.ts'
 import { LABEL_INDOM, LABEL_INSTANCES } from '../../../src/model/labels.ts'
 import { defineAgent, openAgent } from '../../../src/pmda/index.ts'
-import { ASK, assertCatalogue, readCatalogue } from '../../lib/agent-catalogue.ts'
+import { ASK } from '../../lib/agent-catalogue.ts'
 import { allAnswers, answer, openFixture } from '../../lib/linux-agent.ts'
 
 const scan = (text: string): Scanner => new Scanner(encodeText(text))
 const agent = openFixture('busy-network')
 afterAll(() => agent.close())
-
-/** Clusters of network, file systems, vfs, vmstat, NUMA, memory zones and samepage merging. */
-const COMPLETE = new Set([
-  3, 5, 11, 14, 19, 27, 28, 33, 34, 36, 53, 57, 58, 67, 68, 69, 70, 73, 75, 76, 77, 78, 79, 80, 81, 90,
-])
-
-test('has every metric of the network and of file systems that the catalogue has', async () => {
-  await assertCatalogue(agent, readCatalogue('linux'), ({ pmid }) => COMPLETE.has(Number(pmid.split('.')[1])))
-})
 
 describe('/proc/net/dev', () => {
   const heading = 'Inter-|   Receive\n face |bytes\n'
