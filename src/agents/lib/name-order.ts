@@ -35,14 +35,19 @@ export function inNameOrder<T extends PlacedRow>(
     if (name !== '') groupOf(parentOf(name)).groups.push(group)
     return group
   }
-  for (const group of groups.split(/\s+/)) groupOf(group)
+  for (const name of groups.split(/\s+/)) groupOf(name)
+  let parent = ''
+  let group = groupOf(parent)
   for (const name in rows) {
-    const parent = parentOf(name)
-    const { leaves, following } = groupOf(parent)
+    // Most rows have the parent of the row before.
+    if (name.lastIndexOf('.') !== parent.length || !name.startsWith(parent)) {
+      parent = parentOf(name)
+      group = groupOf(parent)
+    }
     const { after } = rows[name]!
-    const sibling = `${parent}.${after}`
-    if (after === undefined || rows[sibling] === undefined) leaves.push(name)
-    else if (!following.get(sibling)?.push(name)) following.set(sibling, [name])
+    const sibling = after === undefined ? undefined : `${parent}.${after}`
+    if (sibling === undefined || rows[sibling] === undefined) group.leaves.push(name)
+    else if (!group.following.get(sibling)?.push(name)) group.following.set(sibling, [name])
   }
   // without prototype it is a dictionary from the start: an ordinary object takes a microsecond for each name
   const sorted: { [name: string]: T } = Object.create(null)
@@ -54,7 +59,7 @@ export function inNameOrder<T extends PlacedRow>(
   }
   const addGroup = ({ leaves, following, groups: inner }: Group): void => {
     addLeaves(leaves, following)
-    for (const group of inner) addGroup(group)
+    for (const each of inner) addGroup(each)
   }
   addGroup(groupOf(''))
   return sorted
