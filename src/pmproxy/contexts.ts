@@ -13,7 +13,6 @@ import type { Variables } from '../sys/config.ts'
 import { monotonicMs } from '../sys/monotonic.ts'
 import type { ArchiveRoots } from './archives.ts'
 import type { Hosts, Shortage } from './hosts.ts'
-import type { Memo } from './memo.ts'
 import { HeldContext, SharedContexts } from './shared-contexts.ts'
 import { isNamed, UNKNOWN, userKey, type WebUser } from './web-user.ts'
 
@@ -90,7 +89,7 @@ export class WebContext {
   }
 
   /** What routes have found out about lists of names, by list: for some seconds, until names or expressions change. */
-  get memo(): Memo {
+  get memo(): HeldContext['memo'] {
     return this.#held.memo
   }
 

@@ -2,6 +2,7 @@
 import type { MetricDesc } from '../model/desc.ts'
 import type { CallOptions, Context } from '../pmapi/context.ts'
 import { describeNames, isKnown, orNothing } from './describe.ts'
+import { Memory } from './memory.ts'
 
 /** A metric that was found. */
 export interface FoundMetric {
@@ -16,9 +17,6 @@ interface Row extends FoundMetric {
   readonly text: string
 }
 
-/** How long a list of names counts, ms, and lists kept. */
-const KEEP_MS = 60_000
-const MOST_SOURCES = 16
 /** Metrics of one source. */
 const MOST_METRICS = 50_000
 const BATCH = 512
@@ -26,12 +24,7 @@ const MOST_WORDS = 10
 
 /** Lists of all metrics, a source each. */
 export class NameSearch {
-  readonly #lists = new Map<string, { readonly rows: Promise<readonly Row[]>; readonly atMs: number }>()
-  readonly #now: () => number
-
-  constructor(now: () => number = Date.now) {
-    this.#now = now
-  }
+  readonly #lists = new Memory<string, Promise<readonly Row[]>>({ keepMs: 60_000, most: 16 })
 
   /**
    * Metrics with every word of `match` in name or help, in name space order; those with all words in the name come first. `key`
@@ -47,21 +40,11 @@ export class NameSearch {
       .toLowerCase()
       .split(/\s+/, MOST_WORDS)
       .filter((word) => word !== '')
-    const rows = await this.#rows(key, context, options)
+    const rows = await this.#lists.one(key, () => readAll(context, options))
     const found = rows.filter(({ text }) => words.every((word) => text.includes(word)))
     if (words.length === 0) return found
     const isByName = ({ name }: Row): boolean => words.every((word) => name.toLowerCase().includes(word))
     return [...found.filter(isByName), ...found.filter((row) => !isByName(row))]
-  }
-
-  async #rows(key: string, context: Context, options: CallOptions): Promise<readonly Row[]> {
-    const known = this.#lists.get(key)
-    if (known !== undefined && this.#now() - known.atMs < KEEP_MS) return known.rows
-    if (this.#lists.size >= MOST_SOURCES) this.#lists.clear()
-    const rows = readAll(context, options)
-    this.#lists.set(key, { rows, atMs: this.#now() })
-    rows.catch(() => this.#lists.delete(key))
-    return rows
   }
 }
 

@@ -8,13 +8,13 @@
  *     number 19 ──┘
  */
 import type { Context } from '../pmapi/context.ts'
-import { Memo } from './memo.ts'
+import { CONTEXT_MEMORY, Memory } from './memory.ts'
 
 /** A context and those who hold it: the last one to let go closes it. */
 export class HeldContext {
   readonly context: Context
   /** What routes have found out about lists of names, by list: for some seconds, until names or expressions change. */
-  readonly memo: Memo
+  readonly memo: Memory<string, string | readonly unknown[]>
   #holders = 0
   #isLost = false
   #isClosed = false
@@ -23,7 +23,7 @@ export class HeldContext {
 
   constructor(context: Context, now: () => number) {
     this.context = context
-    this.memo = new Memo(now)
+    this.memo = new Memory(CONTEXT_MEMORY, now)
     context.subscribe(({ type }) => {
       if (type !== 'ready' && type !== 'notready') this.memo.clear()
       if (type !== 'lost') return

@@ -23,7 +23,7 @@ import { Rates } from '../../src/pmda/rates.ts'
 import { Reports } from '../../src/pmda/reports.ts'
 import { Pool } from '../../src/pmlogger/pool.ts'
 import { cachedSource } from '../../src/pmproxy/cached-source.ts'
-import { Memo } from '../../src/pmproxy/memo.ts'
+import { CONTEXT_MEMORY, Memory } from '../../src/pmproxy/memory.ts'
 
 /** A table under test. */
 export interface BoundedTable {
@@ -227,11 +227,11 @@ export const BOUNDED_TABLES: readonly BoundedTable[] = [
     },
   },
   {
-    name: 'Memo of the web side',
+    name: 'Memory of a web context',
     full: 2000,
     make: () => {
-      const memo = new Memo(() => 0)
-      return (key) => memo.get(`question ${key}`, async () => 'an answer')
+      const memo = new Memory<string, string>(CONTEXT_MEMORY, () => 0)
+      return (key) => memo.short(`question ${key}`, async () => 'an answer')
     },
   },
   {

@@ -28,7 +28,7 @@ export const fetchValues: ApiRoute = {
     const { web, start, query, isCompatible, request } = call
     const how = PARAMETERS.find((each) => query.get(each) !== undefined)!
     const question = `${isCompatible ? '_' : ''}${how} ${query.get(how)}`
-    const wanted = await web.memo.get(question, () => wantedMetrics(call, how))
+    const wanted = await web.memo.short(question, () => wantedMetrics(call, how))
     moveInTime(call)
     const result =
       wanted.length === 0

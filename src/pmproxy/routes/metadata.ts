@@ -58,7 +58,7 @@ export const metric: ApiRoute = {
     const listed = call.query.list('prefix', 'names', 'name') ?? []
     const asked = listed.length === 0 ? [''] : listed
     const question = `metric ${call.isCompatible} ${asked.join(',')}`
-    const rows = await call.web.memo.get(question, () => metricRows(call, asked))
+    const rows = await call.web.memo.short(question, () => metricRows(call, asked))
     return json(`{${call.start}"metrics":[${rows}]}`)
   },
 }
