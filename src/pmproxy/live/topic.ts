@@ -110,8 +110,11 @@ export function isSame(a: Int32Array, b: Int32Array): boolean {
 
 /** A metric as the page gets it described. */
 export function metricJson({ name, desc, help, error }: TopicMetric): string {
-  if (desc === undefined)
-    return `{"name":${jsonText(name)},"code":"${error?.code ?? 'PM_ERR_NAME'}","message":${jsonText(error?.message ?? '')}}`
+  if (desc === undefined) {
+    const { code = 'PM_ERR_NAME', message = '', reason } = error ?? {}
+    const why = reason === undefined ? '' : `,"reason":"${reason}"`
+    return `{"name":${jsonText(name)},"code":"${code}","message":${jsonText(message)}${why}}`
+  }
   const { pmid, indom, type, sem, units } = desc
   const domain = indom === PM_INDOM_NULL ? 'null' : `"${indomStr(indom)}"`
   return (

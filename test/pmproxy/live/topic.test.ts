@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
+import { PcpError } from '../../../src/model/errors.ts'
 import { PM_INDOM_NULL, pmid } from '../../../src/model/ids.ts'
 import { PM_SEM_INSTANT, PM_TYPE_U32 } from '../../../src/model/types.ts'
 import { makeSet } from '../../../src/model/value-writer.ts'
-import { Topic } from '../../../src/pmproxy/live/topic.ts'
+import { metricJson, Topic } from '../../../src/pmproxy/live/topic.ts'
 
 test('a row has values, the reason where a metric has none, and null for what is not there', () => {
   const descOf = (item: number) => ({
@@ -23,5 +24,15 @@ test('a row has values, the reason where a metric has none, and null for what is
     topic: 7,
     time: 10,
     values: [[5], 'No permission to perform requested operation', null],
+  })
+})
+
+test('why a metric is absent has the reason that charts branch on', () => {
+  const error = new PcpError('PM_ERR_BADDERIVE', 'Semantic Error', { reason: 'unknown-operand' })
+  expect(JSON.parse(metricJson({ name: 'page.x', error }))).toEqual({
+    name: 'page.x',
+    code: 'PM_ERR_BADDERIVE',
+    message: 'Semantic Error',
+    reason: 'unknown-operand',
   })
 })
