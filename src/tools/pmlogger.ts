@@ -6,8 +6,8 @@
  */
 import { resolve } from 'node:path'
 import { toSeconds } from '../base/timestamp.ts'
-import { announce } from '../pmapi/announce.ts'
 import type { Context } from '../pmapi/context.ts'
+import { sendWhoami } from '../pmapi/whoami.ts'
 import type { ProcessSettings } from '../pmlogger/process-settings.ts'
 import { intervalMs, parseSizeLimit, parseSync, type SizeLimit, syncMsOf } from '../pmlogger/sizes.ts'
 import { loadConfig } from '../sys/config.ts'
@@ -99,7 +99,7 @@ async function run(io: ToolIo): Promise<number> {
   const { standard } = parsed
   const opened = async (source: StandardOptions, signal: AbortSignal): Promise<Context> => {
     const context = await openContext(source, { ...io, signal })
-    void announce(context, [io.progname, ...io.args], { signal })
+    void sendWhoami(context, [io.progname, ...io.args], { signal })
     return context
   }
   if (settings.farmPath !== undefined) {

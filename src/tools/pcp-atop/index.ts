@@ -7,8 +7,8 @@
  */
 import { constants } from 'node:os'
 import { PcpError } from '../../model/errors.ts'
-import { announce } from '../../pmapi/announce.ts'
 import type { Context } from '../../pmapi/context.ts'
+import { sendWhoami } from '../../pmapi/whoami.ts'
 import { loadConfig } from '../../sys/config.ts'
 import { interruptedBy } from '../lib/interrupt.ts'
 import { endEarly, parseOptions } from '../lib/options.ts'
@@ -90,7 +90,7 @@ async function run(io: ToolIo): Promise<number> {
   const standard = withReplay(inherited.standard, options, variables, io)
   const context = await openReport(standard, io)
   try {
-    await announce(context, [io.progname, ...io.args], io)
+    await sendWhoami(context, [io.progname, ...io.args], io)
     await show(context, standard, options, io)
   } catch (error) {
     if (!(error instanceof PcpError && error.code === 'ECANCELED')) throw error

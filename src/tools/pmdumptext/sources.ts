@@ -1,8 +1,8 @@
 /** The collectors and archives that the metrics of pmdumptext are from. */
 import { PcpError } from '../../model/errors.ts'
-import { announce } from '../../pmapi/announce.ts'
 import type { Context } from '../../pmapi/context.ts'
 import type { MetricSpec } from '../../pmapi/metric-spec.ts'
+import { sendWhoami } from '../../pmapi/whoami.ts'
 import { earlierOf, FOREVER, laterOf } from '../../time/arithmetic.ts'
 import { boundsOf, openReport } from '../lib/source.ts'
 import type { StandardOptions } from '../lib/standard.ts'
@@ -80,7 +80,7 @@ export class Sources {
     const isLocal = source === 'local' || this.#standard.source === 'local'
     const options = { ...this.#standard, source: isLocal ? 'local' : source, hosts: [name] } as const
     const context = await this.#opened(name, options)
-    await announce(context, [this.#io.progname, ...this.#io.args], this.#io)
+    await sendWhoami(context, [this.#io.progname, ...this.#io.args], this.#io)
     return this.#add({ name, context, prefix: `${name}:` })
   }
 

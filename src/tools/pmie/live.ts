@@ -2,8 +2,8 @@
 
 import { toSeconds } from '../../base/timestamp.ts'
 import { becomeAccount, serviceAccount } from '../../net/access/account.ts'
-import { announce } from '../../pmapi/announce.ts'
 import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
+import { sendWhoami } from '../../pmapi/whoami.ts'
 import { type Hosts, liveHosts, type OpenHost } from '../../pmie/hosts.ts'
 import { openLiveActions } from '../../pmie/live-actions.ts'
 import { runLive } from '../../pmie/live-run.ts'
@@ -166,7 +166,7 @@ function openerOf(standard: StandardOptions, io: ToolIo): OpenHost {
   return async (host, signal) => {
     const source = host === undefined ? standard : ({ ...standard, source: 'host', hosts: [host] } as const)
     const context = await openContext(source, { ...io, signal })
-    await announce(context, [io.progname, ...io.args], { signal })
+    await sendWhoami(context, [io.progname, ...io.args], { signal })
     return context
   }
 }

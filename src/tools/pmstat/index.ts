@@ -6,9 +6,9 @@
 
 import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
-import { announce } from '../../pmapi/announce.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { samples } from '../../pmapi/samples.ts'
+import { sendWhoami } from '../../pmapi/whoami.ts'
 import { addTimes, compareTimes, earlierOf, FOREVER, laterOf } from '../../time/arithmetic.ts'
 import { ctime, fromSeconds } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
@@ -118,7 +118,7 @@ async function openSources(standard: StandardOptions, suffix: boolean, io: ToolI
       io.stderr.write(`${io.progname}: Cannot create fetchgroup: ${openProblem(error)}\n`)
       continue
     }
-    await announce(context, [io.progname, ...io.args], io)
+    await sendWhoami(context, [io.progname, ...io.args], io)
     const source = await Source.over(context, { label, suffix }, io)
     if (source !== undefined) sources.push(source)
   }

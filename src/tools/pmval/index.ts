@@ -6,9 +6,9 @@ import { parseValue } from '../../model/parse-value.ts'
 import { PM_TYPE_STRING, typeStr } from '../../model/types.ts'
 import { makeSet } from '../../model/value-writer.ts'
 import type { FetchResult } from '../../model/values.ts'
-import { announce } from '../../pmapi/announce.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { type MetricSpec, parseMetricSpec } from '../../pmapi/metric-spec.ts'
+import { sendWhoami } from '../../pmapi/whoami.ts'
 import { fetchError } from '../lib/fetch-error.ts'
 import { endEarly, usageText } from '../lib/options.ts'
 import { printOptions } from '../lib/print.ts'
@@ -78,7 +78,7 @@ again; pmstat and pmie reconnect by themselves.`,
       return endEarly(OPTIONS, parsed, io) ?? 1
     }
     const context = await openReport(standard, io)
-    await announce(context, [io.progname, ...io.args], io)
+    await sendWhoami(context, [io.progname, ...io.args], io)
     try {
       await show(context, spec, wanted, standard, port, io)
       return 0

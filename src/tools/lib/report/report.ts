@@ -10,9 +10,9 @@ import { DOMAIN_RESERVED, domainOf, type Indom, type Pmid } from '../../../model
 import { exclude, include } from '../../../model/profile.ts'
 import type { ValueColumns } from '../../../model/value-columns.ts'
 import { PMCD_ADD_AGENT, PMCD_DROP_AGENT, PMCD_NAMES_CHANGE } from '../../../model/values.ts'
-import { announce } from '../../../pmapi/announce.ts'
 import type { Context } from '../../../pmapi/context.ts'
 import { type ContextRows, valueRows } from '../../../pmapi/value-rows.ts'
+import { sendWhoami } from '../../../pmapi/whoami.ts'
 import type { Zone } from '../../../time/zone.ts'
 import { fetchError } from '../fetch-error.ts'
 import { isCtrlC } from '../interrupt.ts'
@@ -75,7 +75,7 @@ export async function runReport(
   const context = await open(request, io)
   if (out?.isTerminal) context.formNames(oneLine)
   try {
-    await announce(context, [io.progname, ...io.args], io)
+    await sendWhoami(context, [io.progname, ...io.args], io)
     const plan = await makePlan(context, request, io)
     const reading = new Reading(plan, io)
     const reporter = await makeReporter(plan)

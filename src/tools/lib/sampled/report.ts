@@ -1,8 +1,8 @@
 /** Commands that `pcp` starts: their options, their source, their zone. pcp(1) */
 
 import { secondsBetween, toSeconds } from '../../../base/timestamp.ts'
-import { announce } from '../../../pmapi/announce.ts'
 import type { Context } from '../../../pmapi/context.ts'
+import { sendWhoami } from '../../../pmapi/whoami.ts'
 import type { Zone } from '../../../time/zone.ts'
 import { isCtrlC } from '../interrupt.ts'
 import { endEarly, type GivenOption, type OptionTable } from '../options.ts'
@@ -52,7 +52,7 @@ export async function runReport<S>(
   if (status !== undefined) return status
   const context = await openReport(standard, io)
   try {
-    await announce(context, [io.progname, ...io.args], io)
+    await sendWhoami(context, [io.progname, ...io.args], io)
     const { zone } = await reportingZone(standard, context, io)
     const window = samplingWindow(standard, boundsOf(context, standard, io), zone, io)
     return await report({ context, standard, window, zone }, own, io)

@@ -1,4 +1,4 @@
-/** What a client tells a collector of itself: `pmcd.client.whoami`. docs/pmcd.md */
+/** Who a client is, for the collector's table of clients: `pmcd.client.whoami`. docs/pmcd.md */
 import { hostname, networkInterfaces } from 'node:os'
 import { isError } from '../model/errors.ts'
 import { PM_IN_NULL } from '../model/ids.ts'
@@ -9,10 +9,10 @@ import type { CallOptions, Context } from './context.ts'
 const WHOAMI = 'pmcd.client.whoami'
 
 /**
- * Tells the collector which command asks, and from which host: `HOST (ADDRESS) COMMAND`. It is for whoever looks at the collector's
- * clients, so whether that works makes no difference to the client: a collector may not know the metric, or refuse stores.
+ * Stores the command and its host at the collector: `HOST (ADDRESS) COMMAND`. It is shown in the collector's table of clients and
+ * nowhere else, so failures are ignored: a collector may not know the metric, or refuse stores.
  */
-export async function announce(
+export async function sendWhoami(
   context: Context,
   command: readonly string[],
   options?: CallOptions,
@@ -25,7 +25,7 @@ export async function announce(
     const text = `${hostname()} (${ownAddress()}) ${command.join(' ')}`
     await context.store([makeSet(id, PM_TYPE_STRING, [PM_IN_NULL], [text])], options)
   } catch {
-    // What is wrong with the connection is found by the questions that matter.
+    // A broken connection fails the calls that matter.
   }
 }
 
