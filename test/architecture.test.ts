@@ -19,21 +19,6 @@ const PURE_PACKAGES = ['fzstd', 'js-lzma', 'preact', 'preact/hooks', '@preact/si
 /** Folders whose sub-folders or files stand beside each other and never import one another. */
 const SIBLINGS = ['agents', 'tools']
 
-/** Files that still import one another in a circle. Remove yours; add none. */
-const IN_CIRCLES: string[] = [
-  'tools/pcp-atop/cpu-cells.ts',
-  'tools/pcp-atop/device-cells.ts',
-  'tools/pcp-atop/memory-cells.ts',
-  'tools/pcp-atop/network-cells.ts',
-  'tools/pcp-atop/parseable-tasks.ts',
-  'tools/pcp-atop/parseable.ts',
-  'tools/pcp-atop/system-lines.ts',
-  'tools/pmlogdump/events.ts',
-  'tools/pmlogdump/values.ts',
-  'tools/pmlogrewrite/indoms.ts',
-  'tools/pmlogrewrite/metadata.ts',
-]
-
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
 
 function importsOf(file: string): string[] {
@@ -97,10 +82,7 @@ test('no file imports itself by way of others, types included', () => {
     }),
   )
   const circles = files.flatMap((file) => circleOf(file, graph)?.join(' > ') ?? [])
-  const isListed = (circle: string): boolean => IN_CIRCLES.includes(circle.slice(0, circle.indexOf(' ')))
-  expect(circles.filter((circle) => !isListed(circle))).toEqual([])
-  const gone = IN_CIRCLES.filter((file) => !circles.some((circle) => circle.startsWith(`${file} `)))
-  expect(gone, 'in no circle any more: remove from IN_CIRCLES').toEqual([])
+  expect(circles).toEqual([])
 })
 
 test('imports point down the layer table', () => {

@@ -10,8 +10,7 @@ import {
   hardwareCounts,
   type NumberedCpuTimes,
 } from './figures.ts'
-import { blank, CELL_WIDTH, type Cell, type Level } from './layout.ts'
-import type { LineSetup, SystemLine } from './system-lines.ts'
+import { blank, CELL_WIDTH, type Cell, type Level, type LineSetup, type SystemLine } from './layout.ts'
 import { cpuTimeText, frequencyText, percentText, rateText, sizeText } from './values.ts'
 
 /** A cell of a name and a text at its right end. */

@@ -2,8 +2,7 @@
 import { formatF } from '../../base/printf.ts'
 import { countCell, levelOf, MEBIBYTE, percentCell, textCell } from './cpu-cells.ts'
 import { cpuScale, type DiskKind, type DiskWork, diskWork, isActiveDisk } from './figures.ts'
-import { CELL_WIDTH, type Cell } from './layout.ts'
-import type { LineSetup, SystemLine } from './system-lines.ts'
+import { CELL_WIDTH, type Cell, type LineSetup, type SystemLine } from './layout.ts'
 import { latencyText } from './values.ts'
 
 const KINDS: readonly DiskKind[] = ['LVM', 'MDD', 'DSK']

@@ -1,4 +1,7 @@
 /** Which cells of a line fit, and where what is left of the width goes. pcp-atop(1), pcp-atoprc(5) */
+import type { Settings } from './settings.ts'
+import type { Step } from './step.ts'
+import type { TaskTotals } from './task.ts'
 
 /** How near to its limit what a cell shows is. */
 export type Level = 'critical' | 'almost'
@@ -101,4 +104,19 @@ export function headingLine({ host, time, flags, elapsed }: Heading, width: numb
   const gap = Math.max(1, Math.floor(left / 3))
   const rest = Math.max(1, left - 2 * gap)
   return `${first}${' '.repeat(gap)}${time}${' '.repeat(gap)}${flags}${' '.repeat(rest)}${end}`
+}
+
+/** A line before it has a width. */
+export interface SystemLine {
+  readonly label: string
+  readonly cells: readonly Cell[]
+}
+
+/** What lines are made with. */
+export interface LineSetup {
+  readonly step: Step
+  readonly settings: Settings
+  readonly totals: TaskTotals
+  /** The time that rates are for; undefined where counts are shown as they are. */
+  readonly perSec: number | undefined
 }

@@ -1,8 +1,7 @@
 /** Lines about memory: MEM, SWP, NUM, NUC, PAG, PSI. pcp-atop(1) */
 import { countCell, levelOf, nodeCpuLines, percentCell, textCell } from './cpu-cells.ts'
-import { blank, type Cell, type Level } from './layout.ts'
+import { blank, type Cell, type Level, type LineSetup, type SystemLine } from './layout.ts'
 import type { Step } from './step.ts'
-import type { LineSetup, SystemLine } from './system-lines.ts'
 import { sizeText } from './values.ts'
 
 const size = (weight: number, name: string, bytes: number, level?: Level): Cell =>

@@ -2,9 +2,8 @@
 import { formatF } from '../../base/printf.ts'
 import { countCell, levelOf, MEBIBYTE, textCell } from './cpu-cells.ts'
 import { byTraffic, interfaceTraffic, nfsRequests, type Traffic } from './figures.ts'
-import { blank, CELL_WIDTH, type Cell } from './layout.ts'
+import { blank, CELL_WIDTH, type Cell, type LineSetup, type SystemLine } from './layout.ts'
 import type { Step } from './step.ts'
-import type { LineSetup, SystemLine } from './system-lines.ts'
 import { bandwidthText, sizeText } from './values.ts'
 
 /** NFM, NFC, NFS, NET, IFB and WWW; each only where something happened, or with `-f` where there is such a thing. */

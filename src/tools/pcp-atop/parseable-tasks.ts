@@ -1,6 +1,22 @@
 /** Lines for programs about processes: PRG, PRC, PRM, PRD, PRN, PRE. pcp-atop(1) PARSEABLE OUTPUT */
-import type { Fields, ParseableSetup } from './parseable.ts'
+import type { Zone } from '../../time/zone.ts'
+import type { Settings } from './settings.ts'
+import type { Step } from './step.ts'
 import { NO_CONTAINER, type OwnerKind, type Task } from './task.ts'
+
+/** What lines are made of. */
+export interface ParseableSetup {
+  readonly step: Step
+  readonly tasks: readonly Task[]
+  readonly host: string
+  readonly zone: Zone
+  readonly settings: Settings
+  /** Blanks of names become underscores, and no parentheses stand around them. */
+  readonly isDense: boolean
+}
+
+/** The fields of each line of a label. */
+export type Fields = (setup: ParseableSetup) => readonly (readonly (string | number)[])[]
 
 type FieldsOf = (task: Task, setup: ParseableSetup) => readonly (string | number)[]
 

@@ -1,7 +1,6 @@
 /** Lines for programs: a label, who and when, then fields. pcp-atop(1) PARSEABLE OUTPUT */
 import { formatF } from '../../base/printf.ts'
 import { strftime } from '../../time/strftime.ts'
-import type { Zone } from '../../time/zone.ts'
 import {
   allCpuTimes,
   type CpuTimes,
@@ -16,24 +15,8 @@ import {
 } from './figures.ts'
 import { hasPressure, pagingOf, pressureOf } from './memory-cells.ts'
 import { layerCounts } from './network-cells.ts'
-import { TASK_LABELS } from './parseable-tasks.ts'
-import type { Settings } from './settings.ts'
+import { type Fields, type ParseableSetup, TASK_LABELS } from './parseable-tasks.ts'
 import type { Step } from './step.ts'
-import type { Task } from './task.ts'
-
-/** What lines are made of. */
-export interface ParseableSetup {
-  readonly step: Step
-  readonly tasks: readonly Task[]
-  readonly host: string
-  readonly zone: Zone
-  readonly settings: Settings
-  /** Blanks of names become underscores, and no parentheses stand around them. */
-  readonly isDense: boolean
-}
-
-/** The fields of each line of a label. */
-export type Fields = (setup: ParseableSetup) => readonly (readonly (string | number)[])[]
 
 const whole = (value: number): number => Math.trunc(value)
 const KIB = 1024

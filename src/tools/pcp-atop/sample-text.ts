@@ -1,11 +1,11 @@
 /** A sample as text: heading, lines of the host, processes. Pure: the same sample and settings give the same text. pcp-atop(1) */
 import { strftime } from '../../time/strftime.ts'
 import type { Zone } from '../../time/zone.ts'
-import { headingLine, type Piece } from './layout.ts'
+import { headingLine, type LineSetup, type Piece } from './layout.ts'
 import { rankingOf } from './ranking.ts'
 import { flagsText, type Settings } from './settings.ts'
 import type { Step } from './step.ts'
-import { type LineSetup, systemLines } from './system-lines.ts'
+import { systemLines } from './system-lines.ts'
 import type { Task, TaskGroup } from './task.ts'
 import { type TaskTable, taskTable } from './task-lines.ts'
 import { readTasks, totalsOf } from './tasks.ts'

@@ -1,27 +1,9 @@
 /** The lines of the host: processors, memory, disks, networks. pcp-atop(1) OUTPUT DESCRIPTION - SYSTEM LEVEL */
 import { cpuLines, processLine } from './cpu-cells.ts'
 import { deviceLines } from './device-cells.ts'
-import { type Cell, type Piece, systemLine } from './layout.ts'
+import { type LineSetup, type Piece, type SystemLine, systemLine } from './layout.ts'
 import { memoryLines } from './memory-cells.ts'
 import { networkLines } from './network-cells.ts'
-import type { Settings } from './settings.ts'
-import type { Step } from './step.ts'
-import type { TaskTotals } from './task.ts'
-
-/** A line before it has a width. */
-export interface SystemLine {
-  readonly label: string
-  readonly cells: readonly Cell[]
-}
-
-/** What lines are made with. */
-export interface LineSetup {
-  readonly step: Step
-  readonly settings: Settings
-  readonly totals: TaskTotals
-  /** The time that rates are for; undefined where counts are shown as they are. */
-  readonly perSec: number | undefined
-}
 
 const WEB_WIDTH = 80
 

@@ -1,10 +1,10 @@
 /** The lines of processes: a title, and a line each. pcp-atop(1) */
 
 import type { Zone } from '../../time/zone.ts'
-import { heaviest, shares } from './layout.ts'
+import { heaviest, type LineSetup, shares } from './layout.ts'
 import { type Ranking, rankTasks, sharesOf, sumTasks, type TaskSum } from './ranking.ts'
 import type { OwnColumn, View } from './settings.ts'
-import type { LineSetup } from './system-lines.ts'
+
 import type { Task } from './task.ts'
 import { type ColumnSetup, columnsOfView, TASK_COLUMNS } from './task-columns.ts'
 

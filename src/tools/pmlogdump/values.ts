@@ -2,16 +2,17 @@
 import { RecordReader } from '../../archive/reader.ts'
 import type { RecordView } from '../../archive/record-view.ts'
 import { PcpError } from '../../model/errors.ts'
-import type { Pmid } from '../../model/ids.ts'
+import { type EventRecord, type Parameter, PM_EVENT_FLAG_MISSED, unpackEvents } from '../../model/events.ts'
+import { PM_IN_NULL, type Pmid, pmidStr } from '../../model/ids.ts'
+import { eventFlagsStr, printValue } from '../../model/print.ts'
 import { PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT, PM_VAL_INSITU } from '../../model/types.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 import { ctime } from '../../time/stamp.ts'
 import { nearHint } from '../lib/near-metrics.ts'
 import { printOptions } from '../lib/print.ts'
 import { RecordsBetween } from '../lib/records-between.ts'
-import { type Dump, drain } from './dump.ts'
-import { writeEvents } from './events.ts'
-import { MetricTexts } from './metric-texts.ts'
+import { type Dump, drain, namesOf } from './dump.ts'
+import { type MetricText, MetricTexts } from './metric-texts.ts'
 import { ValueText } from './value-text.ts'
 
 /** What values are shown with. */
@@ -148,6 +149,58 @@ function dumpSet(dump: ValueDump, record: RecordView, s: number): void {
     values.write(out, record, s, i, metric.type)
     out.byte(0x0a)
   }
+}
+
+/** Writes all values of value set `s`, which are arrays of event records. */
+function writeEvents(dump: ValueDump, record: RecordView, s: number, metric: MetricText): void {
+  const { out } = dump
+  const set = record.toSet(s)
+  for (let i = 0; i < set.status; i++) {
+    const inst = set.inst[i]!
+    const where = metric.isSingular || inst === PM_IN_NULL ? '' : `[${metric.instanceName(inst)}]`
+    out.text(`    ${pmidStr(metric.id)} (${metric.names}${where}): `)
+    let records: EventRecord[]
+    try {
+      records = unpackEvents(set, i, metric.type)
+    } catch (error) {
+      const { text } = PcpError.from(error)
+      out.text(`${text}\n`)
+      continue
+    }
+    out.text(`${headline(records)}\n`)
+    for (const [k, event] of records.entries()) writeEvent(dump, event, k, metric.type)
+  }
+}
+
+function headline(records: readonly EventRecord[]): string {
+  if (records.length === 0) return 'No event records'
+  const missed = records.reduce((sum, record) => sum + record.missed, 0)
+  const count = records.length
+  return `${count}${missed === 0 ? '' : ` (and ${missed} missed)`} event record${count === 1 ? '' : 's'}`
+}
+
+function writeEvent(dump: ValueDump, event: EventRecord, k: number, type: number): void {
+  const { out, stamps } = dump
+  const { timestamp, flags, missed, params } = event
+  out.text(`        --- event record [${k}] timestamp `)
+  stamps.write(out, timestamp.sec, timestamp.nsec, type === PM_TYPE_HIGHRES_EVENT ? 9 : 6)
+  if (flags !== 0) out.text(` flags 0x${flags.toString(16)} (${eventFlagsStr(flags)})`)
+  out.text(' ---\n')
+  if (flags === PM_EVENT_FLAG_MISSED) out.text(`        ==> ${missed} missed event records\n`)
+  else if (flags === 0 && params.length === 0) out.text('\t          No parameters\n')
+  for (const param of params) writeParameter(dump, param)
+}
+
+function writeParameter(dump: ValueDump, param: Parameter): void {
+  if (!dump.archive.metadata.descs.has(param.pmid)) {
+    const { text } = new PcpError('PM_ERR_PMID_LOG')
+    dump.out.text(`        PMID: ${pmidStr(param.pmid)}: pmLookupDesc: ${text}\n`)
+    return
+  }
+  const value = printValue(param, 0, param.type, 1, printOptions(dump.zone, dump.io))
+  dump.out.text(
+    `        ${pmidStr(param.pmid)} (${namesOf(dump, param.pmid, '<nonames>')}): value ${value}\n`,
+  )
 }
 
 /** Value sets of a record in which no wanted metric is. */

@@ -6,9 +6,22 @@ import { WrittenIndoms } from '../../archive/write/written-indoms.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import type { Indom } from '../../model/ids.ts'
 import { isSameInstance } from './known.ts'
-import type { MetaPlace, WriteRecord } from './metadata.ts'
 import type { Plan } from './plan.ts'
 import { changesIndom, changesInstances, type IndomRule } from './rules.ts'
+
+/** Takes a record, behind those it has taken. */
+export type WriteRecord = (record: Uint8Array) => void
+
+/** A record where it stands. */
+export interface MetaPlace {
+  readonly bytes: Uint8Array
+  readonly view: DataView
+  readonly at: number
+  readonly length: number
+  readonly type: number
+  /** For messages. */
+  readonly path: string
+}
 
 /** Rewrites the records of all domains. */
 export class IndomRewriter {

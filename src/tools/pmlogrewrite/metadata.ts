@@ -20,24 +20,10 @@ import { encodeDesc, encodeHelp, encodeLabels } from '../../archive/write/metada
 import { decodeText } from '../../base/text.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import { addTimes } from '../../time/arithmetic.ts'
-import { IndomRewriter } from './indoms.ts'
+import { IndomRewriter, type MetaPlace, type WriteRecord } from './indoms.ts'
 import { LabelRewriter } from './labels.ts'
 import type { MetricPlan, Plan } from './plan.ts'
 import { changesText, type TextRule } from './rules.ts'
-
-/** Takes a record, behind those it has taken. */
-export type WriteRecord = (record: Uint8Array) => void
-
-/** A record where it stands. */
-export interface MetaPlace {
-  readonly bytes: Uint8Array
-  readonly view: DataView
-  readonly at: number
-  readonly length: number
-  readonly type: number
-  /** For messages. */
-  readonly path: string
-}
 
 /** Rewrites records; one for all members of an archive. */
 export class MetadataRewriter {
