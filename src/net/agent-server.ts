@@ -84,6 +84,9 @@ class AgentServer {
         requests: AGENT_REQUESTS,
         isSerial: true,
         repliesToRequestsOnly: true,
+        admit: (type) => {
+          if (this.#isNotReady && AGENT_REQUESTS.has(type)) throw new PcpError('PM_ERR_PMDANOTREADY')
+        },
         notice: (type, pdu) => this.#notice(type, pdu),
         identify: (row, pdu, query) => this.#identify(row, pdu, query),
         failed: (error, type) => {
@@ -109,7 +112,7 @@ class AgentServer {
   }
 
   /** Takes what has no reply: who the clients are, and types that agents ignore. */
-  #notice(type: number, pdu: Uint8Array): boolean {
+  #notice(type: number, pdu: Uint8Array): true {
     const client = wire.pduFrom(pdu)
     switch (type) {
       case wire.PDU_PROFILE: {
@@ -127,8 +130,7 @@ class AgentServer {
         }
         return true
       default:
-        if (this.#isNotReady) throw new PcpError('PM_ERR_PMDANOTREADY')
-        return !AGENT_REQUESTS.has(type)
+        return true
     }
   }
 
@@ -149,9 +151,9 @@ class AgentServer {
     return this.#clients.get(client) ?? { client, context: 0, profile: ALL_INSTANCES }
   }
 
-  #identify({ type }: SourceRequest, pdu: Uint8Array, query: unknown): Ask {
+  #identify({ isFetch }: SourceRequest, pdu: Uint8Array, query: unknown): Ask {
     const known = this.#clientOf(wire.pduFrom(pdu))
-    if (type !== wire.PDU_FETCH) return { requester: known }
+    if (isFetch !== true) return { requester: known }
     const { context } = query as FetchPdu
     return { requester: context === known.context ? known : { ...known, context } }
   }

@@ -142,8 +142,9 @@ export class PduConnection {
   /** Sends a PDU, which must not be changed any more. Does nothing after the end. */
   send(pdu: Uint8Array): void {
     if (this.#closedBy !== undefined) return
-    countPdu(this.counters.sent, pduType(pdu))
-    if (this.#options.counters !== undefined) countPdu(this.#options.counters.sent, pduType(pdu))
+    const type = pduType(pdu)
+    countPdu(this.counters.sent, type)
+    if (this.#options.counters !== undefined) countPdu(this.#options.counters.sent, type)
     if (this.#options.watch?.isOn === true) this.#options.watch.sent(pdu)
     this.#out.push(pdu)
     this.#outBytes += pdu.length
@@ -251,8 +252,9 @@ export class PduConnection {
 
   #receive(pdu: Uint8Array): void {
     this.#hasReceived = true
-    countPdu(this.counters.received, pduType(pdu))
-    if (this.#options.counters !== undefined) countPdu(this.#options.counters.received, pduType(pdu))
+    const type = pduType(pdu)
+    countPdu(this.counters.received, type)
+    if (this.#options.counters !== undefined) countPdu(this.#options.counters.received, type)
     if (this.#options.watch?.isOn === true) this.#options.watch.received(pdu)
     this.#onPdu!(pdu)
   }

@@ -12,10 +12,8 @@ export interface RequestRow<S, W, Q = unknown, A = unknown> {
   readonly type: number
   /** The diagnostic that shows it. */
   readonly topic?: DebugName
-  /** It may take long: others have a turn before it. */
-  readonly isLong?: boolean
-  /** The reply carries the state changes since the last such reply. */
-  readonly carriesChanges?: boolean
+  /** It fetches values: its reply carries the state changes since the last such reply. */
+  readonly isFetch?: boolean
   decode(pdu: Uint8Array): Q
   ask(source: S, query: Q, who: W): Promise<A>
   /** `changes` are the PMCD_* bits to send with the reply, 0 for none. */
@@ -44,12 +42,14 @@ export interface ServerPolicy<S, W> {
   readonly from?: number
   /** Access, readiness, shares of work: throws PcpError, which is the reply. */
   readonly admit?: (type: number, pdu: Uint8Array) => void
-  /** Takes a PDU that has no reply; returns false for a request. */
+  /** Takes a PDU outside the table; returns false if there is no such PDU. */
   readonly notice?: (type: number, pdu: Uint8Array) => boolean
   /** Identity and limits: on whose behalf a request is asked. Throws PcpError, which is the reply. */
   readonly identify: (row: RequestRow<S, W>, pdu: Uint8Array, query: unknown) => W
-  /** Runs a long request in its turn. */
-  readonly defer?: (run: () => Promise<void>) => void
+  /** Takes a request that has to wait, to `run` it in its turn; returns false for one to ask immediately. */
+  readonly defer?: (row: RequestRow<S, W>, query: unknown, who: W, run: (who: W) => Promise<void>) => boolean
+  /** A request has been answered. */
+  readonly answered?: (row: RequestRow<S, W>) => void
   /** Bytes of requests and of replies that wait for earlier ones, whenever they change. */
   readonly weigh?: (bytes: number) => void
   /** Traces an answered or failed request, where its diagnostic is on. */
@@ -105,7 +105,7 @@ export class PduServer<S, W> {
     return this.#replies.length === 0
   }
 
-  /** Adds PMCD_* bits to send with the next reply that carries changes. */
+  /** Adds PMCD_* bits to send with the next reply to a fetch. */
   addChanges(bits: number): void {
     this.#changes |= bits
   }
@@ -166,33 +166,38 @@ export class PduServer<S, W> {
     let reply: Reply | undefined
     try {
       admit?.(type, pdu)
-      if (notice?.(type, pdu) === true) return undefined
       const row = requests.get(type)
-      if (row === undefined) throw new PcpError('PM_ERR_IPC', `No request has type ${pduName(type)}`)
+      if (row === undefined) {
+        if (notice?.(type, pdu) === true) return undefined
+        throw new PcpError('PM_ERR_IPC', `No request has type ${pduName(type)}`)
+      }
       const query = row.decode(pdu)
       const who = identify(row, pdu, query)
       reply = this.#expect(pdu.length)
       const place = reply
-      if (row.isLong !== true || defer === undefined) return this.#answer(row, query, who, place)
-      defer(() => this.#answer(row, query, who, place))
+      const run = (as: W): Promise<void> => {
+        try {
+          return row.ask(this.#policy.source, query, as).then(
+            (answer) => this.#answered(row, query, answer, place),
+            (error: unknown) => this.#failed(type, error, place),
+          )
+        } catch (error) {
+          this.#failed(type, error, place)
+          return Promise.resolve()
+        }
+      }
+      if (defer?.(row, query, who, run) !== true) return run(who)
     } catch (error) {
       this.#failed(type, error, reply)
     }
     return undefined
   }
 
-  #answer(row: RequestRow<S, W>, query: unknown, who: W, reply: Reply): Promise<void> {
-    return row.ask(this.#policy.source, query, who).then(
-      (answer) => this.#answered(row, query, answer, reply),
-      (error: unknown) => this.#failed(row.type, error, reply),
-    )
-  }
-
   #answered(row: RequestRow<S, W>, query: unknown, answer: unknown, reply: Reply): void {
     let pdus: Uint8Array | readonly Uint8Array[]
     try {
       let changes = 0
-      if (row.carriesChanges === true) {
+      if (row.isFetch === true) {
         changes = this.#changes
         this.#changes = 0
       }
@@ -207,6 +212,7 @@ export class PduServer<S, W> {
       this.#policy.trace?.(row.topic, row.describe?.(answer) ?? names())
     }
     this.#settle(reply, list)
+    this.#policy.answered?.(row)
   }
 
   #failed(type: number, cause: unknown, reply: Reply | undefined): void {

@@ -48,7 +48,7 @@ function fetchOf(type: number, encode: typeof encodeResult): SourceRequest {
   return row<FetchPdu, FetchResult>({
     type,
     topic: 'fetch',
-    carriesChanges: true,
+    isFetch: true,
     decode: decodeFetch,
     ask: (source, { ids }, ask) => source.fetch(ids, ask),
     encode: ({ timestamp, sets }, _query, changes) => {
@@ -62,7 +62,7 @@ function fetchOf(type: number, encode: typeof encodeResult): SourceRequest {
 /** State changes are the seconds of the result: a collector takes the time itself. */
 const AGENT_FETCH = row({
   type: pdu.PDU_FETCH,
-  carriesChanges: true,
+  isFetch: true,
   decode: decodeFetch,
   ask: (source, { ids }, ask) => source.fetch(ids, ask),
   encode: ({ sets }, _query, changes) => encodeResult({ sec: changes, nsec: 0 }, sets),
@@ -189,11 +189,9 @@ const PMNS_CHILD = row({
   },
 })
 
-/** It may be for all names. */
 const PMNS_TRAVERSE = row({
   type: pdu.PDU_PMNS_TRAVERSE,
   topic: 'pmns',
-  isLong: true,
   decode: (request) => decodePmnsTraverse(request).name,
   ask: (source, name, ask) => source.traverse(name, ask),
   encode: (names) => encodePmnsNames(names),

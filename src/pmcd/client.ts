@@ -11,21 +11,14 @@ import { PcpError } from '../model/errors.ts'
 import { ALL_INSTANCES, type Profile, profileBytes } from '../model/profile.ts'
 import type { Ask, Credentials, MetricSource, Requester } from '../model/source.ts'
 import { OP_FETCH, OP_STORE } from '../net/access/statements.ts'
-import { PduServer, type ServedPeer } from '../net/pdu-server.ts'
-import { COLLECTOR_REQUESTS, type SourceRequest } from '../net/serve-source.ts'
+import { PduServer, type ServedPeer, type ServerPolicy } from '../net/pdu-server.ts'
+import { COLLECTOR_REQUESTS } from '../net/serve-source.ts'
 import { encodeChallenge, encodeError } from '../wire/error.ts'
 import type { FetchPdu } from '../wire/fetch.ts'
-import {
-  PDU_ATTR,
-  PDU_CREDS,
-  PDU_FETCH,
-  PDU_HIGHRES_FETCH,
-  PDU_PMNS_TRAVERSE,
-  PDU_PROFILE,
-  PDU_RESULT,
-} from '../wire/pdu.ts'
+import { PDU_ATTR, PDU_CREDS, PDU_PMNS_TRAVERSE, PDU_PROFILE, PDU_RESULT } from '../wire/pdu.ts'
 import { decodeProfile } from '../wire/profile.ts'
 import { attributesOf, type ClientIdentity, requesterOf } from './client-identity.ts'
+import type { FetchBatch } from './fetch-batch.ts'
 import { flagsIn, type Gate, Handshake, OPEN_GATE } from './handshake.ts'
 import type { Limits } from './options.ts'
 import type { WorkQueue } from './work-queue.ts'
@@ -40,8 +33,8 @@ export interface ClientConnection extends ServedPeer {
 
 /** What the collector is to its clients. */
 export interface ClientHost {
-  /** Answers requests; fetches that arrive together, together. */
   readonly source: MetricSource
+  readonly batch: FetchBatch
   /** Work beyond a client's share. */
   readonly work: WorkQueue
   /** Memory that clients make the collector hold. */
@@ -111,22 +104,7 @@ export class Client {
     this.denied = denied
     this.#anybody = this.#requester(0, ALL_INSTANCES)
     setMaxListeners(0, this.#gone.signal) // each question that waits for an agent listens
-    this.#server = new PduServer(
-      {
-        source: host.source,
-        requests: COLLECTOR_REQUESTS,
-        admit: (type, pdu) => this.#admit(type, pdu),
-        notice: (type, pdu) => this.#notice(type, pdu),
-        identify: (row, _pdu, query) => this.#identify(row, query),
-        defer: (run) => this.#defer(run),
-        weigh: (bytes) => {
-          this.#outstanding = bytes
-          this.#weigh()
-        },
-        trace: (topic, text) => this.#trace(topic, text),
-      },
-      connection,
-    )
+    this.#server = new PduServer(this.#policy(), connection)
     this.#introduction = this.#introduce(gate, host.features | gate.features)
     connection.send(encodeChallenge(host.features | gate.features))
   }
@@ -264,21 +242,63 @@ export class Client {
     this.#introduction.receive(pdu)
   }
 
-  /** Throws PM_ERR_PERMISSION for what it may not do; counts the work of what it may. */
-  #admit(type: number, pdu: Uint8Array): void {
-    const operation = type === PDU_CREDS || type === PDU_ATTR ? 0 : type === PDU_RESULT ? OP_STORE : OP_FETCH
-    if ((this.denied & operation) !== 0) {
-      this.#host.violation(this)
-      throw new PcpError('PM_ERR_PERMISSION')
+  /** How its requests are served: what it may do, who asks, and when others have a turn. */
+  #policy(): ServerPolicy<MetricSource, Ask> {
+    const { source, batch, work, limits, violation } = this.#host
+    const { signal } = this.#gone
+    return {
+      source,
+      requests: COLLECTOR_REQUESTS,
+      admit: (type, pdu) => {
+        const isIntroduction = type === PDU_CREDS || type === PDU_ATTR
+        const operation = isIntroduction ? 0 : type === PDU_RESULT ? OP_STORE : OP_FETCH
+        if ((this.denied & operation) !== 0) {
+          violation(this)
+          throw new PcpError('PM_ERR_PERMISSION')
+        }
+        this.#count(type, pdu.length)
+      },
+      notice: (type, pdu) => {
+        if (type === PDU_PROFILE) this.#profile(pdu)
+        else if (type === PDU_CREDS) this.#credsAgain(pdu)
+        else return false
+        return true
+      },
+      // Fetches are asked by one of its contexts, with the profile of that.
+      identify: ({ isFetch }, _pdu, query) => {
+        if (isFetch !== true) return { requester: this.#anybody, signal, moment: {} }
+        const { context, ids } = query as FetchPdu
+        const requester = this.#contexts.get(context)
+        if (requester === undefined)
+          throw new PcpError('PM_ERR_NOPROFILE', `Context ${context} has no profile`)
+        if (ids.length > limits.metrics)
+          throw new PcpError('PM_ERR_TOOBIG', `${ids.length} metrics in one fetch`)
+        return { requester, signal }
+      },
+      defer: ({ type, isFetch }, query, who, run) => {
+        if (isFetch === true) {
+          batch.add((query as FetchPdu).ids.length, who, run)
+          return true
+        }
+        // A fetch before it must not see what a store after it changes.
+        if (type === PDU_RESULT) batch.flush()
+        if (type !== PDU_PMNS_TRAVERSE) return false
+        // It may be for all names: all others have a turn before it, and the client's next request waits for its reply.
+        this.#server.hold(TURN)
+        work.add(() => {
+          if (!this.#isClosed) void run(who).then(() => this.#rested())
+        })
+        return true
+      },
+      answered: ({ isFetch }) => {
+        if (isFetch === true) batch.awake.touch()
+      },
+      weigh: (bytes) => {
+        this.#outstanding = bytes
+        this.#account.setPassing(this.#held + bytes)
+      },
+      trace: (topic, text) => this.#trace(topic, text),
     }
-    this.#count(type, pdu.length)
-  }
-
-  #notice(type: number, pdu: Uint8Array): boolean {
-    if (type === PDU_PROFILE) this.#profile(pdu)
-    else if (type === PDU_CREDS) this.#credsAgain(pdu)
-    else return false
-    return true
   }
 
   #profile(pdu: Uint8Array): void {
@@ -291,27 +311,6 @@ export class Client {
     this.#account.keep(profileBytes(profile) - (before === undefined ? 0 : profileBytes(before.profile)))
     if (this.#isClosed) return
     this.#contexts.set(context, this.#requester(context, profile))
-  }
-
-  /** Fetches are asked by one of its contexts, with the profile of that. */
-  #identify({ type }: SourceRequest, query: unknown): Ask {
-    const { signal } = this.#gone
-    if (type !== PDU_FETCH && type !== PDU_HIGHRES_FETCH)
-      return { requester: this.#anybody, signal, moment: {} }
-    const { context, ids } = query as FetchPdu
-    const requester = this.#contexts.get(context)
-    if (requester === undefined) throw new PcpError('PM_ERR_NOPROFILE', `Context ${context} has no profile`)
-    if (ids.length > this.#host.limits.metrics)
-      throw new PcpError('PM_ERR_TOOBIG', `${ids.length} metrics in one fetch`)
-    return { requester, signal }
-  }
-
-  /** All others have a turn before it, and the client's next request waits for its reply. */
-  #defer(run: () => Promise<void>): void {
-    this.#server.hold(TURN)
-    this.#host.work.add(() => {
-      if (!this.#isClosed) void run().then(() => this.#rested())
-    })
   }
 
   #trace(topic: DebugName, text: string): void {

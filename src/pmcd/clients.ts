@@ -77,7 +77,8 @@ export class Clients {
     this.#host = host
     this.#access = access
     this.#clientHost = {
-      source: new FetchBatch(host.source),
+      source: host.source,
+      batch: new FetchBatch(),
       work: new WorkQueue(),
       budget: new ByteBudget(host.memory, (text) => host.log.notice('warning', text)),
       limits: host.limits,

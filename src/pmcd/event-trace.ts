@@ -7,6 +7,7 @@
  *
  * The time stands where the second is another than in the line above.
  */
+import { debug } from '../model/debug.ts'
 import { errStr, type PcpError } from '../model/errors.ts'
 import type { PduWatch } from '../net/connection.ts'
 import { tracePdus } from '../net/pdu-trace.ts'
@@ -48,7 +49,7 @@ export class ConnectionWatch implements PduWatch {
   }
 
   get isOn(): boolean {
-    return this.#events.recordsPdus || this.#pdus.isOn
+    return this.#events.recordsPdus || debug.pdu || debug.pdubuf
   }
 
   /** A PDU is about to be sent. */

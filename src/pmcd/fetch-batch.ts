@@ -2,24 +2,21 @@
  * Fetches that arrive together are answered together: no value is older than the request it answers, and one reading
  * may serve all requests that were waiting when it began. docs/decisions/coalescing.md
  */
-import type { Pmid } from '../model/ids.ts'
-import { SourceLayer } from '../model/layer.ts'
 import type { Ask } from '../model/source.ts'
-import type { FetchResult, ValueSet } from '../model/values.ts'
 import { Awake } from '../net/awake.ts'
 
 interface Waiting {
-  readonly ids: readonly Pmid[]
   readonly ask: Ask
-  readonly resolve: (result: FetchResult) => void
-  readonly reject: (error: unknown) => void
+  /** Number of its metrics. */
+  readonly size: number
+  readonly run: (ask: Ask) => unknown
 }
 
 /** Value sets asked for before sockets get another turn: the results of all who wait are never in memory together. */
 const SETS_A_TURN = 4096
 
-/** A layer that collects fetches while sockets are being read, and asks for all of them with one moment afterwards. */
-export class FetchBatch extends SourceLayer {
+/** Collects fetches while sockets are being read, and runs all of them with one moment afterwards. */
+export class FetchBatch {
   /** Those of the moment under way, in the order they came, those that come meanwhile, and how many were asked. */
   #current: Waiting[] = []
   #waiting: Waiting[] = []
@@ -27,37 +24,34 @@ export class FetchBatch extends SourceLayer {
   #moment: object = {}
   #isDue = false
   /** Answers within half a millisecond promise another request: docs/decisions/staying-awake.md */
-  readonly #awake = new Awake({ closeMs: 0.5, awakeMs: 0.1 })
+  readonly awake: Awake = new Awake({ closeMs: 0.5, awakeMs: 0.1 })
 
-  /** Asks soon. The promise stays pending if `signal` is aborted before that. */
-  override fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ ids, ask, resolve, reject })
-      this.#beDue()
-    })
+  /** Runs a fetch of `size` metrics soon, on behalf of `ask` with a moment; never if its signal is aborted before that. */
+  add(size: number, ask: Ask, run: (ask: Ask) => unknown): void {
+    this.#waiting.push({ size, ask, run })
+    this.#beDue()
   }
 
-  /** Asks for the fetches before it first: they must not see what it changes. */
-  override store(sets: readonly ValueSet[], ask: Ask): Promise<void> {
-    while (this.#ask(Number.POSITIVE_INFINITY));
-    return super.store(sets, ask)
+  /** Runs all fetches now: for a request that must not overtake them. */
+  flush(): void {
+    while (this.#run(Number.POSITIVE_INFINITY));
   }
 
-  /** Asks for as much as one turn may take. */
-  turn(): void {
+  /** Runs as much as one turn may take. */
+  readonly #turn = (): void => {
     this.#isDue = false
-    if (this.#ask(SETS_A_TURN)) this.#beDue()
+    if (this.#run(SETS_A_TURN)) this.#beDue()
   }
 
   #beDue(): void {
     if (this.#isDue) return
     this.#isDue = true
     // The check phase comes right after the poll phase in which sockets are read: nobody waits for a timer.
-    setImmediate(turn, this)
+    setImmediate(this.#turn)
   }
 
-  /** Asks for fetches of one moment until there are `budget` sets. Returns whether some are left. */
-  #ask(budget: number): boolean {
+  /** Runs fetches of one moment until there are `budget` sets. Returns whether some are left. */
+  #run(budget: number): boolean {
     if (this.#asked === this.#current.length) {
       this.#current = this.#waiting
       this.#waiting = []
@@ -66,14 +60,11 @@ export class FetchBatch extends SourceLayer {
     }
     const moment = this.#moment
     while (budget > 0 && this.#asked < this.#current.length) {
-      const { ids, ask, resolve, reject } = this.#current[this.#asked++]!
+      const { size, ask, run } = this.#current[this.#asked++]!
       // A client that has gone is forgotten by the agents already: a late fetch would make them remember it.
       if (ask.signal?.aborted === true) continue
-      budget -= ids.length
-      this.source.fetch(ids, { ...ask, moment }).then((result) => {
-        resolve(result)
-        this.#awake.touch()
-      }, reject)
+      budget -= size
+      run({ ...ask, moment })
     }
     const isDone = this.#asked === this.#current.length
     if (isDone) {
@@ -82,8 +73,4 @@ export class FetchBatch extends SourceLayer {
     }
     return !isDone || this.#waiting.length > 0
   }
-}
-
-function turn(batch: FetchBatch): void {
-  batch.turn()
 }

@@ -179,11 +179,10 @@ export class Router implements MetricSource {
   }
 
   /** Hot path: metrics of one agent go through as they are, without splitting. */
-  async fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
+  fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
     const domain = ids.length === 0 ? 0 : domainOf(ids[0]!)
     for (let i = 1; i < ids.length; i++) if (domainOf(ids[i]!) !== domain) return this.#fetchMany(ids, ask)
-    const { sets, changes } = await this.#fetchFrom(this.#byDomain[domain], ids, ask)
-    return { timestamp: now(), changes, sets }
+    return this.#fetchFrom(this.#byDomain[domain], ids, ask)
   }
 
   async store(sets: readonly ValueSet[], ask: Ask): Promise<void> {
@@ -231,20 +230,20 @@ export class Router implements MetricSource {
     return { timestamp: now(), changes, sets }
   }
 
-  /** Values of one agent's metrics: what is wrong with the agent becomes the status of each of them. */
-  async #fetchFrom(
-    slot: Route | undefined,
-    ids: readonly Pmid[],
-    ask: Ask,
-  ): Promise<Pick<FetchResult, 'sets' | 'changes'>> {
+  /** Values of one agent's metrics: an error of the agent becomes the status of each of them. */
+  #fetchFrom(slot: Route | undefined, ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
     const refusal = slot === undefined ? NOAGENT : slot.refusal
-    if (refusal !== 0) return { sets: failed(ids, refusal), changes: 0 }
+    if (refusal !== 0) return Promise.resolve(failed(ids, refusal))
+    const fail = (error: unknown): FetchResult => failed(ids, PcpError.from(error).status)
     try {
-      const result = await slot!.ask((source) => source.fetch(ids, ask))
-      if (result.changes !== 0) this.#host.changed(result.changes)
-      return result
+      return slot!
+        .ask((source) => source.fetch(ids, ask))
+        .then(({ changes, sets }) => {
+          if (changes !== 0) this.#host.changed(changes)
+          return { timestamp: now(), changes, sets }
+        }, fail)
     } catch (error) {
-      return { sets: failed(ids, PcpError.from(error).status), changes: 0 }
+      return Promise.resolve(fail(error))
     }
   }
 
@@ -299,8 +298,8 @@ const LABEL_LEVELS: ReadonlySet<number> = new Set([
 /** Which failure a store reports when there are several; any other error is the last. */
 const STORE_PRECEDENCE = ['PM_ERR_IPC', 'PM_ERR_TIMEOUT', 'PM_ERR_NOAGENT', 'PM_ERR_AGAIN'] as const
 
-function failed(ids: readonly Pmid[], status: number): ValueSet[] {
-  return ids.map((id) => emptySet(id, status))
+function failed(ids: readonly Pmid[], status: number): FetchResult {
+  return { timestamp: now(), changes: 0, sets: ids.map((id) => emptySet(id, status)) }
 }
 
 function noMetric(id: Pmid): PcpError {

@@ -162,8 +162,8 @@ test('fetches that arrive together share one moment, later ones have their own',
     },
   })
   const { router } = await routerOf([['a', 10, source]])
-  const batched = new FetchBatch(router)
-  const clients = [0, 1].map((slot) => connectClient(router, { host: { source: batched }, slot }))
+  const batch = new FetchBatch()
+  const clients = [0, 1].map((slot) => connectClient(router, { host: { batch }, slot }))
   for (const { client } of clients) {
     client.receive(encodeProfile(0, ALL_INSTANCES))
     client.receive(encodeFetch(0, [ONE]))

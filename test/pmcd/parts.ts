@@ -136,7 +136,8 @@ export function connectClient(
     resume: () => events.push('resume'),
   }
   const host: ClientHost = {
-    source: new FetchBatch(source),
+    source,
+    batch: new FetchBatch(),
     work: new WorkQueue(),
     budget: new ByteBudget({ each: 2 ** 30, all: 2 ** 30 }, () => undefined),
     limits: { pduBytes: 65536, contexts: 64, metrics: 32768 },
