@@ -12,8 +12,7 @@ import { type ChartRange, type ListedMetric, type Lists, metricWords } from './c
 import { ChartColumn, type ChartWindow } from './chart-column.ts'
 import { isSteady } from './chart-moments.ts'
 import { Pace } from './chart-pace.ts'
-import type { ScanOptions, ScanResult } from './scan.ts'
-import type { ValueSink } from './scan-layout.ts'
+import type { ScanOptions, ScanResult, ValueSink } from './scan.ts'
 
 /** Columns of a metric. */
 const MOST_COLUMNS = 5000

@@ -6,7 +6,7 @@ import type { MetricDesc } from '../model/desc.ts'
 import { PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { PM_SEM_DISCRETE } from '../model/types.ts'
 import { Pace } from './chart-pace.ts'
-import type { ValueSink } from './scan-layout.ts'
+import type { ValueSink } from './scan.ts'
 
 /** Instances of a metric whose gaps are known apart; others have those of the metric. Charts have no more columns. */
 const MOST_INSTANCES = 5000

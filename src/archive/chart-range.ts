@@ -20,8 +20,7 @@ import {
 } from './chart-metric.ts'
 import { isSteady, type Moments } from './chart-moments.ts'
 import { momentOf, SampledTogether, sampleStart } from './chart-sample.ts'
-import type { ScanSink } from './scan.ts'
-import type { ValueSink } from './scan-layout.ts'
+import type { ScanSink, ValueSink } from './scan.ts'
 
 /** A metric that is wanted, or why it cannot be had. */
 export interface WantedMetric {

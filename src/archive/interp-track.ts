@@ -10,15 +10,18 @@
 
 import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
-import { PM_INDOM_NULL, pmidStr } from '../model/ids.ts'
+import { PM_IN_NULL, PM_INDOM_NULL, pmidStr } from '../model/ids.ts'
 import {
   PM_SEM_DISCRETE,
   PM_TYPE_32,
+  PM_TYPE_64,
   PM_TYPE_DOUBLE,
   PM_TYPE_FLOAT,
   PM_TYPE_U32,
+  PM_TYPE_U64,
   PM_VAL_INSITU,
 } from '../model/types.ts'
+import { InstanceSlots, MetricValues } from './metric-values.ts'
 import type { RecordView } from './record-view.ts'
 
 /** Nobody has looked yet. */
@@ -97,11 +100,8 @@ export class Track {
   readonly needed: Uint8Array
   readonly #lives: Lives | undefined
   readonly #sign: number
-  /** Slot of each instance, and of the `i`th value of the record before: records resemble each other. */
-  readonly #slots: ReadonlyMap<number, number>
-  readonly #slotBefore: number[] = []
-  /** Index of the metric's value set in the record before. */
-  #setBefore = 0
+  readonly #isLong: boolean
+  readonly #values: MetricValues
 
   /** `sign`: +1 forwards, -1 backwards. */
   constructor(desc: MetricDesc, insts: Int32Array, lives: Lives | undefined, sign: 1 | -1) {
@@ -109,12 +109,17 @@ export class Track {
     this.isSingular = desc.indom === PM_INDOM_NULL
     this.isNumeric = desc.type >= PM_TYPE_32 && desc.type <= PM_TYPE_DOUBLE
     this.insts = insts
+    this.#isLong = [PM_TYPE_64, PM_TYPE_U64, PM_TYPE_DOUBLE].includes(desc.type)
     this.#lives = lives
     this.#sign = sign
     this.behind = new Bounds(insts.length)
     this.ahead = new Bounds(insts.length)
     this.needed = new Uint8Array(insts.length)
-    this.#slots = new Map(Array.from(insts, (inst, slot) => [inst, slot]))
+    this.#values = new MetricValues(
+      desc,
+      InstanceSlots.only(this.isSingular ? [PM_IN_NULL] : insts, this.isSingular),
+      'length',
+    )
   }
 
   /** Did the instance exist at a moment? */
@@ -187,26 +192,27 @@ export class Track {
    * record has to be read again. PM_ERR_LOGREC for values that contradict the metric's type.
    */
   apply(record: RecordView, moment: number, order: number, place: Place, now: number): boolean {
-    const s = this.#find(record)
+    const s = this.#values.find(record)
     if (s < 0 || record.statuses[s]! <= 0) return false
     this.#checkFormat(record.formats[s]!)
     const count = this.isSingular ? 1 : record.statuses[s]!
     const pairs = record.pairs[s]!
+    this.#values.locate(record, s, count)
+    const { slots } = this.#values
     if (place === 'passed' && this.missing === 0 && this.format === PM_VAL_INSITU) {
       this.#pass(record, pairs, count, moment, order, moment === now)
       return false
     }
     let isSecond = false
     for (let i = 0; i < count; i++) {
-      const at = pairs + 8 * i
-      const slot = this.isSingular ? 0 : this.#slotOf(i, record.view.getInt32(at))
+      const slot = slots[i]!
       if (slot < 0) continue
       const side = this.#sideFor(slot, place)
       if (side === undefined) {
         isSecond ||= place === 'beyond' && this.#isLater(slot, moment, order)
         continue
       }
-      this.#observe(side, slot, record, record.view.getInt32(at + 4))
+      this.#observe(side, slot, record, s, i)
       this.#place(side, slot, OBSERVED, moment, order)
       if (place === 'passed' && moment === now) this.ahead.copy(this.behind, slot)
     }
@@ -223,11 +229,11 @@ export class Track {
     isNow: boolean,
   ): void {
     const { behind, ahead } = this
+    const { slots } = this.#values
     for (let i = 0; i < count; i++) {
-      const at = pairs + 8 * i
-      const slot = this.isSingular ? 0 : this.#slotOf(i, view.getInt32(at))
+      const slot = slots[i]!
       if (slot < 0) continue
-      const word = view.getInt32(at + 4)
+      const word = view.getInt32(pairs + 8 * i + 4)
       behind.kind[slot] = OBSERVED
       behind.at[slot] = moment
       behind.order[slot] = order
@@ -278,20 +284,6 @@ export class Track {
     this.missing--
   }
 
-  #find(record: RecordView): number {
-    const s = record.find(this.desc.pmid, this.#setBefore)
-    if (s >= 0) this.#setBefore = s
-    return s
-  }
-
-  #slotOf(i: number, inst: number): number {
-    const before = this.#slotBefore[i]
-    if (before !== undefined && before >= 0 && this.insts[before] === inst) return before
-    const slot = this.#slots.get(inst) ?? -1
-    this.#slotBefore[i] = slot
-    return slot
-  }
-
   #checkFormat(format: number): void {
     if (format === this.format) return
     const { type, pmid } = this.desc
@@ -306,21 +298,22 @@ export class Track {
     this.format = format
   }
 
-  #observe(side: Bounds, slot: number, record: RecordView, word: number): void {
-    if (this.format === PM_VAL_INSITU) {
-      side.high[slot] = word
+  #observe(side: Bounds, slot: number, record: RecordView, s: number, i: number): void {
+    const { view } = record
+    if (this.isNumeric) {
+      const at = this.#values.placeOf(record, s, i)
+      if (at < 0) throw this.#outside()
+      side.high[slot] = view.getInt32(at)
+      if (this.#isLong) side.low[slot] = view.getInt32(at + 4)
       return
     }
-    const at = record.blockAt(word)
-    const end = record.offset + record.length - 4
-    const length = at >= record.offset && at + 4 <= end ? record.view.getInt32(at) & 0xffffff : 0
-    const least = !this.isNumeric ? 4 : this.desc.type === PM_TYPE_FLOAT ? 8 : 12
-    if (length < least || at + length > end)
-      throw new PcpError('PM_ERR_LOGREC', `A value of ${pmidStr(this.desc.pmid)} lies outside its record`)
-    if (!this.isNumeric) side.blocks[slot] = record.bytes.slice(at, at + length)
-    else {
-      side.high[slot] = record.view.getInt32(at + 4)
-      if (least === 12) side.low[slot] = record.view.getInt32(at + 8)
-    }
+    const at = record.blockAt(view.getInt32(record.pairs[s]! + 8 * i + 4))
+    const length = record.blockSize(at)
+    if (length === 0) throw this.#outside()
+    side.blocks[slot] = record.bytes.slice(at, at + length)
+  }
+
+  #outside(): PcpError {
+    return new PcpError('PM_ERR_LOGREC', `A value of ${pmidStr(this.desc.pmid)} lies outside its record`)
   }
 }

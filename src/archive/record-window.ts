@@ -10,8 +10,7 @@ import type { Timestamp } from '../base/timestamp.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import type { FetchResult, ValueSet } from '../model/values.ts'
-import { copySet } from './record-set.ts'
-import type { RecordView } from './record-view.ts'
+import { copySet, type RecordView } from './record-view.ts'
 import { type ArchiveVersion, stampNsec, stampSec, stampSize } from './stamp.ts'
 import { attempt } from './volume.ts'
 
@@ -365,10 +364,20 @@ export class RecordWindow implements RecordView {
     return -1
   }
 
+  get isWhole(): boolean {
+    return this.offset + this.length <= this.#to - this.#from
+  }
+
   blockAt(word: number): number {
     const at = this.offset - 8 + 4 * word
-    if (this.offset + this.length > this.#to - this.#from) this.#fillBlock(at)
+    if (!this.isWhole) this.#fillBlock(at)
     return at
+  }
+
+  blockSize(at: number): number {
+    const end = this.offset + this.length - 4
+    const size = at >= this.offset && at + 4 <= end ? this.view.getInt32(at) & 0xffffff : 0
+    return size >= 4 && at + size <= end ? size : 0
   }
 
   timestamp(): Timestamp {

@@ -1,13 +1,23 @@
-/** Values as columns: what a chart or an analysis takes as it is. docs/formats/archive.md §5 */
+/**
+ * Values as columns: what a chart or an analysis takes as it is. docs/formats/archive.md §5
+ *
+ * Most records have the layout of an earlier one: the same value sets, instances and blocks at the same places. A scan compares those words
+ * of a record and then takes its values without looking for them:
+ *
+ *     record     length  time  count  pmid n format  inst VALUE  inst VALUE  pmid n format  inst word   header VALUE  length
+ *     compared     ·             ·     ·  ·   ·       ·           ·           ·  ·   ·       ·    ·
+ *     taken                                               ·           ·                                         ·
+ */
 import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
 import { PM_IN_NULL, PM_INDOM_NULL, type Pmid, pmidStr } from '../model/ids.ts'
-import { PM_TYPE_32, PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_U32, PM_VAL_INSITU } from '../model/types.ts'
+import { PM_TYPE_32, PM_TYPE_DOUBLE, PM_VAL_INSITU } from '../model/types.ts'
 import type { Archive } from './archive.ts'
+import { InstanceSlots, MetricValues, numberAt, type ValueFault } from './metric-values.ts'
 import { RecordReader } from './reader.ts'
 import type { RecordView } from './record-view.ts'
-import { numberAt, ScanLayouts, type ValueSink } from './scan-layout.ts'
+import { LARGE } from './record-window.ts'
 
 /** What of an archive to scan. */
 export interface ScanOptions {
@@ -19,6 +29,11 @@ export interface ScanOptions {
   readonly instances?: readonly number[]
   /** Takes all that is found; the result has no columns and no marks then. */
   readonly into?: ScanSink
+}
+
+/** Takes the values of one instance, in the order of time. */
+export interface ValueSink {
+  add(time: number, value: number): void
 }
 
 /** Takes what is found, record by record. */
@@ -60,11 +75,10 @@ export interface ScanResult {
  */
 export function scan(archive: Archive, ids: readonly Pmid[], options: ScanOptions = {}): ScanResult {
   const { from, to, instances, into } = options
-  const wanted = instances === undefined ? undefined : new Set(instances)
-  const metrics = ids.map((id) => new MetricScan(numberDescOf(archive, id), wanted, into))
+  const metrics = ids.map((id) => new MetricScan(numberDescOf(archive, id), instances, into))
   const { start } = archive
   const marks: number[] = []
-  const layouts = new ScanLayouts(metrics)
+  const layouts = new Layouts(metrics)
   const reader = new RecordReader(archive, { checkValues: false, sparse: true })
   if (from !== undefined) reader.seek(from, 'forward')
   let records = 0
@@ -75,7 +89,7 @@ export function scan(archive: Archive, ids: readonly Pmid[], options: ScanOption
     const time = sec + nsec / 1e9
     if (record.count === 0) into === undefined ? marks.push(time) : into.mark(time)
     else if (!layouts.read(record, time)) {
-      for (const metric of metrics) metric.add(record, time)
+      for (const metric of metrics) metric.take(record, time)
       layouts.learn(record)
     }
   }
@@ -131,57 +145,58 @@ function twice(numbers: Float64Array): Float64Array<ArrayBuffer> {
 /** The columns of one metric. */
 class MetricScan {
   readonly desc: MetricDesc
-  readonly #wanted: ReadonlySet<number> | undefined
   readonly #into: ScanSink | undefined
-  readonly #byInst = new Map<number, ValueSink>()
+  readonly #values: MetricValues
+  /** By slot, and those of this scan's result in order of appearance. */
+  readonly #sinks: (ValueSink | undefined)[] = []
   readonly #columns: GrowingColumn[] = []
-  /** Where the metric, and its `i`th instance, was in the record before: records resemble each other. */
-  #setBefore = 0
-  readonly #columnBefore: (ValueSink | undefined)[] = []
-  readonly #instBefore: number[] = []
 
-  constructor(desc: MetricDesc, wanted: ReadonlySet<number> | undefined, into: ScanSink | undefined) {
+  constructor(desc: MetricDesc, wanted: readonly number[] | undefined, into: ScanSink | undefined) {
+    const isSingular = desc.indom === PM_INDOM_NULL
     this.desc = desc
     this.#into = into
-    this.#wanted = desc.indom === PM_INDOM_NULL ? undefined : wanted
+    const slots =
+      wanted === undefined || isSingular
+        ? new InstanceSlots(FIRST_ROOM, isSingular)
+        : InstanceSlots.only(wanted, false)
+    this.#values = new MetricValues(desc, slots, 'place')
   }
 
-  add(record: RecordView, time: number): void {
-    const s = this.find(record)
-    if (s < 0) return
-    const { type } = this.desc
-    const count = record.statuses[s]!
-    const { view } = record
-    let at = record.pairs[s]!
-    const isInSitu = record.formats[s] === PM_VAL_INSITU
-    for (let i = 0; i < count; i++, at += 8) {
-      const column = this.columnOf(i, view.getInt32(at))
-      if (column === undefined) continue
-      const word = at + 4
-      column.add(time, isInSitu ? inSitu(view, word, type) : inBlock(record, view.getInt32(word), type))
+  /** Takes the values of a record. */
+  take(record: RecordView, time: number): void {
+    const s = this.#values.find(record)
+    const count = s < 0 ? 0 : record.statuses[s]!
+    if (count <= 0) return
+    const fault = this.#values.read(record, s, count)
+    if (fault !== undefined) throw new PcpError('PM_ERR_LOGREC', FAULT_TEXTS[fault])
+    const { slots, values } = this.#values
+    for (let i = 0; i < count; i++) {
+      const slot = slots[i]!
+      if (slot >= 0) (this.#sinks[slot] ?? this.#open(slot)).add(time, values[i]!)
     }
   }
 
-  /** Index of the metric's value set in a record, -1 without one. */
-  find(record: RecordView): number {
-    const s = record.find(this.desc.pmid, this.#setBefore)
-    if (s >= 0) this.#setBefore = s
-    return s
+  /** Adds to a layout where a record has the values, and what has to be the same for them to be there. PM_ERR_LOGREC as `take`. */
+  outline(record: RecordView, into: Outline): void {
+    const s = this.#values.find(record)
+    for (let i = 0; s >= 0 && i < record.statuses[s]!; i++) {
+      const pair = record.pairs[s]! + 8 * i
+      into.words.push(pair)
+      const slot = this.#values.slots[i]!
+      if (slot < 0) continue
+      if (record.formats[s] !== PM_VAL_INSITU) into.words.push(pair + 4)
+      into.places.push(this.#values.placeOf(record, s, i))
+      into.types.push(this.desc.type)
+      into.sinks.push(this.#sinks[slot]!)
+    }
   }
 
-  /** The column of the `i`th value of a set, which is of this instance; none for one that is not wanted. */
-  columnOf(i: number, id: number): ValueSink | undefined {
-    const inst = this.desc.indom === PM_INDOM_NULL ? PM_IN_NULL : id
-    if (this.#instBefore[i] === inst) return this.#columnBefore[i]
-    if (this.#wanted?.has(inst) === false) return undefined
-    let column = this.#byInst.get(inst)
-    if (column === undefined) {
-      column = this.#into?.columnOf(this.desc.pmid, inst) ?? this.#grown(inst)
-      this.#byInst.set(inst, column)
-    }
-    this.#instBefore[i] = inst
-    this.#columnBefore[i] = column
-    return column
+  #open(slot: number): ValueSink {
+    const { pmid, indom } = this.desc
+    const inst = indom === PM_INDOM_NULL ? PM_IN_NULL : this.#values.instances.insts[slot]!
+    const sink = this.#into?.columnOf(pmid, inst) ?? this.#grown(inst)
+    this.#sinks[slot] = sink
+    return sink
   }
 
   #grown(inst: number): GrowingColumn {
@@ -196,18 +211,97 @@ class MetricScan {
   }
 }
 
-function inSitu(view: DataView, at: number, type: number): number {
-  if (type === PM_TYPE_32 || type === PM_TYPE_U32 || type === PM_TYPE_FLOAT) return numberAt(view, at, type)
-  throw new PcpError('PM_ERR_LOGREC', 'A value of 64 bits cannot stand for itself')
+const FIRST_ROOM = 8
+const FAULT_TEXTS: { readonly [fault in ValueFault]: string } = {
+  outside: 'A value lies outside its record',
+  mistyped: 'A value is of another type than its metric',
+  wide: 'A value of 64 bits cannot stand for itself',
+  narrow: 'A value of 32 bits has no block',
 }
 
-function inBlock(record: RecordView, word: number, type: number): number {
-  const at = record.blockAt(word)
-  const end = record.offset + record.length - 4
-  const least = type === PM_TYPE_FLOAT ? 8 : 12
-  if (!(at >= record.offset && at + least <= end))
-    throw new PcpError('PM_ERR_LOGREC', 'A value lies outside its record')
-  if (type === PM_TYPE_32 || type === PM_TYPE_U32)
-    throw new PcpError('PM_ERR_LOGREC', 'A value of 32 bits has no block')
-  return numberAt(record.view, at + 4, type)
+/** Layouts to keep: a logger has one for each of its groups of metrics. */
+const MOST_LAYOUTS = 16
+/** Stop learning after so many layouts in a row that were of no use. */
+const MOST_UNUSED = 100
+
+/** What one scan has learned of layouts. */
+class Layouts {
+  readonly #metrics: readonly MetricScan[]
+  readonly #byLength = new Map<number, Layout>()
+  /** Length of the last record of no known layout. A layout is learned when that repeats: many records are one of a kind. */
+  #lengthBefore = 0
+  #unused = 0
+
+  constructor(metrics: readonly MetricScan[]) {
+    this.#metrics = metrics
+  }
+
+  /** Takes the values of a record; false, and nothing is taken, when its layout is not known. */
+  read(record: RecordView, time: number): boolean {
+    if (this.#byLength.get(record.length)?.read(record, time) !== true) return false
+    this.#unused = 0
+    return true
+  }
+
+  /** Learns from a record whose values have been taken. */
+  learn(record: RecordView): void {
+    const { length } = record
+    const isRepeated = length === this.#lengthBefore || this.#byLength.has(length)
+    this.#lengthBefore = length
+    // Of larger ones not all bytes may be there.
+    if (!isRepeated || length > LARGE || this.#unused > MOST_UNUSED) return
+    this.#unused++
+    if (this.#byLength.size === MOST_LAYOUTS) this.#byLength.clear()
+    this.#byLength.set(length, new Layout(record, this.#metrics))
+  }
+}
+
+/** What a layout consists of, as places in the view of the record it was learned from. */
+interface Outline {
+  readonly words: number[]
+  readonly places: number[]
+  readonly types: number[]
+  readonly sinks: ValueSink[]
+}
+
+/** One layout; places count from the start of the record. */
+class Layout {
+  readonly #count: number
+  /** Where words are that have to be the same, and what they are. */
+  readonly #wordPlaces: Int32Array
+  readonly #words: Int32Array
+  /** Where values are, of which types, and what takes them. */
+  readonly #places: Int32Array
+  readonly #types: Uint8Array
+  readonly #sinks: readonly ValueSink[]
+
+  constructor(record: RecordView, metrics: readonly MetricScan[]) {
+    record.index()
+    const { view, offset, statuses, pairs } = record
+    const outline: Outline = { words: [], places: [], types: [], sinks: [] }
+    for (let s = 0; s < record.count; s++) {
+      // Without values there is no format.
+      const heads = statuses[s]! > 0 ? 3 : 2
+      for (let word = heads; word > 0; word--) outline.words.push(pairs[s]! - 4 * word)
+    }
+    for (const metric of metrics) metric.outline(record, outline)
+    this.#count = record.count
+    this.#words = Int32Array.from(outline.words, (place) => view.getInt32(place))
+    this.#wordPlaces = Int32Array.from(outline.words, (place) => place - offset)
+    this.#places = Int32Array.from(outline.places, (place) => place - offset)
+    this.#types = Uint8Array.from(outline.types)
+    this.#sinks = outline.sinks
+  }
+
+  /** Takes the values of a record of the same length; false when it has another layout. */
+  read({ view, offset, count }: RecordView, time: number): boolean {
+    if (count !== this.#count) return false
+    const places = this.#wordPlaces
+    const words = this.#words
+    for (let i = 0; i < places.length; i++) if (view.getInt32(offset + places[i]!) !== words[i]) return false
+    const sinks = this.#sinks
+    for (let i = 0; i < sinks.length; i++)
+      sinks[i]!.add(time, numberAt(view, offset + this.#places[i]!, this.#types[i]!))
+    return true
+  }
 }

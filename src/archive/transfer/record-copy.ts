@@ -149,10 +149,10 @@ export class RecordCopy implements TakenSets {
     return blockAt
   }
 
-  #writeBlock({ bytes, view, offset, length }: RecordView, from: number, to: number): number {
-    const end = offset + length - 4
-    const size = from >= offset && from + 4 <= end ? view.getInt32(from) & 0xffffff : 0
-    if (size < 4 || from + size > end || to + size + 8 > this.#bytes.length)
+  #writeBlock(record: RecordView, from: number, to: number): number {
+    const { bytes, offset } = record
+    const size = record.blockSize(from)
+    if (size === 0 || to + size + 8 > this.#bytes.length)
       throw new PcpError('PM_ERR_LOGREC', `A value block at ${from - offset} of a record does not fit`)
     const out = this.#bytes
     if (size <= 48) for (let i = 0; i < size; i++) out[to + i] = bytes[from + i]!

@@ -1,15 +1,14 @@
 /** How the values of each instance are distributed: counted in a second pass, once it is known from where to where they go. */
+import { MetricValues } from '../../archive/metric-values.ts'
 import type { RecordView } from '../../archive/record-view.ts'
 import { PM_SEM_COUNTER } from '../../model/types.ts'
-import { Decoded } from './decode.ts'
 import type { MetricSummary } from './metric-summary.ts'
 import { toSeconds } from './scan.ts'
-
-const decoded = new Decoded()
 
 /** The bins of one metric. */
 export class MetricBins {
   readonly #summary: MetricSummary
+  readonly #values: MetricValues
   readonly #bins: number
   readonly #counts: Uint32Array
   readonly #last: Float64Array
@@ -21,6 +20,7 @@ export class MetricBins {
   constructor(summary: MetricSummary, bins: number) {
     const { length } = summary.instances
     this.#summary = summary
+    this.#values = new MetricValues(summary.desc, summary.instances, 'type')
     this.#bins = bins
     this.#counts = new Uint32Array(length * bins)
     this.#last = new Float64Array(length)
@@ -37,11 +37,12 @@ export class MetricBins {
 
   /** As `MetricSummary.take`. */
   take(record: RecordView, s: number, time: number, mark: number): boolean {
-    const { desc, instances } = this.#summary
-    if (!decoded.decode(record, s, desc.type, instances)) return false
-    const { values, slots } = decoded
-    const isCounter = desc.sem === PM_SEM_COUNTER
-    for (let i = 0; i < record.statuses[s]!; i++) {
+    const count = record.statuses[s]!
+    const fault = this.#values.read(record, s, count)
+    if (fault !== undefined && fault !== 'wide') return false
+    const { values, slots } = this.#values
+    const isCounter = this.#summary.desc.sem === PM_SEM_COUNTER
+    for (let i = 0; i < count; i++) {
       const [slot, value] = [slots[i]!, values[i]!]
       if (Number.isNaN(value)) continue
       if (!isCounter) this.#put(slot, value)

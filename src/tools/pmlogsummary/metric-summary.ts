@@ -5,6 +5,7 @@
  *     instant    values are averaged as they are, and by the time until the next; intervals that end after a mark are left out
  *     discrete   as instant, but a value lasts until the next mark and until the window ends
  */
+import { InstanceSlots, MetricValues } from '../../archive/metric-values.ts'
 import type { RecordView } from '../../archive/record-view.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { PM_INDOM_NULL } from '../../model/ids.ts'
@@ -18,11 +19,8 @@ import {
   PM_TYPE_U64,
 } from '../../model/types.ts'
 import { PM_TIME_SEC, unpackUnits } from '../../model/units.ts'
-import { InstanceSlots } from '../lib/instance-slots.ts'
-import { Columns, NEVER } from './columns.ts'
-import { Decoded } from './decode.ts'
+import { Columns, type FastLoop, fastLoop, NEVER } from './columns.ts'
 import { Extremes } from './extremes.ts'
-import { type FastLoop, fastLoop } from './fast-loops.ts'
 import { toSeconds } from './scan.ts'
 
 /** How much a counter of a type wraps around at. */
@@ -32,9 +30,6 @@ const WRAPS: { readonly [type: number]: number } = {
   [PM_TYPE_64]: 2 ** 64,
   [PM_TYPE_U64]: 2 ** 64,
 }
-
-/** Values on their way from a record into sums. */
-const decoded = new Decoded()
 
 /** What the report shows of one instance. Times are nanoseconds since the archive's start. */
 export interface InstanceSummary {
@@ -72,6 +67,7 @@ export function isNumeric(type: number): boolean {
 export class MetricSummary {
   readonly desc: MetricDesc
   readonly instances: InstanceSlots
+  readonly #values: MetricValues
   readonly #columns: Columns
   readonly #extremes: Extremes | undefined
   readonly #fast: FastLoop | undefined
@@ -83,6 +79,7 @@ export class MetricSummary {
   constructor(desc: MetricDesc, { wraps, isBrief, keepsUnits, room }: SummaryRules) {
     this.desc = desc
     this.instances = new InstanceSlots(room, desc.indom === PM_INDOM_NULL)
+    this.#values = new MetricValues(desc, this.instances, 'type')
     this.#columns = new Columns(room)
     this.#extremes = isBrief ? undefined : new Extremes()
     this.#fast = isBrief ? fastLoop(desc) : undefined
@@ -109,7 +106,9 @@ export class MetricSummary {
         return true
       }
     }
-    if (!decoded.decode(record, s, this.desc.type, this.instances)) return false
+    const fault = this.#values.read(record, s, count)
+    // A number of 64 bits in a word can be anything; the reference counts nothing.
+    if (fault !== undefined && fault !== 'wide') return false
     columns.separate(from, time)
     if (this.instances.length > columns.length) columns.extendTo(this.instances.length)
     if (this.desc.sem === PM_SEM_COUNTER) this.#takeCounters(from, count, time, mark)
@@ -135,7 +134,7 @@ export class MetricSummary {
   }
 
   #takeCounters(from: number, count: number, time: number, mark: number): void {
-    const { values, slots } = decoded
+    const { values, slots } = this.#values
     const { last, base, area, first, time: times } = this.#columns
     for (let i = from; i < count; i++) {
       const [value, slot] = [values[i]!, slots[i]!]
@@ -161,7 +160,7 @@ export class MetricSummary {
   }
 
   #takeValues(from: number, count: number, time: number, mark: number): void {
-    const { values, slots } = decoded
+    const { values, slots } = this.#values
     const { last, area, first, time: times } = this.#columns
     for (let i = from; i < count; i++) {
       const [value, slot] = [values[i]!, slots[i]!]

@@ -3,10 +3,10 @@ import type { Archive } from '../../archive/archive.ts'
 import { RecordReader } from '../../archive/reader.ts'
 import type { RecordView } from '../../archive/record-view.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
+import { PM_VAL_INSITU } from '../../model/types.ts'
 import { Progress } from '../lib/progress.ts'
 import { RecordsBetween } from '../lib/records-between.ts'
 import type { ToolIo } from '../lib/tool.ts'
-import { blocksFit } from './decode.ts'
 
 /** Takes the values of one metric. */
 export interface Consumer {
@@ -109,4 +109,15 @@ class ValueScan {
     }
     return true
   }
+}
+
+/** Do the value blocks of set `s` lie inside the record? Asked for sets that are not decoded. */
+function blocksFit({ view, offset, length, pairs, formats, statuses }: RecordView, s: number): boolean {
+  if (formats[s] === PM_VAL_INSITU) return true
+  const end = offset + length - 4
+  for (let i = statuses[s]!, at = pairs[s]! + 4; i > 0; i--, at += 8) {
+    const block = offset - 8 + 4 * view.getInt32(at)
+    if (block < at || block + 4 > end || block + (view.getInt32(block) & 0xffffff) > end) return false
+  }
+  return true
 }
