@@ -28,6 +28,7 @@ export function valueRows(context: Context, descs: readonly MetricDesc[]): Conte
 export function hasRecordedRows({ archive }: Context, descs: readonly MetricDesc[]): boolean {
   return (
     archive !== undefined &&
+    descs.length > 0 &&
     !isDebug('fetch,value,profile') &&
     descs.every(isRecordedNumber) &&
     new Set(descs.map(({ pmid }) => pmid)).size === descs.length

@@ -1,9 +1,7 @@
 /** Samples for files and pipes: text, or lines for programs. pcp-atop(1) */
 
 import type { Timestamp } from '../../base/timestamp.ts'
-import { withSignal } from '../../base/with-signal.ts'
-import { PcpError } from '../../model/errors.ts'
-import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
+import { samples } from '../../pmapi/samples.ts'
 import type { Zone } from '../../time/zone.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { AtopOptions } from './options.ts'
@@ -25,7 +23,6 @@ export interface ReportSetup {
 }
 
 const DEFAULT_WIDTH = 80
-const DAY_MS = 86_400_000
 
 /** Writes all samples. */
 export async function report(setup: ReportSetup, io: ToolIo): Promise<void> {
@@ -54,64 +51,38 @@ async function* replayed({ sampler, options, intervalSec, origin }: ReportSetup)
   }
 }
 
-async function* live(setup: ReportSetup, io: ToolIo): AsyncGenerator<Step> {
-  const bell = new Bell()
-  try {
-    yield* sampled(setup, bell, io)
-  } finally {
-    bell.close()
-  }
-}
-
-async function* sampled(
+/** SIGUSR1 asks for one sample more at once, SIGUSR2 for the last one. */
+async function* live(
   { sampler, options, intervalSec, untilMs }: ReportSetup,
-  bell: Bell,
   io: ToolIo,
 ): AsyncGenerator<Step> {
-  const count = options.samples ?? Number.POSITIVE_INFINITY
-  let before = await sampler.now()
-  yield Sampler.sinceBoot(before)
-  const start = SYSTEM_CLOCK.now()
-  for (let n = 1; n < count && !bell.isLast; n++) {
-    if (untilMs !== undefined && io.now() + intervalSec * 1000 > untilMs) return
-    const wait = intervalSec === 0 ? DAY_MS : Math.max(0, start + n * intervalSec * 1000 - SYSTEM_CLOCK.now())
-    await bell.wait(wait, io.signal)
-    const step = await sampler.stepFrom(before)
-    before = step.now
-    yield step
+  let before: Step | undefined
+  let isLast = false
+  const sampled = samples(
+    { archive: undefined },
+    {
+      take: async () =>
+        before === undefined ? Sampler.sinceBoot(await sampler.now()) : sampler.stepFrom(before.now),
+      intervalSec: intervalSec === 0 ? Number.POSITIVE_INFINITY : intervalSec,
+      ...(options.samples === undefined ? {} : { count: Math.max(1, options.samples) }),
+      call: io,
+    },
+  )
+  const onNext = (): void => sampled.hurry()
+  const onLast = (): void => {
+    isLast = true
+    sampled.hurry()
   }
-}
-
-/** Ends waiting when a signal asks for a sample: SIGUSR1 for one more, SIGUSR2 for the last one. */
-class Bell {
-  isLast = false
-  #ring: (() => void) | undefined
-  readonly #onNext = (): void => this.#ring?.()
-  readonly #onLast = (): void => {
-    this.isLast = true
-    this.#ring?.()
-  }
-
-  constructor() {
-    process.on('SIGUSR1', this.#onNext)
-    process.on('SIGUSR2', this.#onLast)
-  }
-
-  async wait(ms: number, signal: AbortSignal): Promise<void> {
-    try {
-      await withSignal({ signals: [signal] }, (either, abort) => {
-        this.#ring = abort
-        return SYSTEM_CLOCK.sleep(ms, either)
-      })
-    } catch (error) {
-      if (signal.aborted || !(error instanceof PcpError && error.code === 'ECANCELED')) throw error
-    } finally {
-      this.#ring = undefined
+  process.on('SIGUSR1', onNext)
+  process.on('SIGUSR2', onLast)
+  try {
+    for await (const step of sampled) {
+      before = step
+      yield step
+      if (isLast || (untilMs !== undefined && io.now() + intervalSec * 1000 > untilMs)) return
     }
-  }
-
-  close(): void {
-    process.off('SIGUSR1', this.#onNext)
-    process.off('SIGUSR2', this.#onLast)
+  } finally {
+    process.off('SIGUSR1', onNext)
+    process.off('SIGUSR2', onLast)
   }
 }

@@ -1,8 +1,7 @@
 /** dstat's report: when samples are taken, and where their lines go. pcp-dstat(1) */
 import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.ts'
-import { PcpError } from '../../model/errors.ts'
-import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
 import type { Context } from '../../pmapi/context.ts'
+import { samples } from '../../pmapi/samples.ts'
 import { type ContextRows, valueRows } from '../../pmapi/value-rows.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 import type { ToolIo } from '../lib/tool.ts'
@@ -48,34 +47,31 @@ const USUAL_ROWS = 25
 
 /** Reports until the end of the archive, the number of samples, or the user ends it. */
 export async function report(setup: ReportSetup, io: ToolIo): Promise<void> {
-  const { context, parts, window, delaySec, count = Number.POSITIVE_INFINITY, toFile } = setup
-  const { archive } = context
-  const isLive = archive === undefined
-  archive?.setMode('interpolate', window.origin, delaySec)
+  const { context, parts, window, delaySec, count, toFile } = setup
   const screen = new Screen(setup, io)
   const reader = new Reader(context, parts)
-  const hasUpdates = setup.updates && isLive && delaySec > UPDATE_SEC && io.stdout.isTerminal
+  const hasUpdates =
+    setup.updates && context.archive === undefined && delaySec > UPDATE_SEC && io.stdout.isTerminal
   const steps = hasUpdates ? Math.max(1, Math.round(delaySec / UPDATE_SEC)) : 1
   const smoother = steps > 1 ? new Smoother() : undefined
-  const started = SYSTEM_CLOCK.now()
+  const sampled = samples(context, {
+    take: () => reader.next(io),
+    origin: window.origin,
+    intervalSec: delaySec / steps,
+    ...(count === undefined ? {} : { count: count * steps + 1 }),
+    isBeyond: (time) => compareTimes(time, window.finish) > 0,
+    late: 'latest',
+    skipsBy: steps,
+    flush: () => io.stdout.flush(),
+    call: io,
+  })
   screen.begin()
-  let late = 0
+  let tick = 0
   let note: string | undefined
-  for (let tick = 0; tick <= count * steps; tick++) {
-    if (isLive && tick > 0) {
-      await io.stdout.flush()
-      const due = started + (tick + late) * (delaySec / steps) * 1000
-      const missed = Math.floor((SYSTEM_CLOCK.now() - due) / (delaySec * 1000))
-      if (missed > 0) late += missed * steps
-      if (missed > 0 && setup.tellsMissed) note = `missed ${missed + 1} ticks`
-      await SYSTEM_CLOCK.sleep(
-        Math.max(0, due + Math.max(0, missed) * delaySec * 1000 - SYSTEM_CLOCK.now()),
-        io.signal,
-      )
-    }
-    const time = await reader.read(io)
-    if (time === undefined || compareTimes(time, window.finish) > 0) break
-    const isStep = tick % steps === 0
+  for await (const time of sampled) {
+    if (sampled.missed > 0 && setup.tellsMissed) note = `missed ${sampled.missed / steps + 1} ticks`
+    reader.read(time)
+    const isStep = tick++ % steps === 0
     const now = sampleRow(parts, time)
     const row = smoother?.add(now) ?? now
     if (isStep) smoother?.restart()
@@ -101,19 +97,16 @@ class Reader {
     this.#rows = valueRows(context, [...descs.values()])
   }
 
-  /** When the values are of; undefined at the end of an archive. */
-  async read(io: ToolIo): Promise<Timestamp | undefined> {
-    let time: Timestamp
-    try {
-      time = await this.#rows.next(io)
-    } catch (error) {
-      if (error instanceof PcpError && error.code === 'PM_ERR_EOL') return undefined
-      throw error
-    }
+  /** On to the next sample: returns when its values are of. */
+  next(io: ToolIo): Timestamp | Promise<Timestamp> {
+    return this.#rows.next(io)
+  }
+
+  /** Has columns take the values of the sample. */
+  read(time: Timestamp): void {
     const elapsed = this.#before === undefined ? 0 : secondsBetween(this.#before, time)
     this.#before = time
     for (const { column, place } of this.#columns) column.read(this.#rows.columns[place]!, elapsed)
-    return time
   }
 }
 

@@ -2,8 +2,7 @@
 import { strftime } from '../../time/strftime.ts'
 import { knowsMachine, machineLine } from '../lib/sampled/machine-line.ts'
 import { type Sample, SampledMetrics } from '../lib/sampled/metrics.ts'
-import { type ReportSource, runReport, samplingPlan, sayMissing } from '../lib/sampled/report.ts'
-import { samplesOf } from '../lib/sampled/samples.ts'
+import { type ReportSource, runReport, samplesOf, samplingPlan, sayMissing } from '../lib/sampled/report.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import {
   Changes,

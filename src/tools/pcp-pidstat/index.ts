@@ -2,8 +2,13 @@
 import { mustSeeProcesses, ProcessFigures, stamp } from '../lib/processes/figures.ts'
 import { knowsMachine, machineLine } from '../lib/sampled/machine-line.ts'
 import type { Sample } from '../lib/sampled/metrics.ts'
-import { type ReportSource, requireMetrics, runReport, samplingPlan } from '../lib/sampled/report.ts'
-import { samplesOf } from '../lib/sampled/samples.ts'
+import {
+  type ReportSource,
+  requireMetrics,
+  runReport,
+  samplesOf,
+  samplingPlan,
+} from '../lib/sampled/report.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { metricsOf } from './metrics.ts'
 import { OPTIONS, type PidstatOptions, readOptions } from './options.ts'

@@ -1,8 +1,10 @@
 /** Commands that `pcp` starts: their options, their source, their zone. pcp(1) */
 
-import { secondsBetween, toSeconds } from '../../../base/timestamp.ts'
+import { secondsBetween, type Timestamp, toSeconds } from '../../../base/timestamp.ts'
 import type { Context } from '../../../pmapi/context.ts'
+import { type Samples, samples } from '../../../pmapi/samples.ts'
 import { sendWhoami } from '../../../pmapi/whoami.ts'
+import { compareTimes } from '../../../time/arithmetic.ts'
 import type { Zone } from '../../../time/zone.ts'
 import { isCtrlC } from '../interrupt.ts'
 import { endEarly, type GivenOption, type OptionTable } from '../options.ts'
@@ -11,8 +13,7 @@ import { parseStandard, type StandardOptions } from '../standard.ts'
 import type { ToolIo } from '../tool.ts'
 import { type SamplingWindow, samplingWindow } from '../window.ts'
 import { reportingZone } from '../zone.ts'
-import { SampledMetrics, type WantedMetric } from './metrics.ts'
-import type { SamplePlan } from './samples.ts'
+import { type Sample, SampledMetrics, type WantedMetric } from './metrics.ts'
 
 /** What a report starts from. */
 export interface ReportSource {
@@ -65,6 +66,18 @@ export async function runReport<S>(
   }
 }
 
+/** When to fetch. */
+export interface SamplePlan {
+  /** How often; undefined: until the window or the archive ends, or the user interrupts. */
+  readonly fetches: number | undefined
+  readonly intervalSec: number
+  readonly origin: Timestamp
+  /** Samples come before this moment, unless their number is given. */
+  readonly finish: Timestamp
+  /** Of an archive, the records as they are: nothing is interpolated. */
+  readonly isRecorded?: boolean
+}
+
 /**
  * When a report fetches whose first sample only begins the counting: as often as -s says (`samples` in its place), or, as in PCP, as
  * many intervals as there are until the moment of -T, or until the end.
@@ -78,6 +91,29 @@ export function samplingPlan(
   const hasFinish = standard.window.finish !== undefined
   const untilFinish = hasFinish ? Math.floor(secondsBetween(origin, finish) / intervalSec + 0.5) : undefined
   return { fetches: samples === 0 ? undefined : (samples ?? untilFinish), intervalSec, origin, finish }
+}
+
+/** Fetches as planned; live, moments that passed meanwhile are not made up for. Errors as for `SampledMetrics.fetch`. */
+export function samplesOf(
+  context: Context,
+  metrics: SampledMetrics,
+  { fetches, intervalSec, origin, finish, isRecorded = false }: SamplePlan,
+  io: ToolIo,
+): Samples<Sample> {
+  // The last record of all is one of the records, but no moment begins at the end.
+  const end = isRecorded ? 0 : -1
+  return samples(context, {
+    take: () => metrics.fetch(io),
+    origin,
+    intervalSec,
+    mode: isRecorded ? 'forward' : 'interpolate',
+    late: 'latest',
+    ...(fetches === undefined
+      ? { isBeyond: ({ time }) => Math.sign(compareTimes(time, finish)) > end }
+      : { count: fetches }),
+    flush: () => io.stdout.flush(),
+    call: io,
+  })
 }
 
 /** Metrics that a report cannot do without; undefined when some are missing, which has been said on standard error then. */
