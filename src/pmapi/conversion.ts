@@ -4,7 +4,7 @@ import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
 import { convertValue, fitInteger } from '../model/extract-value.ts'
 import { parseUnits } from '../model/parse-units.ts'
-import { counterRate, rateUnits } from '../model/rate.ts'
+import { rateUnits } from '../model/rate.ts'
 import { convScale } from '../model/scale.ts'
 import { PM_SEM_COUNTER, PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_STRING, typeStr } from '../model/types.ts'
 import { unpackUnits } from '../model/units.ts'
@@ -44,13 +44,6 @@ interface Scaling {
   readonly multiplier: number
 }
 
-/** One value and when it was read. */
-export interface Reading {
-  readonly value: Value
-  /** Seconds on any one clock. */
-  readonly at: number
-}
-
 /**
  * Plans how to give a metric's values. PM_ERR_TYPE for types that are neither numbers nor text, PM_ERR_CONV for units that do
  * not fit the metric's or are none.
@@ -64,17 +57,11 @@ export function planConversion(
       'PM_ERR_TYPE',
       `No conversion from ${typeStr(desc.type)} to ${typeStr(type ?? desc.type)}`,
     )
-  const plain = { desc, type: type ?? desc.type, isRate: false, units: desc.units, scaling: undefined }
-  if (scale === 'instant') return plain
-  if (scale === undefined && desc.sem !== PM_SEM_COUNTER) return plain
+  if (scale === 'instant' || (scale === undefined && desc.sem !== PM_SEM_COUNTER))
+    return unconverted(desc, type)
   if (desc.type === PM_TYPE_STRING) throw noConversion(`text has no ${scale}`)
+  if (scale === undefined || scale === 'rate') return asRate(desc, isUtilisation, type)
   const rate = rateUnits(desc.units)
-  if (scale === undefined || scale === 'rate') {
-    const scaling = isUtilisation
-      ? { factor: rate.factor, from: rate.units, to: rate.units, multiplier: 1 }
-      : undefined
-    return { desc, type: type ?? PM_TYPE_DOUBLE, isRate: true, units: rate.units, scaling }
-  }
   const { units, multiplier } = parseUnits(scale)
   const isRate = !sameDimensions(desc.units, units)
   if (isRate && !sameDimensions(rate.units, units))
@@ -85,39 +72,32 @@ export function planConversion(
   return { desc, type: type ?? PM_TYPE_DOUBLE, isRate, units, scaling }
 }
 
+/** Plans to give values as they are, whatever their type. */
+export function unconverted(desc: MetricDesc, type: number = desc.type): Conversion {
+  return { desc, type, isRate: false, units: desc.units, scaling: undefined }
+}
+
+/** Plans to give change a second. */
+export function asRate(desc: MetricDesc, isUtilisation: boolean, type: number = PM_TYPE_DOUBLE): Conversion {
+  const { units, factor } = rateUnits(desc.units)
+  const scaling = isUtilisation ? { factor, from: units, to: units, multiplier: 1 } : undefined
+  return { desc, type, isRate: true, units, scaling }
+}
+
 /**
- * A value as planned; `before` is the reading before it, which only rates need. PM_ERR_VALUE for a rate without a reading
- * before or with a decrease, PM_ERR_TYPE for text that is no number, PM_ERR_TRUNC and PM_ERR_SIGN where the value does not
- * fit. `wraps`: an integer that decreased has gone round once.
+ * Converts a value as planned: one of the metric, or where rates are planned its change a second. PM_ERR_TYPE for text that is
+ * no number, PM_ERR_TRUNC and PM_ERR_SIGN where the value does not fit.
  */
-export function applyConversion(
-  { desc, type, isRate, scaling }: Conversion,
-  now: Reading,
-  before: Reading | undefined,
-  wraps: boolean,
-): Value {
-  const value = isRate ? rateOf(desc.type, now, before, wraps) : now.value
+export function applyConversion({ desc, type, isRate, scaling }: Conversion, value: Value): Value {
+  const plain = isRate ? PM_TYPE_DOUBLE : desc.type
+  if (scaling === undefined && type === plain) return value
   if (typeof value === 'string') return type === PM_TYPE_STRING ? value : parseNumber(value, type)
   if (typeof value === 'object') throw noConversion('bytes are no value')
-  if (scaling === undefined) return asType(value, isRate ? PM_TYPE_DOUBLE : desc.type, type)
+  if (scaling === undefined) return asType(value, plain, type)
   const { factor, from, to, multiplier } = scaling
-  const scaled = Number(convScale(PM_TYPE_DOUBLE, Number(value) * factor, from, to)) * multiplier
-  return asType(scaled, PM_TYPE_DOUBLE, type)
-}
-
-/** Change a second between two readings, whichever was taken first. */
-function rateOf(type: number, now: Reading, before: Reading | undefined, wraps: boolean): number {
-  const elapsed = before === undefined ? 0 : now.at - before.at
-  if (before === undefined || elapsed === 0)
-    throw new PcpError('PM_ERR_VALUE', 'No value before to make a rate of')
-  if (!isNumeric(before.value) || !isNumeric(now.value)) throw noConversion('only numbers have rates')
-  const rate = counterRate(before.value, now.value, elapsed, type, wraps)
-  if (rate === undefined) throw new PcpError('PM_ERR_VALUE', 'The value decreased')
-  return rate
-}
-
-function isNumeric(value: Value): value is number | bigint {
-  return typeof value === 'number' || typeof value === 'bigint'
+  const inSeconds = Number(value) * factor
+  const scaled = from === to ? inSeconds : Number(convScale(PM_TYPE_DOUBLE, inSeconds, from, to))
+  return asType(scaled * multiplier, PM_TYPE_DOUBLE, type)
 }
 
 function asType(value: number | bigint, from: number, to: number): Value {

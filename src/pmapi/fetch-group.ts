@@ -1,8 +1,8 @@
 /** Fetch groups: what is wanted is said once, each fetch fills it in. pmFetchGroup(3), docs/pmapi.md */
-import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
+import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
-import { type Indom, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
+import { type Indom, PM_INDOM_NULL } from '../model/ids.ts'
 import { ALL_INSTANCES, exclude, include, type Profile } from '../model/profile.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT } from '../model/types.ts'
 import type { FetchResult } from '../model/values.ts'
@@ -13,11 +13,12 @@ import {
   type FetchEvents,
   type FetchIndom,
   type FetchItem,
+  FetchRequest,
   IndomItem,
   Item,
   type Member,
 } from './fetch-item.ts'
-import { findInstance, InstanceNames } from './instance-names.ts'
+import { findInstance, freshNames, type InstanceNames } from './instances.ts'
 
 /** How one value is wanted. */
 export interface ItemOptions extends ConversionOptions {
@@ -51,16 +52,6 @@ export interface FetchGroupOptions {
   readonly discreteOnce?: boolean
 }
 
-/** What the items ask for. Metrics of new items come behind those there were, so that results stay comparable. */
-interface Request {
-  /** The group's items, of which it asks for the first ones; `clear` gives the group another list. */
-  readonly members: readonly Member[]
-  readonly ids: readonly Pmid[]
-  /** Where in `ids` each item's metric is. */
-  readonly places: readonly number[]
-  readonly profile: Profile
-}
-
 /**
  * Items, and the context that they are fetched from. Say what is wanted with `item`, `indom` and `events`, then `fetch` again
  * and again.
@@ -78,9 +69,10 @@ interface Request {
 export class FetchGroup {
   readonly #context: Context
   readonly #options: FetchGroupOptions
-  #names: InstanceNames
+  readonly #names: InstanceNames
   #members: Member[] = []
-  #request: Request | undefined
+  #request: FetchRequest | undefined
+  #profile: Profile = ALL_INSTANCES
   #before: FetchResult | undefined
   /** The opening of the source that the fetch before is from. */
   #opening: number
@@ -88,7 +80,7 @@ export class FetchGroup {
 
   private constructor(context: Context, options: FetchGroupOptions) {
     this.#context = context
-    this.#names = new InstanceNames(context)
+    this.#names = freshNames(context)
     this.#options = options
     this.#opening = context.openings
   }
@@ -159,19 +151,21 @@ export class FetchGroup {
   /** As `fetch`, but without a promise where there is nothing to wait for. @see Context.fetchNow */
   fetchNow(options?: CallOptions): number | Promise<number> {
     if (this.#members.length === 0) return 0
-    this.#request ??= this.#requestOf()
-    const request = this.#request
-    const { ids, profile } = request
+    if (this.#request === undefined) {
+      this.#request = new FetchRequest(this.#members)
+      this.#profile = profileOf(this.#members)
+    }
+    const [request, profile, members] = [this.#request, this.#profile, this.#members]
     let result: FetchResult | Promise<FetchResult>
     try {
       if (this.#context.profile !== profile) this.#context.profile = profile
-      result = this.#context.fetchNow(ids, options)
+      result = this.#context.fetchNow(request.ids, options)
     } catch (error) {
       return this.#fail(error)
     }
-    if (!(result instanceof Promise)) return this.#take(result, request, 0)
+    if (!(result instanceof Promise)) return this.#take(result, request, members)
     return result.then(
-      (answer) => this.#take(answer, request, 0),
+      (answer) => this.#take(answer, request, members),
       (error: unknown) => this.#fail(error),
     )
   }
@@ -188,27 +182,22 @@ export class FetchGroup {
     if (openings === this.#opening) return
     this.#opening = openings
     this.#before = undefined
-    this.#names = new InstanceNames(this.#context)
+    this.#names.forget()
   }
 
-  /** Fills in the items from the `first` one on, unless they were forgotten meanwhile. */
-  #take(result: FetchResult, request: Request, first: number): number | Promise<number> {
-    const { sets, timestamp } = result
-    const { members, places } = request
+  /** Fills in the items, unless they are forgotten meanwhile. */
+  #take(result: FetchResult, request: FetchRequest, members: readonly Member[]): number | Promise<number> {
     if (members !== this.#members) return result.changes
-    if (first === 0) this.#forgetOtherSource()
-    const before = this.#before
-    const elapsed = before === undefined ? 0 : secondsBetween(before.timestamp, timestamp)
-    for (let m = first; m < places.length; m++) {
-      const place = places[m]!
-      const earlier = before?.sets[place]
-      const fetched = { set: sets[place]!, before: earlier, elapsed, isFirst: earlier === undefined }
-      const done = members[m]!.take(fetched)
-      if (done !== undefined) return done.then(() => this.#take(result, request, m + 1))
+    this.#forgetOtherSource()
+    const taken = request.take(result, this.#before, () => members === this.#members)
+    const keep = (): number => {
+      if (members === this.#members) {
+        this.#before = result
+        this.#timestamp = result.timestamp
+      }
+      return result.changes
     }
-    this.#before = result
-    this.#timestamp = timestamp
-    return result.changes
+    return taken === undefined ? keep() : taken.then(keep)
   }
 
   /** Forgets all items and keeps the context. @see pmClearFetchGroup(3) */
@@ -246,25 +235,18 @@ export class FetchGroup {
   async #desc(metric: string): Promise<MetricDesc> {
     return this.#context.desc(await this.#context.lookupName(metric))
   }
+}
 
-  #requestOf(): Request {
-    const ids = [...new Set(this.#members.map(({ id }) => id))]
-    const placeOfId = new Map(ids.map((id, place) => [id, place]))
-    const places = this.#members.map(({ id }) => placeOfId.get(id)!)
-    return { members: this.#members, ids, places, profile: this.#profileOf() }
+/** Returns a profile of only the instances of the items, and of whole domains where an item wants all. */
+function profileOf(members: readonly Member[]): Profile {
+  const wanted = new Map<Indom, number[] | undefined>()
+  for (const { desc, instance } of members) {
+    if (instance === undefined) wanted.set(desc.indom, undefined)
+    else if (!wanted.has(desc.indom)) wanted.set(desc.indom, [instance])
+    else wanted.get(desc.indom)?.push(instance)
   }
-
-  /** Only the instances of the items, and whole domains where an item wants all. */
-  #profileOf(): Profile {
-    const wanted = new Map<Indom, number[] | undefined>()
-    for (const { desc, instance } of this.#members) {
-      if (instance === undefined) wanted.set(desc.indom, undefined)
-      else if (!wanted.has(desc.indom)) wanted.set(desc.indom, [instance])
-      else wanted.get(desc.indom)?.push(instance)
-    }
-    wanted.delete(PM_INDOM_NULL)
-    let profile = exclude(ALL_INSTANCES, PM_INDOM_NULL)
-    for (const [indom, instances] of wanted) profile = include(profile, indom, instances)
-    return profile
-  }
+  wanted.delete(PM_INDOM_NULL)
+  let profile = exclude(ALL_INSTANCES, PM_INDOM_NULL)
+  for (const [indom, instances] of wanted) profile = include(profile, indom, instances)
+  return profile
 }

@@ -1,13 +1,14 @@
 /** The items of a fetch group: how each takes its values from what was fetched. pmExtendFetchGroup_item(3) */
-import type { Timestamp } from '../base/timestamp.ts'
+import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
-import { PcpError } from '../model/errors.ts'
+import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import { unpackEvents } from '../model/events.ts'
 import type { Pmid } from '../model/ids.ts'
+import { counterRate } from '../model/rate.ts'
 import { extract } from '../model/value-set.ts'
-import type { Value, ValueSet } from '../model/values.ts'
-import { applyConversion, type Conversion, type Reading } from './conversion.ts'
-import { placeOf } from './instance-places.ts'
+import type { FetchResult, Value, ValueSet } from '../model/values.ts'
+import { applyConversion, type Conversion } from './conversion.ts'
+import { placeOf } from './instances.ts'
 
 /** One value, as of the last fetch. */
 export interface FetchItem {
@@ -46,7 +47,7 @@ export interface FetchEvents {
   readonly error: PcpError | undefined
 }
 
-/** What a group hands to its items after a fetch. */
+/** The values of one metric after a fetch. */
 export interface Fetched {
   readonly set: ValueSet
   readonly before: ValueSet | undefined
@@ -55,14 +56,18 @@ export interface Fetched {
   readonly isFirst: boolean
 }
 
-/** An item's place in the group. */
-export interface Member {
+/** Takes values after each fetch: an item of a group, a column of a table, a metric of a row. */
+export interface Target {
   readonly id: Pmid
+  /** Takes its values; a promise only where names have to be requested. */
+  take(fetched: Fetched): Promise<void> | undefined
+}
+
+/** An item's place in the group. */
+export interface Member extends Target {
   readonly desc: MetricDesc
   /** The one instance it wants; undefined for all of them. */
   readonly instance: number | undefined
-  /** Takes its values; a promise only where there is something to ask for. */
-  take(fetched: Fetched): Promise<void> | undefined
   /** No values, for the reason given. */
   reset(error: PcpError): undefined
 }
@@ -70,50 +75,59 @@ export interface Member {
 /** What is known of a value before anything was fetched. */
 const NOT_YET = new PcpError('PM_ERR_VALUE', 'Nothing was fetched yet')
 
+const NOT_TWICE = new PcpError('PM_ERR_AGAIN', 'A rate needs two readings')
+const NOT_BEFORE = new PcpError('PM_ERR_VALUE', 'No value before to make a rate of')
+const DECREASED = new PcpError('PM_ERR_VALUE', 'The value decreased')
+const NO_NUMBER = new PcpError('PM_ERR_CONV', 'No conversion: only numbers have rates')
+
 /** Reads values out of the sets of one metric. */
-class ValueReader {
-  readonly #conversion: Conversion
+export class ValueReader {
+  readonly conversion: Conversion
   readonly #wraps: boolean
 
   constructor(conversion: Conversion, wraps: boolean) {
-    this.#conversion = conversion
+    this.conversion = conversion
     this.#wraps = wraps
-  }
-
-  get conversion(): Conversion {
-    return this.#conversion
   }
 
   /** Puts the `i`th value, converted, or why not, into an item. */
   readInto(item: { -readonly [K in keyof FetchItem]: FetchItem[K] }, fetched: Fetched, i: number): void {
+    let read: Outcome<Value>
     try {
-      item.value = this.#value(fetched, i)
-      item.error = undefined
+      read = this.read(fetched, i)
     } catch (error) {
+      read = PcpError.from(error)
+    }
+    if (isError(read)) {
       item.value = undefined
-      item.error = PcpError.from(error)
+      item.error = read
+    } else {
+      item.value = read
+      item.error = undefined
     }
   }
 
-  #value({ set, before, elapsed, isFirst }: Fetched, i: number): Value {
-    const { isRate, desc } = this.#conversion
-    if (isRate && isFirst) throw new PcpError('PM_ERR_AGAIN', 'A rate needs two readings')
-    const now = { value: extract(set, i, desc.type), at: elapsed }
-    const earlier = isRate ? readingOf(before, set.inst[i]!, i, desc.type) : undefined
-    return applyConversion(this.#conversion, now, earlier, this.#wraps)
+  /** Returns the `i`th value, converted, or why it has no rate. Throws for values that cannot be read or converted. */
+  read(fetched: Fetched, i: number): Outcome<Value> {
+    const { isRate, desc } = this.conversion
+    const value = isRate ? this.#rate(fetched, i) : extract(fetched.set, i, desc.type)
+    return isError(value) ? value : applyConversion(this.conversion, value)
+  }
+
+  #rate({ set, before, elapsed, isFirst }: Fetched, i: number): Outcome<number> {
+    if (isFirst) return NOT_TWICE
+    const { type } = this.conversion.desc
+    const now = extract(set, i, type)
+    const k = before === undefined ? -1 : placeOf(before.inst, set.inst[i]!, i)
+    if (k < 0 || elapsed === 0) return NOT_BEFORE
+    const earlier = extract(before!, k, type)
+    if (!isNumeric(earlier) || !isNumeric(now)) return NO_NUMBER
+    return counterRate(earlier, now, elapsed, type, this.#wraps) ?? DECREASED
   }
 }
 
-/** What an instance had before, which mostly is in the same place. */
-function readingOf(
-  before: ValueSet | undefined,
-  instance: number,
-  at: number,
-  type: number,
-): Reading | undefined {
-  if (before === undefined) return undefined
-  const i = placeOf(before.inst, instance, at)
-  return i < 0 ? undefined : { value: extract(before, i, type), at: 0 }
+function isNumeric(value: Value): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
 }
 
 /** One value of a metric. */
@@ -277,4 +291,47 @@ export class EventsItem implements Member, FetchEvents {
     this.records = []
     this.error = error
   }
+}
+
+/** The metrics of targets, each fetched once. */
+export class FetchRequest {
+  readonly ids: readonly Pmid[]
+  readonly #targets: readonly Target[]
+  /** Where in `ids` each target's metric is. */
+  readonly #places: readonly number[]
+
+  constructor(targets: Iterable<Target>) {
+    const places = new Map<Pmid, number>()
+    this.#targets = [...targets]
+    for (const { id } of this.#targets) if (!places.has(id)) places.set(id, places.size)
+    this.ids = [...places.keys()]
+    this.#places = this.#targets.map(({ id }) => places.get(id)!)
+  }
+
+  /**
+   * Fills in the targets from a result and the one before. A promise only where names have to be waited for; nothing more is
+   * filled in once `isWanted` returns false.
+   */
+  take(
+    result: FetchResult,
+    before: FetchResult | undefined,
+    isWanted: () => boolean = () => true,
+    first = 0,
+  ): Promise<void> | undefined {
+    const elapsed = before === undefined ? 0 : secondsBetween(before.timestamp, result.timestamp)
+    for (let m = first; m < this.#places.length && isWanted(); m++) {
+      const place = this.#places[m]!
+      const set = result.sets[place]!
+      const earlier = setOf(before, set.pmid, place)
+      const taken = this.#targets[m]!.take({ set, before: earlier, elapsed, isFirst: earlier === undefined })
+      if (taken !== undefined) return taken.then(() => this.take(result, before, isWanted, m + 1))
+    }
+    return undefined
+  }
+}
+
+/** Returns the values of a metric in the result before; mostly they are in the same place. */
+function setOf(before: FetchResult | undefined, id: Pmid, place: number): ValueSet | undefined {
+  const set = before?.sets[place]
+  return set?.pmid === id ? set : before?.sets.find(({ pmid }) => pmid === id)
 }

@@ -4,7 +4,7 @@ import { fromMillis, secondsBetween, type Timestamp } from '../base/timestamp.ts
 import { withSignal } from '../base/with-signal.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
-import type { FetchResult, ValueSet } from '../model/values.ts'
+import type { FetchResult } from '../model/values.ts'
 import { addTimes, compareTimes } from '../time/arithmetic.ts'
 import { parseInterval } from '../time/interval.ts'
 import type { Clock } from './clock.ts'
@@ -193,12 +193,6 @@ class Reader<R> {
     this.#last = { time: result.timestamp, ms: this.#clock.now() }
     return row
   }
-}
-
-/** The values of a metric in the reading before; mostly they are in the same place. */
-export function setOf(before: FetchResult | undefined, id: Pmid, place: number): ValueSet | undefined {
-  const set = before?.sets[place]
-  return set?.pmid === id ? set : before?.sets.find(({ pmid }) => pmid === id)
 }
 
 async function archiveSteps<R>(

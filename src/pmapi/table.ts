@@ -1,5 +1,5 @@
 /** Sampling into rows whose types are known: each column says which metric, which instances, in which units. docs/pmapi.md */
-import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
+import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
 import { PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
@@ -8,10 +8,10 @@ import type { FetchResult, Value, ValueSet } from '../model/values.ts'
 import type { Clock } from './clock.ts'
 import type { ContextCalls } from './context-calls.ts'
 import { planConversion } from './conversion.ts'
-import { IndomItem, Item } from './fetch-item.ts'
-import { findInstance, InstanceNames, isWanted } from './instance-names.ts'
+import { FetchRequest, IndomItem, Item } from './fetch-item.ts'
+import { findInstance, freshNames, type InstanceNames, isWanted } from './instances.ts'
 import { parseMetricSpec } from './metric-spec.ts'
-import { type ReadingsOptions, type RowShaper, setOf, shapedRows } from './shaped-rows.ts'
+import { type ReadingsOptions, type RowShaper, shapedRows } from './shaped-rows.ts'
 
 /** What a column shows. */
 export interface Column {
@@ -74,7 +74,7 @@ export interface TableOptions extends ReadingsOptions {
 type Field = {
   readonly name: string
   readonly column: Column
-} & ({ readonly id: Pmid; readonly item: Item | IndomItem } | { readonly missing: PcpError })
+} & ({ readonly item: Item | IndomItem } | { readonly missing: PcpError })
 
 /** Samples columns. Going forwards, discrete values hold until there is another one. */
 export function sampleTable<const C extends Columns>(
@@ -92,8 +92,7 @@ class Table<C extends Columns> implements RowShaper<TableRow<C>> {
   readonly #columns: C
   readonly #options: TableOptions
   #fields: readonly Field[] = []
-  #ids: readonly Pmid[] = []
-  #places: ReadonlyMap<Pmid, number> = new Map()
+  #request = new FetchRequest([])
 
   constructor(context: ContextCalls, columns: C, options: TableOptions) {
     this.#context = context
@@ -104,12 +103,13 @@ class Table<C extends Columns> implements RowShaper<TableRow<C>> {
   /** Errors the first time; later ones belong to their columns. */
   async lookup(isAgain: boolean): Promise<{ readonly ids: readonly Pmid[]; readonly isComplete: boolean }> {
     const { openings } = this.#context
+    const names = freshNames(this.#context)
     this.#fields = await Promise.all(
       Object.entries(this.#columns).map(async ([name, given]): Promise<Field> => {
         const column = columnOf(given)
         try {
-          const item = await openItem(this.#context, column, this.#options)
-          return { name, column, id: item.id, item }
+          const item = await openItem(this.#context, column, this.#options, names)
+          return { name, column, item }
         } catch (error) {
           const isLost = this.#context.away !== undefined || this.#context.openings !== openings
           if (!isAgain || isLost || this.#options.signal?.aborted === true) throw error
@@ -117,13 +117,13 @@ class Table<C extends Columns> implements RowShaper<TableRow<C>> {
         }
       }),
     )
-    this.#ids = [...new Set(this.#fields.flatMap((field) => ('missing' in field ? [] : [field.id])))]
-    this.#places = new Map(this.#ids.map((id, place) => [id, place]))
-    return { ids: this.#ids, isComplete: this.#fields.every((field) => !('missing' in field)) }
+    const items = this.#fields.flatMap((field) => ('missing' in field ? [] : [field.item]))
+    this.#request = new FetchRequest(items)
+    return { ids: this.#request.ids, isComplete: items.length === this.#fields.length }
   }
 
   async row(result: FetchResult, before: FetchResult | undefined): Promise<TableRow<C>> {
-    const elapsed = before === undefined ? 0 : secondsBetween(before.timestamp, result.timestamp)
+    await this.#request.take(result, before)
     const values: Record<string, unknown> = {}
     const errors: Record<string, PcpError> = {}
     for (const field of this.#fields) {
@@ -133,10 +133,7 @@ class Table<C extends Columns> implements RowShaper<TableRow<C>> {
         errors[name] = field.missing
         continue
       }
-      const { id, item } = field
-      const at = this.#places.get(id)!
-      const earlier = setOf(before, id, at)
-      await item.take({ set: result.sets[at]!, before: earlier, elapsed, isFirst: earlier === undefined })
+      const { item } = field
       values[name] = item instanceof Item ? item.value : cellsOf(item, column)
       if (item.error !== undefined) errors[name] = item.error
     }
@@ -191,6 +188,7 @@ async function openItem(
   context: ContextCalls,
   column: Column,
   { counterWrap = false, backward = false, signal }: TableOptions,
+  names: InstanceNames,
 ): Promise<Item | IndomItem> {
   const { metric, instance, instances, scale, as = 'number' } = column
   const call = signal === undefined ? {} : { signal }
@@ -201,7 +199,6 @@ async function openItem(
   const repeats = desc.sem === PM_SEM_DISCRETE && !backward
   if (instances === undefined)
     return new Item(conversion, await findInstance(context, desc, instance), counterWrap, repeats)
-  const names = new InstanceNames(context)
   const namesOf = (set: ValueSet): ReturnType<InstanceNames['of']> => names.of(desc.indom, set, call)
   return new IndomItem(conversion, Number.POSITIVE_INFINITY, namesOf, counterWrap, repeats)
 }

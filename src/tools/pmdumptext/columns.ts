@@ -15,7 +15,7 @@ import {
 import { packUnits, unpackUnits } from '../../model/units.ts'
 import { extract } from '../../model/value-set.ts'
 import type { FetchResult, ValueSet } from '../../model/values.ts'
-import { findInstance } from '../../pmapi/instance-names.ts'
+import { findInstance } from '../../pmapi/instances.ts'
 import { type MetricSpec, parseMetricSpec } from '../../pmapi/metric-spec.ts'
 import { nearHint } from '../lib/near-metrics.ts'
 import type { ToolIo } from '../lib/tool.ts'

@@ -6,7 +6,7 @@ import { PM_INDOM_NULL } from '../../model/ids.ts'
 import { ALL_INSTANCES, exclude, include } from '../../model/profile.ts'
 import type { CallOptions, Context } from '../../pmapi/context.ts'
 import { planConversion } from '../../pmapi/conversion.ts'
-import { findInstance } from '../../pmapi/instance-names.ts'
+import { findInstance } from '../../pmapi/instances.ts'
 import { valueRows } from '../../pmapi/value-rows.ts'
 import { MetricReader, type ReadMetric } from '../lib/report/values.ts'
 

@@ -10,7 +10,7 @@ import { PM_SEM_DISCRETE, PM_TYPE_DOUBLE, PM_TYPE_STRING } from '../../../model/
 import { extract, extractNumber } from '../../../model/value-set.ts'
 import { emptySet, type FetchResult, type ValueSet } from '../../../model/values.ts'
 import type { CallOptions, Context } from '../../../pmapi/context.ts'
-import { InstanceNames } from '../../../pmapi/instance-names.ts'
+import { freshNames, type InstanceNames } from '../../../pmapi/instances.ts'
 
 /** A metric, and the units that the report shows it in; without them it is shown as it is. */
 export type WantedMetric = string | { readonly name: string; readonly units: string }
@@ -37,7 +37,7 @@ export class SampledMetrics {
 
   private constructor(context: Context, found: ReadonlyMap<string, FoundMetric>, missing: readonly string[]) {
     this.#context = context
-    this.#names = new InstanceNames(context)
+    this.#names = freshNames(context)
     this.#found = found
     this.#ids = [...found.values()].map(({ id }) => id)
     this.missing = missing

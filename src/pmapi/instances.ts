@@ -1,4 +1,4 @@
-/** Instances by name and names by instance, remembered while somebody samples. pmNameInDom(3), pmLookupInDom(3) */
+/** Instances: their names, their places in value sets, and which one a name means. pmNameInDom(3), pmLookupInDom(3) */
 import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
 import { type Indom, PM_INDOM_NULL } from '../model/ids.ts'
@@ -11,10 +11,15 @@ const MOST_INDOMS = 1000
 /** Names of the instances in value sets: refetched when a set has an unknown instance, which drops the names of vanished ones. */
 export class InstanceNames {
   readonly #context: ContextCalls
-  readonly #known = new Map<Indom, ReadonlyMap<number, string>>()
+  #known = new Map<Indom, ReadonlyMap<number, string>>()
 
   constructor(context: ContextCalls) {
     this.#context = context
+  }
+
+  /** Forgets all names: the source is another one, or instances may have got other names. */
+  forget(): void {
+    this.#known = new Map()
   }
 
   /**
@@ -37,6 +42,7 @@ export class InstanceNames {
     before: ReadonlyMap<number, string>,
     options: CallOptions | undefined,
   ): Promise<ReadonlyMap<number, string>> {
+    const all = this.#known
     const { ids, names } = await this.#context.instances(indom, options)
     const known = new Map(ids.map((id, i) => [id, names[i]!]))
     // An instance of the set may have vanished before the request.
@@ -44,10 +50,20 @@ export class InstanceNames {
       const name = before.get(id)
       if (name !== undefined && !known.has(id)) known.set(id, name)
     }
-    if (this.#known.size >= MOST_INDOMS && !this.#known.has(indom)) this.#known.clear()
-    this.#known.set(indom, known)
+    if (all.size >= MOST_INDOMS && !all.has(indom)) all.clear()
+    all.set(indom, known)
     return known
   }
+}
+
+const namesOf = new WeakMap<ContextCalls, InstanceNames>()
+
+/** Returns the names of a context's instances, all of them forgotten: who begins to sample wants those of now. */
+export function freshNames(context: ContextCalls): InstanceNames {
+  const names = namesOf.get(context) ?? new InstanceNames(context)
+  names.forget()
+  namesOf.set(context, names)
+  return names
 }
 
 /**
@@ -72,4 +88,24 @@ export async function findInstance(
 export function isWanted(wanted: readonly string[], name: string): boolean {
   const blank = name.indexOf(' ')
   return wanted.includes(name) || (blank > 0 && wanted.includes(name.slice(0, blank)))
+}
+
+/** Below this length a search is cheaper than a table. */
+const SHORT = 16
+
+/** Tables of arrays in which an instance was looked for; sets share arrays that did not change. */
+const tables = new WeakMap<Int32Array, ReadonlyMap<number, number>>()
+
+/** Returns where an instance is, -1 for nowhere. `guess` is where it mostly is: its place in the set before. */
+export function placeOf(inst: Int32Array, instance: number, guess: number): number {
+  if (inst[guess] === instance) return guess
+  if (inst.length < SHORT) return inst.indexOf(instance)
+  let places = tables.get(inst)
+  if (places === undefined) {
+    const table = new Map<number, number>()
+    for (let i = inst.length - 1; i >= 0; i--) table.set(inst[i]!, i)
+    places = table
+    tables.set(inst, places)
+  }
+  return places.get(instance) ?? -1
 }

@@ -7,7 +7,7 @@ import { makeSet } from '../../src/model/value-writer.ts'
 import type { ValueSet } from '../../src/model/values.ts'
 import { Context } from '../../src/pmapi/context.ts'
 import { FetchGroup } from '../../src/pmapi/fetch-group.ts'
-import { placeOf } from '../../src/pmapi/instance-places.ts'
+import { placeOf } from '../../src/pmapi/instances.ts'
 import { datasetSource } from './dataset-source.ts'
 
 test('finds what indexOf finds', () => {
@@ -48,7 +48,7 @@ function setFrom(first: number): ValueSet {
 }
 
 /** Instances move up by one from one fetch to the next: each is in another place, one vanishes and one is new. */
-function moving(): Context {
+function moving(onInstances: () => void = () => {}): Context {
   let next = 0
   return Context.over({
     ...datasetSource(),
@@ -56,6 +56,7 @@ function moving(): Context {
     descs: async (ids) =>
       ids.map((id) => ({ pmid: id, type: PM_TYPE_U32, indom: INDOM, sem: PM_SEM_COUNTER, units: 0 })),
     instances: async (indom) => {
+      onInstances()
       const ids = Array.from({ length: COUNT + 10 }, (_, i) => i)
       return { indom, ids, names: ids.map(String) }
     },
@@ -76,4 +77,25 @@ test('rates of rows and of groups, though all instances have moved', async () =>
   await group.fetch()
   expect(all.instances.filter(({ value }) => value !== undefined)).toHaveLength(COUNT - 1)
   await Promise.all([context.close(), group.close()])
+})
+
+test('names of a domain are requested once for all that sample a context, and again by who begins to', async () => {
+  let requests = 0
+  const context = moving(() => requests++)
+  const columns = {
+    one: { metric: 'x', instances: 'all' },
+    other: { metric: 'x', instances: 'all' },
+  } as const
+  for await (const { values } of context.table(columns, { every: '1ms', count: 2 }))
+    expect(values.other.size).toBeLessThanOrEqual(COUNT)
+  expect(requests).toBe(1)
+  const group = FetchGroup.over(context)
+  const all = await group.indom('x', { scale: 'instant' })
+  await group.fetch()
+  await group.fetch()
+  expect(all.instances[0]?.name).toBe(String(all.instances[0]?.id))
+  expect(requests).toBe(2)
+  await context.values(['x'])
+  expect(requests).toBe(3)
+  await group.close()
 })
