@@ -31,6 +31,8 @@ export interface Conversion {
   readonly desc: MetricDesc
   readonly type: number
   readonly isRate: boolean
+  /** Values, or rates, need no conversion. */
+  readonly isPlain: boolean
   /** The units word of the results, before `scaling.multiplier`. */
   readonly units: number
   readonly scaling: Scaling | undefined
@@ -69,35 +71,42 @@ export function planConversion(
   const from = isRate ? rate.units : desc.units
   convScale(PM_TYPE_DOUBLE, 1, from, units) // throws where it is not possible
   const scaling = { factor: isRate ? rate.factor : 1, from, to: units, multiplier }
-  return { desc, type: type ?? PM_TYPE_DOUBLE, isRate, units, scaling }
+  return { desc, type: type ?? PM_TYPE_DOUBLE, isRate, isPlain: false, units, scaling }
 }
 
 /** Plans to give values as they are, whatever their type. */
 export function unconverted(desc: MetricDesc, type: number = desc.type): Conversion {
-  return { desc, type, isRate: false, units: desc.units, scaling: undefined }
+  return {
+    desc,
+    type,
+    isRate: false,
+    isPlain: type === desc.type,
+    units: desc.units,
+    scaling: undefined,
+  }
 }
 
 /** Plans to give change a second. */
 export function asRate(desc: MetricDesc, isUtilisation: boolean, type: number = PM_TYPE_DOUBLE): Conversion {
   const { units, factor } = rateUnits(desc.units)
   const scaling = isUtilisation ? { factor, from: units, to: units, multiplier: 1 } : undefined
-  return { desc, type, isRate: true, units, scaling }
+  const isPlain = type === PM_TYPE_DOUBLE && (!isUtilisation || factor === 1)
+  return { desc, type, isRate: true, isPlain, units, scaling }
 }
 
 /**
  * Converts a value as planned: one of the metric, or where rates are planned its change a second. PM_ERR_TYPE for text that is
  * no number, PM_ERR_TRUNC and PM_ERR_SIGN where the value does not fit.
  */
-export function applyConversion({ desc, type, isRate, scaling }: Conversion, value: Value): Value {
-  const plain = isRate ? PM_TYPE_DOUBLE : desc.type
-  if (scaling === undefined && type === plain) return value
+export function applyConversion({ desc, type, isRate, isPlain, scaling }: Conversion, value: Value): Value {
+  if (isPlain) return value
   if (typeof value === 'string') return type === PM_TYPE_STRING ? value : parseNumber(value, type)
   if (typeof value === 'object') throw noConversion('bytes are no value')
-  if (scaling === undefined) return asType(value, plain, type)
+  if (scaling === undefined) return asType(value, isRate ? PM_TYPE_DOUBLE : desc.type, type)
   const { factor, from, to, multiplier } = scaling
   const inSeconds = Number(value) * factor
   const scaled = from === to ? inSeconds : Number(convScale(PM_TYPE_DOUBLE, inSeconds, from, to))
-  return asType(scaled * multiplier, PM_TYPE_DOUBLE, type)
+  return type === PM_TYPE_DOUBLE ? scaled * multiplier : asType(scaled * multiplier, PM_TYPE_DOUBLE, type)
 }
 
 function asType(value: number | bigint, from: number, to: number): Value {

@@ -109,9 +109,13 @@ export class ValueReader {
 
   /** Returns the `i`th value, converted, or why it has no rate. Throws for values that cannot be read or converted. */
   read(fetched: Fetched, i: number): Outcome<Value> {
-    const { isRate, desc } = this.conversion
-    const value = isRate ? this.#rate(fetched, i) : extract(fetched.set, i, desc.type)
-    return isError(value) ? value : applyConversion(this.conversion, value)
+    const { isRate, isPlain, desc } = this.conversion
+    if (!isRate) {
+      const value = extract(fetched.set, i, desc.type)
+      return isPlain ? value : applyConversion(this.conversion, value)
+    }
+    const rate = this.#rate(fetched, i)
+    return typeof rate === 'number' ? applyConversion(this.conversion, rate) : rate
   }
 
   #rate({ set, before, elapsed, isFirst }: Fetched, i: number): Outcome<number> {

@@ -212,7 +212,7 @@ class SampledMetric implements Target {
     for (let i = 0; i < set.status; i++) {
       const read = this.#reader.read(fetched, i)
       // Without a rate: new, or restarted.
-      if (isError(read)) continue
+      if (typeof read === 'object' && isError(read)) continue
       const instance = names?.get(set.inst[i]!)
       if (names === undefined) value = read
       else if (instance !== undefined && (wanted === undefined || isWanted(wanted, instance)))
