@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { AGENTS } from '../agents/registry.ts'
-import type { RetryTimes } from '../base/backoff.ts'
+import type { RetryTimes } from '../base/retry.ts'
 import { onAbort } from '../base/on-abort.ts'
 import { VERSION } from '../base/version.ts'
 import { PcpError } from '../model/errors.ts'

@@ -4,7 +4,7 @@
  *     start ──► starting ──► running ──ends──► waiting ──► starting...
  *                  └──────────fails──────────────▲
  */
-import { Retry, type RetryTimes } from '../base/backoff.ts'
+import { Retry, type RetryTimes } from '../base/retry.ts'
 import { type Outcome, PcpError } from '../model/errors.ts'
 import type { PartProcess } from './part-process.ts'
 import type { PartName } from './parts.ts'

@@ -44,7 +44,7 @@ test('work that is repeated seldom is not done at once', () => {
 const BOUNDED: Readonly<Record<string, string>> = {
   'base/after.ts': 'what it is for',
   'base/every.ts': 'at most the longest delay',
-  'base/backoff.ts': 'a back-off that ends at a minute',
+  'base/retry.ts': 'a back-off that ends at a minute',
   'net/connection.ts': 'called with a constant',
   'net/listen.ts': 'an option that only tests set',
   'net/requests.ts': 'at most the longest delay',
