@@ -67,17 +67,3 @@ export function thinned(color: string, share: number): string {
   if (color === 'transparent') return color
   return `color-mix(in srgb, ${resolveColor(color)} ${Math.round(100 * share)}%, transparent)`
 }
-
-/** A colour as #rrggbb; undefined for one that is see-through or unknown. */
-export function hexColor(color: string): string | undefined {
-  const canvas = document.createElement('canvas').getContext('2d')
-  if (canvas === null || color === 'transparent') return undefined
-  const read = (before: string): unknown => {
-    canvas.fillStyle = before
-    canvas.fillStyle = resolveColor(color)
-    return canvas.fillStyle
-  }
-  // What a canvas does not know changes nothing.
-  const found = read('#000000')
-  return typeof found === 'string' && found.startsWith('#') && found === read('#ffffff') ? found : undefined
-}

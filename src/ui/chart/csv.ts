@@ -2,7 +2,6 @@
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { momentText, zoneName } from '../time/words.ts'
 import type { Measure } from '../view/measure.ts'
-import { baseUnit } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
 import * as drawings from './drawings.ts'
 import { kindOf } from './kinds/registry.ts'
@@ -75,4 +74,18 @@ const numberCell = (value: ChartLine['values'][number]): string => (value == nul
 function cell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/** The base unit as text, for whoever has the number alone. */
+function baseUnit({ kind, suffix }: Measure): string {
+  switch (kind) {
+    case 'share':
+      return '1 is 100 %'
+    case 'seconds':
+      return 's'
+    case 'bytes':
+      return `B${suffix}`
+    default:
+      return suffix.trim()
+  }
 }

@@ -5,7 +5,7 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import { CHART_KINDS } from '../chart/kinds/registry.ts'
 import type { Source } from '../data/source.ts'
 import { changeChart, editing, shown, sources, view } from '../page.ts'
-import { hexColor, paletteColor } from '../theme.ts'
+import { paletteColor, resolveColor } from '../theme.ts'
 import { isPattern } from '../view/patterns.ts'
 import { type Chart, type InstanceChoice, isChosen, type Plot } from '../view/view.ts'
 import { ExpressionField } from './ExpressionField.tsx'
@@ -289,4 +289,18 @@ function SourceOf({ plot, onChange }: PlotProps): ComponentChild {
       ))}
     </select>
   )
+}
+
+/** A colour as #rrggbb; undefined for one that is see-through or unknown. */
+export function hexColor(color: string): string | undefined {
+  const canvas = document.createElement('canvas').getContext('2d')
+  if (canvas === null || color === 'transparent') return undefined
+  const read = (before: string): unknown => {
+    canvas.fillStyle = before
+    canvas.fillStyle = resolveColor(color)
+    return canvas.fillStyle
+  }
+  // What a canvas does not know changes nothing.
+  const found = read('#000000')
+  return typeof found === 'string' && found.startsWith('#') && found === read('#ffffff') ? found : undefined
 }

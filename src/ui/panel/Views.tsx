@@ -16,7 +16,6 @@ import {
   sources,
   view,
 } from '../page.ts'
-import { hexColor } from '../theme.ts'
 import { time } from '../time/control.ts'
 import { OUR_VIEWS } from '../view/overview.ts'
 import { readViewFile, type ViewMistake } from '../view/pmchart.ts'
@@ -24,6 +23,7 @@ import { writeViewFile } from '../view/pmchart-write.ts'
 import { fromViewFile } from '../view/received.ts'
 import { type Shared, toFragment, toViewFile } from '../view/share.ts'
 import { hostKey, type View } from '../view/view.ts'
+import { hexColor } from './ChartEditor.tsx'
 import { aroundMistake } from './ExpressionField.tsx'
 import { addChart } from './edit-view.ts'
 import { Menu } from './Menu.tsx'

@@ -95,20 +95,6 @@ export function asShare(measure: Measure, unit: 'percent' | 'share' | undefined)
   return { kind: 'share', factor: measure.factor * (unit === 'percent' ? 0.01 : 1), suffix: '' }
 }
 
-/** The base unit as text, for whoever has the number alone. */
-export function baseUnit({ kind, suffix }: Measure): string {
-  switch (kind) {
-    case 'share':
-      return '1 is 100 %'
-    case 'seconds':
-      return 's'
-    case 'bytes':
-      return `B${suffix}`
-    default:
-      return suffix.trim()
-  }
-}
-
 /** Can values of both share an axis? */
 export function isSameMeasure(a: Measure, b: Measure): boolean {
   return a.kind === b.kind && a.suffix === b.suffix
