@@ -291,7 +291,7 @@ export class Client {
         return true
       },
       answered: ({ isFetch }) => {
-        if (isFetch === true) batch.awake.touch()
+        if (isFetch === true) batch.busyPoll.touch()
       },
       weigh: (bytes) => {
         this.#outstanding = bytes

@@ -21,8 +21,8 @@ import { encodeChallenge } from '../wire/error.ts'
 import { Client, type ClientHost, LINGER_MS } from './client.ts'
 import { ConnectionWatch, type EventTrace } from './event-trace.ts'
 import { FetchBatch } from './fetch-batch.ts'
-import { Once } from './once.ts'
 import type { Limits } from './options.ts'
+import { RateLimitedLog } from './rate-limited-log.ts'
 import type { Security } from './security.ts'
 import { WorkQueue } from './work-queue.ts'
 
@@ -66,7 +66,7 @@ export class Clients {
   /** By slot; freed slots are used again. */
   readonly #slots: (Connected | undefined)[] = []
   /** Hosts whose refusal has been logged under the present access rules. */
-  readonly #violators = new Once()
+  readonly #violators = new RateLimitedLog()
   /** Clients that came before there was anything to serve; undefined from then on. */
   #early: Connected[] | undefined = []
   #access: AccessTable

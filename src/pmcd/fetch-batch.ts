@@ -3,7 +3,7 @@
  * may serve all requests that were waiting when it began. docs/decisions/coalescing.md
  */
 import type { Ask } from '../model/source.ts'
-import { Awake } from '../net/awake.ts'
+import { BusyPoll } from '../net/busy-poll.ts'
 
 interface Waiting {
   readonly ask: Ask
@@ -24,7 +24,7 @@ export class FetchBatch {
   #moment: object = {}
   #isDue = false
   /** Answers within half a millisecond promise another request: docs/decisions/staying-awake.md */
-  readonly awake: Awake = new Awake({ closeMs: 0.5, awakeMs: 0.1 })
+  readonly busyPoll: BusyPoll = new BusyPoll({ closeMs: 0.5, awakeMs: 0.1 })
 
   /** Runs a fetch of `size` metrics soon, on behalf of `ask` with a moment; never if its signal is aborted before that. */
   add(size: number, ask: Ask, run: (ask: Ask) => unknown): void {

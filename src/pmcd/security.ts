@@ -19,7 +19,7 @@ import {
   PDU_FLAG_SECURE_ACK,
 } from '../wire/creds.ts'
 import type { Gate } from './handshake.ts'
-import { Once } from './once.ts'
+import { RateLimitedLog } from './rate-limited-log.ts'
 
 /** What protects a collector. */
 export interface SecurityOptions extends Demands {
@@ -73,7 +73,7 @@ export class Security {
   readonly #authenticator: Authenticator
   #tls: TlsServer | undefined
   /** What has been logged since the last reading of the configuration: one line for each host and kind. */
-  readonly #told = new Once()
+  readonly #told = new RateLimitedLog()
   readonly #attempts = new LoginAttempts({
     report: (origin, count) => {
       if (count > 1) this.#tell(`logins ${count}`, origin, `${count} failed or refused logins from ${origin}`)

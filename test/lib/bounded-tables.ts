@@ -17,7 +17,7 @@ import { makeSet } from '../../src/model/value-writer.ts'
 import { LoginAttempts } from '../../src/net/login-attempts.ts'
 import type { Context } from '../../src/pmapi/context.ts'
 import { InstanceNames } from '../../src/pmapi/instances.ts'
-import { Once } from '../../src/pmcd/once.ts'
+import { RateLimitedLog } from '../../src/pmcd/rate-limited-log.ts'
 import { InstanceCache } from '../../src/pmda/cache/instance-cache.ts'
 import { Rates } from '../../src/pmda/rates.ts'
 import { Reports } from '../../src/pmda/reports.ts'
@@ -145,10 +145,10 @@ export const BOUNDED_TABLES: readonly BoundedTable[] = [
     },
   },
   {
-    name: 'Once, hosts in the log',
+    name: 'RateLimitedLog, hosts in the log',
     full: 11_000,
     make: () => {
-      const once = new Once()
+      const once = new RateLimitedLog()
       return (key) => once.isNew(`host ${key}`)
     },
   },

@@ -72,13 +72,13 @@ test('an answer close to the one before keeps the process awake, a later one doe
   let now = 1000
   vi.spyOn(performance, 'now').mockImplementation(() => now)
   const { batch } = new Recorder()
-  batch.awake.touch()
+  batch.busyPoll.touch()
   const immediate = vi.spyOn(globalThis, 'setImmediate').mockReturnValue(undefined as never)
   now += 50
-  batch.awake.touch()
+  batch.busyPoll.touch()
   expect(immediate).not.toHaveBeenCalled()
   now += 0.3
-  batch.awake.touch()
+  batch.busyPoll.touch()
   expect(immediate).toHaveBeenCalledOnce()
   vi.restoreAllMocks()
 })

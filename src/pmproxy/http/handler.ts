@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { ByteAccount } from '../../base/byte-budget.ts'
 import { debug, trace } from '../../model/debug.ts'
 import { PcpError } from '../../model/errors.ts'
-import { Awake } from '../../net/awake.ts'
+import { BusyPoll } from '../../net/busy-poll.ts'
 import { apiRoute } from '../routes/pmapi.ts'
 import { isOwn, isPageFile, isShared } from '../routes.ts'
 import type { Services } from '../services.ts'
@@ -16,7 +16,7 @@ import { askerOf, MAX_HEADERS, MAX_URL, type WebRequest, webRequest } from './re
 import { NOT_COUNTED } from './unread.ts'
 
 /** A request takes longer than one of a collector's, and waits for that: docs/decisions/staying-awake.md */
-const awake = new Awake({ closeMs: 2, awakeMs: 0.4 })
+const busyPoll = new BusyPoll({ closeMs: 2, awakeMs: 0.4 })
 
 const READING = 'GET, HEAD, TRACE, OPTIONS'
 const WRITING = 'GET, HEAD, POST, TRACE, OPTIONS'
@@ -29,7 +29,7 @@ export async function handle(
 ): Promise<void> {
   const { statistics, log } = services
   statistics.requests++
-  awake.touch()
+  busyPoll.touch()
   const client = clientAt(message.socket)
   const { gone } = client
   if (client.requests >= services.limits.pipelined) return void message.socket.destroy()
@@ -59,7 +59,7 @@ export async function handle(
   } finally {
     if (account !== undefined) services.budget.close(account)
     client.requests--
-    awake.touch()
+    busyPoll.touch()
   }
 }
 

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { Once } from '../../src/pmcd/once.ts'
+import { RateLimitedLog } from '../../src/pmcd/rate-limited-log.ts'
 
 test('each is told once, until all is forgotten', () => {
-  const once = new Once()
+  const once = new RateLimitedLog()
   expect(['a', 'b', 'a'].map((key) => once.isNew(key))).toEqual([true, true, false])
   once.clear()
   expect(once.isNew('a')).toBe(true)
 })
 
 test('no more are told than anybody reads', () => {
-  const once = new Once()
+  const once = new RateLimitedLog()
   let told = 0
   for (let i = 0; i < 20_000; i++) if (once.isNew(`2001:db8::${i.toString(16)}`)) told++
   expect(told).toBe(10_000)

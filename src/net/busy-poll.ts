@@ -1,7 +1,7 @@
 /** Keeps the event loop awake between requests that follow each other closely. docs/decisions/staying-awake.md */
 
 /** When to stay awake; milliseconds. */
-export interface AwakeTimes {
+export interface BusyPollTimes {
   /** What happens closer together than this promises that more will happen soon. */
   readonly closeMs: number
   /** How long to look for it before sleeping. */
@@ -12,13 +12,13 @@ export interface AwakeTimes {
  * A process that sleeps is woken by the next request, which takes longer than answering it. When requests or answers come
  * closely one after the other, the event loop therefore goes on turning for a little.
  */
-export class Awake {
-  readonly #times: AwakeTimes
+export class BusyPoll {
+  readonly #times: BusyPollTimes
   #last = Number.NEGATIVE_INFINITY
   #until = 0
   #isAwake = false
 
-  constructor(times: AwakeTimes) {
+  constructor(times: BusyPollTimes) {
     this.#times = times
   }
 
@@ -41,6 +41,6 @@ export class Awake {
   }
 }
 
-function look(awake: Awake): void {
+function look(awake: BusyPoll): void {
   awake.look()
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { Awake } from '../../src/net/awake.ts'
+import { BusyPoll } from '../../src/net/busy-poll.ts'
 
 let now = 0
 let turns: (() => void)[] = []
@@ -28,25 +28,25 @@ function turnsUntilAsleep(): number {
 }
 
 test('a single answer, or answers far apart, let the process sleep at once', () => {
-  const awake = new Awake({ closeMs: 0.5, awakeMs: 0.1 })
+  const busyPoll = new BusyPoll({ closeMs: 0.5, awakeMs: 0.1 })
   for (let i = 0; i < 5; i++) {
-    awake.touch()
+    busyPoll.touch()
     expect(turnsUntilAsleep()).toBe(0)
     now += 1
   }
 })
 
 test('answers close together keep it awake for a tenth of a millisecond after the last', () => {
-  const awake = new Awake({ closeMs: 0.5, awakeMs: 0.1 })
-  awake.touch()
+  const busyPoll = new BusyPoll({ closeMs: 0.5, awakeMs: 0.1 })
+  busyPoll.touch()
   now += 0.2
-  awake.touch()
+  busyPoll.touch()
   now += 0.05
-  awake.touch()
+  busyPoll.touch()
   expect(turns).toHaveLength(1)
   const turned = turnsUntilAsleep()
   expect(turned).toBeGreaterThanOrEqual(5)
   expect(turned).toBeLessThanOrEqual(6)
-  awake.touch()
+  busyPoll.touch()
   expect(turnsUntilAsleep()).toBeGreaterThan(0)
 })
