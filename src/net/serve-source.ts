@@ -99,23 +99,25 @@ const INSTANCE_REQ = row({
   encode: (instances, { query }) => encodeInstanceReply(instances, query),
 })
 
-const TEXT_REQ = row({
-  type: pdu.PDU_TEXT_REQ,
-  decode: (request) => {
-    const { ident, type } = decodeTextReq(request)
-    if ((type & (PM_TEXT_PMID | PM_TEXT_INDOM)) === 0)
-      throw new PcpError('PM_ERR_PMID', `Text type ${type} says neither metric nor instance domain`)
-    if ((type & (PM_TEXT_ONELINE | PM_TEXT_HELP)) === 0)
-      throw new PcpError('PM_ERR_TEXT', `Text type ${type} says neither one line nor full help`)
-    return {
-      kind: (type & PM_TEXT_PMID) !== 0 ? 'metric' : 'indom',
-      id: ident,
-      level: (type & PM_TEXT_ONELINE) !== 0 ? 'oneline' : 'help',
-    } as const
-  },
-  ask: (source, query, ask) => source.text(query, ask),
-  encode: (text, { id }) => encodeTextReply(id, text),
-})
+/** A request for the text of neither a metric nor an instance domain fails with `problem`. */
+const textReq = (problem: 'PM_ERR_PMID' | 'PM_ERR_TEXT'): SourceRequest =>
+  row({
+    type: pdu.PDU_TEXT_REQ,
+    decode: (request) => {
+      const { ident, type } = decodeTextReq(request)
+      if ((type & (PM_TEXT_PMID | PM_TEXT_INDOM)) === 0)
+        throw new PcpError(problem, `Text type ${type} says neither metric nor instance domain`)
+      if ((type & (PM_TEXT_ONELINE | PM_TEXT_HELP)) === 0)
+        throw new PcpError('PM_ERR_TEXT', `Text type ${type} says neither one line nor full help`)
+      return {
+        kind: (type & PM_TEXT_PMID) !== 0 ? 'metric' : 'indom',
+        id: ident,
+        level: (type & PM_TEXT_ONELINE) !== 0 ? 'oneline' : 'help',
+      } as const
+    },
+    ask: (source, query, ask) => source.text(query, ask),
+    encode: (text, { id }) => encodeTextReply(id, text),
+  })
 
 const LABEL_REQ = row({
   type: pdu.PDU_LABEL_REQ,
@@ -136,26 +138,33 @@ const STORE = row({
   encode: () => encodeError(0),
 })
 
-const PMNS_IDS = row({
-  type: pdu.PDU_PMNS_IDS,
-  topic: 'pmns',
-  decode: (request) => {
-    const { ids } = decodePmnsIds(request)
-    if (ids.length !== 1)
-      throw new PcpError('PM_ERR_IPC', `Names of one metric can be asked for, not of ${ids.length}`)
-    return ids[0]!
-  },
-  ask: (source, id, ask) => source.lookupId(id, ask),
-  encode: (names) => encodePmnsNames(names),
-})
+/** Agents answer for the first of several metrics. */
+const pmnsIds = (isAgent: boolean): SourceRequest =>
+  row({
+    type: pdu.PDU_PMNS_IDS,
+    topic: 'pmns',
+    decode: (request) => {
+      const { ids } = decodePmnsIds(request)
+      if (ids.length !== 1 && !isAgent)
+        throw new PcpError('PM_ERR_IPC', `Names of one metric can be asked for, not of ${ids.length}`)
+      return ids[0]!
+    },
+    ask: (source, id, ask) => source.lookupId(id, ask),
+    encode: (names) => encodePmnsNames(names),
+  })
 
-/** A single name that fails is an error; of several, those that fail have no PMID and are not counted. */
-const PMNS_NAMES = (countsFound: boolean): SourceRequest =>
+/**
+ * A single name that fails is an error; of several, those that fail have no PMID and are not counted. Agents are asked for one
+ * name, and count none.
+ */
+const pmnsNames = (isAgent: boolean): SourceRequest =>
   row({
     type: pdu.PDU_PMNS_NAMES,
     topic: 'pmns',
     decode: (request) => {
       const { names, status } = decodePmnsNames(request)
+      if (isAgent && names.length !== 1)
+        throw new PcpError('PM_ERR_IPC', `${names.length} names where agents are asked for one`)
       if (status < 0 || names.length === 0) throw new PcpError('PM_ERR_TOOSMALL', 'No names to look up')
       return names
     },
@@ -165,7 +174,7 @@ const PMNS_NAMES = (countsFound: boolean): SourceRequest =>
     },
     encode: (outcomes) => {
       const ids = outcomes.map((outcome) => (outcome instanceof PcpError ? PM_ID_NULL : outcome))
-      return encodePmnsIds(ids, countsFound ? ids.filter((id) => id !== PM_ID_NULL).length : 0)
+      return encodePmnsIds(ids, isAgent ? 0 : ids.filter((id) => id !== PM_ID_NULL).length)
     },
   })
 
@@ -197,19 +206,27 @@ const PMNS_TRAVERSE = row({
   encode: (names) => encodePmnsNames(names),
 })
 
-const COMMON = [DESC_REQ, INSTANCE_REQ, TEXT_REQ, LABEL_REQ, STORE, PMNS_IDS, PMNS_CHILD, PMNS_TRAVERSE]
+const COMMON = [DESC_REQ, INSTANCE_REQ, LABEL_REQ, STORE, PMNS_CHILD, PMNS_TRAVERSE]
 
 /** What clients ask of a collector. */
 export const COLLECTOR_REQUESTS: SourceRequests = requestTable([
   ...COMMON,
-  PMNS_NAMES(true),
+  textReq('PM_ERR_PMID'),
+  pmnsIds(false),
+  pmnsNames(false),
   DESC_IDS,
   fetchOf(pdu.PDU_FETCH, encodeResult),
   fetchOf(pdu.PDU_HIGHRES_FETCH, encodeHighResResult),
 ])
 
 /** What collectors ask of an agent: one item at a time, except for values. */
-export const AGENT_REQUESTS: SourceRequests = requestTable([...COMMON, PMNS_NAMES(false), AGENT_FETCH])
+export const AGENT_REQUESTS: SourceRequests = requestTable([
+  ...COMMON,
+  textReq('PM_ERR_TEXT'),
+  pmnsIds(true),
+  pmnsNames(true),
+  AGENT_FETCH,
+])
 
 /** The one outcome, thrown when it is an error. */
 function only<T>(outcomes: readonly Outcome<T>[]): T {
