@@ -1,10 +1,11 @@
-/** The lines above the values, and the headings of their columns. */
+/** The lines above the values, the headings of their columns, and the times in front of rows. */
 import { byteWidth, formatF, rightJustify } from '../../base/printf.ts'
 import { decodeText, encodeText } from '../../base/text.ts'
+import type { Timestamp } from '../../base/timestamp.ts'
 import { rateUnits } from '../../model/rate.ts'
 import { PM_SEM_COUNTER, PM_SEM_DISCRETE, PM_SEM_INSTANT } from '../../model/types.ts'
 import { unitsStr, unpackUnits } from '../../model/units.ts'
-import { ctime } from '../../time/stamp.ts'
+import { clockStamp, ctime } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
 import type { Schedule } from './schedule.ts'
 import type { Column, Subject } from './subject.ts'
@@ -78,4 +79,22 @@ export class Headings {
 
 function firstBytes(text: string, bytes: number): string {
   return byteWidth(text) <= bytes ? text : decodeText(encodeText(text).subarray(0, Math.max(0, bytes)))
+}
+
+/** How times are written, and how many columns they take. */
+export interface RowStamp {
+  readonly width: number
+  readonly text: (time: Timestamp) => string
+}
+
+/** Times of day to the millisecond; with -X once or twice dates, to the microsecond or nanosecond. */
+export function rowStamp(level: number, zone: Zone): RowStamp {
+  if (level === 0) return { width: 12, text: (time) => clockStamp(time, zone) }
+  const digits = level === 1 ? 6 : 9
+  const text = ({ sec, nsec }: Timestamp): string => {
+    const date = ctime(sec, zone)
+    const year = date.lastIndexOf(' ')
+    return `${date.slice(0, year)}.${String(nsec).padStart(9, '0').slice(0, digits)}${date.slice(year)}`
+  }
+  return { width: 25 + digits, text }
 }
