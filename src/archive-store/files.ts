@@ -1,8 +1,10 @@
 /** The files of archives as maintenance sees them: by archive and part, compressed or not. */
+
 import { readdirSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseFileName } from '../archive/file-names.ts'
-import { nodeDisk } from '../sys/disk.ts'
+import { PcpError } from '../model/errors.ts'
+import { type Disk, nodeDisk } from '../sys/disk.ts'
 import { type FileMark, markFile } from '../sys/staging.ts'
 import { recover } from './transaction.ts'
 
@@ -71,4 +73,37 @@ export function byPart(a: Pick<ArchiveFile, 'part'>, b: Pick<ArchiveFile, 'part'
 /** Returns whether a file is a data volume. */
 export function isVolume({ part }: Pick<ArchiveFile, 'part'>): boolean {
   return /^\d+$/.test(part)
+}
+
+/**
+ * Removes the files of one archive: its metadata durably first, because without it there is no archive, whatever happens then. What a crash
+ * leaves is files of the same name, which go with the next call. Throws PcpError with the errno.
+ */
+export function removeArchive(
+  dir: string,
+  files: readonly Pick<ArchiveFile, 'name' | 'part'>[],
+  disk: Disk = nodeDisk,
+): void {
+  const meta = files.filter(({ part }) => part === 'meta')
+  for (const group of [meta, files.filter((file) => !meta.includes(file))]) {
+    for (const { name } of group) unlinkIfPresent(join(dir, name), disk)
+    if (group.length > 0) syncDirectory(dir, disk)
+  }
+}
+
+function syncDirectory(dir: string, disk: Disk): void {
+  try {
+    disk.syncDirectory(dir)
+  } catch (error) {
+    throw PcpError.from(error, `Cannot remove files of ${dir}`)
+  }
+}
+
+function unlinkIfPresent(path: string, disk: Disk): void {
+  try {
+    disk.unlink(path)
+  } catch (error) {
+    const { code } = PcpError.from(error)
+    if (code !== 'ENOENT') throw PcpError.from(error, `Cannot remove ${path} of ${dirname(path)}`)
+  }
 }

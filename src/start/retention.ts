@@ -7,8 +7,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { compressFile, GZIP } from '../archive-store/compress.ts'
-import { type ArchiveFile, archiveFilesIn, byArchive } from '../archive-store/files.ts'
-import { removeArchive } from '../archive-store/remove.ts'
+import { type ArchiveFile, archiveFilesIn, byArchive, removeArchive } from '../archive-store/files.ts'
 import { recover } from '../archive-store/transaction.ts'
 import { PcpError } from '../model/errors.ts'
 

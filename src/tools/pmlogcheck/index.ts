@@ -24,13 +24,11 @@ import { parseStandard, STANDARD, type StandardOptions } from '../lib/standard.t
 import type { Tool } from '../lib/tool.ts'
 import { samplingWindow } from '../lib/window.ts'
 import { archiveZone } from '../lib/zone.ts'
-import type { Check, CheckOptions } from './check.ts'
-import { FindingText } from './finding-text.ts'
-import { checkFile } from './pass0.ts'
+import { type Check, type CheckOptions, FindingText } from './check.ts'
+import { checkFile, repairFile } from './pass0.ts'
 import { checkIndex } from './pass1.ts'
 import { checkMetadata } from './pass2.ts'
 import { checkData } from './pass3.ts'
-import { repairFile } from './repair.ts'
 
 const OPTIONS: OptionTable = {
   synopsis: '[options] archive',

@@ -1,5 +1,6 @@
 /** Pass 0: each file by itself: its label, and where its records begin and end. */
 
+import { truncateSync } from 'node:fs'
 import { type ArchiveLabel, decodeLabel, labelSize } from '../../archive/label.ts'
 import { indexEntrySize } from '../../archive/temporal-index.ts'
 import { type ByteSource, readBytes } from '../../base/byte-source.ts'
@@ -7,7 +8,39 @@ import { PcpError } from '../../model/errors.ts'
 import type { PartFile } from '../lib/archive-input.ts'
 import { openProblem } from '../lib/open-error.ts'
 import type { Check } from './check.ts'
-import { WordReader } from './frames.ts'
+
+/** Bytes read at a time: enough for many small records, little for the ends of large ones. */
+const WINDOW = 64 * 1024
+
+/** Reads length words anywhere in a file, from a window that follows them. */
+class WordReader {
+  readonly #source: ByteSource
+  readonly size: number
+  readonly #bytes = new Uint8Array(WINDOW)
+  readonly #view = new DataView(this.#bytes.buffer)
+  #from = 0
+  #length = 0
+
+  constructor(source: ByteSource) {
+    this.#source = source
+    this.size = source.size
+  }
+
+  /** The signed word at an offset; undefined when the file ends before or within it. */
+  at(offset: number): number | undefined {
+    if (offset < this.#from || offset + 4 > this.#from + this.#length) {
+      this.#from = offset
+      this.#length = this.#source.readInto(this.#bytes, offset)
+      if (this.#length < 4) return undefined
+    }
+    return this.#view.getInt32(offset - this.#from)
+  }
+
+  /** How many of `wanted` bytes the file has from an offset on. */
+  available(offset: number, wanted: number): number {
+    return Math.max(0, Math.min(wanted, this.size - offset))
+  }
+}
 
 const MAGIC = 0x50052600
 /** Names of metadata record types, and the versions of archives that have them. */
@@ -215,4 +248,46 @@ class FileCheck {
     if (!this.#check.wanted.verbose || this.#hasProblem) return
     this.#check.say(`found ${records} records`)
   }
+}
+
+/** Cuts a file where that is wanted, possible and agreed to. Says whether it is sound now. */
+export async function repairFile(check: Check, { file, goodEnd, size }: FileReport): Promise<boolean> {
+  const { wanted, io } = check
+  if (wanted.repair === undefined || goodEnd === undefined) return false
+  if (file.isCompressed) {
+    check.say(`${file.path}: compressed, cannot be repaired`)
+    return false
+  }
+  if (wanted.repair === 'ask' && !(await agrees(check, file.path))) return false
+  try {
+    truncateSync(file.path, goodEnd)
+  } catch (error) {
+    check.say(`${io.progname}: ${file.path}: ${(error as Error).message}`)
+    return false
+  }
+  check.say(`Info: ${file.path}: truncated from ${size} to ${goodEnd} bytes`)
+  return true
+}
+
+async function agrees({ io }: Check, path: string): Promise<boolean> {
+  const answers = lines(io.stdin)
+  for (;;) {
+    io.stdout.write(`${path}: Truncate? [yes|no] `)
+    await io.stdout.flush()
+    const { value, done } = await answers.next()
+    if (done === true || value === 'no') return false
+    if (value === 'yes') return true
+    io.stdout.write('Please answer the question, yes or no\n')
+  }
+}
+
+async function* lines(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let rest = ''
+  const decoder = new TextDecoder()
+  for await (const part of input) {
+    const texts = (rest + decoder.decode(part, { stream: true })).split('\n')
+    rest = texts.pop()!
+    for (const text of texts) yield text.trim()
+  }
+  if (rest !== '') yield rest.trim()
 }

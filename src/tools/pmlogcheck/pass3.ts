@@ -16,9 +16,8 @@ import {
 } from '../../model/types.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 import { Progress } from '../lib/progress.ts'
-import type { Check } from './check.ts'
+import type { Check, FindingText } from './check.ts'
 import { CounterHistory } from './counter-history.ts'
-import type { FindingText } from './finding-text.ts'
 
 /** Types whose counters can wrap, in words. */
 const WRAPPING: { readonly [type: number]: string } = {

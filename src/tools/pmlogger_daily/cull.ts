@@ -1,6 +1,5 @@
 /** Removing archives: what is too old, and the oldest of what is too much. */
-import { type ArchiveFile, byArchive } from '../../archive-store/files.ts'
-import { removeArchive } from '../../archive-store/remove.ts'
+import { type ArchiveFile, byArchive, removeArchive } from '../../archive-store/files.ts'
 import { PcpError } from '../../model/errors.ts'
 import { ageWords, NEVER, nameLines } from '../lib/admin/ages.ts'
 import { datedFilesIn } from '../lib/admin/archive-names.ts'

@@ -1,7 +1,7 @@
 /** Each kind of change of archives on a simulated disk, with the archives before and after it. */
 import { gzipSync } from 'node:zlib'
 import { parseFileName } from '../../../src/archive/file-names.ts'
-import { removeArchive } from '../../../src/archive-store/remove.ts'
+import { removeArchive } from '../../../src/archive-store/files.ts'
 import { stagedOutput } from '../../../src/archive-store/staged-output.ts'
 import { recover, Transaction, type TransactionOptions } from '../../../src/archive-store/transaction.ts'
 import { PcpError } from '../../../src/model/errors.ts'
