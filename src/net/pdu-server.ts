@@ -252,8 +252,11 @@ export class PduServer<S, W> {
   }
 
   get #isFull(): boolean {
-    const outstanding = Math.max(this.#replies.length, this.#queue.length)
-    return outstanding >= MAX_OUTSTANDING || this.#bytes >= MAX_OUTSTANDING_BYTES
+    return (
+      this.#replies.length >= MAX_OUTSTANDING ||
+      this.#bytes >= MAX_OUTSTANDING_BYTES ||
+      this.#queue.length >= MAX_OUTSTANDING
+    )
   }
 
   #readOn(): void {

@@ -61,10 +61,11 @@ export class FetchBatch {
     const moment = this.#moment
     while (budget > 0 && this.#asked < this.#current.length) {
       const { size, ask, run } = this.#current[this.#asked++]!
+      const { requester, signal } = ask
       // A client that has gone is forgotten by the agents already: a late fetch would make them remember it.
-      if (ask.signal?.aborted === true) continue
+      if (signal?.aborted === true) continue
       budget -= size
-      run({ ...ask, moment })
+      run(signal === undefined ? { requester, moment } : { requester, signal, moment })
     }
     const isDone = this.#asked === this.#current.length
     if (isDone) {
