@@ -1,7 +1,7 @@
 /** What other programs print: of one that runs all the time, or of one that is run for an answer. docs/guide/agent-data.md */
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
-import { Retry } from '../../base/retry.ts'
 import { onAbort } from '../../base/on-abort.ts'
+import { Retry } from '../../base/retry.ts'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import { LineSplitter } from './lines.ts'

@@ -1,7 +1,7 @@
 /** What a service says over a socket: all the time, or when it is asked. docs/guide/agent-data.md */
 import type { Socket } from 'node:net'
-import { Retry } from '../../base/retry.ts'
 import { onAbort } from '../../base/on-abort.ts'
+import { Retry } from '../../base/retry.ts'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import { LineSplitter } from './lines.ts'
