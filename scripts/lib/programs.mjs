@@ -1,38 +1,15 @@
 /**
  * Bundles all programs of the package together, so that what they share is there once. rolldown cuts the code into pieces, one for each
- * set of programs that load it; a start that had to open sixty files would be slow, so pieces stand together in packs:
- *
- *     base      what nearly every program loads      AREA     what programs of an area share: archive, tools, pmcd, ...
- *     core      what many load                       PROGRAM  what it has for itself, or what is loaded on demand
- *
- * A pack is a script whose value is an object of functions, one for each piece: nothing runs, or is compiled, before it is required.
- * src/tools/launch.ts loads them. docs/decisions/start-up.md
+ * set of programs that load it; a start that had to open sixty files would be slow, so pieces stand together in packs, by what the starts of
+ * all programs cost. A pack is a script whose value is an object of functions, one for each piece: nothing runs, or is compiled, before it is
+ * required. src/tools/launch.ts loads them. docs/decisions/start-up.md
  */
 import { createHash } from 'node:crypto'
 import { basename, join, relative, sep } from 'node:path'
 import { rolldown } from 'rolldown'
 
-/** A piece loaded by this share of all programs belongs to `base`. */
-const BASE_SHARE = 0.5
-/** A piece loaded by so many programs belongs to `core`. */
-const CORE_PROGRAMS = 12
-/** Folders of src whose shared pieces stand apart from the core, and the pack they are in; folders of `tools/lib` have packs of their own. */
-const AREAS = {
-  archive: 'archive',
-  'archive-store': 'archive',
-  tools: 'tools',
-  pmda: 'agents',
-  agents: 'agents',
-  mmv: 'agents',
-  pmcd: 'pmcd',
-  pmlogger: 'pmlogger',
-  pmie: 'pmie',
-  pmproxy: 'pmproxy',
-  start: 'start',
-}
-
-/** What several commands share. */
-const COMMANDS = 'tools/lib/'
+/** To open a pack costs as much as reading so many characters that a program does not need. */
+const COST_OF_PACK = 20_000
 const VIRTUAL = 'program:'
 
 /**
@@ -80,61 +57,106 @@ export async function bundlePrograms(top, texts) {
 
 function packed(src, output) {
   const pieces = new Map(output.map((chunk) => [chunk.fileName, chunk]))
-  const programs = output.filter(({ isEntry, isDynamicEntry }) => isEntry || isDynamicEntry)
-  const users = usersOf(pieces, programs)
-  const packOf = new Map(
-    output.map((chunk) => [chunk.fileName, packFor(src, chunk, users.get(chunk.fileName), programs.length)]),
-  )
-  const idOf = (file) => `${packOf.get(file)}/${basename(file, '.cjs')}`
+  const packOf = new Map()
   const packs = new Map()
-  for (const { fileName, code } of output) {
-    const text = asFunction(code, (file) => (pieces.has(file) ? idOf(file) : undefined))
-    const pack = packOf.get(fileName)
-    packs.set(pack, [...(packs.get(pack) ?? []), `${JSON.stringify(basename(fileName, '.cjs'))}:${text}`])
+  for (const { files, users } of groups(pieces)) {
+    const name = nameOf(src, files, users, pieces, packs)
+    packs.set(name, files)
+    for (const file of files) packOf.set(file, name)
   }
+  const idOf = (file) => `${packOf.get(file)}/${basename(file, '.cjs')}`
+  const textOf = (file) =>
+    `${JSON.stringify(basename(file, '.cjs'))}:${asFunction(pieces.get(file).code, (other) => (pieces.has(other) ? idOf(other) : undefined))}`
   return {
     packs: new Map(
-      [...packs].map(([name, texts]) => [name, ascii(`"use strict";({${texts.join(',\n')}})\n`)]),
+      [...packs].map(([name, files]) => [name, ascii(`"use strict";({${files.map(textOf).join(',\n')}})\n`)]),
     ),
     ids: new Map(output.filter(({ isEntry }) => isEntry).map(({ name, fileName }) => [name, idOf(fileName)])),
   }
 }
 
-/** The programs that load each piece at once. */
-function usersOf(pieces, programs) {
-  const users = new Map([...pieces.keys()].map((file) => [file, []]))
-  for (const program of programs) {
-    const loaded = new Set([program.fileName])
+/** Puts pieces together while that makes the starts of all programs cheaper: fewer packs to open, against code that is read in vain. */
+function groups(pieces) {
+  const users = usersOf(pieces)
+  let all = []
+  for (const [file, { code }] of pieces) {
+    const own = users.get(file)
+    const same = all.find((group) => group.users.size === own.size && shared(group.users, own) === own.size)
+    if (same === undefined) all.push({ files: [file], users: own, size: code.length })
+    else {
+      same.files.push(file)
+      same.size += code.length
+    }
+  }
+  const gain = (a, b) => {
+    const both = shared(a.users, b.users)
+    return COST_OF_PACK * both - b.size * (a.users.size - both) - a.size * (b.users.size - both)
+  }
+  for (;;) {
+    let best = 0
+    let pair
+    for (let i = 0; i < all.length; i++)
+      for (let j = 0; j < i; j++) {
+        const found = gain(all[i], all[j])
+        if (found > best) {
+          best = found
+          pair = [all[j], all[i]]
+        }
+      }
+    if (pair === undefined) return all
+    const [a, b] = pair
+    all = all.filter((group) => group !== b)
+    a.files.push(...b.files)
+    a.users = new Set([...a.users, ...b.users])
+    a.size += b.size
+  }
+}
+
+function shared(a, b) {
+  let count = 0
+  for (const each of a) if (b.has(each)) count++
+  return count
+}
+
+/** A pack of one program has its name, others that of the folder most of it is from. */
+function nameOf(src, files, users, pieces, taken) {
+  const [only, ...others] = users
+  const base =
+    others.length === 0
+      ? basename(only, '.cjs')
+      : folderOf(
+          src,
+          files.map((file) => pieces.get(file)),
+        )
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? base : `${base}-${n}`
+    if (!taken.has(name)) return name
+  }
+}
+
+/** The programs that load each piece at once; what is loaded on demand is a program of its own. */
+function usersOf(pieces) {
+  const users = new Map([...pieces.keys()].map((file) => [file, new Set()]))
+  for (const { fileName, isEntry, isDynamicEntry } of pieces.values()) {
+    if (!isEntry && !isDynamicEntry) continue
+    const loaded = new Set([fileName])
     for (const file of loaded) {
-      users.get(file).push(program)
+      users.get(file).add(fileName)
       for (const other of pieces.get(file).imports) if (pieces.has(other)) loaded.add(other)
     }
   }
   return users
 }
 
-function packFor(src, chunk, users, total) {
-  // What a program has for itself, together with what it alone loads on demand.
-  const entries = users.filter(({ isEntry }) => isEntry)
-  const owner = users.length === 1 ? users[0] : entries.length === 1 ? entries[0] : undefined
-  if (owner !== undefined) return basename(owner.fileName, '.cjs')
-  const folder = folderOf(src, chunk)
-  const area = folder.startsWith(COMMANDS) ? folder.slice(COMMANDS.length) : AREAS[folder]
-  // Commands share much with agents and recorders; what is about archives only those load that read some.
-  if (area !== undefined && (area !== 'tools' || users.length < CORE_PROGRAMS)) return area
-  if (users.length >= total * BASE_SHARE) return 'base'
-  return 'core'
-}
-
-/** The folder of src that most of a piece is from. */
-function folderOf(src, { modules }) {
+/** The folder of src that most of some pieces is from. */
+function folderOf(src, chunks) {
   const sizes = new Map()
-  for (const [file, { renderedLength }] of Object.entries(modules)) {
-    const [top, ...below] = relative(src, file).split(sep)
-    const folder = top === 'tools' && below.length === 3 ? `${COMMANDS}${below[1]}` : top
-    sizes.set(folder, (sizes.get(folder) ?? 0) + renderedLength)
-  }
-  return [...sizes].sort(([, a], [, b]) => b - a)[0]?.[0] ?? ''
+  for (const { modules } of chunks)
+    for (const [file, { renderedLength }] of Object.entries(modules)) {
+      const [folder] = relative(src, file).split(sep)
+      sizes.set(folder, (sizes.get(folder) ?? 0) + renderedLength)
+    }
+  return [...sizes].sort(([, a], [, b]) => b - a)[0][0]
 }
 
 /** A piece as a function of its exports, the pieces and modules it requires, and the path of its pack. */
