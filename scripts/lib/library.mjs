@@ -9,6 +9,15 @@ import { rolldown } from 'rolldown'
 /** A file smaller than this would cost more to open than to load with others. */
 const SMALL = 3000
 
+/** Removes what rolldown's helpers import of Node where they do not use it: an entry point for browsers shares them. */
+const WITHOUT_NODE = {
+  name: 'without-node',
+  renderChunk: (code) =>
+    code.split('createRequire').length === 2
+      ? code.replace('import { createRequire } from "node:module";\n', '')
+      : undefined,
+}
+
 /** Builds `esm` and `cjs` in `dist`; those for browsers as ES modules alone. Entry points are files of `src` by name. */
 export async function bundleLibrary(top, entries, browserEntries, dist) {
   await bundle(top, { ...entries, ...browserEntries }, { dir: join(dist, 'esm'), format: 'es' })
@@ -25,6 +34,7 @@ async function bundle(top, entries, { dir, format, define }) {
     platform: 'node',
     input: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, join(top, 'src', file)])),
     transform: { target: 'node20.19', define },
+    plugins: [WITHOUT_NODE],
     onLog(level, log, handle) {
       if (level !== 'info') handle('error', log)
     },
