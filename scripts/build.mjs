@@ -77,8 +77,8 @@ function programTexts(tools, agents) {
   return {
     ...Object.fromEntries(
       tools.map((tool) => [
-        moduleName(tool),
-        `export { main } from './tools/main.ts'\nexport { tool } from '${moduleOf('tools', moduleName(tool))}'\n`,
+        programOf(tool),
+        `export { main } from './tools/main.ts'\nexport { tool } from '${moduleOf('tools', tool.file ?? tool.name)}'\n`,
       ]),
     ),
     ...Object.fromEntries(
@@ -91,7 +91,8 @@ function programTexts(tools, agents) {
   }
 }
 
-const moduleName = ({ name, file }) => file ?? name
+/** The program of a command; one that is known by more than one name is one program. */
+const programOf = ({ name, file = name }) => file.replaceAll('/', '-')
 
 /** What loads the packs: in a file of its own, as every program needs it. */
 async function buildLauncher(parts, packs) {
@@ -162,7 +163,7 @@ async function buildPrograms() {
       join(bin, name),
       `${SHEBANG}\nrequire('./parts/launch.cjs').run('${ids.get(program)}'${hasOwnVersion ? ', true' : ''})\n`,
     )
-  for (const tool of TOOLS) run(tool.name, moduleName(tool), tool.hasOwnVersion)
+  for (const tool of TOOLS) run(tool.name, programOf(tool), tool.hasOwnVersion)
   for (const name of daemons) run(name, name, true)
   const loaded = Object.keys(LOADED).map((name) => `${name}.cjs`)
   for (const name of Object.keys(LOADED))

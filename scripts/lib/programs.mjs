@@ -57,6 +57,8 @@ export async function bundlePrograms(top, texts) {
 
 function packed(src, output) {
   const pieces = new Map(output.map((chunk) => [chunk.fileName, chunk]))
+  if (new Set(output.map(({ fileName }) => basename(fileName))).size < pieces.size)
+    throw new Error('Two pieces of the programs have the same name')
   const packOf = new Map()
   const packs = new Map()
   for (const { files, users } of groups(pieces)) {
