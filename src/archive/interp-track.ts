@@ -21,7 +21,7 @@ import {
   PM_TYPE_U64,
   PM_VAL_INSITU,
 } from '../model/types.ts'
-import { InstanceSlots, MetricValues } from './metric-values.ts'
+import { InstanceSlots, RecordValues } from './record-values.ts'
 import type { RecordView } from './record-view.ts'
 
 /** Nobody has looked yet. */
@@ -101,7 +101,7 @@ export class Track {
   readonly #lives: Lives | undefined
   readonly #sign: number
   readonly #isLong: boolean
-  readonly #values: MetricValues
+  readonly #values: RecordValues
 
   /** `sign`: +1 forwards, -1 backwards. */
   constructor(desc: MetricDesc, insts: Int32Array, lives: Lives | undefined, sign: 1 | -1) {
@@ -115,7 +115,7 @@ export class Track {
     this.behind = new Bounds(insts.length)
     this.ahead = new Bounds(insts.length)
     this.needed = new Uint8Array(insts.length)
-    this.#values = new MetricValues(
+    this.#values = new RecordValues(
       desc,
       InstanceSlots.only(this.isSingular ? [PM_IN_NULL] : insts, this.isSingular),
       'length',

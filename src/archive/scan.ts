@@ -14,8 +14,8 @@ import { PcpError } from '../model/errors.ts'
 import { PM_IN_NULL, PM_INDOM_NULL, type Pmid, pmidStr } from '../model/ids.ts'
 import { PM_TYPE_32, PM_TYPE_DOUBLE, PM_VAL_INSITU } from '../model/types.ts'
 import type { Archive } from './archive.ts'
-import { InstanceSlots, MetricValues, numberAt, type ValueFault } from './metric-values.ts'
 import { RecordReader } from './reader.ts'
+import { InstanceSlots, numberAt, RecordValues, type ValueFault } from './record-values.ts'
 import type { RecordView } from './record-view.ts'
 import { LARGE } from './record-window.ts'
 
@@ -146,7 +146,7 @@ function twice(numbers: Float64Array): Float64Array<ArrayBuffer> {
 class MetricScan {
   readonly desc: MetricDesc
   readonly #into: ScanSink | undefined
-  readonly #values: MetricValues
+  readonly #values: RecordValues
   /** By slot, and those of this scan's result in order of appearance. */
   readonly #sinks: (ValueSink | undefined)[] = []
   readonly #columns: GrowingColumn[] = []
@@ -159,7 +159,7 @@ class MetricScan {
       wanted === undefined || isSingular
         ? new InstanceSlots(FIRST_ROOM, isSingular)
         : InstanceSlots.only(wanted, false)
-    this.#values = new MetricValues(desc, slots, 'place')
+    this.#values = new RecordValues(desc, slots, 'place')
   }
 
   /** Takes the values of a record. */

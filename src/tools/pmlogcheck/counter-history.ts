@@ -1,5 +1,5 @@
 /** The last value of each instance of a counter. */
-import { InstanceSlots, MetricValues, numberAt } from '../../archive/metric-values.ts'
+import { InstanceSlots, numberAt, RecordValues } from '../../archive/record-values.ts'
 import type { RecordView } from '../../archive/record-view.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { PM_INDOM_NULL } from '../../model/ids.ts'
@@ -14,12 +14,12 @@ export class CounterHistory {
   value = 0
   before = 0
   seen = 0
-  readonly #decoder: MetricValues
+  readonly #decoder: RecordValues
   #values = new Float64Array(8)
   #records = new Int32Array(8).fill(NEVER)
 
   constructor(desc: MetricDesc) {
-    this.#decoder = new MetricValues(desc, new InstanceSlots(8, desc.indom === PM_INDOM_NULL), 'type')
+    this.#decoder = new RecordValues(desc, new InstanceSlots(8, desc.indom === PM_INDOM_NULL), 'type')
   }
 
   /**

@@ -1,5 +1,5 @@
 /** How the values of each instance are distributed: counted in a second pass, once it is known from where to where they go. */
-import { MetricValues } from '../../archive/metric-values.ts'
+import { RecordValues } from '../../archive/record-values.ts'
 import type { RecordView } from '../../archive/record-view.ts'
 import { PM_SEM_COUNTER } from '../../model/types.ts'
 import type { MetricSummary } from './metric-summary.ts'
@@ -8,7 +8,7 @@ import { toSeconds } from './scan.ts'
 /** The bins of one metric. */
 export class MetricBins {
   readonly #summary: MetricSummary
-  readonly #values: MetricValues
+  readonly #values: RecordValues
   readonly #bins: number
   readonly #counts: Uint32Array
   readonly #last: Float64Array
@@ -20,7 +20,7 @@ export class MetricBins {
   constructor(summary: MetricSummary, bins: number) {
     const { length } = summary.instances
     this.#summary = summary
-    this.#values = new MetricValues(summary.desc, summary.instances, 'type')
+    this.#values = new RecordValues(summary.desc, summary.instances, 'type')
     this.#bins = bins
     this.#counts = new Uint32Array(length * bins)
     this.#last = new Float64Array(length)

@@ -5,7 +5,7 @@
  *     instant    values are averaged as they are, and by the time until the next; intervals that end after a mark are left out
  *     discrete   as instant, but a value lasts until the next mark and until the window ends
  */
-import { InstanceSlots, MetricValues } from '../../archive/metric-values.ts'
+import { InstanceSlots, RecordValues } from '../../archive/record-values.ts'
 import type { RecordView } from '../../archive/record-view.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { PM_INDOM_NULL } from '../../model/ids.ts'
@@ -67,7 +67,7 @@ export function isNumeric(type: number): boolean {
 export class MetricSummary {
   readonly desc: MetricDesc
   readonly instances: InstanceSlots
-  readonly #values: MetricValues
+  readonly #values: RecordValues
   readonly #columns: Columns
   readonly #extremes: Extremes | undefined
   readonly #fast: FastLoop | undefined
@@ -79,7 +79,7 @@ export class MetricSummary {
   constructor(desc: MetricDesc, { wraps, isBrief, keepsUnits, room }: SummaryRules) {
     this.desc = desc
     this.instances = new InstanceSlots(room, desc.indom === PM_INDOM_NULL)
-    this.#values = new MetricValues(desc, this.instances, 'type')
+    this.#values = new RecordValues(desc, this.instances, 'type')
     this.#columns = new Columns(room)
     this.#extremes = isBrief ? undefined : new Extremes()
     this.#fast = isBrief ? fastLoop(desc) : undefined

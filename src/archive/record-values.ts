@@ -100,7 +100,7 @@ const FAULTS: readonly ValueFault[] = ['outside', 'mistyped', 'wide', 'narrow']
 let numbers = new Float64Array(64)
 
 /** Reads one metric from record after record. Consecutive records mostly resemble each other: their sets and instances are remembered. */
-export class MetricValues {
+export class RecordValues {
   readonly desc: MetricDesc
   readonly instances: InstanceSlots
   /** Slot of each value in the set located last, -1 for an instance that is not wanted. */
