@@ -108,7 +108,12 @@ class Loader {
     }
     const exports = {}
     this.#exports.set(id, exports)
-    loaded.pieces[id.slice(slash + 1)]!(exports, this.require, loaded.file, this.#packs.folder)
+    try {
+      loaded.pieces[id.slice(slash + 1)]!(exports, this.require, loaded.file, this.#packs.folder)
+    } catch (error) {
+      this.#exports.delete(id) // who asks again is told again
+      throw error
+    }
     return exports
   }
 

@@ -49,8 +49,8 @@ beforeEach(() => {
 })
 
 /** As the build leaves a command, and another that shares a pack with it. */
-function install(piece: string, hash: string): void {
-  const packs = { x: ['a', piece], y: ['a', piece], more: ['b', MORE] }
+function install(piece: string, hash: string, more = MORE): void {
+  const packs = { x: ['a', piece], y: ['a', piece], more: ['b', more] }
   for (const [pack, [name, text]] of Object.entries(packs))
     writeFileSync(
       join(home, 'parts', `${pack}.pack.js`),
@@ -139,6 +139,16 @@ test('damaged code is not run: it would crash the process', () => {
   }
   writeFileSync(file, bytes.subarray(0, 1000))
   expect(run()).toBe(DONE)
+})
+
+test('a piece that throws is not known half made to who asks again', () => {
+  const ask = `(() => { try { return String(require('more/b').more) } catch (error) { return error.message } })()`
+  install(
+    `exports.main = async () => process.stdout.write(${ask} + ', ' + ${ask})`,
+    'three',
+    `throw Error('no')`,
+  )
+  expect(run()).toBe('no, no')
 })
 
 test('code that others could have written is not run, nor is any written there', () => {
