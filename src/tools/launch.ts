@@ -11,6 +11,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   statSync,
@@ -45,6 +46,8 @@ const KEY_BYTES = 128
 const OTHERS_MAY_WRITE = 0o022
 /** V8 forgets code that has not run for a while: what a longer run has is less than what there was. */
 const MOST_SECONDS = 20
+/** How long a file stays that no pack of this build is called like: another version may be in use as well. */
+const MOST_UNUSED_MS = 7 * 24 * 3600 * 1000
 
 /** Runs a command or daemon; `--version` alone is answered at once, unless that means something else to it. */
 export function launch(id: string, packs: Packs, hasOwnVersion: boolean): void {
@@ -138,6 +141,8 @@ class Loader {
     for (const { cache, key, programs, script } of this.#loaded.values())
       if (cache !== undefined && !programs.includes(this.#program))
         keep(cache, key, script, [...programs, this.#program])
+    if (this.#isTrusted && [...this.#loaded.values()].some(({ programs }) => programs.length === 0))
+      removeUnused(this.#folder!, this.#packs.hashes)
   }
 }
 
@@ -222,5 +227,18 @@ function keep(file: string, key: Buffer, script: Script, programs: readonly stri
     } catch {
       // it was not made
     }
+  }
+}
+
+/** Removes what stays from versions that had other packs, and from processes that were killed while they wrote. */
+function removeUnused(folder: string, packs: Readonly<Record<string, string>>): void {
+  const before = Date.now() - MOST_UNUSED_MS
+  try {
+    for (const name of readdirSync(folder)) {
+      const file = join(folder, name)
+      if (!Object.hasOwn(packs, name) && statSync(file).mtimeMs < before) unlinkSync(file)
+    }
+  } catch {
+    // another process removes it as well
   }
 }

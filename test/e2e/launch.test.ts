@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -139,6 +140,16 @@ test('damaged code is not run: it would crash the process', () => {
   }
   writeFileSync(file, bytes.subarray(0, 1000))
   expect(run()).toBe(DONE)
+})
+
+test('a new build removes what an older one, or a killed process, left a week ago', () => {
+  run()
+  const folder = join(home, 'cache', 'pcp-ts')
+  const long = Date.now() / 1000 - 8 * 24 * 3600
+  for (const name of ['tools-x.live', 'x.4711', 'x.4712', 'x']) writeFileSync(join(folder, name), '')
+  for (const name of ['tools-x.live', 'x.4711', 'more']) utimesSync(join(folder, name), long, long)
+  expect(run()).toBe(DONE)
+  expect(cached()).toEqual(['more', 'x', 'x.4712'])
 })
 
 test('a piece that throws is not known half made to who asks again', () => {
