@@ -19,7 +19,7 @@ import {
   PM_TYPE_U64,
   PM_VAL_INSITU,
 } from './types.ts'
-import { extract, uint32At } from './value-set.ts'
+import { extract } from './value-set.ts'
 import type { ValueSet } from './values.ts'
 
 /** No value, or one of another type than the metric's. */
@@ -33,6 +33,7 @@ export const OTHER = 2
 export type ColumnValue = number | bigint | string | undefined
 
 const TWO_32 = 0x1_0000_0000
+const NO_BYTES = new Uint8Array(0)
 const scratch = new DataView(new ArrayBuffer(8))
 
 /** See the drawing above. The first `size` entries are values, good until the columns are filled again. */
@@ -56,6 +57,12 @@ export class ValueColumns {
   readonly #header: number
   readonly #plainHeader: number
   #isOwnInsts = false
+  /** Instances of the set taken last, and what they became. */
+  #takenInsts: Int32Array | undefined
+  #ownInsts: Int32Array | undefined
+  /** Memory of the blocks taken last, which sets often share. */
+  #bytes: Uint8Array = NO_BYTES
+  #view: DataView = scratch
 
   constructor({ type, indom }: { readonly type: number; readonly indom: Indom }) {
     this.type = type
@@ -118,14 +125,11 @@ export class ValueColumns {
 
   /** Fills the columns with a fetched set. */
   take(set: ValueSet): void {
-    const { status, inst, word } = set
-    this.begin(status)
-    for (let i = 0; i < status; i++) {
-      this.setInst(i, inst[i]!)
-      if (set.format === PM_VAL_INSITU) this.putWord(i, word[i]!)
-      else if (this.type === PM_TYPE_STRING) this.#putText(i, set)
-      else this.#putBlockOf(i, set.bytes, word[i]!)
-    }
+    this.begin(set.status)
+    this.#takeInsts(set)
+    if (set.format === PM_VAL_INSITU) this.#takeWords(set)
+    else if (this.type === PM_TYPE_STRING) for (let i = 0; i < set.status; i++) this.#putText(i, set)
+    else this.#takeBlocks(set)
   }
 
   /** Begins to fill the columns: each value up to `status` gets its instance, and is put. */
@@ -208,13 +212,37 @@ export class ValueColumns {
     this.others[i] = (BigInt(this.type === PM_TYPE_U64 ? high >>> 0 : high) << 32n) | BigInt(low >>> 0)
   }
 
-  #putBlockOf(i: number, bytes: Uint8Array, at: number): void {
-    const length = this.#plainHeader
-    this.has[i] = NOTHING
-    if (length < 0 || at < 0 || at + length > bytes.length) return
-    const header = uint32At(bytes, at)
-    if (header !== this.#header && header !== length) return
-    this.putWords(i, uint32At(bytes, at + 4) | 0, length === 12 ? uint32At(bytes, at + 8) | 0 : 0)
+  /** Sets share their instances where they cannot have changed. */
+  #takeInsts({ status, inst }: ValueSet): void {
+    if (inst === this.#takenInsts && this.insts === this.#ownInsts) return
+    for (let i = 0; i < status; i++) this.setInst(i, inst[i]!)
+    this.#takenInsts = inst
+    this.#ownInsts = this.insts
+  }
+
+  #takeWords({ status, word }: ValueSet): void {
+    const { type, values } = this
+    if (type !== PM_TYPE_32 && type !== PM_TYPE_U32) {
+      for (let i = 0; i < status; i++) this.putWord(i, word[i]!)
+      return
+    }
+    if (type === PM_TYPE_32) for (let i = 0; i < status; i++) values[i] = word[i]!
+    else for (let i = 0; i < status; i++) values[i] = word[i]! >>> 0
+    this.has.fill(NUMBER, 0, this.size)
+  }
+
+  #takeBlocks({ status, word, bytes }: ValueSet): void {
+    if (bytes !== this.#bytes) {
+      this.#bytes = bytes
+      this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    }
+    const view = this.#view
+    const last = this.#plainHeader < 0 ? -1 : bytes.length - this.#plainHeader
+    for (let i = 0; i < status; i++) {
+      const at = word[i]!
+      if (at >= 0 && at <= last) this.putBlock(i, view, at)
+      else this.has[i] = NOTHING
+    }
   }
 
   #putText(i: number, set: ValueSet): void {

@@ -1,8 +1,8 @@
 /** Values of a metric as a node: in canonical units, counters as rates, some samples back in time. docs/pmie.md */
 import { PM_INDOM_NULL } from '../model/ids.ts'
-import { NumberColumn } from '../model/number-column.ts'
 import { Counters } from '../model/rate.ts'
 import { PM_SEM_COUNTER, PM_TYPE_STRING } from '../model/types.ts'
+import { NO_VALUES, NOTHING, ValueColumns } from '../model/value-columns.ts'
 import { extract } from '../model/value-set.ts'
 import type { ValueSet } from '../model/values.ts'
 import type { Feed, KnownMetric } from './host.ts'
@@ -66,10 +66,10 @@ interface Part {
   order: Int32Array | undefined
   /** Where the values of instances that rules name are in that set, -1 for none. */
   readonly places: Int32Array
-  readonly numbers: NumberColumn
-  /** What values are multiplied by, and of which metric that holds. */
+  /** The values of that metric, and what they are multiplied by. */
+  columns: ValueColumns
   factor: number
-  factorOf: KnownMetric | undefined
+  columnsOf: KnownMetric | undefined
   /** What was read before and when, for rates; undefined before the first reading. */
   counters: Counters | undefined
   beforeSec: number
@@ -107,9 +107,9 @@ class Fetched {
       seenCount: 0,
       order: undefined,
       places: new Int32Array(expr.instances.length),
-      numbers: new NumberColumn(),
+      columns: NO_VALUES,
       factor: 1,
-      factorOf: undefined,
+      columnsOf: undefined,
       counters: undefined,
       beforeSec: Number.NaN,
     }))
@@ -199,59 +199,61 @@ class Fetched {
     if (this.#expr.instances.length > 0 && isOtherSet(part))
       for (const [i, id] of part.ids!.entries()) part.places[i] = set.inst.subarray(0, set.status).indexOf(id)
     if (this.#isText) return this.#readTexts(part, set, known)
-    if (part.factorOf !== known) {
-      part.factorOf = known
-      part.factor = canonicalFactor(known.desc.units)
+    const { desc } = known
+    if (part.columnsOf !== known) {
+      part.columnsOf = known
+      part.columns = new ValueColumns(desc)
+      part.factor = canonicalFactor(desc.units)
     }
-    const isRate = known.desc.sem === PM_SEM_COUNTER && !this.#isInstant
-    return isRate ? this.#readRates(part, set, known) : this.#readNumbers(part, set, known)
+    part.columns.take(set)
+    return desc.sem === PM_SEM_COUNTER && !this.#isInstant ? this.#readRates(part) : this.#readNumbers(part)
   }
 
-  /** Where a cell's value is in the set; -1: nowhere. */
-  #placeOf(part: Part, set: ValueSet, i: number): number {
+  /** Where a cell's value is among so many; -1: nowhere. */
+  #placeOf(part: Part, count: number, i: number): number {
     const at =
       this.#expr.instances.length > 0 ? part.places[i]! : part.order === undefined ? i : part.order[i]!
-    return at < set.status ? at : -1
+    return at < count ? at : -1
   }
 
   #readTexts(part: Part, set: ValueSet, { desc }: KnownMetric): boolean {
     let isComplete = true
     for (let i = 0; i < part.count; i++) {
-      const at = this.#placeOf(part, set, i)
+      const at = this.#placeOf(part, set.status, i)
       if (at < 0) isComplete = false
       else this.#allTexts[part.start + i] = String(extract(set, at, desc.type))
     }
     return isComplete
   }
 
-  #readNumbers(part: Part, set: ValueSet, { desc }: KnownMetric): boolean {
-    const numbers = part.numbers.read(set, desc.type)
-    const { start, count, factor } = part
+  #readNumbers(part: Part): boolean {
+    const { start, count, factor, columns } = part
+    const { size, has, values } = columns
     const all = this.#all
     let isComplete = true
     for (let i = 0; i < count; i++) {
-      const at = this.#placeOf(part, set, i)
-      if (at < 0) isComplete = false
-      else all[start + i] = numbers[at]! * factor
+      const at = this.#placeOf(part, size, i)
+      if (at < 0 || has[at] === NOTHING) isComplete = false
+      else all[start + i] = values[at]! * factor
     }
     return isComplete
   }
 
-  #readRates(part: Part, set: ValueSet, { desc }: KnownMetric): boolean {
-    const numbers = part.numbers.read(set, desc.type)
-    const { start, count, factor, beforeSec } = part
-    part.counters ??= new Counters(count, desc.type, this.#wraps)
+  #readRates(part: Part): boolean {
+    const { start, count, factor, beforeSec, columns } = part
+    const { size, has, values, type } = columns
+    part.counters ??= new Counters(count, type, this.#wraps)
     const { counters } = part
     const elapsed = part.feed.sec - beforeSec
     const all = this.#all
     let isComplete = true
     for (let i = 0; i < count; i++) {
-      const at = this.#placeOf(part, set, i)
-      if (at < 0) {
+      const at = this.#placeOf(part, size, i)
+      if (at < 0 || has[at] === NOTHING) {
         isComplete = false
         continue
       }
-      all[start + i] = (counters.next(i, numbers[at]!, part.numbers, at) * factor) / elapsed
+      all[start + i] = (counters.next(i, values[at]!, columns, at) * factor) / elapsed
     }
     part.beforeSec = isComplete ? part.feed.sec : Number.NaN
     return isComplete && !Number.isNaN(beforeSec)
