@@ -1,6 +1,6 @@
 /**
  * PduServer: requests of one peer in, replies out in the order of the requests. What it serves is a table, how it treats the peer
- * a policy: agents, a collector's clients and a logger's control port differ in nothing else. docs/formats/wire.md §7, §8, §10
+ * a policy: agents and a collector's clients differ in nothing else. docs/formats/wire.md §7, §10
  */
 import { type DebugName, debug } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
@@ -38,8 +38,6 @@ export interface ServerPolicy<S, W> {
   readonly isSerial?: boolean
   /** Sends no error for a PDU outside the table: any reply would put the conversation out of step. */
   readonly repliesToRequestsOnly?: boolean
-  /** Sender of error replies. */
-  readonly from?: number
   /** Access, readiness, shares of work: throws PcpError, which is the reply. */
   readonly admit?: (type: number, pdu: Uint8Array) => void
   /** Takes a PDU outside the table; returns false if there is no such PDU. */
@@ -216,13 +214,13 @@ export class PduServer<S, W> {
   }
 
   #failed(type: number, cause: unknown, reply: Reply | undefined): void {
-    const { requests, repliesToRequestsOnly, from, trace, failed } = this.#policy
+    const { requests, repliesToRequestsOnly, trace, failed } = this.#policy
     const error = PcpError.from(cause)
     const row = requests.get(type)
     if (row?.topic !== undefined && row.describe === undefined && debug[row.topic])
       trace?.(row.topic, `${pduName(type)} fails: ${error.message}`)
     if (row !== undefined || repliesToRequestsOnly !== true)
-      this.#settle(reply ?? this.#expect(0), [encodeError(error.status, from)])
+      this.#settle(reply ?? this.#expect(0), [encodeError(error.status)])
     failed?.(error, type)
   }
 

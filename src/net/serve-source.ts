@@ -178,25 +178,26 @@ const pmnsNames = (isAgent: boolean): SourceRequest =>
     },
   })
 
-const PMNS_CHILD = row({
-  type: pdu.PDU_PMNS_CHILD,
-  topic: 'pmns',
-  decode: decodePmnsChild,
-  ask: (source, { name }, ask) =>
-    source.children(name, ask).catch((error: unknown) => {
-      // PCP puts this one error into the list's place.
-      if (error instanceof PcpError && error.code === 'PM_ERR_AGAIN') return error
-      throw error
-    }),
-  encode: (children, { wantsStatus }) => {
-    if (children instanceof PcpError) return encodePmnsNamesError(children.status)
-    const statuses = children.map((child) => (child.isLeaf ? PMNS_LEAF_STATUS : PMNS_NONLEAF_STATUS))
-    return encodePmnsNames(
-      children.map((child) => child.name),
-      wantsStatus ? statuses : undefined,
-    )
-  },
-})
+/** For clients PCP puts PM_ERR_AGAIN into the list's place. */
+const pmnsChild = (isAgent: boolean): SourceRequest =>
+  row({
+    type: pdu.PDU_PMNS_CHILD,
+    topic: 'pmns',
+    decode: decodePmnsChild,
+    ask: (source, { name }, ask) =>
+      source.children(name, ask).catch((error: unknown) => {
+        if (!isAgent && error instanceof PcpError && error.code === 'PM_ERR_AGAIN') return error
+        throw error
+      }),
+    encode: (children, { wantsStatus }) => {
+      if (children instanceof PcpError) return encodePmnsNamesError(children.status)
+      const statuses = children.map((child) => (child.isLeaf ? PMNS_LEAF_STATUS : PMNS_NONLEAF_STATUS))
+      return encodePmnsNames(
+        children.map((child) => child.name),
+        wantsStatus ? statuses : undefined,
+      )
+    },
+  })
 
 const PMNS_TRAVERSE = row({
   type: pdu.PDU_PMNS_TRAVERSE,
@@ -206,7 +207,7 @@ const PMNS_TRAVERSE = row({
   encode: (names) => encodePmnsNames(names),
 })
 
-const COMMON = [DESC_REQ, INSTANCE_REQ, LABEL_REQ, STORE, PMNS_CHILD, PMNS_TRAVERSE]
+const COMMON = [DESC_REQ, INSTANCE_REQ, LABEL_REQ, STORE, PMNS_TRAVERSE]
 
 /** What clients ask of a collector. */
 export const COLLECTOR_REQUESTS: SourceRequests = requestTable([
@@ -214,6 +215,7 @@ export const COLLECTOR_REQUESTS: SourceRequests = requestTable([
   textReq('PM_ERR_PMID'),
   pmnsIds(false),
   pmnsNames(false),
+  pmnsChild(false),
   DESC_IDS,
   fetchOf(pdu.PDU_FETCH, encodeResult),
   fetchOf(pdu.PDU_HIGHRES_FETCH, encodeHighResResult),
@@ -225,6 +227,7 @@ export const AGENT_REQUESTS: SourceRequests = requestTable([
   textReq('PM_ERR_TEXT'),
   pmnsIds(true),
   pmnsNames(true),
+  pmnsChild(true),
   AGENT_FETCH,
 ])
 
