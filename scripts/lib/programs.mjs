@@ -161,7 +161,7 @@ function folderOf(src, chunks) {
   return [...sizes].sort(([, a], [, b]) => b - a)[0][0]
 }
 
-/** A piece as a function of its exports, the pieces and modules it requires, and the path of its pack. */
+/** A piece as a function of its exports, the pieces and modules it requires, the path of its pack, and what imports modules. */
 function asFunction(code, idOf) {
   const body = code
     .replaceAll(/\brequire\(["'`]\.\/([^"'`]+)["'`]\)/g, (call, file) => {
@@ -173,7 +173,8 @@ function asFunction(code, idOf) {
       /Object\.defineProperty\(exports,["'`](\w+)["'`],\{enumerable:!0,get:function\(\)\{return (\w+|\$+)\}\}\)/g,
       (_, name, value) => `exports.${name}=${value}`,
     )
-  return `function(exports,require,__filename,__dirname){${body}\n}`
+    .replaceAll(/(?<![.\w$])import\(/g, '__import(')
+  return `function(exports,require,__filename,__dirname,__import){${body}\n}`
 }
 
 /** Text in ASCII, which is read without being decoded. */

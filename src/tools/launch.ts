@@ -19,7 +19,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { constants, Script } from 'node:vm'
+import { Script } from 'node:vm'
 import { versionLine } from '../base/version.ts'
 import { isTrustedPath } from '../sys/trusted-path.ts'
 import type { Tool } from './lib/tool.ts'
@@ -39,7 +39,16 @@ interface Program {
   main(tool?: Tool): Promise<void>
 }
 
-type Piece = (exports: object, require: (id: string) => unknown, filename: string, dirname: string) => void
+type Piece = (
+  exports: object,
+  require: (id: string) => unknown,
+  filename: string,
+  dirname: string,
+  load: (url: string) => Promise<unknown>,
+) => void
+
+/** Imports for all pieces: Node would warn of scripts that do, and this file is a module for it. */
+const importModule = (url: string): Promise<unknown> => import(url)
 
 /** Bytes of the key: 16 bytes at least of what V8 reads must be aligned. */
 const KEY_BYTES = 128
@@ -112,7 +121,13 @@ class Loader {
     const exports = {}
     this.#exports.set(id, exports)
     try {
-      loaded.pieces[id.slice(slash + 1)]!(exports, this.require, loaded.file, this.#packs.folder)
+      loaded.pieces[id.slice(slash + 1)]!(
+        exports,
+        this.require,
+        loaded.file,
+        this.#packs.folder,
+        importModule,
+      )
     } catch (error) {
       this.#exports.delete(id) // who asks again is told again
       throw error
@@ -130,7 +145,6 @@ class Loader {
     const script = new Script(readFileSync(file, 'latin1'), {
       filename: file,
       ...(kept === undefined ? {} : { cachedData: kept.code }),
-      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     })
     const programs = kept === undefined || script.cachedDataRejected !== false ? [] : kept.programs
     return { file, cache, key, programs, script, pieces: script.runInThisContext() as Loaded['pieces'] }

@@ -55,7 +55,7 @@ function install(piece: string, hash: string, more = MORE): void {
   for (const [pack, [name, text]] of Object.entries(packs))
     writeFileSync(
       join(home, 'parts', `${pack}.pack.js`),
-      `"use strict";({${name}:function(exports,require,__filename,__dirname){${text}}})`,
+      `"use strict";({${name}:function(exports,require,__filename,__dirname,__import){${text}}})`,
     )
   const hashes = JSON.stringify({ x: hash, y: hash, more: 'never' })
   for (const name of ['x', 'y'])
@@ -150,6 +150,16 @@ test('a new build removes what an older one, or a killed process, left a week ag
   for (const name of ['tools-x.live', 'x.4711', 'more']) utimesSync(join(folder, name), long, long)
   expect(run()).toBe(DONE)
   expect(cached()).toEqual(['more', 'x', 'x.4712'])
+})
+
+test('a piece imports modules, and Node warns of nothing', () => {
+  const url = 'data:text/javascript,export const answer = 42'
+  install(
+    `exports.main = async () => process.stdout.write(String((await __import('${url}')).answer))`,
+    'four',
+  )
+  expect(run()).toBe('42')
+  expect(run()).toBe('42')
 })
 
 test('a piece that throws is not known half made to who asks again', () => {
