@@ -55,6 +55,8 @@ const KEY_BYTES = 128
 const OTHERS_MAY_WRITE = 0o022
 /** V8 forgets code that has not run for a while: what a longer run has is less than what there was. */
 const MOST_SECONDS = 20
+/** Several times what all programs together make of the largest pack: a larger file would cost more than it saves. */
+const MOST_BYTES = 16 * 1024 * 1024
 /** How long a file stays that no pack of this build is called like: another version may be in use as well. */
 const MOST_UNUSED_MS = 7 * 24 * 3600 * 1000
 
@@ -184,8 +186,8 @@ function readKept(file: string, key: Buffer): Kept | undefined {
   try {
     const fd = openSync(file, 'r')
     try {
-      const { uid, mode } = fstatSync(fd)
-      if (!isMine(uid) || (mode & OTHERS_MAY_WRITE) !== 0) return undefined
+      const { uid, mode, size } = fstatSync(fd)
+      if (!isMine(uid) || (mode & OTHERS_MAY_WRITE) !== 0 || size > MOST_BYTES) return undefined
       bytes = readFileSync(fd)
     } finally {
       closeSync(fd)

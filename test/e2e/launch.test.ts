@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -140,6 +141,15 @@ test('damaged code is not run: it would crash the process', () => {
   }
   writeFileSync(file, bytes.subarray(0, 1000))
   expect(run()).toBe(DONE)
+})
+
+test('a file that is too large is not read, but replaced', () => {
+  run()
+  const file = join(home, 'cache', 'pcp-ts', 'x')
+  truncateSync(file, 17 * 1024 * 1024)
+  expect(run(['-a', 'archive'])).toBe(DONE)
+  expect(statSync(file).size).toBeLessThan(1024 * 1024)
+  expect(programsOf('x')).toEqual(['x/a.archive'])
 })
 
 test('a new build removes what an older one, or a killed process, left a week ago', () => {
