@@ -27,9 +27,9 @@ export async function runScript(
   let stderr = ''
   try {
     const output = await outputOf({ command: path, name: 'The script', signal, maxBytes }, (piece) => {
-      if (stderr.length < MAX_STDERR) stderr += piece.toString()
+      if (stderr.length < MAX_STDERR) stderr += Buffer.from(piece).toString()
     })
-    return output.toString('utf8')
+    return Buffer.from(output.buffer, output.byteOffset, output.length).toString()
   } catch (error) {
     const failure = PcpError.from(error)
     if (failure.code === 'EINTR') throw new PcpError('ETIMEDOUT', 'The script did not end in time')

@@ -152,8 +152,8 @@ export async function runProgram(program: Program, options: RunOptions = {}): Pr
 /** Returns the output of a program as `runProgram` does, as bytes. `name` is its name in errors; `onError` receives its standard error. */
 export function outputOf(
   program: Program & RunOptions & { readonly name?: string },
-  onError: (piece: Buffer) => void,
-): Promise<Buffer> {
+  onError: (piece: Uint8Array) => void,
+): Promise<Uint8Array> {
   const { command, name = command, signal, maxBytes = MAX_BYTES } = program
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) throw new PcpError('EINTR', `${name} was not started`)
