@@ -190,9 +190,13 @@ function bytesOf(data: DataView): Uint8Array {
   return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
 }
 
-function printText(bytes: Uint8Array, width: number, { isOneLine, squashSpace }: PrintOptions): string {
+function printText(bytes: Uint8Array, width: number, options: PrintOptions): string {
   const nul = bytes.indexOf(0)
-  const given = decodeText(bytes, 0, nul < 0 ? bytes.length : nul)
+  return quotedText(decodeText(bytes, 0, nul < 0 ? bytes.length : nul), width, options)
+}
+
+/** Quotes a text as `printValue` does. */
+export function quotedText(given: string, width: number, { isOneLine, squashSpace }: PrintOptions): string {
   const text = isOneLine ? oneLine(given) : given
   return rightJustify(`"${squashSpace ? text.replace(/[ \t\n\v\f\r]/g, ' ') : text}"`, width)
 }

@@ -1,13 +1,14 @@
 /** pmval: the values of one metric over time. pmval(1) */
 
+import type { Timestamp } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import { PM_IN_NULL } from '../../model/ids.ts'
 import { parseValue } from '../../model/parse-value.ts'
 import { PM_TYPE_STRING, typeStr } from '../../model/types.ts'
 import { makeSet } from '../../model/value-writer.ts'
-import type { FetchResult } from '../../model/values.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { type MetricSpec, parseMetricSpec } from '../../pmapi/metric-spec.ts'
+import { recordRows, valueRows } from '../../pmapi/value-rows.ts'
 import { sendWhoami } from '../../pmapi/whoami.ts'
 import { fetchError } from '../lib/fetch-error.ts'
 import { endEarly, usageText } from '../lib/options.ts'
@@ -21,10 +22,8 @@ import { reportingZone } from '../lib/zone.ts'
 import { EventReport } from './events.ts'
 import { columnWidth, precisionFits } from './format.ts'
 import { Headings, headerLines, rowStamp } from './header.ts'
-import { hasNumberRows, showNumbers } from './number-rows.ts'
 import { OPTIONS, type Wanted, wantedFrom } from './options.ts'
-import { Rows } from './row-report.ts'
-import { SUSPENDED } from './rows.ts'
+import { Rows, SUSPENDED } from './rows.ts'
 import { SampleLoop } from './sample-loop.ts'
 import { controlledFetches, fetches, scheduleOf } from './schedule.ts'
 import { findSubject, type Subject } from './subject.ts'
@@ -144,37 +143,34 @@ async function show(
   await io.stdout.flush()
   const style = { width, precision, print, counterWrap: io.env['PCP_COUNTER_WRAP'] !== undefined }
   const loop = new SampleLoop(subject.isRate, followed === undefined ? schedule.samples : undefined)
-  if (archive && !isRaw && !archive.delays && followed === undefined && hasNumberRows(context, subject)) {
-    try {
-      await showNumbers(context, subject, schedule, loop, { headings, style, stamp: stamp!.text }, io)
-    } catch (error) {
-      throw await failed(error, 'pmFetch', io)
-    }
-    return
-  }
   const events = new EventReport(context, subject, io, print)
   const call = archive?.isRaw === true ? 'pmFetchArchive' : 'pmFetch'
-  const rows = new Rows(context, subject, loop, { headings, style, stamp: stamp?.text, call }, io)
+  const { desc, isEvent } = subject
+  const rows =
+    archive?.isRaw === true && followed === undefined
+      ? recordRows(context.archive!, desc)
+      : valueRows(context, [desc])
+  const report = new Rows(context, subject, rows, loop, { headings, style, stamp: stamp?.text, call }, io)
   const sampled =
     followed === undefined
-      ? fetches(context, subject, schedule, io)
-      : controlledFetches(context, subject, schedule, followed, () => loop.restart(), io)
+      ? fetches(context, rows, schedule, io)
+      : controlledFetches(context, rows, schedule, followed, () => loop.restart(), io)
   while (loop.begin()) {
-    let result: FetchResult | undefined
+    let time: Timestamp | undefined
     try {
       const answer = sampled.next()
-      result = answer instanceof Promise ? await answer : answer
+      time = answer instanceof Promise ? await answer : answer
     } catch (error) {
       throw await failed(error, call, io)
     }
-    if (result === undefined) return
-    if (subject.isEvent) {
-      loop.next(result.sets[0]?.status)
-      const lines = result.sets.length > 0 ? await events.lines(result.sets[0]!, wanted.verbose) : SUSPENDED
-      if (lines !== '')
-        io.stdout.write((stamp === undefined ? '' : `${stamp.text(result.timestamp)}  `) + lines)
+    if (time === undefined) return
+    if (isEvent) {
+      const [set] = rows.sets ?? []
+      loop.next(set?.status)
+      const lines = set === undefined ? SUSPENDED : await events.lines(set, wanted.verbose)
+      if (lines !== '') io.stdout.write((stamp === undefined ? '' : `${stamp.text(time)}  `) + lines)
     } else {
-      const done = rows.add(result)
+      const done = report.add(time)
       if (done !== undefined) await done
     }
   }

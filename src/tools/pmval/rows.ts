@@ -1,15 +1,22 @@
-/** The rows of values. */
-import { toSeconds } from '../../base/timestamp.ts'
+/** The rows of values, and the headings above them. */
+import { NumberColumns } from '../../archive/number-columns.ts'
+import { type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
-import { type PrintOptions, printValue } from '../../model/print.ts'
-import { counterGrowth, rateUnits } from '../../model/rate.ts'
-import { PM_TYPE_DOUBLE, PM_TYPE_FLOAT } from '../../model/types.ts'
-import { extract, extractNumber } from '../../model/value-set.ts'
-import type { FetchResult, ValueSet } from '../../model/values.ts'
+import { PM_IN_NULL } from '../../model/ids.ts'
+import { type PrintOptions, printValue, quotedText } from '../../model/print.ts'
+import { Counters, rateUnits } from '../../model/rate.ts'
+import { PM_TYPE_32, PM_TYPE_64, PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_U64 } from '../../model/types.ts'
+import type { ValueColumns } from '../../model/value-columns.ts'
+import { makeSet } from '../../model/value-writer.ts'
+import type { Context } from '../../pmapi/context.ts'
+import type { ContextRows } from '../../pmapi/value-rows.ts'
+import type { ToolIo } from '../lib/tool.ts'
 import { formatReal } from './format.ts'
-import type { Subject } from './subject.ts'
+import type { Headings } from './header.ts'
+import type { SampleLoop, Shown } from './sample-loop.ts'
+import { columnsOf, type Subject } from './subject.ts'
 
-/** How rows look. */
+/** How values look. */
 export interface RowStyle {
   readonly width: number
   readonly precision: number | undefined
@@ -18,69 +25,211 @@ export interface RowStyle {
   readonly counterWrap: boolean
 }
 
+/** How rows are laid out. */
+export interface RowLayout {
+  readonly headings: Headings
+  readonly style: RowStyle
+  /** What rows from archives begin with. */
+  readonly stamp: ((time: Timestamp) => string) | undefined
+  /** The call that failures name. */
+  readonly call: string
+}
+
 /** In place of a row without values. */
-export const NOTHING = 'No values available\n'
+const NOTHING = 'No values available\n'
 /** In place of a row of a mark. */
 export const SUSPENDED = 'Archive logging suspended\n'
 
-/** The row of one fetch: its values as they are. */
-export function valueRow(subject: Subject, set: ValueSet, style: RowStyle): string {
-  const { columns, desc } = subject
-  const { width, precision, print } = style
-  const isReal = desc.type === PM_TYPE_FLOAT || desc.type === PM_TYPE_DOUBLE
-  const cell = (i: number): string =>
-    isReal
-      ? formatReal(extractNumber(set, i, desc.type), width, precision)
-      : printValue(set, i, desc.type, width, print)
-  if (columns === undefined) return `${cell(0)}\n`
-  let row = ''
-  for (const [c, { inst }] of columns.entries()) {
-    const i = placeOf(set, inst, c)
-    row += `${i < 0 ? '?'.padStart(width) : cell(i)} `
+/** Writes a row a sample. */
+export class Rows {
+  readonly #context: Context
+  readonly #subject: Subject
+  readonly #rows: ContextRows
+  readonly #loop: SampleLoop
+  readonly #layout: RowLayout
+  readonly #io: ToolIo
+  readonly #isNumber: boolean
+  readonly #isReal: boolean
+  readonly #isLong: boolean
+  readonly #factor: number
+  /** Of the last sample: all its values, and the numbers in the order of the columns. */
+  readonly #values: ValueColumns
+  #numbers: NumberColumns
+  /** What rates begin from, and when that was. */
+  readonly #counters: Counters
+  #beforeSec = 0
+  /** Instances that were found to have columns. */
+  #insts: Int32Array | undefined
+  /** Have the columns been named since there were no values? */
+  #hasHeading = false
+  #hasFullNames = false
+
+  /** `rows`: the samples, each of which is added. */
+  constructor(
+    context: Context,
+    subject: Subject,
+    rows: ContextRows,
+    loop: SampleLoop,
+    layout: RowLayout,
+    io: ToolIo,
+  ) {
+    const { type, units } = subject.desc
+    this.#context = context
+    this.#subject = subject
+    this.#rows = rows
+    this.#loop = loop
+    this.#layout = layout
+    this.#io = io
+    this.#isNumber = type >= PM_TYPE_32 && type <= PM_TYPE_DOUBLE
+    this.#isReal = type === PM_TYPE_FLOAT || type === PM_TYPE_DOUBLE
+    this.#isLong = type === PM_TYPE_64 || type === PM_TYPE_U64
+    this.#factor = rateUnits(units).factor
+    this.#values = rows.columns[0]!
+    this.#numbers = this.#numbersOf(subject)
+    this.#counters = new Counters(subject.columns?.length ?? 1, type, layout.style.counterWrap)
   }
-  row += '\n'
-  if (!subject.isOpen) return row
-  for (const [i, inst] of set.inst.entries()) {
-    if (columns[i]?.inst === inst || columns.some((column) => column.inst === inst)) continue
-    row += `Warning: value=${printValue(set, i, desc.type, 1, print)}, but instance=${inst} is unknown\n`
+
+  /** Writes the row of the newest sample. A promise only where there is something to wait for. */
+  add(time: Timestamp): Promise<void> | undefined {
+    const { status } = this.#values
+    if (status < 0) return this.#fail(status)
+    if (status > 0 && this.#hasHeading && !this.#hasColumns())
+      return this.#addColumns().then((heading) => this.#write(time, heading))
+    this.#write(time, status > 0 ? this.#heading() : '')
+    return undefined
   }
-  return row
+
+  async #fail(status: number): Promise<void> {
+    this.#loop.next(status)
+    this.#counters.forget()
+    this.#hasHeading = false
+    const { stdout, stderr, progname } = this.#io
+    await stdout.flush()
+    stderr.write(`\n${progname}: ${this.#layout.call}: ${PcpError.fromStatus(status).text}\n`)
+  }
+
+  /** The names of columns, where they are due. */
+  #heading(): string {
+    const { columns } = this.#subject
+    if (columns === undefined || this.#hasHeading) return ''
+    const { headings } = this.#layout
+    const fullNames = this.#hasFullNames ? '' : headings.fullNames
+    this.#hasHeading = this.#hasFullNames = true
+    return fullNames + headings.lines(columns)
+  }
+
+  /** Has each instance that is to be shown a column? */
+  #hasColumns(): boolean {
+    const { isOpen } = this.#subject
+    const { insts } = this.#values
+    if (!isOpen || insts === this.#insts) return true
+    if (!insts.every((inst) => this.#isShown(inst))) return false
+    this.#insts = insts
+    return true
+  }
+
+  #isShown(inst: number): boolean {
+    return this.#subject.columns!.some((column) => column.inst === inst)
+  }
+
+  /** Gives new instances columns; returns the names of all of them. */
+  async #addColumns(): Promise<string> {
+    const before = instsOf(this.#subject)
+    this.#subject.columns = await columnsOf(this.#context, this.#subject.desc, undefined, this.#io)
+    this.#counters.rearrange(instsOf(this.#subject).map((inst) => before.indexOf(inst)))
+    this.#numbers = this.#numbersOf(this.#subject)
+    return this.#layout.headings.lines(this.#subject.columns)
+  }
+
+  #numbersOf(subject: Subject): NumberColumns {
+    return new NumberColumns([{ desc: subject.desc, insts: instsOf(subject) }], [this.#values])
+  }
+
+  #write(time: Timestamp, heading: string): void {
+    const { stamp } = this.#layout
+    const isMark = this.#rows.sets?.length === 0
+    const shown = this.#loop.next(isMark ? undefined : this.#values.status)
+    if (!this.#loop.hadValues) this.#hasHeading = false // the columns are named again behind a gap
+    if (this.#isNumber) this.#numbers.refresh()
+    const growth = this.#subject.isRate ? this.#counters.read(this.#numbers) : undefined
+    // Of two rounded times, as in the reference: it shows in the last digit.
+    const sec = toSeconds(time)
+    const elapsed = sec - this.#beforeSec
+    this.#beforeSec = sec
+    const text = this.#row(shown, growth, elapsed)
+    if (text !== '') this.#io.stdout.write(heading + (stamp?.(time) ?? '') + text)
+    else if (heading !== '') this.#io.stdout.write(heading)
+  }
+
+  /** The row behind its time; '' for no row. */
+  #row(shown: Shown, growth: Float64Array | undefined, elapsed: number): string {
+    if (shown === 'none') return ''
+    if (shown === 'nothing' || shown === 'suspended') {
+      const margin = this.#layout.stamp === undefined ? '' : '  '
+      return margin + (shown === 'nothing' ? NOTHING : SUSPENDED)
+    }
+    if (growth !== undefined && !this.#isNumber)
+      throw new PcpError('PM_ERR_TYPE', 'A counter whose values are no numbers has no rate')
+    const { columns, isOpen } = this.#subject
+    const between = columns === undefined ? '' : ' '
+    let row = ''
+    const numbers = this.#numbers
+    for (let i = 0; i < numbers.has.length; i++)
+      row +=
+        (growth === undefined ? this.#value(numbers, i) : this.#rate(numbers, i, growth[i]!, elapsed)) +
+        between
+    row += '\n'
+    return growth === undefined && isOpen && columns !== undefined ? row + this.#warnings() : row
+  }
+
+  #value(numbers: NumberColumns, i: number): string {
+    if (!this.#isNumber || numbers.has[i] === 0) return this.#printed(i)
+    const { width, precision } = this.#layout.style
+    const value = numbers.values[i]!
+    if (this.#isReal) return formatReal(value, width, precision)
+    const isExact = !this.#isLong || Number.isSafeInteger(value)
+    return String(isExact ? value : numbers.exact(i)).padStart(width)
+  }
+
+  #rate(numbers: NumberColumns, i: number, growth: number, elapsed: number): string {
+    const { width, precision } = this.#layout.style
+    if (numbers.has[i] === 0 || !this.#counters.had(i)) return '?'.padStart(width)
+    if (Number.isNaN(growth)) return '!'.padStart(width)
+    return formatReal((growth / elapsed) * this.#factor, width, precision)
+  }
+
+  /** Text, an aggregate, or a value of another type than the metric's. */
+  #printed(i: number): string {
+    const { desc, columns } = this.#subject
+    const { width, print } = this.#layout.style
+    const place = columns === undefined ? 0 : this.#values.find(columns[i]!.inst, i)
+    const text = this.#values.at(place)
+    if (typeof text === 'string') return quotedText(text, width, print)
+    const set = this.#rows.sets?.[0]
+    return set === undefined || place < 0
+      ? '?'.padStart(width)
+      : printValue(set, place, desc.type, width, print)
+  }
+
+  /** A line for each value whose instance is not known to the domain. */
+  #warnings(): string {
+    const { desc } = this.#subject
+    const { print } = this.#layout.style
+    const values = this.#values
+    if (values.insts === this.#insts) return ''
+    const set = this.#rows.sets?.[0]
+    let lines = ''
+    for (let i = 0; i < values.size; i++) {
+      const inst = values.insts[i]!
+      if (this.#isShown(inst)) continue
+      const shown = set ?? makeSet(desc.pmid, desc.type, [inst], [values.at(i) ?? 0])
+      const text = printValue(shown, set === undefined ? 0 : i, desc.type, 1, print)
+      lines += `Warning: value=${text}, but instance=${inst} is unknown\n`
+    }
+    return lines
+  }
 }
 
-/** The row of rates from one fetch to the next. */
-export function rateRow(subject: Subject, before: FetchResult, now: FetchResult, style: RowStyle): string {
-  const [earlier, set] = [before.sets[0]!, now.sets[0]!]
-  const { columns, desc } = subject
-  const { width, precision, counterWrap } = style
-  // Of two rounded times, as in the reference: it shows in the last digit.
-  const elapsed = toSeconds(now.timestamp) - toSeconds(before.timestamp)
-  const { factor } = rateUnits(desc.units)
-  const cell = (i: number, k: number): string => {
-    if (i < 0 || k < 0) return '?'.padStart(width)
-    const growth = counterGrowth(
-      numeric(earlier, k, desc.type),
-      numeric(set, i, desc.type),
-      desc.type,
-      counterWrap,
-    )
-    if (growth === undefined) return '!'.padStart(width)
-    return formatReal((growth / elapsed) * factor, width, precision)
-  }
-  // Archives may number the one value of a metric without instances.
-  if (columns === undefined) return `${cell(0, 0)}\n`
-  let row = ''
-  for (const [c, { inst }] of columns.entries())
-    row += `${cell(placeOf(set, inst, c), placeOf(earlier, inst, c))} `
-  return `${row}\n`
-}
-
-/** Where an instance is in a set, mostly at `guess`; -1: nowhere. */
-function placeOf({ inst }: ValueSet, wanted: number, guess: number): number {
-  return inst[guess] === wanted ? guess : inst.indexOf(wanted)
-}
-
-function numeric(set: ValueSet, i: number, type: number): number | bigint {
-  const value = extract(set, i, type)
-  if (typeof value === 'number' || typeof value === 'bigint') return value
-  throw new PcpError('PM_ERR_TYPE', 'A counter whose values are no numbers has no rate')
+function instsOf({ columns }: Subject): readonly number[] {
+  return columns?.map(({ inst }) => inst) ?? [PM_IN_NULL]
 }

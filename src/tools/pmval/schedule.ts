@@ -1,13 +1,12 @@
 /** When pmval takes samples, and the samples themselves. */
 import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.ts'
-import type { FetchResult } from '../../model/values.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { isEndOfArchive, type Samples, samples } from '../../pmapi/samples.ts'
+import type { ContextRows } from '../../pmapi/value-rows.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 import type { FollowedTime } from '../lib/time-control.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { SamplingWindow } from '../lib/window.ts'
-import type { Subject } from './subject.ts'
 
 /** How long pmval runs. */
 export interface Schedule {
@@ -50,42 +49,37 @@ function inMicroseconds({ sec, nsec }: Timestamp): Timestamp {
   return { sec, nsec: nsec - (nsec % 1000) }
 }
 
-/** Fetches until the schedule ends; from archives records as they are, marks among them, or values at the interval. */
+/** Moves on through rows until the schedule ends; in archives records as they are, or values at the interval. */
 export function fetches(
   context: Context,
-  { desc }: Subject,
+  rows: ContextRows,
   { intervalSec, origin, finish, archive }: Schedule,
   io: ToolIo,
-): Samples<FetchResult> {
-  const ids = [desc.pmid]
-  const plan = { intervalSec, call: io, flush: () => io.stdout.flush() }
-  const control = context.archive
-  if (archive === undefined || control === undefined) {
-    const count = Math.ceil(secondsBetween(origin, finish) / intervalSec)
-    return samples(context, { ...plan, count, take: () => context.fetch(ids, io) })
-  }
+): Samples<Timestamp> {
+  const plan = { intervalSec, call: io, flush: () => io.stdout.flush(), take: () => rows.next(io) }
+  if (archive === undefined)
+    return samples(context, { ...plan, count: Math.ceil(secondsBetween(origin, finish) / intervalSec) })
   const { isRaw, delays } = archive
   return samples(context, {
     ...plan,
     origin,
     mode: isRaw ? 'forward' : 'interpolate',
     isPaced: delays,
-    take: () => (isRaw ? control.fetchRecord(ids) : context.fetchNow(ids)),
-    isBeyond: ({ timestamp }) => compareTimes(timestamp, finish) > 0,
+    isBeyond: (time) => compareTimes(time, finish) > 0,
   })
 }
 
-/** One result a step of a time control. `onAnew` is called when rates have to restart. */
+/** One row a step of a time control. `onAnew` is called when rates have to restart. */
 export function controlledFetches(
   context: Context,
-  { desc }: Subject,
+  rows: ContextRows,
   { intervalSec, finish }: Schedule,
   followed: FollowedTime,
   onAnew: () => void,
   io: ToolIo,
-): Samples<FetchResult> {
+): Samples<Timestamp> {
   let isShown = false
-  const take = async (): Promise<FetchResult> => {
+  const take = async (): Promise<Timestamp> => {
     for (;;) {
       if (isShown) {
         await io.stdout.flush()
@@ -95,17 +89,17 @@ export function controlledFetches(
       const { isAnew, isFirst } = await followed.next()
       if (isAnew && !isFirst) onAnew()
       try {
-        const result = await context.fetch([desc.pmid], io)
+        const time = await rows.next(io)
         isShown = true
-        return result
+        return time
       } catch (error) {
         if (!isEndOfArchive(error)) throw error
         followed.endOfArchive()
       }
     }
   }
-  const isBeyond = ({ timestamp }: FetchResult): boolean => {
-    const isBehind = compareTimes(timestamp, finish) > 0
+  const isBeyond = (time: Timestamp): boolean => {
+    const isBehind = compareTimes(time, finish) > 0
     if (isBehind) followed.close()
     return isBehind
   }
