@@ -34,7 +34,8 @@ export const DEVIATIONS: { readonly [agent: string]: Deviations } = {
     'PCP takes clock ticks for milliseconds': /^cgroup\.cpuacct\.stat\./,
     'PCP shows bytes a second as KB': /^hotproc\.predicate\.iodemand$/,
     'PCP shows the numbers of another process for one that it may not read': /^(hot)?proc\.io\.\w+\[1\]$/,
-    'of the sample of another moment': /^hotproc\.(total\.|predicate\.(ctxswitch|iowait|schedwait|cpuburn|virtualsize|residentsize)$)/,
+    'of the sample of another moment':
+      /^hotproc\.(total\.|predicate\.(ctxswitch|iowait|schedwait|cpuburn|virtualsize|residentsize)$)/,
     ...(isHybrid()
       ? {
           'PCP lets the groups of version 2 hide those of version 1':
