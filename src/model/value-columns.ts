@@ -188,13 +188,13 @@ export class ValueColumns {
     this.values[i] = value
   }
 
-  /** Puts a value that stands for itself; of a type that does not it is none. */
+  /** Stores an in-situ value; NOTHING unless the metric has 32 bits. */
   putWord(i: number, word: number): void {
     if (this.#isWord) this.putWords(i, word, 0)
     else this.has[i] = NOTHING
   }
 
-  /** Puts the value of the block at `at`; of another type or size than the metric's it is none. */
+  /** Stores the value of the block at `at`; NOTHING when its type or size differs from the metric's. */
   putBlock(i: number, view: DataView, at: number): void {
     const header = view.getInt32(at)
     if (header !== this.#header && header !== this.#plainHeader) this.has[i] = NOTHING

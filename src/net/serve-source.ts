@@ -154,8 +154,8 @@ const pmnsIds = (isAgent: boolean): SourceRequest =>
   })
 
 /**
- * A single name that fails is an error; of several, those that fail have no PMID and are not counted. Agents are asked for one
- * name, and count none.
+ * A failed look-up of a single name is an error. Among several names, the failed ones have no PMID and are not counted. Agents get one name
+ * a request, and their count is 0.
  */
 const pmnsNames = (isAgent: boolean): SourceRequest =>
   row({

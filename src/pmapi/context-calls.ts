@@ -200,7 +200,7 @@ export abstract class ContextCalls {
     return help === '' ? textOf('oneline') : help
   }
 
-  /** Label sets of one level; `id` is what that level wants. PM_ERR_NOLABELS. @see pmLookupLabels(3) */
+  /** Returns the label sets of one level; `id` is a PMID, an indom, a cluster or a domain, as the level needs. PM_ERR_NOLABELS. @see pmLookupLabels(3) */
   async labels(level: number, id: number, options?: CallOptions): Promise<readonly LabelSet[]> {
     return this.#lifecycle.source.labels({ level, id }, this.#asking(options))
   }

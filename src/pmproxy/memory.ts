@@ -42,7 +42,7 @@ export class Memory<K, V> {
       this.clear()
   }
 
-  /** Returns the answer to a question, which many may await. One that fails is asked again. */
+  /** Returns the answer for a key; callers share it while it is pending. A rejected answer is not kept. */
   one(key: K, ask: () => V & Promise<unknown>): V {
     this.tidy()
     const known = this.#answers.get(key)

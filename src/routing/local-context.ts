@@ -160,7 +160,7 @@ async function wantedAgents(
   return [...wanted]
 }
 
-/** Finds our agent for a shared object; a text says why there is no such agent. */
+/** Returns our agent in place of a shared object, or the reason as text when the registry has none. */
 function agentOf({ path, entry }: LocalAgentRow, variables: Variables): AgentEntry | string {
   const file = path.endsWith('.so') ? path : `${path}.so`
   const agent = standIn(file, entry)

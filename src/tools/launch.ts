@@ -72,7 +72,7 @@ export function launch(id: string, packs: Packs, hasOwnVersion: boolean): void {
   const loader = new Loader(packs, `${id}.${kind}`)
   const { main, tool } = loader.require(id) as Program
   process.once('exit', (status) => {
-    // Not of one that has only said what it does not like.
+    // A failed run has compiled little but error messages.
     if (status === 0 && process.uptime() < MOST_SECONDS) loader.keep()
   })
   void main(tool)

@@ -10,7 +10,7 @@ import { findInstance } from '../../pmapi/instances.ts'
 import { valueRows } from '../../pmapi/value-rows.ts'
 import { MetricReader, type ReadMetric } from '../lib/report/values.ts'
 
-/** Where in the numbers of a line things are; NaN stands where there is no value. */
+/** Positions of the columns among the numbers of a line. A missing value is NaN. */
 export const LOAD = 0
 /** Kilobytes: swapped out, free, buffers, cached. */
 export const MEMORY = 1

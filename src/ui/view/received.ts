@@ -16,7 +16,7 @@ const MOST_BYTES = 4_000_000
 /** Seconds between samples. */
 const SHORTEST = 0.1
 
-/** Nothing for a fragment that is none of ours. Throws an Error with a sentence for one that was damaged on the way. */
+/** Decodes a fragment; undefined unless it begins with `v=`. Throws an Error, with a sentence for the user, when the fragment is damaged. */
 export async function fromFragment(fragment: string): Promise<Received | undefined> {
   const code = /^#?v=(.*)$/s.exec(fragment)?.[1]
   if (code === undefined) return undefined

@@ -102,5 +102,5 @@ function scaleOf({ scaling }: Conversion): ((value: number) => number) | undefin
   return (value) => value * factor * ratio * multiplier
 }
 
-/** A value as it is shown; undefined where there is none. */
+/** A value as a report shows it; undefined for a missing value. */
 export type Cell = ColumnValue
