@@ -70,5 +70,4 @@ export function keepDeclarations(dir, entries) {
     const file = join(dir, name)
     if (file.endsWith('.d.ts') && !kept.has(file)) rmSync(file)
   }
-  return kept.size
 }

@@ -136,7 +136,7 @@ function nameOf(src, files, users, pieces, taken) {
   }
 }
 
-/** The programs that load each piece at once; what is loaded on demand is a program of its own. */
+/** Maps each piece to the programs that load it with their start. A piece that is imported on demand counts as a program. */
 function usersOf(pieces) {
   const users = new Map([...pieces.keys()].map((file) => [file, new Set()]))
   for (const { fileName, isEntry, isDynamicEntry } of pieces.values()) {
@@ -164,9 +164,10 @@ function folderOf(src, chunks) {
 /** A piece as a function of its exports, the pieces and modules it requires, the path of its pack, and what imports modules. */
 function asFunction(code, idOf) {
   const body = code
-    .replaceAll(/\brequire\(["'`]\.\/([^"'`]+)["'`]\)/g, (call, file) => {
-      const id = idOf(file)
-      return id === undefined ? call : `require(${JSON.stringify(id)})`
+    .replaceAll(/\brequire\(["'`](\.[^"'`]+)["'`]\)/g, (call, path) => {
+      const id = path.startsWith('./') ? idOf(path.slice(2)) : undefined
+      if (id === undefined) throw new Error(`${call} names no piece of the programs`)
+      return `require(${JSON.stringify(id)})`
     })
     // Nothing of ours is exported and assigned to again: a value is found faster than what returns it.
     .replaceAll(
